@@ -1,4 +1,4 @@
-"""What is measured, and which ratios the project promises."""
+"""The measured cases, and the ratios that the project promises."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LINK = "gigabit"  # two namespaces, veth, 1 Gbit/s by tbf
 
 @dataclass(frozen=True)
 class Entry:
-    """One row group of a table: every peer that can takes part, interleaved."""
+    """One row group of a table. Every peer that supports it takes part, interleaved."""
 
     section: str
     case: Case
     quick: bool = False  # also part of --quick
 
     def lasting(self, seconds: float | None) -> Entry:
-        """The same, for so long."""
+        """The same entry with this duration."""
         if not seconds:
             return self
         case = self.case
@@ -41,8 +41,8 @@ class Entry:
 class Section:
     name: str
     title: str
-    base: str  # the row others are divided by; "wire" is computed
-    metric: str = "p50_us"  # what the ratio compares
+    base: str  # the row that divides the others; "wire" is computed
+    metric: str = "p50_us"  # the metric of the ratio
     higher_is_better: bool = False
 
 
@@ -52,7 +52,7 @@ SECTIONS = [
     Section("pair", "Between two processes, 100 Hz (32 MB: 20 Hz)", "futex"),
     Section("pipeline", "Pipelines of K processes, 100 Hz", "futex", "p95_us"),
     Section("fanout", "Fan-out, one process per subscriber", "futex", "pub_cpu_us_per_msg"),
-    Section("flood", "Flood: back to back, nothing may be lost", "zmq/ipc", "mb_per_s", True),
+    Section("flood", "Flood: back to back, without loss", "zmq/ipc", "mb_per_s", True),
     Section("net", "Across a 1 Gbit/s link (two namespaces, veth, tbf)", "wire"),
 ]
 
@@ -85,8 +85,8 @@ def all_entries() -> list[Entry]:
 class Bar:
     """`subject`'s metric divided by the best of `bases` must be at most (at least) `limit`.
 
-    A base is a row of the same case; or "wire"; or "1", for bars on the figure itself; or, with a
-    leading dot, another metric of the subject's own row.
+    A base is a row of the same case, or "wire". "1" is for bars on the figure itself. A leading
+    dot denotes another metric of the subject's own row.
     """
 
     text: str
@@ -227,8 +227,9 @@ INNER_BARS = [
 
 
 def wire_time_us(size: int, bits_per_second: float = 1e9) -> float:
-    """Time the bytes of one message need on Ethernet in full TCP segments (MTU 1500, timestamps).
+    """The time that the bytes of one message need on Ethernet in full TCP segments (MTU 1500,
+    timestamps).
 
-    A segment carries 1448 bytes of payload in a frame of 1514 bytes, which is what tbf counts.
+    A segment carries 1448 bytes of payload in a frame of 1514 bytes. tbf counts the frame.
     """
     return size * 8 / bits_per_second * 1514 / 1448 * 1e6

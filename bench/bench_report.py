@@ -1,4 +1,4 @@
-"""Results → medians, ratios, Markdown."""
+"""Turns results into medians, ratios and Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Line:
         return self.row.peer
 
     def median(self, metric: str) -> float | None:
-        """Of the runs' own figures."""
+        """The median of the figures of the runs."""
         values = [run.result[metric] for run in self.row.used if run.result]
         known = [value for value in values if value is not None]
         return statistics.median(known) if known else None
@@ -171,12 +171,12 @@ def inner_bar_lines(lines: list[Line]) -> list[list[str]]:
 
 def markdown(command: str, machine: dict[str, str], lines: list[Line], absent: list[str]) -> str:
     parts = [
-        f"Made by `{command}`.\n",
+        f"Created by `{command}`.\n",
         "Machine: " + ", ".join(f"{key} {value}" for key, value in machine.items()) + ".\n",
-        "Medians over the repeats of interleaved runs; samples, losses are sums. Latency runs "
-        "from the start of the publish call to the start of the callback. A run is disturbed "
-        "when other programs took over 5 % of the machine or the hypervisor over 2 %; the "
-        "medians leave those out where at least half of the runs were quiet.\n",
+        "Medians over the repeats of interleaved runs. Samples and losses are sums. Latency is "
+        "measured from the start of the publish call to the start of the callback. A run is "
+        "disturbed if other programs used over 5 % of the machine or the hypervisor over 2 %. The "
+        "medians exclude disturbed runs if at least half of the runs were quiet.\n",
     ]
     parts += [f"Not measured: {text}\n" for text in absent]
     for section in SECTIONS:

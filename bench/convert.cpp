@@ -1,4 +1,4 @@
-// What the conversions of ROS messages cost, beside a memcpy of the same bytes, interleaved:
+// The cost of converting ROS messages, compared with a memcpy of the same bytes, interleaved:
 //
 //   bench_convert TYPES.pb [--size BYTES] [--rounds N] [--only WORD]
 //
@@ -35,7 +35,7 @@ Buffer made_of(std::size_t size) {
   return Buffer::adopt(std::move(bytes));
 }
 
-/// Reading and writing `message` in each form.
+/// Adds cases that read and write `message` in each encoding.
 void add_cases(std::vector<Case>& cases, const ChannelCodec& ros1, const ChannelCodec& ros2,
                const std::string& name, const RawMessage& message) {
   for (const auto& [form, word] : {std::pair(Form::ros1, "ROS 1"), std::pair(Form::cdr, "CDR"),
@@ -56,7 +56,7 @@ void add_cases(std::vector<Case>& cases, const ChannelCodec& ros1, const Channel
 int main(int argc, char** argv) {
   std::size_t size = 1'000'000;
   int rounds = 200;
-  std::string only;  // in the name of a case
+  std::string only;  // part of the name of a case
   for (int i = 2; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) == "--size") size = std::strtoul(argv[i + 1], nullptr, 10);
     if (std::string(argv[i]) == "--rounds") rounds = std::atoi(argv[i + 1]);

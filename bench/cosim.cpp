@@ -1,9 +1,9 @@
-// What the co-simulator costs and what its methods do to a delay:
+// The cost of the co-simulator, and the effect of its methods on delays:
 //
 //   bench_cosim pingpong       every method at four windows: round trips, bounds, syncs
-//   bench_cosim overhead       the engine by itself, in one process and with the network in another
-//   bench_cosim team           how many times real time: teams with the analytic radio
-//   bench_cosim syncs          adaptive windows beside fixed ones on the same traffic
+//   bench_cosim overhead       the engine itself, in one process and with the network in another
+//   bench_cosim team           multiples of real time: teams with the analytic radio
+//   bench_cosim syncs          adaptive and fixed windows on the same traffic
 
 #include <algorithm>
 #include <cstdio>
@@ -64,7 +64,8 @@ std::vector<Path> standing(std::uint32_t count) {
   return paths;
 }
 
-/// Robots all over a square, each going round four random points at some metres a second.
+/// Robots spread over a square. Each follows four random points in a loop, at some metres per
+/// second.
 std::vector<Path> wandering(std::uint32_t count, double side) {
   std::vector<Path> paths;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -90,8 +91,8 @@ void print_machine() {
 int ping_pong() {
   std::printf(
       "One-way delay 0.9 ms, physics 1 ms: without any error a round trip takes 2 ms. Robots 20 m\n"
-      "apart, the second going away with 1 m/s; back-to-back for 10 s.\n\n"
-      "| method | window | round trips | mean | most | promised at most | network syncs |\n"
+      "apart, the second moves away at 1 m/s. Back-to-back for 10 s.\n\n"
+      "| method | window | round trips | mean | maximum | guaranteed maximum | network syncs |\n"
       "|---|---|---|---|---|---|---|\n");
   for (const KnownMethod& known : known_methods()) {
     for (const std::int64_t ms : {1, 5, 10, 50}) {
@@ -144,7 +145,7 @@ int overhead() {
   const auto windows = static_cast<double>(alone.windows);
   std::printf(
       "In one process, %.0f windows of one step, nothing skipped, no traffic: %.0f ns a step in\n"
-      "all, of which the engine %.0f ns.\n",
+      "total, of which the engine %.0f ns.\n",
       windows, static_cast<double>(alone.profile.total_ns) / windows,
       static_cast<double>(alone.profile.engine_ns()) / windows);
 
@@ -175,7 +176,7 @@ int team() {
       "everyone,\n"
       "physics and windows of 1 ms.\n\n"
       "| robots | rate | world | simulated | took | × real time | packets | copies delivered | "
-      "lost in the air |\n"
+      "lost on the air |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   struct Size {
     std::uint32_t robots;
@@ -206,7 +207,7 @@ int team() {
 
 int syncs() {
   std::printf(
-      "Two robots on the move, packets of 100 bytes to the other one, 20 s.\n\n"
+      "Two moving robots, packets of 100 bytes to the other robot, 20 s.\n\n"
       "| traffic | method | skipping | network syncs | latency bound | power bound | trace |\n"
       "|---|---|---|---|---|---|---|\n");
   for (const double rate : {0.5, 5.0, 10.0, 50.0}) {

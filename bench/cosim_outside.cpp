@@ -1,9 +1,9 @@
-// How many times real time MuJoCo and ns-3 go together, in windows of 1 ms, MuJoCo in this process
-// and ns-3 in its worker; MuJoCo in step and ahead, run in turn:
+// The speed of MuJoCo and ns-3 together, in multiples of real time, with windows of 1 ms. MuJoCo
+// runs in this process and ns-3 in its worker. MuJoCo runs in step and ahead, in turns:
 //
 //   bench_cosim_outside WORKER MUJOCO.so NS3.so [SECONDS [RUNS]]
 //
-// The processor's time hardly depends on who else uses the machine, the times of real time do.
+// Processor time hardly depends on the other load of the machine. Real time does.
 
 #include <sys/resource.h>
 
@@ -35,10 +35,10 @@ struct Team {
   std::uint32_t robots;
   double rate_hz;
   double side_m;
-  double bar;  // times real time that it must reach
+  double bar;  // required multiple of real time
 };
 
-/// Two ground robots for each in the air, on random ways for ever.
+/// Two ground robots for each robot in the air, on endless random paths.
 MujocoOptions wanderers(const Team& team) {
   MujocoOptions options;
   const auto across = static_cast<std::uint32_t>(std::ceil(std::sqrt(team.robots)));
@@ -64,11 +64,11 @@ struct Paths {
   std::string ns3;
 };
 
-/// Of one run.
+/// The figures of one run.
 struct Figures {
   double real_times = 0;
-  double engine_ms = 0;  ///< processor of this process for a second simulated, MuJoCo's included
-  double ns3_ms = 0;     ///< of the worker
+  double engine_ms = 0;  ///< processor time of this process per simulated second, with MuJoCo
+  double ns3_ms = 0;     ///< processor time of the worker
   PacketCounts packets;
 };
 
@@ -118,7 +118,7 @@ Result<Figures> run(const Team& team, const Paths& paths, std::int64_t seconds, 
                  (processor_ms(RUSAGE_CHILDREN) - others) / simulated, report->packets};
 }
 
-/// Jiffies that other machines had, and all.
+/// Jiffies stolen by other machines, and all jiffies.
 std::array<double, 2> stolen() {
   std::ifstream stat("/proc/stat");
   std::string word;
@@ -137,7 +137,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Both ways in turn; a row.
+/// Measures both modes in turns, and prints one row.
 Result<void> measure(const Team& team, const Paths& paths, std::int64_t seconds, int runs) {
   std::array<std::vector<double>, 2> real;
   std::array<std::vector<double>, 2> engine;
@@ -186,10 +186,11 @@ int main(int argc, char** argv) {
   const std::int64_t seconds = argc > 4 ? std::atoll(argv[4]) : 10;
   const int runs = argc > 5 ? std::max(1, std::atoi(argv[5])) : 3;
   std::printf(
-      "%lld s simulated, %d runs each way: median (least – most) of the times real time; "
+      "%lld s simulated, %d runs per mode: median (minimum – maximum) of the times real time; "
       "processor\n"
-      "for a second simulated, the least of all runs\n\n"
-      "| robots | rate | world | asked | in step | ahead | engine and MuJoCo | ns-3 | delivered |\n"
+      "time per simulated second, the minimum of all runs\n\n"
+      "| robots | rate | world | required | in step | ahead | engine and MuJoCo | ns-3 | delivered "
+      "|\n"
       "|---|---|---|---|---|---|---|---|---|\n",
       static_cast<long long>(seconds), runs);
   const auto before = stolen();
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
     }
   }
   const auto after = stolen();
-  std::printf("\nOther machines had %.0f %% of the processors' time.\n",
+  std::printf("\nOther machines used %.0f %% of the processor time.\n",
               100 * (after[0] - before[0]) / (after[1] - before[1]));
   return 0;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Hyphos costs when nothing happens: size of the library, CPU and memory of an idle graph.
+"""The cost of an idle Hyphos: size of the library, CPU and memory of an idle graph.
 
 python3 bench/footprint.py <build>
 """
@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 PROCESSES = 3
-# What the distribution provides anyway: the C and C++ runtimes, and the libraries that the core is
-# built on, with what they bring along.
+# Provided by the distribution: the C and C++ runtimes, and the libraries that the core is built on,
+# with their dependencies.
 DISTRIBUTION = re.compile(r"/(usr/)?lib(64)?/")
 
 
@@ -27,7 +27,7 @@ def stripped_size(library: Path) -> int:
 
 
 def needed(library: Path) -> dict[str, Path]:
-    """Every shared library that is loaded with it, by name."""
+    """Every shared library that the loader loads with it, by name."""
     out = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
     return {name: Path(path).resolve() for name, path in re.findall(r"(\S+) => (/\S+) \(", out)}
 
@@ -38,7 +38,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def run_time_ns(pid: int) -> int:
-    """Exact where the kernel keeps schedstat: ticks are too coarse for what this measures."""
+    """Exact if the kernel provides schedstat: ticks are too coarse for this measurement."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])
@@ -72,7 +72,7 @@ def idle(micro: Path, seconds: float) -> None:
         share, coarse = 100 * used / seconds, 100 * ticks / seconds
         print(
             f"idle, {PROCESSES} connected processes, {seconds:.0f} s: {share:.4f} % of one CPU "
-            f"(by ticks {coarse:.2f} %), {memory:.1f} MB together"
+            f"(by ticks {coarse:.2f} %), {memory:.1f} MB in total"
         )
     finally:
         for process in processes:
@@ -91,11 +91,11 @@ def main() -> None:
     print(f"libhyphos.so, stripped: {own / 1e6:.2f} MB")
     others = needed(library)
     outside = {name: path for name, path in others.items() if not DISTRIBUTION.match(str(path))}
-    print(f"needed and not from the distribution: {', '.join(outside) or 'nothing'}")
+    print(f"required and not from the distribution: {', '.join(outside) or 'nothing'}")
     direct = re.compile(r"lib(tbb|zmq|protobuf|yaml-cpp)\b")
     core = {name: path.stat().st_size for name, path in others.items() if direct.match(name)}
     sizes = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in sorted(core.items()))
-    print(f"with the libraries it is built on ({sizes}): {(own + sum(core.values())) / 1e6:.2f} MB")
+    print(f"with the libraries below it ({sizes}): {(own + sum(core.values())) / 1e6:.2f} MB")
     idle(args.build / "bench/bench_micro", args.seconds)
 
 

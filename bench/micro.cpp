@@ -1,11 +1,11 @@
-// What single steps cost, back to back and with warm caches: reading the clock, recording a
-// message's times, publishing. Also made to be run under `valgrind --tool=callgrind`, whose
-// instruction counts do not depend on what else the machine does:
+// The cost of single steps, back to back and with warm caches: reading the clock, recording the
+// times of a message, publishing. It also serves `valgrind --tool=callgrind`, whose instruction
+// counts do not depend on the other load of the machine:
 //
 //   bench_micro [--only NAME] [--count N] [--domain NAME]
 //
-// `image` takes the time of publishing a 10 MB image from ordinary memory (one copy, into shared
-// memory) to another process; bench/python_publish.py does the same in Python, with
+// `image` measures the publication of a 10 MB image from ordinary memory (one copy, into shared
+// memory) to another process. bench/python_publish.py does the same in Python, with
 // `image_listener` as the other process. `idle` is for bench/footprint.py.
 
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ struct Arguments {
   std::string domain = "micro" + std::to_string(getpid());
 };
 
-// Best and median of 20 batches: what disturbs a batch can only make it slower.
+// Reports best and median of 20 batches, because a disturbance only makes a batch slower.
 void report(const char* name, long count, const std::function<void(long)>& batch) {
   constexpr int kBatches = 20;
   const long each = std::max(count / kBatches, 1L);
@@ -64,7 +64,7 @@ void clock_cost(const Arguments& args) {
   });
 }
 
-// Reading the clock of a node, beside the bare monotonic clock of `clock`.
+// Reading the clock of a node, compared with the bare monotonic clock in `clock`.
 void node_clock_cost(const Arguments& args, ClockMode mode, const char* name) {
   const auto core = std::make_shared<::hyphos::detail::ClockCore>(mode);
   const Clock clock(core);
@@ -72,7 +72,7 @@ void node_clock_cost(const Arguments& args, ClockMode mode, const char* name) {
   report(name, args.count, [&](long n) {
     for (long i = 0; i < n; ++i) sum += clock.now().ns;
   });
-  if (sum == 1) std::puts("");  // so that the readings are not left out
+  if (sum == 1) std::puts("");  // keeps the compiler from removing the readings
 }
 
 void trace_cost(const Arguments& args, trace::Writers writers, const char* name) {
@@ -91,7 +91,7 @@ void trace_cost(const Arguments& args, trace::Writers writers, const char* name)
   });
 }
 
-// The two events of a message in the flight recorder: that it was published, and received.
+// The two events of a message in the flight recorder: published and received.
 void recorder_cost(const Arguments& args) {
   const auto recorder = std::make_unique<trace::Recorder>();
   Meta meta;
@@ -125,7 +125,7 @@ void publish_local(const Arguments& args, const char* name, bool listener) {
   node.close();
 }
 
-// Listens until the other end of `alive` is closed.
+// Subscribes until the other end of `alive` is closed.
 template <typename T>
 void listen(const RuntimeOptions& options, int alive) {
   Runtime runtime = Runtime::open(options).or_throw();
@@ -138,7 +138,7 @@ void listen(const RuntimeOptions& options, int alive) {
   node.close();
 }
 
-// Runs `parent` here and a process that listens (inline) beside it.
+// Runs `parent` here, with a subscriber (inline) in another process.
 template <typename T>
 void with_listener(const Arguments& args, const std::function<void(Publisher<T>&)>& parent) {
   RuntimeOptions options;
@@ -177,7 +177,7 @@ void publish_shm(const Arguments& args) {
   });
 }
 
-// One message at a time, so that every one finds its receiver asleep.
+// One message at a time, so that every message finds its receiver asleep.
 void publish_shm_paced(const Arguments& args) {
   with_listener<Sample>(args, [&](Publisher<Sample>& publisher) {
     report("publish_shm_paced", args.count / 100, [&](long n) {
@@ -225,7 +225,7 @@ void listen_to_images(const Arguments& args) {
   listen<Attached<msgs::Image>>(options, STDIN_FILENO);
 }
 
-// Reading parameters in a callback: alone, and while another thread sets them without a pause.
+// Reading parameters in a callback: alone, and while another thread sets them continuously.
 void param_cost(const Arguments& args) {
   RuntimeOptions options;
   options.offline = true;
@@ -263,11 +263,11 @@ void param_cost(const Arguments& args) {
   report("param_set", args.count / 100, [&](long n) {
     for (long i = 0; i < n; ++i) (void)number.set(set += 1);
   });
-  if (sum == 0) std::puts("nothing was read");  // so that the reads are not left out
+  if (sum == 0) std::puts("nothing was read");  // keeps the compiler from removing the reads
   node.close();
 }
 
-// One of several processes that are connected, and have nothing to say.
+// One of several connected processes without messages.
 void idle(const Arguments& args) {
   RuntimeOptions options;
   options.domain = args.domain;
@@ -287,7 +287,7 @@ void idle(const Arguments& args) {
 
 void run(const Arguments& args) {
   const auto wanted = [&](const char* name) { return args.only.empty() || args.only == name; };
-  // Those that fork come first: afterwards there are threads.
+  // The cases that fork come first. Later cases start threads.
   if (wanted("publish_shm")) publish_shm(args);
   if (args.only == "publish_shm_paced") publish_shm_paced(args);
   if (args.only == "image") publish_image(args);

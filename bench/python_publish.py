@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Publishing a 10 MB NumPy image, compared with the same call in C++.
 
-Both copy the pixels from ordinary memory into shared memory, for a listener (C++) in another
-process; they run in turns. `loan` is Python once more, with the image computed where it is sent.
+Both copy the pixels from ordinary memory into shared memory, for a C++ subscriber in another
+process, in alternating runs. `loan` is the Python case without that copy: the image is computed in
+the shared memory.
 
     PYTHONPATH=<build>/python python3 bench/python_publish.py --micro <build>/bench/bench_micro
 """
@@ -28,7 +29,7 @@ WARM_UP, MESSAGES = 20, 200
 
 
 def cpp(micro: Path) -> float:
-    """Median time of the C++ call in microseconds."""
+    """The median duration of the C++ call, in microseconds."""
     out = subprocess.run([micro, "--only", "image"], check=True, capture_output=True, text=True)
     found = re.search(r"([0-9.]+) us median", out.stdout)
     if found is None:
@@ -48,7 +49,7 @@ def median_us(publish: Callable[[], object]) -> float:
 
 
 def python(micro: Path, round_: int) -> tuple[float, float]:
-    """Median time of publish(array), and of publish(loan), in microseconds."""
+    """The median duration of publish(array) and of publish(loan), in microseconds."""
     domain = f"pub{os.getpid()}x{round_}"
     command = [str(micro), "--only", "image_listener", "--domain", domain]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as listener:
@@ -58,7 +59,9 @@ def python(micro: Path, round_: int) -> tuple[float, float]:
         while publisher.listeners == 0:
             if time.monotonic() > give_up:
                 listener.kill()
-                sys.exit(f"{micro} does not listen; is it of the same build as the package?")
+                sys.exit(
+                    f"{micro} does not subscribe: use the program of the same build as the package"
+                )
             time.sleep(0.001)
         pixels = np.full((HEIGHT, WIDTH, 4), 7, np.uint8)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast `hyphos record` writes, beside what the disk takes.
+"""The write speed of `hyphos record`, compared with the speed of the disk.
 
-In turns, on the same file system: `dd` writes zeros in blocks of 1 MB and syncs; then a publisher
-sends 1 MB messages of noise at fractions of that speed, and the recorder writes them, syncs and
-ends; then 100-byte messages at several rates. The recorder's own counters, read back from the file,
-say what was lost. A rate counts as kept if nothing was, and the file is on the disk no later than
-the messages' own time plus a tenth.
+The measurements alternate on the same file system. First `dd` writes zeros in blocks of 1 MB and
+syncs. Then a publisher sends 1 MB messages of noise at fractions of that speed, and the recorder
+writes them, syncs and ends. Then 100-byte messages follow at several rates. The recorder's own
+counters, read back from the file, give the losses. A rate counts as kept if nothing was lost and
+the file is on the disk within the duration of the messages plus a tenth.
 
     PYTHONPATH=<build>/python python3 bench/record_disk.py --source <build>/bench/record_source \\
         --folder /data
@@ -49,7 +49,7 @@ class Result:
 
 
 def dd(folder: Path, megabytes: int) -> float:
-    """Bytes per second of a sequential write of so much, until it is on the disk."""
+    """Bytes per second of a sequential write of `megabytes`, including the sync to disk."""
     path = folder / "dd.bin"
     words = ["dd", "if=/dev/zero", f"of={path}", "bs=1000000", f"count={megabytes}"]
     started = time.monotonic()
@@ -122,12 +122,18 @@ def machine(folder: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--source", type=Path, required=True, help="the program record_source")
-    parser.add_argument("--folder", type=Path, required=True, help="on the disk to be measured")
-    parser.add_argument("--megabytes", type=int, default=4000, help="per run")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="folder on the disk to be measured"
+    )
+    parser.add_argument("--megabytes", type=int, default=4000, help="megabytes per run")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compression", default="none")
-    parser.add_argument("--fractions", default="0.8,0.9,1.0", help="of what dd has just done")
-    parser.add_argument("--rates", default="50000,100000,200000", help="of 100-byte messages")
+    parser.add_argument("--fractions", default="0.8,0.9,1.0", help="fractions of the speed of dd")
+    parser.add_argument(
+        "--rates",
+        default="50000,100000,200000",
+        help="rates of 100-byte messages, in messages per second",
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(options.folder).free < 2 * options.megabytes * MB:

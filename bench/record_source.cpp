@@ -1,10 +1,10 @@
-// Publishes raw messages at a fixed rate for record_disk.py: open loop, a message is due at
-// t0 + i / rate whatever happened to the one before.
+// Publishes raw messages at a fixed rate for record_disk.py. Open loop: message i is due at t0 + i
+// / rate, independent of earlier messages.
 //
 //   record_source --domain D --size BYTES --rate HZ --count N
 //
-// Waits for a listener, publishes, and prints one JSON object. The payload is filled with noise
-// once, so that no compression finds anything in it, and numbered in its first eight bytes.
+// Waits for a subscriber, publishes, and prints one JSON object. The payload is filled with noise
+// once, so that compression has no effect, and numbered in its first eight bytes.
 #include <time.h>
 
 #include <cstdio>
@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
               static_cast<long long>(count), static_cast<long long>(failed), seconds,
               static_cast<double>(late_ns) * 1e-6);
   std::fflush(stdout);
-  // The recorder ends first: what it has not taken yet must not go with us.
+  // The recorder ends first, so that the messages that it has not received yet are not lost with
+  // this process.
   (void)std::getchar();
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures Hyphos beside the floors and the other middlewares, and prints the tables.
+"""Measures Hyphos together with the floors and the other middlewares, and prints the tables.
 
-It builds nothing: `make bench` does. A peer whose program is absent is named with the packages that
-would make it.
+It builds nothing: `make bench` does. For a peer without its program, it lists the packages that the
+program needs.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def parse_arguments() -> argparse.Namespace:
         help="seconds to wait for a quiet machine before each run (default: 0)",
     )
     parser.add_argument(
-        "--retries", type=int, default=0, help="times a disturbed run is done again (default: 0)"
+        "--retries", type=int, default=0, help="repetitions of a disturbed run (default: 0)"
     )
     parser.add_argument("--quick", action="store_true", help="fewer cases, 1 s each, one repeat")
     parser.add_argument(
         "--results",
         type=Path,
         default=ROOT / "build/bench/runs",
-        help="folder for every run, replaced (default: %(default)s)",
+        help="folder for all runs, which replaces earlier runs (default: %(default)s)",
     )
     parser.add_argument("--out", type=Path, default=None, help="also write the tables to this file")
     args = parser.parse_args()
@@ -72,7 +72,7 @@ def choose(args: argparse.Namespace) -> list[Entry]:
     only = set(filter(None, args.only.split(",")))
     sizes = {int(size) for size in filter(None, args.sizes.split(","))}
     if unknown := only - {section.name for section in SECTIONS}:
-        sys.exit(f"--only: no section {', '.join(sorted(unknown))}")
+        sys.exit(f"--only: unknown section {', '.join(sorted(unknown))}")
     return [
         entry.lasting(args.seconds)
         for entry in all_entries()

@@ -3,7 +3,8 @@
 //
 //     bench_service_call [--count N] [--rate HZ] [--repeat N]
 //
-// At `--rate 0` (the default) calls follow each other at once; else call i is due at t0 + i / rate.
+// At `--rate 0` (the default) each call follows the previous one at once. Otherwise call i is due
+// at t0 + i / rate.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-/// A child that is killed with this object.
+/// A child process. The destructor kills it.
 class Child {
  public:
   explicit Child(const std::function<void()>& run) : pid_(fork()) {
@@ -120,7 +121,7 @@ std::vector<std::int64_t> measure_futex(const Options& options) {
   return took;
 }
 
-/// `mode`: how the server's callback runs.
+/// `mode` is the scheduling of the server's callback.
 std::vector<std::int64_t> measure_call(const Options& options, hyphos::Mode mode) {
   hyphos::RuntimeOptions open;
   open.domain = "bench-call-" + std::to_string(getpid());
@@ -142,7 +143,7 @@ std::vector<std::int64_t> measure_call(const Options& options, hyphos::Mode mode
   });
 }
 
-/// The same by hand: two channels, both ends inlined.
+/// The same with two channels, both endpoints inline.
 std::vector<std::int64_t> measure_channels(const Options& options) {
   hyphos::RuntimeOptions open;
   open.domain = "bench-echo-" + std::to_string(getpid());
@@ -163,7 +164,7 @@ std::vector<std::int64_t> measure_channels(const Options& options) {
     hyphos::lab::futex_wake(heard, 1);
   });
   while (there.listeners() == 0 || back.publishers() == 0) usleep(1000);
-  usleep(50'000);  // until the way back is there, too
+  usleep(50'000);  // until the reverse channel is connected as well
   return measure(options, [&] {
     const std::uint32_t before = heard.load();
     there.publish(Ask{});

@@ -1,12 +1,12 @@
-// Looking up transforms: this tree and tf2 (ROS 1, libtf2-dev) with the same data in one run.
+// Transform lookups: this tree and tf2 (ROS 1, libtf2-dev) with the same data in one run.
 //
 //   bench_transforms [--depth N] [--rate HZ] [--count N] [--json]
 //
-// A chain of `depth` moving frames with 10 s of history each. Asked for: the newest common time
-// ("latest"), 50 ms before it ("recent"), and any time of the history ("any"). `handle` is
-// TransformLookup, `names` is TransformTree::get(), as tf2's lookupTransform() with two strings.
-// The three take turns in batches, so that what disturbs the machine disturbs all; the figure is
-// the median over the batches. `write` is one transform set, in order.
+// A chain of `depth` moving frames, each with 10 s of history. The lookups use the newest common
+// time ("latest"), 50 ms before it ("recent"), and any time of the history ("any"). `handle` is
+// TransformLookup. `names` is TransformTree::get(), the counterpart of tf2's lookupTransform() with
+// two strings. The three alternate in batches, so that a disturbance of the machine affects all of
+// them. The figure is the median over the batches. `write` sets one transform, in order.
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ struct Arguments {
 
 std::string name(int i) { return "frame_" + std::to_string(i); }
 
-/// What both trees hold, in the order in which a robot would send it.
+/// The data of both trees, in the order in which a robot would send it.
 std::vector<Transform> history(const Arguments& args) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> d(-1, 1);
@@ -61,7 +61,7 @@ std::vector<Transform> history(const Arguments& args) {
 struct Series {
   std::string name;
   std::function<double(long)>
-      batch;  // n look-ups from the given one on; a sum, so that none is left out
+      batch;  // n lookups from this index on. Returns a sum so that none is removed
   std::vector<double> ns = {};
 
   [[nodiscard]] double median() {
@@ -104,7 +104,7 @@ void report(const Arguments& args, const std::string& what, std::vector<Series>&
   std::fflush(stdout);
 }
 
-/// Times to ask for, the same for all.
+/// The lookup times, equal for all variants.
 std::vector<std::int64_t> times(const std::string& what) {
   std::mt19937_64 random(2);
   std::vector<std::int64_t> out;
@@ -140,7 +140,7 @@ void look_up(const Arguments& args, const std::string& what, const std::vector<T
                       return sum;
                     }});
 #ifdef HYPHOS_HAVE_TF2
-  test::Tf2Peer tf2(20);  // more than the data: nothing is pruned
+  test::Tf2Peer tf2(20);  // exceeds the data, so that nothing is pruned
   for (const Transform& t : data) {
     tf2.set(t.parent, t.child,
             {t.stamp.ns,
@@ -154,7 +154,7 @@ void look_up(const Arguments& args, const std::string& what, const std::vector<T
     const auto found = tf2.get(target, source, at(i), theirs);
     const Vector3 ours = lookup.get(Time{at(i)}).or_throw().translation;
     if (found != test::Tf2Peer::Answer::found || std::abs(theirs.translation[0] - ours.x) > 1e-6) {
-      throw std::runtime_error("tf2 gives another answer");
+      throw std::runtime_error("tf2 gives a different result");
     }
   }
   series.push_back({"tf2", [&](long n) { return tf2.look_up(target, source, n); }});
@@ -186,7 +186,7 @@ void write(const Arguments& args) {
   report(args, "write", series);
 }
 
-/// The same handle while another thread sets all frames of the chain 1000 times a second.
+/// The same handle while another thread sets all frames of the chain 1000 times per second.
 void contended(const Arguments& args, const std::vector<Transform>& data) {
   TransformTree tree;
   for (const Transform& t : data) tree.set(t).or_throw();

@@ -1,5 +1,5 @@
-# The Rust crates behind some peers. Their sources come from the crate registry, so that a peer is
-# absent where that cannot be reached.
+# The Rust crates of some peers. Their sources come from the crate registry, so these peers are
+# missing if the registry cannot be reached.
 find_program(LAB_CARGO cargo)
 
 # hyphos_lab_crate(<peer> <lowest version of cargo>): sets <peer>_crate_FOUND, <peer>_crate_LIBRARY

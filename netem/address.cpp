@@ -8,21 +8,22 @@ namespace hyphos::lab {
 
 Result<Host> parse_host(std::string_view text) {
   const auto wrong = [&](const char* what) {
-    return Error{Code::invalid_config, std::string(what) + ", as in robot=10.77.0.1/24",
+    return Error{Code::invalid_config, std::string(what) + ", such as robot=10.77.0.1/24",
                  "--host " + std::string(text)};
   };
   const std::size_t equals = text.find('=');
   const std::size_t slash = text.find('/', equals);
   if (equals == std::string_view::npos || equals == 0 || slash == std::string_view::npos) {
-    return wrong("a host is NAMESPACE=ADDRESS/PREFIX");
+    return wrong("a host has the form NAMESPACE=ADDRESS/PREFIX");
   }
   Host host;
   host.name_space = text.substr(0, equals);
-  if (host.name_space.find('/') != std::string::npos) return wrong("a namespace is a plain name");
+  if (host.name_space.find('/') != std::string::npos)
+    return wrong("a namespace is a name without '/'");
   host.address = text.substr(equals + 1, slash - equals - 1);
   in_addr address{};
   if (inet_pton(AF_INET, host.address.c_str(), &address) != 1) {
-    return wrong("that is no IPv4 address");
+    return wrong("the address is not an IPv4 address");
   }
   host.ip = ntohl(address.s_addr);
   const std::string_view digits = text.substr(slash + 1);

@@ -14,10 +14,11 @@
 
 namespace hyphos::lab {
 
-/// A host: the network namespace (its name in /run/netns) that gets a device, and its address.
+/// A host: the network namespace that gets a device (its name in /run/netns), and the address of
+/// the device.
 struct Host {
   std::string name_space;
-  std::string address;  ///< as it was written, without the prefix
+  std::string address;  ///< as in the option, without the prefix
   std::uint32_t ip = 0;
   unsigned prefix = 24;
 
@@ -26,14 +27,15 @@ struct Host {
   }
 };
 
-/// "NAMESPACE=10.77.0.1/24"
+/// Parses "NAMESPACE=10.77.0.1/24".
 [[nodiscard]] Result<Host> parse_host(std::string_view text);
 
 /// Finds the receiver of an IPv4 packet: one host, or everyone for multicast and broadcast.
 class Book {
  public:
   explicit Book(const std::vector<Host>& hosts);
-  /// Nothing if it is no IPv4 packet, or for nobody here. `bytes` may be anything.
+  /// Returns nothing if the packet is not IPv4 or its receiver is not in this network. `bytes` may
+  /// be arbitrary.
   [[nodiscard]] std::optional<Station> find(std::span<const std::byte> bytes) const;
 
  private:

@@ -12,9 +12,9 @@
 namespace hyphos::lab {
 namespace {
 
-/// Packets on the way that are in no queue, e.g. 80 ms of 200,000 a second.
+/// Packets in flight outside the queues, for example 80 ms at 200,000 packets per second.
 constexpr std::uint32_t kInFlight = 16'384;
-/// Packets taken from one device before the others have their turn.
+/// Packets taken from one device before the next device is read.
 constexpr int kTurn = 64;
 
 std::uint32_t buffers_for(const Options& options) {
@@ -37,7 +37,7 @@ Loop::Loop(const Options& options, std::vector<Tun> devices)
       devices_(std::move(devices)),
       book_(options.hosts),
       buffers_(buffers_for(options)),
-      // Not zeroed: pages that no packet has needed yet take no memory.
+      // Not zeroed, so that pages without packets take no memory.
       memory_(new std::byte[std::size_t{buffers_for(options)} * options.mtu]) {
   const auto stations = static_cast<Station>(options.hosts.size());
   if (options.wifi) {
@@ -73,7 +73,7 @@ void Loop::read_some(Station station) {
   for (int i = 0; i < kTurn; ++i) {
     const auto buffer = buffers_.acquire();
     if (!buffer) {
-      // What cannot be kept is read all the same, so that it is counted here and not delayed.
+      // Read packets without a buffer as well, so that they are counted here and not delayed.
       std::byte rest[1];
       if (devices_[station].read(rest) == 0) return;
       Counters& mine = network_->counters(station);
@@ -119,7 +119,7 @@ Result<void> Loop::run(int signals, int parent) {
     for (Station i = 0; i < network_->stations(); ++i) {
       if ((watched[i].revents & POLLIN) != 0) read_some(i);
       if ((watched[i].revents & (POLLERR | POLLHUP)) != 0) {
-        return Error{Code::disconnected, "the device of this host is gone",
+        return Error{Code::disconnected, "the TUN device of this host has disappeared",
                      options_.hosts[i].name_space};
       }
     }
@@ -148,7 +148,7 @@ std::string Loop::counters() const {
       append(text, "collisions", mine.collisions);
       append(text, "airtime_ns", static_cast<std::uint64_t>(mine.airtime.ns));
     }
-    // Before the program had them: not among its packets.
+    // Dropped before the program received them, so not part of its packets.
     append(text, "device_overrun", devices_[i].overrun());
     text += "\"drops\":{";
     for (std::size_t why = 0; why < kDrops; ++why) {

@@ -9,15 +9,15 @@
 
 namespace hyphos::lab {
 
-/// Carries packets between the devices and the model of the network, in real time.
+/// Carries packets between the devices and the network model, in real time.
 class Loop final : public Receiver {
  public:
   Loop(const Options& options, std::vector<Tun> devices);
 
-  /// Until one of SIGINT, SIGTERM, SIGHUP comes through `signals` (a signalfd), or `parent` (a
+  /// Runs until SIGINT, SIGTERM or SIGHUP arrives through `signals` (a signalfd), or `parent` (a
   /// pidfd) ends. SIGUSR1 prints the counters.
   Result<void> run(int signals, int parent);
-  /// One line of JSON.
+  /// The counters as one line of JSON.
   [[nodiscard]] std::string counters() const;
 
   bool deliver(const Packet& packet, Station to) override;
@@ -26,7 +26,7 @@ class Loop final : public Receiver {
   [[nodiscard]] std::span<std::byte> bytes_of(std::uint32_t buffer);
   void read_some(Station station);
   void take(Station from, std::uint32_t buffer, std::size_t bytes);
-  /// False when it has to end.
+  /// Returns false if the loop must end.
   bool obey(int signals);
 
   Options options_;

@@ -17,7 +17,7 @@ Loss::Loss(const LossOptions& options)
 bool Loss::draw(Random& random) {
   if (in_bad_ <= 0 && in_good_ <= 0) return false;
   if (share_bad_ > 0) {
-    // The first packet finds the path in its long-run state, so that short runs are not favoured.
+    // The first packet finds the path in its long-run state, so that short runs have no advantage.
     const double chance = !started_ ? share_bad_ : bad_ ? 1 - to_good_ : to_bad_;
     bad_ = random.unit() < chance;
     started_ = true;

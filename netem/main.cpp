@@ -26,8 +26,9 @@ Result<int> signals_as_file() {
   return file;
 }
 
-/// Readable when the process that started us has ended. Unlike PR_SET_PDEATHSIG it does not tell of
-/// the end of a mere thread. (glibc has pidfd_open since 2.36 only.)
+/// A file descriptor that becomes readable when the parent process has ended. Unlike
+/// PR_SET_PDEATHSIG it does not react to the end of a single thread. (glibc has pidfd_open only
+/// since 2.36.)
 Result<int> parent_as_file() {
   const auto file = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
   if (file < 0) {

@@ -6,18 +6,18 @@
 
 namespace hyphos::lab {
 
-/// Where packets come out.
+/// The receiving side of a network.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// False if the device of `to` refused it.
+  /// Returns false if the device of `to` refused the packet.
   virtual bool deliver(const Packet& packet, Station to) = 0;
 };
 
-/// A network as a discrete-event model: it is fed packets, asked when something happens next, and
-/// told how late it is. It does no I/O and reads no clock; equal input and seed give equal output.
-/// Events happen at their own instants, in order, however late advance() is called: a late caller
-/// delays what comes out, never the rate. One thread.
+/// A network as a discrete-event model. The caller sends packets, reads the time of the next event,
+/// and advances the time. The model does no I/O and reads no clock. Equal input and seed give equal
+/// output. Events happen at their own instants and in order, even if advance() is called late: a
+/// late call delays deliveries, but never changes the rate. Threads: one.
 class Network {
  public:
   Network(Station stations, Buffers& buffers, Receiver& receiver)
@@ -26,25 +26,25 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  /// Takes over one hold of the packet's buffer. `now` never goes back.
+  /// Takes over one reference to the packet's buffer. `now` never decreases.
   void send(Time now, const Packet& packet);
-  /// Does everything that is due until `now`.
+  /// Processes every event up to `now`.
   virtual void advance(Time now) = 0;
-  /// When advance() has something to do again; kNever if nothing is inside.
+  /// The time of the next event. kNever if the network is empty.
   [[nodiscard]] virtual Time next() const = 0;
 
   [[nodiscard]] Station stations() const { return static_cast<Station>(counters_.size()); }
   [[nodiscard]] const Counters& counters(Station station) const { return counters_[station]; }
   [[nodiscard]] Counters& counters(Station station) { return counters_[station]; }
-  /// Copies that are on the way.
+  /// The number of copies inside the network.
   [[nodiscard]] std::uint64_t inside() const;
 
  protected:
   virtual void take(Time now, const Packet& packet) = 0;
 
-  /// How many receivers a packet has.
+  /// The number of receivers of a packet.
   [[nodiscard]] std::uint32_t copies(const Packet& packet) const;
-  /// Hands one copy to its receiver, and counts what came of it.
+  /// Delivers one copy to its receiver, and counts the result.
   void deliver(const Packet& packet, Station to);
   /// Counts copies as lost.
   void lose(const Packet& packet, Drop why, std::uint32_t count) {

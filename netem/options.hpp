@@ -17,15 +17,15 @@ struct Options {
   WifiOptions air;
   unsigned mtu = 1500;
   std::string device = "lab0";
-  /// Before an event the program stays awake so long: a wake-up is late by some tens of µs.
+  /// Busy-wait before an event, because a wake-up can be tens of µs late.
   Duration spin = Duration::from_us(60);
-  /// Of SCHED_FIFO; 0: as any other process.
+  /// Priority of SCHED_FIFO. 0: normal scheduling.
   int realtime_priority = 1;
 };
 
 extern const char* const kUsage;
 
-/// Refuses what is unknown, out of range, or has no meaning for the chosen medium.
+/// Rejects options that are unknown, out of range, or not valid for the chosen medium.
 [[nodiscard]] Result<Options> parse_options(std::span<const char* const> words);
 
 }  // namespace hyphos::lab

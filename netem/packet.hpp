@@ -11,46 +11,46 @@
 
 namespace hyphos::lab {
 
-/// Number of a host of the network, from 0.
+/// The number of a host in the network, from 0.
 using Station = std::uint16_t;
 inline constexpr Station kEveryone = 0xffff;
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
 
-/// What the models know of a packet. The bytes themselves lie in buffer `buffer` of the one who
-/// reads and writes the devices.
+/// The properties of a packet that the models need. The bytes are in buffer `buffer` of the program
+/// that reads and writes the devices.
 struct Packet {
   std::uint32_t buffer = 0;
-  std::uint32_t bytes = 0;  ///< as IP counts them
+  std::uint32_t bytes = 0;  ///< size of the IP packet
   Station from = 0;
-  Station to = 0;  ///< or kEveryone: all but `from`
+  Station to = 0;  ///< or kEveryone: all except `from`
 };
 
-/// Why a packet did not arrive.
+/// The reason of a drop.
 enum class Drop : std::uint8_t {
   queue,           ///< the queue of a transmitter was full
-  loss,            ///< lost on the way, as asked
-  retries,         ///< sent as often as the retry limit allows, never acknowledged
-  collision,       ///< sent to everyone, which is not repeated, at the same time as another
-  buffers,         ///< more packets on the way than the program keeps
-  no_host,         ///< addressed to nobody of this network
-  device_refused,  ///< the receiver's device took no more
+  loss,            ///< lost by the configured loss
+  retries,         ///< retry limit reached without an acknowledgement
+  collision,       ///< a frame to everyone, never repeated, met another frame
+  buffers,         ///< more packets in flight than buffers
+  no_host,         ///< the receiver is not in this network
+  device_refused,  ///< refused by the device of the receiver
 };
 inline constexpr std::size_t kDrops = 7;
 [[nodiscard]] std::string_view to_string(Drop why);
 
-/// For each station: copies = delivered + Σ drops + what is still inside.
+/// Counters of a station: copies = delivered + Σ drops + copies still inside.
 struct Counters {
-  std::uint64_t packets = 0;  ///< taken from its device
+  std::uint64_t packets = 0;  ///< read from its device
   std::uint64_t bytes = 0;
   std::uint64_t copies = 0;     ///< packets × receivers
   std::uint64_t delivered = 0;  ///< copies that reached a receiver
-  std::uint64_t received = 0;   ///< copies that reached it as the receiver
+  std::uint64_t received = 0;   ///< copies that this station received
   std::uint64_t received_bytes = 0;
-  std::array<std::uint64_t, kDrops> drops{};  ///< copies that it sent, by cause
-  // Of a shared medium alone:
-  std::uint64_t attempts = 0;    ///< frames on the air, repetitions included
-  std::uint64_t collisions = 0;  ///< of those, how many met another
-  Duration airtime;              ///< of its frames; acknowledgements are not in it
+  std::array<std::uint64_t, kDrops> drops{};  ///< copies that this station sent, by cause
+  // Shared medium only:
+  std::uint64_t attempts = 0;    ///< frames on the air, including repetitions
+  std::uint64_t collisions = 0;  ///< frames that met another frame
+  Duration airtime;              ///< of its frames, without acknowledgements
 
   void drop(Drop why, std::uint64_t count = 1) { drops[static_cast<std::size_t>(why)] += count; }
   [[nodiscard]] std::uint64_t dropped(Drop why) const {
@@ -59,12 +59,13 @@ struct Counters {
   [[nodiscard]] std::uint64_t dropped() const;
 };
 
-/// Which buffers are in use. Their number is fixed: it bounds all that is on the way.
+/// The buffers in use. Their fixed number bounds the packets in flight.
 class Buffers {
  public:
   explicit Buffers(std::uint32_t count);
 
-  /// A free one, held once. The one freed last comes first: it is still in the cache.
+  /// Returns a free buffer with one reference. The buffer released last comes first, because it is
+  /// still in the cache.
   [[nodiscard]] std::optional<std::uint32_t> acquire();
   void hold(std::uint32_t buffer, std::uint32_t more) { holders_[buffer] += more; }
   void release(std::uint32_t buffer);

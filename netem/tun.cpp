@@ -19,7 +19,7 @@
 namespace hyphos::lab {
 namespace {
 
-/// Packets that the kernel keeps for us while we are not running.
+/// Packets that the kernel buffers while this program is not running.
 constexpr int kDeviceQueue = 2000;
 
 class Fd {
@@ -49,14 +49,14 @@ Error failed(const std::string& what, const std::string& where) {
   return {code, text, where};
 }
 
-/// In the namespace of a file, until it is destroyed.
+/// Enters the namespace of a file until destruction.
 class Inside {
  public:
   explicit Inside(int target)
       : home_(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)),
         entered_(home_.get() >= 0 && setns(target, CLONE_NEWNET) == 0) {}
   ~Inside() {
-    // To stay in a foreign namespace would give the next device to the wrong host.
+    // Abort, because in a foreign namespace the next device would go to the wrong host.
     if (entered_ && setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
   }
   Inside(const Inside&) = delete;
@@ -78,11 +78,11 @@ sockaddr ipv4(std::uint32_t ip) {
   return any;
 }
 
-/// IPv6 would fill the link with its own announcements.
+/// Disables IPv6, whose announcements would fill the link.
 void without_ipv6() {
   const Fd file(open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC));
   if (file.get() >= 0 && write(file.get(), "1", 1) != 1) {
-    return;  // a kernel without IPv6: just as well
+    return;  // a kernel without IPv6 needs no change
   }
 }
 
@@ -102,7 +102,7 @@ Result<void> configure(const Host& host, const std::string& device, unsigned mtu
   good = good && set(SIOCGIFFLAGS);
   request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP | IFF_MULTICAST);
   good = good && set(SIOCSIFFLAGS);
-  if (!good) return failed("its device cannot be set up", host.name_space);
+  if (!good) return failed("the device cannot be configured", host.name_space);
   return success();
 }
 
@@ -117,17 +117,17 @@ Result<Tun> Tun::open(const Host& host, const std::string& device, unsigned mtu)
   without_ipv6();
   Fd tun(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (tun.get() < 0) {
-    return failed("no TUN devices (modprobe tun; containers: --device /dev/net/tun)",
+    return failed("no TUN devices: run modprobe tun (in a container: --device /dev/net/tun)",
                   "/dev/net/tun");
   }
   ifreq request{};
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
   device.copy(request.ifr_name, IFNAMSIZ - 1);
   if (ioctl(tun.get(), TUNSETIFF, &request) != 0) {
-    return failed("the device '" + device + "' cannot be made", host.name_space);
+    return failed("the device '" + device + "' cannot be created", host.name_space);
   }
   if (auto done = configure(host, device, mtu); !done) return done.error();
-  // Opened here, it shows this namespace for as long as it is open.
+  // Opened inside, this file shows the namespace as long as it is open.
   Fd statistics(::open("/proc/thread-self/net/dev", O_RDONLY | O_CLOEXEC));
   if (statistics.get() < 0) return failed("cannot be opened", "/proc/thread-self/net/dev");
   return Tun(tun.keep(), statistics.keep(), device);
@@ -161,7 +161,7 @@ std::uint64_t Tun::overrun() const {
     const std::size_t colon = line.find(':');
     const std::size_t name = line.find_first_not_of(' ');
     if (colon == std::string::npos || line.substr(name, colon - name) != device_) continue;
-    // Eight numbers of what it received, then bytes, packets, errors and drops of what it sent.
+    // Eight numbers for received data, then bytes, packets, errors and drops of sent data.
     std::istringstream numbers(line.substr(colon + 1));
     std::uint64_t value = 0;
     for (int i = 0; i < 12; ++i) numbers >> value;

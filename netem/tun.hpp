@@ -10,20 +10,21 @@
 
 namespace hyphos::lab {
 
-/// A TUN device in a network namespace, with its address, up. It goes with this object.
+/// A TUN device in a network namespace, with its address, up. The destructor removes the device.
 class Tun {
  public:
-  /// Enters the namespace for a moment: no other thread may run yet.
+  /// Enters the namespace for a moment. No other thread may run yet.
   static Result<Tun> open(const Host& host, const std::string& device, unsigned mtu);
   Tun(Tun&& other) noexcept;
   Tun& operator=(Tun&&) = delete;
   ~Tun();
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// Bytes of the next packet; 0 if there is none now.
+  /// Returns the size of the next packet, or 0 if there is none.
   std::size_t read(std::span<std::byte> into);
   bool write(std::span<const std::byte> packet);
-  /// Packets that the kernel dropped because the device's queue was full: it was read too slowly.
+  /// Packets that the kernel dropped because the queue of the device was full: the program read too
+  /// slowly.
   [[nodiscard]] std::uint64_t overrun() const;
 
  private:

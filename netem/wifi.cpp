@@ -48,7 +48,7 @@ Wifi::Wifi(Station stations, const WifiOptions& options, Buffers& buffers, Recei
   for (Radio& radio : radios_) radio.window = options.window_min;
 }
 
-/// The frame that is being sent, or is to be, does not wait.
+/// The frame that is being sent, or is next, does not count as waiting.
 bool Wifi::full(const Radio& radio, const Packet& packet) const {
   if (radio.queue.size() - 1 >= options_.queue.packets) return true;
   return options_.queue.bytes > 0 && radio.queue_bytes + packet.bytes > options_.queue.bytes;
@@ -67,10 +67,10 @@ void Wifi::take(Time now, const Packet& packet) {
     return;
   }
   if (phase_ != Phase::idle) {
-    // It finds the channel busy: a back-off, unless one that it owes is still left.
+    // The channel is busy: draw a back-off, unless one is still left.
     if (radio.slots == 0) radio.slots = random_.upto(radio.window);
   } else if (now > first_slot_) {
-    // It may send at once; what it owes of the last back-off has gone by, or not.
+    // The station may send at once. The rest of its last back-off may have expired meanwhile.
     const std::int64_t since = (now - first_slot_).ns;
     radio.slots = std::max(radio.slots, (since + options_.slot.ns - 1) / options_.slot.ns);
   }
@@ -106,7 +106,7 @@ void Wifi::advance(Time now) {
   }
 }
 
-/// The stations whose back-off is over send; more than one is a collision.
+/// The stations whose back-off has expired send. More than one is a collision.
 void Wifi::begin_frames() {
   const std::int64_t slots = least_slots();
   const Time start = first_slot_ + options_.slot * slots;
@@ -115,7 +115,7 @@ void Wifi::begin_frames() {
   for (Station station = 0; station < stations(); ++station) {
     Radio& radio = radios_[station];
     const bool sends = !radio.queue.empty() && radio.slots == slots;
-    // The others stop counting while the channel is busy.
+    // The other stations stop counting while the channel is busy.
     radio.slots = std::max<std::int64_t>(0, radio.slots - slots);
     if (!sends) continue;
     senders_.push_back(station);
@@ -169,7 +169,8 @@ void Wifi::end_exchange() {
     } else {
       radio.window = std::min(2 * radio.window + 1, options_.window_max);
     }
-    // After every frame, whatever waits behind it: nobody may take the channel for himself.
+    // A back-off follows every frame, even if more frames wait, so that no station can seize the
+    // channel.
     radio.slots = random_.upto(radio.window);
   }
 }

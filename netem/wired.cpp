@@ -58,7 +58,8 @@ void Wired::offer(Transmitter& transmitter, What what, Station station, Time now
                   const Packet& packet) {
   const bool idle = transmitter.done() == kNever;
   if (!transmitter.offer(now, packet)) {
-    // At a host it is one packet for all its receivers, at a port it is one copy.
+    // In the queue of a host, this is one packet for all its receivers. In the queue of a port, it
+    // is one copy.
     lose(packet, Drop::queue, what == What::left_host ? copies(packet) : 1);
     buffers().release(packet.buffer);
   } else if (idle) {

@@ -8,34 +8,34 @@
 
 namespace hyphos::lab {
 
-/// What waits before a transmitter; the packet that is being sent does not count. Drop-tail.
+/// The drop-tail queue of a transmitter. The packet being sent does not count.
 struct QueueOptions {
   std::uint32_t packets = 1000;
-  std::uint64_t bytes = 0;  ///< 0: only the packets are counted
+  std::uint64_t bytes = 0;  ///< 0: only packets are limited
 };
 
 struct WiredOptions {
-  double rate_mbit = 0;  ///< 0: as fast as they come
+  double rate_mbit = 0;  ///< 0: unlimited
   Duration delay{};      ///< one way
-  /// Each packet's delay lies evenly in delay ± jitter; one that would overtake an earlier one of
-  /// its path waits for it, as in a queue.
+  /// The delay of each packet is uniform in delay ± jitter. A packet that would overtake an earlier
+  /// packet on its path waits for it, as in a queue.
   Duration jitter{};
   LossOptions loss{};
   QueueOptions queue{};
   std::uint64_t seed = 1;
 };
 
-/// A queue that sends one packet after another at a fixed rate, exactly: what is left of a
-/// nanosecond is carried over to the next packet.
+/// A queue that sends one packet after another at an exact rate. Fractions of a nanosecond carry
+/// over to the next packet.
 class Transmitter {
  public:
   Transmitter(double rate_mbit, const QueueOptions& queue);
 
-  /// False if it has to be dropped.
+  /// Returns false if the packet must be dropped.
   [[nodiscard]] bool offer(Time now, const Packet& packet);
-  /// When the packet on the wire has left; kNever if there is none.
+  /// The time at which the current packet has left. kNever if there is none.
   [[nodiscard]] Time done() const { return done_; }
-  /// The packet that left at done(); the next one begins at that instant.
+  /// Returns the packet that left at done(). The next packet begins at that instant.
   Packet finish();
 
  private:
@@ -50,8 +50,8 @@ class Transmitter {
   std::int64_t carry_ = 0;
 };
 
-/// A full-duplex cable between two hosts, or, with more, a switch that stores and forwards: then
-/// a packet is sent at the rate twice, by its host and by the switch's port, each with a queue.
+/// A full-duplex cable between two hosts. With more hosts it is a store-and-forward switch: each
+/// packet is sent twice at the rate, by its host and by the port of the switch, each with a queue.
 class Wired final : public Network {
  public:
   Wired(Station stations, const WiredOptions& options, Buffers& buffers, Receiver& receiver);
@@ -62,17 +62,17 @@ class Wired final : public Network {
   enum class What : std::uint8_t { left_host, arrived, left_port };
   struct Event {
     Time at;
-    std::uint64_t order;  // events of one instant happen in the order in which they were made
+    std::uint64_t order;  // events of one instant happen in the order of their creation
     What what;
-    Station station;  // whose transmitter, or the receiver
-    Packet packet;    // of `arrived`
+    Station station;  // owner of the transmitter, or the receiver
+    Packet packet;    // for `arrived`
     bool operator<(const Event& other) const {
       return at != other.at ? at > other.at : order > other.order;
     }
   };
   struct Path {
     Loss loss;
-    Time latest;  // arrival of the packet before
+    Time latest;  // arrival of the previous packet
   };
 
   void take(Time now, const Packet& packet) override;

@@ -30,7 +30,7 @@ Code code_of(int result) {
   }
 }
 
-/// The handle of an open simulator, and what networks and physics have in common.
+/// The handle of an open simulator: the part that networks and physics share.
 class Handle {
  public:
   Handle(const hyphos_cosim_simulator& calls, void* self) : calls_(calls), self_(self) {}
@@ -43,9 +43,9 @@ class Handle {
 
   [[nodiscard]] Result<void> result(int returned) const {
     if (returned == HYPHOS_COSIM_OK) return success();
-    return Error{code_of(returned), told("the simulator does not say why"), "adapter"};
+    return Error{code_of(returned), told("the simulator gives no reason"), "adapter"};
   }
-  /// What the simulator says of its last call.
+  /// The error text of the simulator for its last call.
   [[nodiscard]] std::string told(const char* otherwise) const {
     const char* text = calls_.error(self_);
     return text != nullptr && *text != '\0' ? text : otherwise;
@@ -76,11 +76,11 @@ class Handle {
   void* self_;
 };
 
-/// What a simulator told of robot `robot`, which need not make sense.
+/// Checks a pose that the simulator reported for `robot`. The pose may be invalid.
 Result<Pose> believed(const hyphos_cosim_pose& told, std::size_t robot) {
   Pose pose = pose_from_c(told);
   const double size = norm(pose.orientation);
-  if (size == 0) pose.orientation = {};  // it does not say
+  if (size == 0) pose.orientation = {};  // not reported
   const bool turned = is_rotation(pose.orientation);
   if (turned && is_finite(pose.position) && is_finite(pose.velocity) && is_finite(pose.turn)) {
     return pose;
@@ -88,7 +88,7 @@ Result<Pose> believed(const hyphos_cosim_pose& told, std::size_t robot) {
   return Error{
       Code::corrupt,
       "the pose of robot " + std::to_string(robot) +
-          (turned ? " has what is no number"
+          (turned ? " has a value that is not a finite number"
                   : " has an orientation of length " + std::to_string(size) + " instead of 1"),
       "adapter"};
 }
@@ -131,7 +131,7 @@ class CNetwork final : public Network {
       if (returned < 0) return at_.result(-returned);
       if (returned == 0) return success();
       if (told.fate >= kDropReasons || (told.bytes == nullptr && told.size > 0)) {
-        return Error{Code::corrupt, "an outcome that has no meaning", "adapter"};
+        return Error{Code::corrupt, "an outcome is invalid", "adapter"};
       }
       Outcome outcome{.id = told.id, .to = told.to, .time = {told.time_ns}};
       outcome.reason = static_cast<DropReason>(told.fate);
@@ -173,7 +173,7 @@ class CPhysics final : public Physics {
     const int returned = at_.calls().steer(at_.self(), robot, &given);
     std::string left_out;
     if (returned == HYPHOS_COSIM_IN_PART) {
-      left_out = at_.told("the simulator does not say what");
+      left_out = at_.told("the simulator does not name the part");
     } else if (auto steered = at_.result(returned); !steered) {
       return steered.error();
     }
@@ -220,18 +220,19 @@ Result<std::unique_ptr<Seam>> open(const hyphos_cosim_simulator& simulator, std:
                                    const std::string& options) {
   if (simulator.abi != HYPHOS_COSIM_ABI) {
     return Error{Code::corrupt,
-                 "made for version " + std::to_string(simulator.abi) + " of the interface, not " +
+                 "built for version " + std::to_string(simulator.abi) + " of the interface, not " +
                      std::to_string(HYPHOS_COSIM_ABI) +
-                     ": compile it again with the cosim_adapter.h that comes with this",
+                     ": recompile it with the cosim_adapter.h of this Hyphos",
                  "adapter"};
   }
   if (simulator.kind != kind) {
     return Error{
         Code::invalid_config,
-        kind == HYPHOS_COSIM_NETWORK ? "is no network simulator" : "is no physics simulator",
+        kind == HYPHOS_COSIM_NETWORK ? "is not a network simulator" : "is not a physics simulator",
         "adapter"};
   }
-  if (!complete(simulator)) return Error{Code::corrupt, "a function is missing", "adapter"};
+  if (!complete(simulator))
+    return Error{Code::corrupt, "a required function is missing", "adapter"};
   void* self = simulator.open(options.c_str());
   if (self == nullptr) {
     return Error{Code::invalid_config, "the simulator refused its options '" + options + "'",
@@ -246,7 +247,7 @@ Result<const hyphos_cosim_simulator*> load_adapter(const std::string& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = ::dlerror();
-    return Error{Code::not_found, why != nullptr ? why : "cannot be loaded", path};
+    return Error{Code::not_found, why != nullptr ? why : "the library cannot be loaded", path};
   }
   using Entry = const hyphos_cosim_simulator* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, "hyphos_cosim_entry"));

@@ -3,7 +3,7 @@
 #include "cosim/adapter/cosim_adapter.h"
 #include "cosim/core/geometry.hpp"
 
-/// What the C interface and the seams of simulator.hpp have in common.
+/// Conversions between the C interface and the types of simulator.hpp.
 namespace hyphos::cosim {
 
 inline hyphos_cosim_pose pose_to_c(const Pose& pose) {

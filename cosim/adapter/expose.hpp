@@ -12,13 +12,13 @@
 #include "cosim/adapter/c_pose.hpp"
 #include "cosim/core/simulator.hpp"
 
-/// A simulator of the engine as one behind the C interface: what c_adapter.hpp does, the other way
-/// round. For adapters that are written against the seams of simulator.hpp.
+/// Exposes a simulator of the engine through the C interface: the inverse of c_adapter.hpp. It
+/// serves adapters that are written against the interfaces of simulator.hpp.
 ///
 ///     struct Mine { static Result<std::unique_ptr<Network>> open(std::string_view options); };
 ///     extern "C" ... hyphos_cosim_entry() { return exposed_network<Mine>(); }
 ///
-/// Wrong options are told of by init(), which can say what is wrong with them; open() cannot.
+/// init() reports wrong options, because it can return an error text and open() cannot.
 namespace hyphos::cosim {
 
 inline int c_code(Code code) {
@@ -42,7 +42,7 @@ inline int c_code(Code code) {
   }
 }
 
-/// What both kinds have in common.
+/// The functions that networks and physics share.
 template <typename Seam, typename Opens>
 struct Exposed {
   explicit Exposed(const char* options) : simulator(Opens::open(options)) {}
@@ -71,9 +71,9 @@ struct Exposed {
 
   Result<std::unique_ptr<Seam>> simulator;
   std::string told{};
-  std::vector<Outcome> outcomes{};  // polled, in reverse
-  Buffer bytes{};                   // of the last that was handed out
-  std::vector<std::byte> state{};   // between the two calls of save()
+  std::vector<Outcome> outcomes{};  // polled, in reverse order
+  Buffer bytes{};                   // of the last returned outcome
+  std::vector<std::byte> state{};   // kept between the two calls of save()
 };
 
 template <typename Opens>

@@ -39,7 +39,7 @@ std::vector<Setting> read_settings(std::string_view text) {
 
 Result<std::vector<double>> numbers(const Setting& setting, std::size_t count) {
   if (setting.values.size() != count) {
-    return bad(setting, std::to_string(setting.values.size()) + " values; it takes " +
+    return bad(setting, std::to_string(setting.values.size()) + " values, but the option takes " +
                             std::to_string(count));
   }
   std::vector<double> read;
@@ -47,7 +47,7 @@ Result<std::vector<double>> numbers(const Setting& setting, std::size_t count) {
     double parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
     if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(parsed)) {
-      return bad(setting, "'" + std::string(value) + "' is no number");
+      return bad(setting, "'" + std::string(value) + "' is not a finite number");
     }
     read.push_back(parsed);
   }
@@ -71,12 +71,12 @@ Result<Box> box(const Setting& setting) {
   if (!read) return read.error();
   const std::vector<double>& v = *read;
   if (v[0] > v[3] || v[1] > v[4] || v[2] > v[5]) {
-    return bad(setting, "the first corner must be the low one: x, y, z, then x, y, z, then dB");
+    return bad(setting, "the low corner must come first: x y z (low) x y z (high) dB");
   }
   return Box{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6]};
 }
 
-Error unknown(const Setting& setting) { return bad(setting, "no such option"); }
+Error unknown(const Setting& setting) { return bad(setting, "unknown option"); }
 
 void write_setting(std::string& text, std::string_view key, std::span<const double> values) {
   text += key;

@@ -10,37 +10,38 @@
 
 namespace hyphos::cosim {
 
-/// How far a run can be from one in which both simulators know everything at once. Each holds for
-/// every packet of the run.
+/// The largest distance between a run and an ideal run in which both simulators know everything at
+/// once. Each bound holds for every packet of the run.
 struct Bounds {
-  /// How much later a program may read a packet, for the same delay in the network.
+  /// The largest extra delay before a program reads a packet, for the same network delay.
   Duration latency;
-  /// How far a robot may have been from where the network believed it.
+  /// The largest distance between a robot and the position that the network used.
   double position_m = 0;
-  /// How wrong the received power may be, from distance and line of sight; infinite if robots could
+  /// The largest error of received power, from distance and line of sight. Infinite if robots could
   /// have met.
   double power_db = 0;
 };
 
-/// What the bound of power needs to know of the radio.
+/// The radio parameters that the power bound depends on.
 struct RadioBounds {
   double path_loss_exponent = 3;
-  double reference_m = 1;  ///< nearer than this, path loss is what it is there
+  double reference_m = 1;  ///< path loss is constant below this distance
   double range_m = std::numeric_limits<double>::infinity();  ///< no reception beyond
   const Scene* scene = nullptr;
 };
 
-/// Power error of a pair `distance` apart that may have come nearer or gone away by `change`:
-/// 10 n log10 of the ratio, to the worse side. The linear form 4.34 n · change / distance is less
-/// than this when robots come nearer.
+/// Returns the power error in dB of a pair at `distance`: 10 n log10 of the ratio. The distance may
+/// have changed by up to `change`, in the worse direction. The linear form 4.34 n · change /
+/// distance underestimates the error when robots approach.
 [[nodiscard]] double power_error_db(double exponent, double reference, double distance,
                                     double change);
-/// The inverse: how much a distance may change for that error, to the worse side.
+/// The inverse: the change of distance that causes this error, in the worse direction.
 [[nodiscard]] double distance_change_for(double exponent, double distance, double error_db);
 
-/// Compares where robots are with where the network believes them, one step of physics at a time.
-/// Between two instants a robot stays within the ellipse around both places that its speed allows,
-/// so the bound holds in between as well, for robots that are never faster than at one of the two.
+/// Compares the positions of the robots with the positions that the network uses, one physics step
+/// at a time. Between two instants, a robot stays within the ellipse around both positions that its
+/// speed allows. The bound therefore also holds between the instants, for robots that are never
+/// faster than at one of the two.
 class BoundTracker {
  public:
   explicit BoundTracker(const RadioBounds& radio) : radio_(radio) {}
@@ -49,8 +50,8 @@ class BoundTracker {
     double position_m = 0;
     double power_db = 0;
   };
-  /// Of the pairs, from instant `before` to instant `after`, `seconds` apart, if the network
-  /// believes `used`.
+  /// The error of the pairs from instant `before` to instant `after`, `seconds` later, if the
+  /// network uses the poses `used`.
   [[nodiscard]] Error over_step(std::span<const Pose> used, std::span<const Pose> before,
                                 std::span<const Pose> after, double seconds,
                                 std::span<const Pair> pairs) const;

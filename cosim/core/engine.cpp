@@ -10,7 +10,7 @@
 namespace hyphos::cosim {
 namespace {
 
-/// Adds the time until its end to a sum.
+/// Adds its own lifetime to a sum.
 class Stopwatch {
  public:
   explicit Stopwatch(std::int64_t& sum) : sum_(sum), start_(monotonic_now()) {}
@@ -61,7 +61,7 @@ Result<void> Engine::start() {
     return Error{Code::invalid_config, "a run needs at least one node and a positive end", ""};
   }
   last_index_ = options_.step.index_at_or_after(options_.end);
-  // No instant of the run, nor one that a delayed packet is given, can leave int64.
+  // Neither an instant of the run nor the entry time of a delayed packet can overflow int64.
   if (auto end = options_.step.at(last_index_); !end || end->ns > kNever.ns / 4) {
     return Error{Code::out_of_range,
                  "time overflow: a run of " + std::to_string(options_.end.ns) + " ns is too long",
@@ -172,7 +172,7 @@ Result<std::int64_t> Engine::run_physics(Window window, bool idle) {
   Time at = now_;
   for (std::int64_t j = index_; j < window.end;) {
     std::int64_t next = j + 1;
-    // Nothing happens in the network unless a program sends: where robots are does not matter yet.
+    // Nothing happens in the network until a program sends, so poses do not matter yet.
     const bool quiet = idle && captured_.empty();
     if (options_.skip && quiet) {
       const Time due = parts_.programs.next_event_time();
@@ -214,8 +214,8 @@ void Engine::bound_step(std::int64_t index, Time before, Time after) {
     ++report_.pose_refreshes;
     error = tracker_.over_step(before_, before_, poses, seconds, active_);
   }
-  // A packet that waited belongs to an instant of the window before, from which robots moved on by
-  // at most as much again.
+  // A packet that waited was sent in the previous window. Since then the robots moved by at most
+  // the same distance again.
   const double factor = parts_.method.exchange() == Exchange::exact ? 1 : 2;
   report_.bounds.position_m = std::max(report_.bounds.position_m, factor * error.position_m);
   report_.bounds.power_db = std::max(report_.bounds.power_db, factor * error.power_db);
@@ -242,7 +242,7 @@ Result<void> Engine::run_network(std::int64_t end_index, Time end) {
   const Duration off{std::abs((network_end - end).ns)};
   report_.clock_error = std::max(report_.clock_error, off);
   std::vector<Waiting> later;
-  if (programs_ran_) {  // the window ended at these sends: they belong to the next one
+  if (programs_ran_) {  // the window ended at these sends, which belong to the next window
     later = std::exchange(captured_, {});
   }
   capture(end);
@@ -302,7 +302,7 @@ Result<void> Engine::advance_network(Time end) {
     return Error{Code::corrupt,
                  "the network simulator plans an event at " +
                      std::to_string(parts_.network.next_event_time().ns) +
-                     " ns, in its own past: it is at " + std::to_string(end.ns) + " ns",
+                     " ns, which is before its current time, " + std::to_string(end.ns) + " ns",
                  ""};
   }
   return success();
@@ -333,8 +333,8 @@ Report Engine::report() const {
   Report report = report_;
   report.packets = ledger_.counts();
   report.trace_hash = parts_.trace.hash();
-  // Neighbours of a grid with a fraction differ by 1 ns: then a delay of whole steps can fall just
-  // behind an instant.
+  // The distances between instants of a fractional grid differ by 1 ns. A delay of whole steps can
+  // therefore end just after an instant.
   const Duration rounding = options_.step.denominator() == 1 || report.entry_wait.ns == 0
                                 ? Duration{0}
                                 : options_.step.longest();

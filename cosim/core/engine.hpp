@@ -16,19 +16,19 @@
 namespace hyphos::cosim {
 
 struct EngineOptions {
-  Step step;  ///< of physics: the grid of all windows
-  Time end;   ///< no instant at or after this is run
+  Step step;  ///< the physics step: the grid of all windows
+  Time end;   ///< the run stops before this instant
   std::uint32_t nodes = 0;
   std::uint64_t seed = 1;
-  bool skip = true;  ///< leave out what cannot change anything; the trace is the same without
+  bool skip = true;  ///< skip calls without effect. The trace is identical either way.
   RadioBounds radio{};
 };
 
-/// Real time that a run took, in nanoseconds.
+/// Real time spent in a run, in nanoseconds.
 struct Profile {
   std::int64_t physics_ns = 0;
-  std::int64_t network_ns = 0;  ///< without the next two, if it runs in another process
-  std::int64_t wait_ns = 0;     ///< for simulators in other processes
+  std::int64_t network_ns = 0;  ///< excludes wait_ns and codec_ns if it runs in another process
+  std::int64_t wait_ns = 0;     ///< waiting for simulators in other processes
   std::int64_t codec_ns = 0;
   std::int64_t programs_ns = 0;
   std::int64_t total_ns = 0;
@@ -38,7 +38,7 @@ struct Profile {
   }
 };
 
-/// Messages that reached a robot, and were lost there.
+/// Messages that arrived at a robot and were dropped there.
 struct Lost {
   std::string robot;
   std::string channel;
@@ -46,42 +46,43 @@ struct Lost {
   std::uint64_t count = 0;
 };
 
-/// Motions that a robot was told and could not follow in every respect.
+/// Motion commands that a robot could follow only in part.
 struct InPart {
   std::uint64_t count = 0;
   Time first;
-  std::string left_out;  ///< of the first
+  std::string left_out;  ///< the ignored part of the first command
 };
 
 struct Report {
   Time end;
   std::uint64_t windows = 0;
-  std::uint64_t physics_steps = 0;    ///< calls of physics
+  std::uint64_t physics_steps = 0;    ///< calls of advance() of physics
   std::uint64_t network_syncs = 0;    ///< calls of advance() of the network
-  std::uint64_t windows_skipped = 0;  ///< without any call of the network
-  std::uint64_t pose_refreshes = 0;   ///< inside windows, to keep a bound
+  std::uint64_t windows_skipped = 0;  ///< without a call of the network
+  std::uint64_t pose_refreshes = 0;   ///< poses sent inside windows to keep a bound
   Duration shortest_window{0};
   Duration longest_window{0};
-  Duration clock_error{0};  ///< between the engine's time and what the network was told
-  Duration entry_wait{0};   ///< longest time a packet waited to enter the network
+  Duration clock_error{0};  ///< between the engine's time and the network's time
+  Duration entry_wait{0};   ///< longest wait of a packet before it entered the network
   PacketCounts packets;
   Bounds bounds;
   Profile profile;
   std::uint64_t trace_hash = 0;
-  std::vector<Lost> lost{};   ///< behind the network, which `packets` does not count
-  std::uint64_t motions = 0;  ///< that robots were told
+  std::vector<Lost> lost{};   ///< after the network; not part of `packets`
+  std::uint64_t motions = 0;  ///< motion commands to robots
   std::map<NodeId, InPart> in_part{};
 };
 
 /// Runs physics, programs and network in step.
 ///
-/// At the first instant a of a window [a, b) the programs read what the network delivered before a,
-/// and send. Physics then goes to b, the programs run at every instant of its grid on the way, and
-/// what they send is stamped with that instant. Then the network, told where the robots are at a,
-/// runs from a to before b. What it delivers can be read at b. So with windows of one step, and
-/// packets that enter at their stamps, nothing is read later than it could be.
+/// At the first instant a of a window [a, b), the programs read the packets that the network
+/// delivered before a, and send. Physics then advances to b. The programs run at every instant of
+/// the physics grid on the way, and their packets are stamped with that instant. Then the network
+/// receives the poses at a and runs from a to before b. Programs can read its deliveries at b. With
+/// windows of one step and packets that enter at their stamps, every packet is read at the earliest
+/// possible instant.
 ///
-/// For one thread. All parts must outlive it.
+/// Threads: use from one thread. Lifetime: all parts must outlive the engine.
 class Engine {
  public:
   struct Parts {
@@ -91,19 +92,21 @@ class Engine {
     Method& method;
     Trace& trace;
   };
-  /// Told of every outcome when its window is over: as it came, and the packet as its program sent
-  /// it.
+  /// Called with every outcome after its window: the outcome itself, and the packet as its program
+  /// sent it.
   using Observer = std::function<void(const Outcome&, const Packet& sent)>;
 
   Engine(Parts parts, const EngineOptions& options);
 
   void observe(Observer observer) { observer_ = std::move(observer); }
-  /// Told of every packet with its number, in the instant it is sent, and where robots are then.
+  /// Called with every packet and its number at the instant of the send, and with the poses at that
+  /// instant.
   using SendObserver = std::function<void(const Packet&, std::span<const Pose>)>;
   void observe_sends(SendObserver observer) { send_observer_ = std::move(observer); }
-  /// Asked after every window with the instant that was reached; false ends the run there.
+  /// Called after every window with the instant reached. Return false to end the run there.
   void run_while(std::function<bool(Time)> goes_on) { goes_on_ = std::move(goes_on); }
-  /// Runs to the end, or to the first error. Whatever happened, report() then says how far it came.
+  /// Runs to the end or to the first error. In both cases report() then describes the run up to
+  /// that point.
   [[nodiscard]] Result<void> run();
   [[nodiscard]] Report report() const;
 
@@ -141,23 +144,23 @@ class Engine {
   Ledger ledger_;
   BoundTracker tracker_;
   Report report_;
-  RemoteCost physics_before_;  // what init() has cost: not part of the run
+  RemoteCost physics_before_;  // cost of init(): not part of the run
   RemoteCost network_before_;
 
-  std::int64_t index_ = 0;       // of now_ on the grid
-  std::int64_t last_index_ = 0;  // the first instant that is not run
+  std::int64_t index_ = 0;       // grid index of now_
+  std::int64_t last_index_ = 0;  // the first instant after the run
   Time now_;
-  bool programs_ran_ = false;  // at now_, at the end of the window before
-  Time network_end_;           // of its last advance, in its own time
+  bool programs_ran_ = false;  // at now_, at the end of the previous window
+  Time network_end_;           // end of its last advance, in network time
   std::uint64_t sequence_ = 0;
 
-  std::vector<Pose> used_;    // what the network is told in this window
+  std::vector<Pose> used_;    // the poses that the network uses in this window
   std::vector<Pose> before_;  // one step ago
   std::vector<Refresh> refreshes_;
   std::vector<Pair> active_;
-  std::vector<Waiting> captured_;  // sent in this window
+  std::vector<Waiting> captured_;  // packets sent in this window
   std::vector<Waiting> waiting_;   // by entry, then key
-  std::vector<Packet> sent_;       // in this window, for the trace
+  std::vector<Packet> sent_;       // packets sent in this window, for the trace
   std::vector<Outcome> outcomes_;
   std::vector<Delivery> inbox_;
   Outbox outbox_;

@@ -6,7 +6,7 @@
 namespace hyphos::cosim {
 namespace {
 
-/// Whether the segment from a to b has a point inside the box, its surface included.
+/// True if the segment from a to b has a point inside the box or on its surface.
 bool enters(const Box& box, const Vec3& a, const Vec3& b) {
   double from = 0;
   double to = 1;
@@ -35,13 +35,13 @@ double distance_to(const Box& box, const Vec3& p) {
                  axis_gap(p.z, box.low.z, box.high.z)});
 }
 
-/// How far a point lies under the nearest face; negative outside.
+/// The depth of a point below the nearest face. Negative outside.
 double depth_in(const Box& box, const Vec3& p) {
   return std::min({p.x - box.low.x, box.high.x - p.x, p.y - box.low.y, box.high.y - p.y,
                    p.z - box.low.z, box.high.z - p.z});
 }
 
-/// Least value of a convex function on [0, 1], and how far from it the found place may be.
+/// The minimum of a convex function on [0, 1], and the largest error of its position.
 template <typename F>
 std::pair<double, double> least(const F& f) {
   double low = 0;
@@ -58,20 +58,20 @@ std::pair<double, double> least(const F& f) {
   return {f((low + high) / 2), high - low};
 }
 
-/// How far every point of the segment may move before `box` begins or ceases to block it.
+/// The distance that every point of the segment may move before `box` starts or stops blocking it.
 double freedom(const Box& box, const Vec3& a, const Vec3& b) {
   const Vec3 way = b - a;
   const auto at = [&](double share) { return a + way * share; };
   if (enters(box, a, b)) {
-    // The deepest point stays inside until it has moved by its depth; distance to the nearest face
-    // is concave along the segment.
+    // The deepest point stays inside until it has moved by its depth. The distance to the nearest
+    // face is concave along the segment.
     return std::max(0.0, -least([&](double s) { return -depth_in(box, at(s)); }).first);
   }
   const auto [distance, slack] = least([&](double s) { return distance_to(box, at(s)); });
   return std::max(0.0, distance - slack * length(way));
 }
 
-/// A quick sign that no point of the segment comes within `reach` of the box.
+/// A cheap test that no point of the segment comes within `reach` of the box.
 bool far_from(const Box& box, const Vec3& a, const Vec3& b, double reach) {
   return std::max(a.x, b.x) + reach < box.low.x || std::min(a.x, b.x) - reach > box.high.x ||
          std::max(a.y, b.y) + reach < box.low.y || std::min(a.y, b.y) - reach > box.high.y ||
@@ -105,7 +105,7 @@ Vec3 turn_between(const Quaternion& from, const Quaternion& to) {
   const Vec3 v{to.x, to.y, to.z};
   double w = a.w * to.w - dot(u, v);
   Vec3 axis = v * a.w + u * to.w + cross(u, v);
-  if (w < 0) {  // the shorter way round
+  if (w < 0) {  // the shorter rotation
     w = -w;
     axis = axis * -1;
   }

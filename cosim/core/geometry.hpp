@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// The world that physics and radio share. Metres, seconds, decibels.
+/// The geometry that physics and radio share. Units: metres, seconds, decibels.
 namespace hyphos::cosim {
 
 struct Vec3 {
@@ -28,7 +28,7 @@ inline bool is_finite(const Vec3& a) {
   return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
 }
 
-/// A rotation: of length 1.
+/// A rotation as a unit quaternion.
 struct Quaternion {
   double x = 0;
   double y = 0;
@@ -41,54 +41,53 @@ struct Quaternion {
 inline double norm(const Quaternion& q) {
   return std::hypot(std::hypot(q.x, q.y), std::hypot(q.z, q.w));
 }
-/// Of length 1 but for rounding; not if it has what is no number.
+/// True if the length is 1 up to rounding. False if a component is not a number.
 inline bool is_rotation(const Quaternion& q) { return std::abs(norm(q) - 1) < 1e-3; }
 [[nodiscard]] Quaternion about_z(double angle);
-/// A vector of the rotated frame in the other one, and back.
+/// Rotates a vector of the rotated frame into the outer frame, and back.
 [[nodiscard]] Vec3 turned(const Quaternion& by, const Vec3& v);
 [[nodiscard]] Vec3 turned_back(const Quaternion& by, const Vec3& v);
-/// rad about z, 0 along x: where the rotated x axis points, seen from above.
+/// The yaw in rad about z: the direction of the rotated x axis, seen from above. 0 points along x.
 [[nodiscard]] double yaw_of(const Quaternion& turned);
-/// The one turn that leads from `from` to `to`: rad about the axes of the rotated frame.
+/// The rotation vector that leads from `from` to `to`: rad about the axes of the rotated frame.
 [[nodiscard]] Vec3 turn_between(const Quaternion& from, const Quaternion& to);
 
 struct Pose {
-  Vec3 position;             ///< m, in the frame of the world
-  Vec3 velocity;             ///< m/s, likewise
-  Quaternion orientation{};  ///< of the robot's own frame in the world; none if nobody says
-  Vec3 turn{};               ///< rad/s about the axes of the robot's own frame
+  Vec3 position;             ///< m, in the world frame
+  Vec3 velocity;             ///< m/s, in the world frame
+  Quaternion orientation{};  ///< of the robot frame in the world, identity if unknown
+  Vec3 turn{};               ///< rad/s about the axes of the robot frame
 };
 
-/// What a robot is told to do until it is told something else: x ahead, y to the left, z up,
-/// however it tilts.
+/// The command of a robot until the next command: x forward, y left, z up, independent of tilt.
 struct Motion {
   Vec3 velocity{};  ///< m/s
   double turn = 0;  ///< rad/s about z
 };
 
-/// A solid with faces along the axes: a wall, a house, a hill. It takes `loss_db` from every signal
-/// whose straight path enters it.
+/// An axis-aligned solid box: a wall, a house, a hill. It attenuates every signal whose straight
+/// path enters it by `loss_db`.
 struct Box {
   Vec3 low;
   Vec3 high;
   double loss_db = 0;
 };
 
-/// The obstacles of a world. Immutable while a simulation runs; thread-safe.
+/// The obstacles of a world. Immutable while a simulation runs, and therefore thread-safe.
 class Scene {
  public:
   Scene() = default;
   explicit Scene(std::vector<Box> boxes) : boxes_(std::move(boxes)) {}
 
   [[nodiscard]] const std::vector<Box>& boxes() const { return boxes_; }
-  /// What the boxes between two points take from a signal; 0 with a line of sight. Symmetric.
+  /// The attenuation by the boxes between two points: 0 with a line of sight. Symmetric.
   [[nodiscard]] double loss_db(const Vec3& a, const Vec3& b) const;
 
-  /// Seconds for which no box can begin or cease to lie between two points that move with no more
-  /// than `speed` each: never too long; 0 if one is just being touched. Exact enough that it
-  /// shrinks to 0 only towards a change. Cost: about a microsecond for each box nearby.
+  /// Seconds for which no box can start or stop blocking the path between two points, if each moves
+  /// at `speed` or slower. The result is never too long, and 0 if the path just touches a box. It
+  /// shrinks to 0 only towards a change. Cost: about a microsecond for each nearby box.
   [[nodiscard]] double los_holds_for(const Vec3& a, const Vec3& b, double speed) const;
-  /// Most by which loss_db() can change while no point between a and b moves farther than `reach`.
+  /// The largest change of loss_db() while no point between a and b moves farther than `reach`.
   [[nodiscard]] double uncertain_db(const Vec3& a, const Vec3& b, double reach) const;
 
  private:

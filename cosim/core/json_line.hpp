@@ -6,16 +6,16 @@
 
 namespace hyphos::cosim {
 
-/// A JSON object on one line, for what is read line by line. Keys are written as they are.
+/// A JSON object on one line, for readers that read line by line. Keys are not escaped.
 class JsonLine {
  public:
   JsonLine& text(std::string_view key, std::string_view value);
   JsonLine& add(std::string_view key, std::int64_t value);
   JsonLine& add(std::string_view key, std::uint64_t value);
-  /// The shortest text that reads as the same number; null if it is not finite.
+  /// Writes the shortest text that parses to the same number, or null if the number is not finite.
   JsonLine& add(std::string_view key, double value);
   JsonLine& truth(std::string_view key, bool value);
-  /// `value` is JSON already.
+  /// `value` must be valid JSON.
   JsonLine& json(std::string_view key, std::string_view value);
   [[nodiscard]] std::string take() { return (text_.empty() ? "{" : text_) + '}'; }
 

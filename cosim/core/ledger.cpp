@@ -10,7 +10,7 @@ namespace {
 
 Error wrong(const Outcome& outcome, const std::string& what) {
   return {Code::corrupt,
-          "the network simulator told of packet " + std::to_string(outcome.id) + " " + what, ""};
+          "the network simulator reported packet " + std::to_string(outcome.id) + " " + what, ""};
 }
 
 std::string ns(Time t) { return std::to_string(t.ns) + " ns"; }
@@ -31,8 +31,8 @@ Result<PacketId> Ledger::send(Packet packet) {
   if (packet.from >= nodes_ || (!everyone && packet.to >= nodes_) || packet.from == packet.to) {
     return Error{Code::not_found,
                  "a packet from node " + std::to_string(packet.from) + " to node " +
-                     std::to_string(packet.to) + "; there are nodes 0 to " +
-                     std::to_string(nodes_ - 1) + ", and none sends to itself",
+                     std::to_string(packet.to) + ": the nodes are 0 to " +
+                     std::to_string(nodes_ - 1) + ", and no node sends to itself",
                  ""};
   }
   const PacketId id = ++counts_.packets;
@@ -55,11 +55,11 @@ void Ledger::enter(PacketId id, Time time) {
 
 Result<const Ledger::Entry*> Ledger::check(const Outcome& outcome, Time begin, Time end) const {
   const auto found = open_.find(outcome.id);
-  if (found == open_.end()) return wrong(outcome, "which is not under way");
+  if (found == open_.end()) return wrong(outcome, "which is not in flight");
   const Entry& entry = found->second;
   const bool everyone = entry.packet.to == kEveryone;
   if (outcome.time < begin || outcome.time >= end) {
-    return wrong(outcome, "at " + ns(outcome.time) + ", outside of the window from " + ns(begin) +
+    return wrong(outcome, "at " + ns(outcome.time) + ", outside the window from " + ns(begin) +
                               " to " + ns(end));
   }
   if (outcome.time < entry.entered) {
@@ -70,19 +70,18 @@ Result<const Ledger::Entry*> Ledger::check(const Outcome& outcome, Time begin, T
     if (!everyone || outcome.fate == Fate::delivered || outcome.copies == 0 ||
         outcome.copies > entry.open) {
       return wrong(outcome, "that " + std::to_string(outcome.copies) +
-                                " copies had one fate, which cannot be");
+                                " copies had one fate, which is impossible");
     }
   } else if (outcome.to >= nodes_ || outcome.copies != 1 ||
              (everyone ? entry.settled[outcome.to] : outcome.to != entry.packet.to)) {
-    return wrong(outcome,
-                 "at node " + std::to_string(outcome.to) + ", where no copy of it is awaited");
+    return wrong(outcome, "at node " + std::to_string(outcome.to) + ", where no copy is expected");
   }
   if ((outcome.fate == Fate::delivered) != (outcome.reason == DropReason::none)) {
     return wrong(outcome, "with the reason '" + std::string(to_string(outcome.reason)) +
                               "', which does not fit its fate");
   }
   if (outcome.fate == Fate::delivered && !same_bytes(outcome.bytes, entry.packet.bytes)) {
-    return wrong(outcome, "with other bytes than were sent");
+    return wrong(outcome, "with bytes that differ from the sent ones");
   }
   return &entry;
 }

@@ -10,9 +10,10 @@
 
 namespace hyphos::cosim {
 
-/// Copies of packets: one to each receiver. sent = delivered + Σ dropped + in_flight, always.
+/// Counts copies of packets: one copy for each receiver. Invariant: sent = delivered + Σ dropped +
+/// in_flight.
 struct PacketCounts {
-  std::uint64_t packets = 0;  ///< one for each send, however many receivers
+  std::uint64_t packets = 0;  ///< sends, independent of the number of receivers
   std::uint64_t sent = 0;
   std::uint64_t delivered = 0;
   std::array<std::uint64_t, kDropReasons> dropped{};
@@ -22,30 +23,31 @@ struct PacketCounts {
   [[nodiscard]] bool balanced() const { return sent == delivered + all_dropped() + in_flight; }
 };
 
-/// Knows every packet under way, and believes no simulator: an outcome of a packet that is not
-/// under way, a second one for the same copy, a delivery before its send or with other bytes is an
-/// error (corrupt) and is not counted.
+/// Tracks every packet in flight and validates every outcome. Invalid outcomes are errors (corrupt)
+/// and are not counted. An outcome is invalid if its packet is not in flight, if the copy already
+/// has an outcome, or if a delivery precedes the send or has different bytes.
 class Ledger {
  public:
   struct Entry {
-    Packet packet;              ///< `stamp` is the send by the program
-    Time entered = kNever;      ///< the network; kNever: it waits outside
+    Packet packet;              ///< `stamp` is the time at which the program sent it
+    Time entered = kNever;      ///< entry into the network, kNever while it waits outside
     std::uint32_t open = 0;     ///< copies without an outcome
-    std::vector<bool> settled;  ///< receivers of a packet to everyone
+    std::vector<bool> settled;  ///< by receiver, for a packet to everyone
   };
 
   explicit Ledger(std::uint32_t nodes) : nodes_(nodes) {}
 
-  /// Takes a packet with its time of sending, and gives it its number. Errors: not_found.
+  /// Records a packet with its time of sending and assigns its number. Errors: not_found.
   [[nodiscard]] Result<PacketId> send(Packet packet);
   void enter(PacketId id, Time time);
-  /// The packet of an outcome that lies in [begin, end); valid until settle().
+  /// Checks an outcome in [begin, end) and returns its packet. The pointer is valid until settle().
   [[nodiscard]] Result<const Entry*> check(const Outcome& outcome, Time begin, Time end) const;
-  /// Counts a checked outcome, and forgets a packet with its last copy.
+  /// Counts a checked outcome. The last copy removes the packet.
   void settle(const Outcome& outcome);
 
   [[nodiscard]] const PacketCounts& counts() const { return counts_; }
-  /// Pairs with a packet under way, by packet number; a packet to everyone makes a pair with each.
+  /// Appends the pairs with a packet in flight, by packet number. A packet to everyone makes a pair
+  /// with each receiver.
   void active(std::vector<Pair>& pairs) const;
   [[nodiscard]] bool idle() const { return open_.empty(); }
 

@@ -15,8 +15,8 @@ Result<void> Simulator::restore(std::span<const std::byte>) {
 Result<std::string> Physics::steer(NodeId robot, const Motion&) {
   return Error{Code::unsupported,
                "robot " + std::to_string(robot) +
-                   " was told where to go, but this physics simulator cannot be steered; "
-                   "kinematic robots and those of MuJoCo can",
+                   " received a motion command, but this physics simulator cannot be steered: "
+                   "use kinematic or MuJoCo physics",
                ""};
 }
 

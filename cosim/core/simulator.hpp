@@ -9,22 +9,23 @@
 #include "cosim/core/geometry.hpp"
 #include "cosim/core/packet.hpp"
 
-/// The seams: what a physics simulator, a network simulator and the robots' programs are to the
-/// engine. Each is called from one thread. Instants are those of the engine; all windows are
-/// half-open: advance(end) does what happens before `end`, and an event at `end` itself is left.
+/// The interfaces between the engine and a physics simulator, a network simulator and the programs
+/// of the robots. Threads: each is called from one thread. Units: instants are engine time. All
+/// windows are half-open: advance(end) processes the events before `end` and leaves an event at
+/// `end` itself.
 namespace hyphos::cosim {
 
-/// Where the time of a simulator in another process went, since its start.
+/// The time cost of a simulator in another process, since its start.
 struct RemoteCost {
-  std::int64_t wait_ns = 0;   ///< for its answers
-  std::int64_t codec_ns = 0;  ///< making and reading its messages
+  std::int64_t wait_ns = 0;   ///< waiting for its replies
+  std::int64_t codec_ns = 0;  ///< encoding and decoding its messages
 
   friend RemoteCost operator-(const RemoteCost& a, const RemoteCost& b) {
     return {a.wait_ns - b.wait_ns, a.codec_ns - b.codec_ns};
   }
 };
 
-/// What both kinds of simulators can do.
+/// The functions that physics and network simulators share.
 class Simulator {
  public:
   Simulator() = default;
@@ -32,13 +33,13 @@ class Simulator {
   Simulator& operator=(const Simulator&) = delete;
   virtual ~Simulator() = default;
 
-  /// Goes on to `end`. Errors: out_of_range if that lies in its past.
+  /// Advances to `end`. Errors: out_of_range if `end` is in its past.
   [[nodiscard]] virtual Result<void> advance(Time end) = 0;
-  /// No event of its own comes before this; kNever if none is planned.
+  /// A lower bound for the time of its next own event. kNever if none is planned.
   [[nodiscard]] virtual Time next_event_time() const = 0;
 
-  /// Its whole state between two windows, when nothing waits to be polled, for restore() in the
-  /// same set-up. Errors: unsupported.
+  /// The complete state between two windows, when no outcome waits to be polled. restore() needs
+  /// the same set-up. Errors: unsupported.
   [[nodiscard]] virtual Result<std::vector<std::byte>> save() const;
   [[nodiscard]] virtual Result<void> restore(std::span<const std::byte> state);
   [[nodiscard]] virtual RemoteCost cost() const { return {}; }
@@ -46,40 +47,42 @@ class Simulator {
 
 class Physics : public Simulator {
  public:
-  /// Comes first. `poses().size()` is `nodes` from then on.
+  /// Called first. From then on `poses().size()` is `nodes`.
   [[nodiscard]] virtual Result<void> init(std::uint32_t nodes, std::uint64_t seed) = 0;
-  /// Where all robots are at the end of the last advance. Must not depend on the pieces in which
-  /// time was advanced.
+  /// The poses of all robots at the end of the last advance. They must not depend on how the time
+  /// was divided into calls of advance().
   [[nodiscard]] virtual std::span<const Pose> poses() const = 0;
-  /// From the end of the last advance on, the robot follows this instead of what it did before.
-  /// Returns what it cannot do of it and leaves out, in words; nothing if it follows all of it.
-  /// Errors: unsupported, not_found (no such robot), out_of_range (no motion at all).
+  /// Sets the motion of a robot from the end of the last advance on. Returns a description of the
+  /// part that the robot cannot follow, or an empty text if it follows all of it. Errors:
+  /// unsupported, not_found (no such robot), out_of_range (not a valid motion).
   [[nodiscard]] virtual Result<std::string> steer(NodeId robot, const Motion& motion);
 };
 
 class Network : public Simulator {
  public:
   [[nodiscard]] virtual Result<void> init(std::uint32_t nodes, std::uint64_t seed) = 0;
-  /// Where all nodes are from now on, by number.
+  /// Sets the poses of all nodes, by number, from now on.
   [[nodiscard]] virtual Result<void> set_poses(std::span<const Pose> poses) = 0;
-  /// Takes a packet that enters at `packet.stamp`, not before the end of the last advance. Errors:
-  /// out_of_range, not_found (no such node).
+  /// Accepts a packet that enters at `packet.stamp`, which is not before the end of the last
+  /// advance. Errors: out_of_range, not_found (no such node).
   [[nodiscard]] virtual Result<void> inject(const Packet& packet) = 0;
-  /// Appends what became of packets in the last advance, in any order. Every copy is told of once.
+  /// Appends the outcomes of packets in the last advance, in any order. Every copy is reported
+  /// once.
   [[nodiscard]] virtual Result<void> poll(std::vector<Outcome>& outcomes) = 0;
 };
 
-/// Something that a program has been handed.
+/// A packet delivered to a program.
 struct Delivery {
   PacketId id = 0;
   NodeId from = 0;
   NodeId to = 0;
-  Time sent;       ///< by the program at the other end
-  Time delivered;  ///< by the network, before the instant at which it is read
+  Time sent;       ///< by the sending program
+  Time delivered;  ///< by the network, before the instant of the read
   Buffer bytes;
 };
 
-/// Where programs put what they send; it is stamped with the instant they run at.
+/// Collects the packets that programs send. A packet is stamped with the current instant of its
+/// program.
 class Outbox {
  public:
   struct Item {
@@ -96,7 +99,7 @@ class Outbox {
     NodeId robot = 0;
     Motion motion;
   };
-  /// What a robot is to do from this instant on.
+  /// Sets the motion of a robot from this instant on.
   void steer(NodeId robot, const Motion& motion) { steering_.push_back({robot, motion}); }
   [[nodiscard]] std::vector<Steering>& steering() { return steering_; }
 
@@ -105,7 +108,7 @@ class Outbox {
   std::vector<Steering> steering_;
 };
 
-/// What runs on the robots.
+/// The programs that run on the robots.
 class Programs {
  public:
   Programs() = default;
@@ -113,13 +116,13 @@ class Programs {
   Programs& operator=(const Programs&) = delete;
   virtual ~Programs() = default;
 
-  /// Does all that is due at `now`: reads the deliveries, in the order of their event keys, and
-  /// sends. `poses` are those of `now`.
+  /// Processes everything due at `now`: reads the deliveries in the order of their event keys, and
+  /// sends. `poses` are the poses at `now`.
   virtual void step(Time now, std::span<const Delivery> inbox, std::span<const Pose> poses,
                     Outbox& outbox) = 0;
-  /// Unless something is delivered, nothing is done before this.
+  /// The time of the next own event. Without a delivery, the programs do nothing before it.
   [[nodiscard]] virtual Time next_event_time() const = 0;
-  /// Asked after each step: an error ends the run.
+  /// Called after each step. An error ends the run.
   [[nodiscard]] virtual Result<void> failure() const { return success(); }
 };
 

@@ -37,7 +37,7 @@ Result<Step> Step::make(std::int64_t numerator_ns, std::int64_t denominator) {
   if (denominator <= 0 || numerator_ns < denominator) {
     return Error{Code::invalid_config,
                  "a step of " + std::to_string(numerator_ns) + "/" + std::to_string(denominator) +
-                     " ns; give one of at least 1 ns, with a positive denominator",
+                     " ns: use at least 1 ns and a positive denominator",
                  ""};
   }
   const std::int64_t common = std::gcd(numerator_ns, denominator);
@@ -49,7 +49,7 @@ Result<Step> Step::from_rate(std::int64_t numerator, std::int64_t denominator) {
   if (numerator <= 0 || denominator <= 0 || denominator > kMost / kSecond) {
     return Error{Code::invalid_config,
                  "a rate of " + std::to_string(numerator) + "/" + std::to_string(denominator) +
-                     " Hz; give a positive one",
+                     " Hz: use a positive rate",
                  ""};
   }
   return make(kSecond * denominator, numerator);

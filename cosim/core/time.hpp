@@ -6,21 +6,21 @@
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
-/// Time of a co-simulation: int64 nanoseconds since its start, and nothing in floating point.
+/// Time of a co-simulation: int64 nanoseconds since its start, without floating point.
 namespace hyphos::cosim {
 
-/// Later than everything: "no event is planned".
+/// Later than every instant: "no event is planned".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
 
-/// t + d, or out_of_range: a sum never wraps.
+/// t + d, or out_of_range. The sum never wraps.
 [[nodiscard]] Result<Time> checked_add(Time t, Duration d);
 /// d · k, or out_of_range.
 [[nodiscard]] Result<Duration> checked_mul(Duration d, std::int64_t k);
 
-/// The grid of instants of a time-stepped simulator whose period is a rational number of
-/// nanoseconds: 1/3 ms, or 600 Hz. Instant k is floor(k · numerator / denominator), computed from
-/// k: it is less than 1 ns before the true instant for every k, and errors never add up. Neighbours
-/// lie floor(period) or ceil(period) apart.
+/// The grid of instants of a time-stepped simulator. Its period is a rational number of
+/// nanoseconds, such as 1/3 ms or 600 Hz. Instant k is floor(k · numerator / denominator), computed
+/// directly from k. The result is less than 1 ns before the true instant for every k, and errors
+/// never accumulate. Neighbouring instants are floor(period) or ceil(period) apart.
 class Step {
  public:
   /// A period of numerator_ns / denominator nanoseconds, at least 1 ns. Errors: invalid_config.
@@ -30,16 +30,16 @@ class Step {
 
   /// Errors: out_of_range if k is negative or the instant does not fit into int64 ns (292 years).
   [[nodiscard]] Result<Time> at(std::int64_t k) const;
-  /// The last instant that is not after `t`; `t` not negative.
+  /// The last instant at or before `t`. `t` must not be negative.
   [[nodiscard]] std::int64_t index_at_or_before(Time t) const;
-  /// The first instant that is not before `t`; `t` not negative.
+  /// The first instant at or after `t`. `t` must not be negative.
   [[nodiscard]] std::int64_t index_at_or_after(Time t) const;
-  /// The most steps, from the start, that do not last longer than `d`.
+  /// The largest number of steps, from the start, that fits into `d`.
   [[nodiscard]] std::int64_t whole_steps(Duration d) const { return index_at_or_before({d.ns}); }
 
   [[nodiscard]] std::int64_t numerator() const { return numerator_; }
   [[nodiscard]] std::int64_t denominator() const { return denominator_; }
-  /// The longest distance of neighbours.
+  /// The longest distance between neighbouring instants.
   [[nodiscard]] Duration longest() const {
     return {numerator_ / denominator_ + (numerator_ % denominator_ != 0 ? 1 : 0)};
   }
@@ -55,8 +55,8 @@ class Step {
   std::int64_t denominator_;
 };
 
-/// Walks over the instants of a Step without dividing: the same instants as Step::at, in about a
-/// nanosecond each.
+/// Iterates over the instants of a Step without division. It yields the same instants as Step::at,
+/// at a cost of about one nanosecond each.
 class Ticker {
  public:
   explicit Ticker(const Step& step)
@@ -66,7 +66,7 @@ class Ticker {
 
   [[nodiscard]] std::int64_t index() const { return index_; }
   [[nodiscard]] Time now() const { return {now_ns_}; }
-  /// Goes on by one instant. False at the end of int64: now() means nothing from then on.
+  /// Advances by one instant. Returns false at the end of int64. now() is invalid from then on.
   [[nodiscard]] bool advance() {
     rest_ += part_;
     const std::int64_t carry = rest_ >= denominator_ ? 1 : 0;

@@ -77,7 +77,7 @@ void Trace::end_line() {
   if (keeps_ || file_ != nullptr) text_ += line_;
   line_.clear();
   ++lines_;
-  // What the disk refuses is told by flush(), which every run ends with.
+  // flush() reports write errors. Every run ends with a call of flush().
   if (file_ != nullptr && text_.size() >= kFlushAt) {
     std::fwrite(text_.data(), 1, text_.size(), file_);
     text_.clear();

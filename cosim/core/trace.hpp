@@ -10,28 +10,28 @@
 
 namespace hyphos::cosim {
 
-/// What happened, one line each, in the order of event keys: the same scenario and seed give the
-/// same bytes, whatever the machine, the load, the processes, and whether windows were skipped.
+/// The events of a run, one line each, in the order of event keys. The same scenario and seed give
+/// the same bytes, independent of the machine, its load, the processes and skipped windows.
 ///
 ///     1000000 send 1 from 0 to 2 bytes 64 hash 9ae16a3b2f90404f
 ///     1434000 delivered 1 to 2 read 2000000
 ///     1434000 dropped 1 to 3 channel_error
 ///
-/// Keeps the text in memory, or writes it to a file as it comes, or only counts and hashes it.
+/// The trace keeps the text in memory, streams it to a file, or only counts and hashes it.
 class Trace {
  public:
   Trace() = default;
-  /// Writes to a file that the caller opened and closes.
+  /// Writes to a file. The caller opens and closes the file.
   explicit Trace(std::FILE* file) : file_(file), keeps_(false) {}
   [[nodiscard]] static Trace hash_only() { return Trace(nullptr); }
 
   void send(const Packet& packet);
-  /// `read`: the first instant at which a program can see it.
+  /// `read` is the first instant at which a program can read the packet.
   void outcome(const Outcome& outcome, Time read);
-  /// Errors: what the file system said.
+  /// Errors: the error of the file system.
   [[nodiscard]] Result<void> flush();
 
-  /// All lines since the start, if they are kept in memory.
+  /// All lines since the start, if the trace keeps its text in memory.
   [[nodiscard]] std::string_view text() const { return text_; }
   /// FNV-1a over all lines.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }

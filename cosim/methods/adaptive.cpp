@@ -7,19 +7,19 @@
 namespace hyphos::cosim {
 namespace {
 
-/// Windows as long as the asked bounds allow, in whole steps of physics:
+/// The longest windows that keep the given bounds, in whole physics steps:
 ///
 ///     w = clamp(min over active pairs of { change(ε) / |v_rel|, time to the next change of the
 ///               line of sight, latency budget + 1 step }, 1 step, longest window)
 ///
-/// change(ε) = d (1 - 10^(-ε / 10n)) is the way after which received power is wrong by ε when
-/// robots come nearer; for small ε it is ε d / (4.34 n). It depends on relative velocity only, so a
-/// velocity common to all robots changes nothing in a world without obstacles, and neither does
-/// exchanging sender and receiver. Robots that turn inside a window do not break the bound: the
-/// engine then gives the network new poses (most_power_error_db).
+/// change(ε) = d (1 - 10^(-ε / 10n)) is the distance after which received power is wrong by ε when
+/// robots approach. For small ε it is ε d / (4.34 n). It depends on relative velocity only. In a
+/// world without obstacles, a velocity common to all robots therefore changes nothing, and neither
+/// does exchanging sender and receiver. A robot that turns inside a window does not break the
+/// bound, because the engine then sends new poses to the network (most_power_error_db).
 ///
-/// While the network has nothing to do no bound binds: the window then reaches to its next event or
-/// to the first instant at which a program sends.
+/// While the network is idle, no bound applies. The window then extends to the network's next
+/// event, or to the first instant at which a program sends.
 class Adaptive final : public Method {
  public:
   explicit Adaptive(const MethodOptions& options)
@@ -49,13 +49,13 @@ class Adaptive final : public Method {
     for (const Pair& pair : situation.active) {
       seconds = std::min(seconds, holds_for(situation.poses[pair.from], situation.poses[pair.to]));
     }
-    // A hair less, so that rounding cannot make a step too many.
+    // Slightly less, so that rounding cannot add a step.
     const double steps = seconds / options_.step.seconds() * (1 - 1e-12);
     if (steps >= static_cast<double>(most)) return most;
     return std::max(static_cast<std::int64_t>(steps), std::int64_t{1});
   }
 
-  /// Seconds for which what the network believes of two robots is right enough.
+  /// Seconds for which the poses that the network uses for two robots are accurate enough.
   [[nodiscard]] double holds_for(const Pose& a, const Pose& b) const {
     const double distance = length(b.position - a.position);
     const double speed = length(b.velocity - a.velocity);

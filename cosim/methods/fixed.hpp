@@ -4,7 +4,8 @@
 
 namespace hyphos::cosim {
 
-/// Windows that are all of one length: methods differ in how packets get from one to the next.
+/// Windows of one fixed length. Methods differ in the way packets cross from one window to the
+/// next.
 class Fixed : public Method {
  public:
   Fixed(const MethodOptions& options, Exchange exchange)

@@ -4,9 +4,9 @@
 namespace hyphos::cosim {
 namespace {
 
-/// CPS-Sim: one global order of events, each of which both simulators reproduce. Physics goes in
-/// steps, so the order is the same as in lockstep with windows of one step; the network stops at
-/// each event besides, which is what it costs. The window asked for does not matter.
+/// CPS-Sim: one global order of events, which both simulators reproduce. Physics advances in steps,
+/// so the order is the same as in lockstep with windows of one step. In addition the network stops
+/// at each event, which is the cost of this method. The configured window has no effect.
 class GlobalEvent final : public Method {
  public:
   Exchange exchange() const override { return Exchange::exact; }

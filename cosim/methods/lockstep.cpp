@@ -3,7 +3,7 @@
 
 namespace hyphos::cosim::make {
 
-/// What the engine does by itself: with windows of one step it adds no error at all.
+/// The default behaviour of the engine. With windows of one step it adds no error.
 std::unique_ptr<Method> lockstep(const MethodOptions& options) {
   return std::make_unique<Fixed>(options, Exchange::exact);
 }

@@ -4,7 +4,7 @@
 
 #include "cosim/core/method.hpp"
 
-/// The makers that registry.cpp lists, one for each name.
+/// The factory functions that registry.cpp lists, one for each name.
 namespace hyphos::cosim::make {
 
 std::unique_ptr<Method> lockstep(const MethodOptions& options);

@@ -10,26 +10,26 @@ namespace {
 constexpr std::array kMethods{
     KnownMethod{"lockstep", "fixed windows, physics first, packets enter at their stamps",
                 &make::lockstep},
-    KnownMethod{"time_stepped", "both run a window side by side, then exchange data",
+    KnownMethod{"time_stepped", "both run a window in parallel, then exchange data",
                 &make::time_stepped},
     KnownMethod{"time_stepped_scheduler", "a common sampling period; a cache between samples",
                 &make::time_stepped_scheduler},
-    KnownMethod{"variable_stepped", "to the next event of either, in integers",
+    KnownMethod{"variable_stepped", "to the next event of either simulator, in integers",
                 &make::variable_stepped},
     KnownMethod{"variable_stepped_float", "the same with a sum of seconds in double",
                 &make::variable_stepped_float},
     KnownMethod{"global_event", "the network stops at each of its events", &make::global_event},
-    KnownMethod{"sliding_window", "captured in one window, played in the next",
+    KnownMethod{"sliding_window", "captured in one window, replayed in the next",
                 &make::sliding_window},
-    KnownMethod{"velocity_aware_s", "w + (V_p - V_s)/1000 in seconds, as listed",
+    KnownMethod{"velocity_aware_s", "w + (V_p - V_s)/1000 in seconds, as in the listing",
                 &make::velocity_aware_s},
-    KnownMethod{"velocity_aware_ms", "w + (V_p - V_s)/1000 in milliseconds, as listed",
+    KnownMethod{"velocity_aware_ms", "w + (V_p - V_s)/1000 in milliseconds, as in the listing",
                 &make::velocity_aware_ms},
-    KnownMethod{"velocity_aware_s_updated", "the same in seconds, w replaced each time",
+    KnownMethod{"velocity_aware_s_updated", "the same in seconds, w updated each time",
                 &make::velocity_aware_s_updated},
-    KnownMethod{"velocity_aware_ms_updated", "the same in milliseconds, w replaced each time",
+    KnownMethod{"velocity_aware_ms_updated", "the same in milliseconds, w updated each time",
                 &make::velocity_aware_ms_updated},
-    KnownMethod{"adaptive", "the longest window that keeps the asked bounds", &make::adaptive},
+    KnownMethod{"adaptive", "the longest window that keeps the given bounds", &make::adaptive},
 };
 
 }  // namespace
@@ -41,16 +41,16 @@ Result<std::unique_ptr<Method>> make_method(std::string_view name, const MethodO
   if (found == kMethods.end()) {
     std::string names;
     for (const KnownMethod& known : kMethods) names += " " + std::string(known.name);
-    return Error{Code::not_found, "no method '" + std::string(name) + "'; there are:" + names,
-                 "method"};
+    return Error{Code::not_found,
+                 "unknown method '" + std::string(name) + "'. The methods are:" + names, "method"};
   }
   const auto steps = options.step.whole_steps(options.window);
   if (steps < 1 || options.step.at(steps).value().ns != options.window.ns) {
     return Error{Code::invalid_config,
                  "a window of " + std::to_string(options.window.ns) +
-                     " ns is no whole number of steps; " +
+                     " ns is not a whole number of steps: " +
                      std::to_string(options.step.at(std::max<std::int64_t>(steps, 1)).value().ns) +
-                     " ns would be",
+                     " ns is",
                  "window"};
   }
   if (!(options.power_error_db > 0) || !(options.path_loss_exponent > 0) ||

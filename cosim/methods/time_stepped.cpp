@@ -3,8 +3,8 @@
 
 namespace hyphos::cosim::make {
 
-/// RoboNetSim, PiccSIM: both simulators run to the next threshold without knowing of each other,
-/// halt, and exchange what has gathered. A packet enters at the end of the window it was sent in.
+/// RoboNetSim, PiccSIM: both simulators run independently to the next threshold, stop, and exchange
+/// the collected data. A packet enters at the end of the window in which it was sent.
 std::unique_ptr<Method> time_stepped(const MethodOptions& options) {
   return std::make_unique<Fixed>(options, Exchange::bunched);
 }

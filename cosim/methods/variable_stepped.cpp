@@ -5,9 +5,9 @@
 namespace hyphos::cosim {
 namespace {
 
-/// CORNET: one list of the events of both simulators; time goes to the next. On the grid of
-/// physics: one step while the network has something to do, else up to the step with the next
-/// event, and no farther than the asked window.
+/// CORNET: one list of the events of both simulators. Time advances to the next event. On the
+/// physics grid, a window is one step while the network has work. Otherwise it ends at the step
+/// with the next event. It never exceeds the configured window.
 class VariableStepped : public Method {
  public:
   explicit VariableStepped(const MethodOptions& options)
@@ -32,8 +32,9 @@ class VariableStepped : public Method {
   std::int64_t most_;
 };
 
-/// The same, but the network is told a sum of steps in double-precision seconds, cut to
-/// nanoseconds, as simulators do that keep time in floating point. Shows what that costs.
+/// The same, except that the network time is a sum of steps in double-precision seconds, truncated
+/// to nanoseconds. Simulators that keep time in floating point behave like this. The method shows
+/// the error of that practice.
 class VariableSteppedFloat final : public VariableStepped {
  public:
   explicit VariableSteppedFloat(const MethodOptions& options)

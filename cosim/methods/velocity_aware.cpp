@@ -11,16 +11,17 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr std::int64_t kNsPerMillisecond = 1'000'000;
 
 /// Algorithm 1 of Dey et al., "A Reliable and Low Latency Synchronizing Middleware for
-/// Co-simulation of a Heterogeneous Multi-Robot Systems", to the letter:
+/// Co-simulation of a Heterogeneous Multi-Robot Systems", implemented literally:
 ///
 ///     w_a = w + (V_p - V_s) / 1000,    t <- t + w_a    if any event exists
 ///
-/// Speeds are in m/s; what unit the quotient has is not said, hence two readings. The listing never
-/// changes w, while the text modifies it until the result is satisfactory, hence two rules. Packets
-/// go as in the sliding window that it is built on. V_p and V_s are those of the robots of the last
-/// packet. t falls onto the step of physics before it, so that physics can follow, and on one step
-/// at least. What the listing leaves open ends a run: a window that is not positive, and a time
-/// that stands because nothing is under way.
+/// Speeds are in m/s. The paper does not define the unit of the quotient, so there are two
+/// readings. The listing never changes w, while the text modifies w until the result is
+/// satisfactory, so there are two update rules. Packets travel as in the sliding window that the
+/// algorithm builds on. V_p and V_s are the speeds of the two robots of the last packet. t is
+/// rounded down to a physics step, and advances by at least one step. Two cases that the listing
+/// leaves open end a run: a window that is not positive, and a time that does not advance because
+/// no packet is in flight.
 class VelocityAware final : public Method {
  public:
   VelocityAware(const MethodOptions& options, std::int64_t unit_ns, bool updates)
@@ -32,7 +33,7 @@ class VelocityAware final : public Method {
     if (situation.active.empty()) {
       return Error{Code::unsupported,
                    "idle deadlock: at " + std::to_string(situation.now.ns) +
-                       " ns no packet is under way, and Algorithm 1 advances time only if an event "
+                       " ns no packet is in flight, and Algorithm 1 advances time only if an event "
                        "exists; use another method, or traffic without pauses",
                    "velocity_aware"};
     }

@@ -10,7 +10,7 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// What a draw is for.
+// The purpose of a random draw, mixed into its arguments.
 constexpr std::uint64_t kBackoff = std::uint64_t{1} << 40;
 constexpr std::uint64_t kFrameError = std::uint64_t{2} << 40;
 constexpr std::uint64_t kHostJitter = std::uint64_t{3} << 40;
@@ -19,7 +19,7 @@ double to_mw(double dbm) { return std::pow(10, dbm / 10); }
 
 Error past(const std::string& what, Time at, Time now) {
   return {Code::out_of_range,
-          what + " at " + std::to_string(at.ns) + " ns, but the radio is at " +
+          what + " at " + std::to_string(at.ns) + " ns, but the radio is already at " +
               std::to_string(now.ns) + " ns",
           "analytic"};
 }
@@ -72,7 +72,7 @@ Result<void> AnalyticRadio::inject(const Packet& packet) {
     free_arriving_.pop_back();
     arriving_[place] = packet;
   }
-  // A packet does not overtake an earlier one of the same host.
+  // Packets of one host keep their order.
   const auto most = static_cast<std::uint64_t>(options_.host_jitter.ns);
   const Duration jitter{
       static_cast<std::int64_t>(draw(seed_, packet.id, kHostJitter, packet.from) % (most + 1))};
@@ -144,7 +144,7 @@ void AnalyticRadio::arrive(Packet packet) {
   }
 }
 
-/// The head of the queue begins to wait. A fresh packet that finds the channel idle waits for no
+/// The head of the queue starts to contend. A fresh packet that finds the channel idle waits for no
 /// slots.
 void AnalyticRadio::contend(NodeId node, Time now, bool fresh) {
   Station& station = stations_[node];
@@ -168,8 +168,9 @@ void AnalyticRadio::count_down(NodeId node, Time now) {
   push(station.attempt_at, Kind::attempt, node, ++station.generation);
 }
 
-/// Another frame begins: what is left of the slots stands, and whoever hoped for none draws some.
-/// Whoever was about to send in this very instant cannot know, and sends.
+/// Another frame begins. The remaining slots of the backoff are kept, and a station that expected
+/// to send at once draws new slots. A station about to send at this very instant cannot detect the
+/// frame, and sends.
 void AnalyticRadio::freeze(NodeId node, Time now) {
   Station& station = stations_[node];
   if (!station.contending || station.frozen || station.attempt_at <= now) return;
@@ -256,7 +257,7 @@ DropReason AnalyticRadio::judge(const Frame& frame, const Reception& reception) 
   return chance < model_->frame_error(sinr_db, bytes) ? DropReason::collision : DropReason::none;
 }
 
-/// The last bit is sent: every receiver has the frame or has not.
+/// The last bit is sent. Every receiver has either received or lost the frame.
 void AnalyticRadio::end_frame(std::uint32_t index, Time now) {
   Frame& frame = frames_[index];
   const bool everyone = frame.packet.to == kEveryone;
@@ -278,7 +279,7 @@ void AnalyticRadio::end_frame(std::uint32_t index, Time now) {
   }
 }
 
-/// The channel is idle again, as far as this frame and its acknowledgement go.
+/// The channel is idle again for this frame and its acknowledgement.
 void AnalyticRadio::release(std::uint32_t index, Time now) {
   Frame& frame = frames_[index];
   const NodeId node = frame.packet.from;

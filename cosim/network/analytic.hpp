@@ -12,18 +12,20 @@
 namespace hyphos::cosim {
 
 /// A shared channel with the distributed coordination function of IEEE Std 802.11-2020, 10.3, over
-/// a RadioModel. No library is needed, and what is out of range costs nothing.
+/// a RadioModel. It needs no library, and nodes out of range cost nothing.
 ///
 /// Every node has a queue. The frame at its head waits for an idle channel, DIFS and a random
-/// number of slots, which stand while the node hears another frame; nodes whose slots end together,
-/// or who do not hear each other, collide. Power is computed from the poses at the start of a
-/// frame. A frame fails by its ratio of signal to noise and to all frames that overlap it at the
-/// receiver, or because the receiver sends itself. A frame to one node is repeated with a doubled
-/// contention window until it arrives or `retry_limit` is reached; one to everyone is sent once.
+/// number of slots. The countdown of slots pauses while the node detects another frame. Nodes
+/// collide if their slots end together, or if they do not detect each other. Power is computed from
+/// the poses at the start of a frame. A frame fails because of its ratio of signal to noise plus
+/// all frames that overlap it at the receiver, or because the receiver itself sends. A frame to one
+/// node is repeated with a doubled contention window until it arrives or `retry_limit` is reached.
+/// A frame to everyone is sent once.
 ///
-/// Simplified: acknowledgements are never lost; carriers are sensed at once; overlapping frames
-/// disturb with their whole power; no RTS/CTS, no aggregation, one rate, no association. Chance
-/// depends on seed, packet, attempt and node only, never on how time was advanced.
+/// Simplifications: acknowledgements are never lost. Carriers are sensed at once. Overlapping
+/// frames interfere with their full power. There is no RTS/CTS, no aggregation and no association,
+/// and one rate. Random draws depend on seed, packet, attempt and node only, never on how time was
+/// advanced.
 class AnalyticRadio final : public Network {
  public:
   AnalyticRadio(const RadioOptions& options, const Scene* scene)
@@ -39,15 +41,16 @@ class AnalyticRadio final : public Network {
   Result<void> restore(std::span<const std::byte> state) override;
 
  private:
-  struct State;  // reads and writes what follows
-  /// At one instant frames end before the channel is released, packets come before somebody sends.
+  struct State;  // serializes the members below
+  /// At one instant, frames end before the channel is released, and packets arrive before a node
+  /// sends.
   enum class Kind : std::uint8_t { received, released, arrival, attempt };
   struct Event {
     Time time;
     Kind kind = Kind::arrival;
     std::uint32_t node = 0;
     std::uint64_t order = 0;
-    std::uint64_t token = 0;  // attempt: its generation; arrival: place in arriving_; else frame
+    std::uint64_t token = 0;  // generation (attempt), index in arriving_ (arrival), or frame
 
     bool operator>(const Event& other) const;
   };
@@ -66,27 +69,27 @@ class AnalyticRadio final : public Network {
   struct Frame {
     Packet packet;
     Time start;
-    std::vector<Reception> receptions;  // of everybody who hears it, by node
-    bool arrived = false;               // at the node it is for
-    bool heard = false;                 // there
+    std::vector<Reception> receptions;  // at every node in range, by node
+    bool arrived = false;               // at its destination
+    bool heard = false;                 // detected at its destination
   };
   struct Heard {
     std::uint32_t frame = 0;
-    std::uint32_t place = 0;  // among its receptions
+    std::uint32_t place = 0;  // index among its receptions
   };
   struct Station {
     std::deque<Packet> queue;
     bool contending = false;
     bool frozen = false;
     bool sending = false;
-    bool immediate = false;  // found the channel idle: waits for DIFS alone
-    std::int64_t slots = 0;  // left
+    bool immediate = false;  // found the channel idle: waits for DIFS only
+    std::int64_t slots = 0;  // remaining slots
     std::uint32_t window = 0;
     std::uint32_t attempt = 0;
     std::uint64_t generation = 0;
     Time attempt_at;
     Time last_arrival;           // at the queue, in the order of sending
-    std::vector<Heard> hears;    // frames that can still be spoiled
+    std::vector<Heard> hears;    // frames that can still be corrupted
     std::uint32_t carriers = 0;  // frames that keep the channel busy
   };
 
@@ -121,7 +124,7 @@ class AnalyticRadio final : public Network {
   std::vector<Packet> arriving_;
   std::vector<std::uint64_t> free_arriving_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::priority_queue<Outcome, std::vector<Outcome>, Later> later_;  // still in the air
+  std::priority_queue<Outcome, std::vector<Outcome>, Later> later_;  // still on the air
   std::vector<Outcome> outcomes_;
 };
 

@@ -1,5 +1,6 @@
-// The whole state of an AnalyticRadio as bytes: numbers as they lie in memory. They come back only
-// as they were written: a sum over all of them says so, and nothing else is checked.
+// Serializes the complete state of an AnalyticRadio: numbers in memory representation. restore()
+// accepts only unmodified bytes. A checksum over all bytes detects changes, and there is no further
+// validation.
 #include <concepts>
 
 #include "cosim/core/trace.hpp"
@@ -17,7 +18,8 @@ concept Queue = requires(T& queue) { queue.push(queue.top()); };
 }  // namespace
 
 struct AnalyticRadio::State {
-  /// What there is of each, for both ways: no padding is written, so equal states are equal bytes.
+  /// The members of each type, for saving and restoring. No padding is written, so equal states
+  /// give equal bytes.
   static auto members(auto& of) {
     using T = std::remove_cvref_t<decltype(of)>;
     if constexpr (std::same_as<T, Reception>) {
@@ -95,7 +97,7 @@ Result<std::vector<std::byte>> AnalyticRadio::save() const {
 }
 
 Result<void> AnalyticRadio::restore(std::span<const std::byte> saved) {
-  const Error corrupt{Code::corrupt, "this is no state of this radio", "analytic"};
+  const Error corrupt{Code::corrupt, "the saved state is not a state of this radio", "analytic"};
   if (saved.size() < sizeof(std::uint64_t)) return corrupt;
   const auto said = saved.last(sizeof(std::uint64_t));
   saved = saved.first(saved.size() - said.size());

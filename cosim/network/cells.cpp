@@ -6,7 +6,8 @@
 namespace hyphos::cosim {
 
 std::int64_t Cells::square(double metres) const {
-  // Far outside of any world all squares are the last one: slower, never wrong.
+  // Far outside of any world, all positions share the last square. Lookups are slower there and
+  // still correct.
   constexpr double kLast = 1e9;
   return static_cast<std::int64_t>(std::clamp(std::floor(metres / width_), -kLast, kLast));
 }

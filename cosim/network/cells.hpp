@@ -9,8 +9,8 @@
 
 namespace hyphos::cosim {
 
-/// Finds who is near. Squares of the ground as wide as the range: all that can be heard lies in
-/// nine of them.
+/// Finds nearby nodes. The ground is divided into squares as wide as the range, so nine squares
+/// contain every node in range.
 class Cells {
  public:
   void reset(double width) {
@@ -19,7 +19,7 @@ class Cells {
     squares_of_.clear();
   }
   void place(std::span<const Pose> poses);
-  /// Calls `visit(node)` for everybody in the nine squares around `at`, in no particular order.
+  /// Calls `visit(node)` for every node in the nine squares around `at`, in no particular order.
   template <typename Visit>
   void around(const Vec3& at, const Visit& visit) const {
     const std::int64_t x = square(at.x);

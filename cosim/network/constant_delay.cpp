@@ -28,7 +28,7 @@ Result<void> ConstantDelay::restore(std::span<const std::byte> state) {
   Reader reader(state);
   Due due = due_;
   if (!due.restore(reader) || !reader.complete()) {
-    return Error{Code::corrupt, "this is no state of a network", "constant_delay"};
+    return Error{Code::corrupt, "the saved state is not a state of this network", "constant_delay"};
   }
   due_ = std::move(due);
   return success();

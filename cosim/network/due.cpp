@@ -8,10 +8,10 @@
 namespace hyphos::cosim {
 
 Error Due::past(Time at) const {
-  return {
-      Code::out_of_range,
-      std::to_string(at.ns) + " ns is over: the network is at " + std::to_string(now_.ns) + " ns",
-      who_};
+  return {Code::out_of_range,
+          std::to_string(at.ns) + " ns is in the past: the network is at " +
+              std::to_string(now_.ns) + " ns",
+          who_};
 }
 
 void Due::clear(std::uint32_t nodes) {

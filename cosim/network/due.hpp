@@ -10,25 +10,25 @@
 
 namespace hyphos::cosim {
 
-/// The packets of a network that knows the fate of each when it enters: what becomes of them, in
-/// the order of time. Errors name the network: `who`.
+/// The pending outcomes, in time order, of a network that decides the fate of each packet on entry.
+/// Errors name the network: `who`.
 class Due {
  public:
   explicit Due(const char* who) : who_(who) {}
 
-  /// Begins anew, at 0.
+  /// Clears everything and restarts at time 0.
   void clear(std::uint32_t nodes);
-  /// Errors: not_found for nodes that are not there, out_of_range for a stamp that is over.
+  /// Errors: not_found for unknown nodes, out_of_range for a stamp in the past.
   [[nodiscard]] Result<void> check(const Packet& packet) const;
   void push(Outcome outcome) { due_.push(std::move(outcome)); }
 
-  // As the network's own.
+  // The functions of Network with the same names.
   [[nodiscard]] Result<void> advance(Time end);
   [[nodiscard]] Time next_event_time() const { return due_.empty() ? kNever : due_.top().time; }
   void poll(std::vector<Outcome>& outcomes);
 
   void save(Writer& state) const;
-  /// What save() wrote; false, and nothing changed, if it is not that.
+  /// Restores the output of save(). Returns false and changes nothing if `state` is invalid.
   [[nodiscard]] bool restore(Reader& state);
 
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }

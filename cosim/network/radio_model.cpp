@@ -20,13 +20,13 @@ constexpr std::size_t kAckBytes = 14;
 
 struct Rate {
   double mbit;
-  double ratio_db;  // of signal to noise for 10 % lost frames of 1,000 bytes
+  double ratio_db;  // signal to noise at which 10 % of frames of 1,000 bytes are lost
 };
 // Sensitivities of -82, -81, -79, -77, -74, -70, -66, -65 dBm against -101 + 15 dBm.
 constexpr std::array<Rate, 8> kRates{
     {{6, 4}, {9, 5}, {12, 7}, {18, 9}, {24, 12}, {36, 16}, {48, 20}, {54, 21}}};
 
-/// Preamble, SIGNAL, and symbols with 16 bits of SERVICE and 6 of tail (802.11-2020, 17.4.3).
+/// Preamble, SIGNAL, and symbols with 16 bits of SERVICE and 6 bits of tail (802.11-2020, 17.4.3).
 Duration frame_time(std::size_t bytes, double rate_mbit) {
   const double bits_per_symbol = rate_mbit * 4;
   const auto symbols = static_cast<std::int64_t>(
@@ -45,7 +45,7 @@ Result<RadioModel> RadioModel::make(const RadioOptions& options, const Scene* sc
   const auto rate = std::ranges::find(kRates, options.rate_mbit, &Rate::mbit);
   if (rate == kRates.end()) {
     return bad("no rate of " + std::to_string(options.rate_mbit) +
-                   " Mbit/s; there are 6, 9, 12, 18, 24, 36, 48 and 54",
+                   " Mbit/s: the rates are 6, 9, 12, 18, 24, 36, 48 and 54",
                "rate_mbit");
   }
   if (!(options.path_loss_exponent > 0)) return bad("must be positive", "path_loss_exponent");
@@ -65,7 +65,7 @@ Result<RadioModel> RadioModel::make(const RadioOptions& options, const Scene* sc
 double RadioModel::shadowing(std::uint32_t a, std::uint32_t b) const {
   if (options_.shadowing_db == 0) return 0;
   const auto [low, high] = std::minmax(a, b);
-  // Box and Muller; 1 - u is never 0.
+  // Box-Muller transform. 1 - u is never 0.
   const double radius = std::sqrt(-2 * std::log(1 - draw_unit(seed_, low, high, 11)));
   const double normal = radius * std::cos(2 * std::numbers::pi * draw_unit(seed_, low, high, 12));
   return options_.shadowing_db * std::clamp(normal, -kMostDeviations, kMostDeviations);

@@ -13,29 +13,30 @@ namespace hyphos::cosim {
 /// A radio of 802.11 OFDM in a channel of 20 MHz, as closed formulas.
 ///
 /// Received power: transmit power - reference loss - 10 n log10(d / 1 m) - obstacles - shadowing.
-/// Shadowing is one normal number for each pair of nodes and seed, cut at three deviations, the
-/// same both ways and for the whole run. A frame weaker than `detection_dbm` is not heard at all
-/// and does not disturb.
+/// Shadowing is one normal random number for each pair of nodes and seed. It is cut at three
+/// deviations, and is the same in both directions and for the whole run. A frame weaker than
+/// `detection_dbm` is not detected and does not interfere.
 ///
-/// Frame errors: the rate's minimum sensitivity of IEEE Std 802.11-2020, 17.3.10.2 (10 % of frames
-/// of 1,000 bytes), less the 15 dB of noise figure and implementation loss it is made for, gives
-/// the ratio of signal to noise and interference for 10 %; around it the error of 1,000 bytes is a
-/// logistic function of the ratio in dB, and bytes fail independently. A model of its shape, not of
-/// a receiver: ns-3 has those.
+/// Frame errors: IEEE Std 802.11-2020, 17.3.10.2, defines the minimum sensitivity of each rate, at
+/// which 10 % of frames of 1,000 bytes are lost. The standard assumes 15 dB of noise figure and
+/// implementation loss. The sensitivity less these 15 dB gives the ratio of signal to noise and
+/// interference at which 10 % are lost. Around this ratio, the error of 1,000 bytes is a logistic
+/// function of the ratio in dB, and bytes fail independently. The model gives the shape of the
+/// curve and is not a receiver model: ns-3 has those.
 struct RadioOptions {
   double rate_mbit = 6;  ///< 6, 9, 12, 18, 24, 36, 48 or 54
   double tx_power_dbm = 16;
   double path_loss_exponent = 3;
-  double reference_loss_db = 40.05;  ///< at 1 m; free space at 2.4 GHz
+  double reference_loss_db = 40.05;  ///< at 1 m, free space at 2.4 GHz
   double shadowing_db = 0;           ///< standard deviation
   double noise_dbm = -94;            ///< thermal noise of 20 MHz and 7 dB of noise figure
   double detection_dbm = -90;
-  /// Most time from the send of a program to the radio, drawn evenly for each packet. Programs run
-  /// at instants of a common grid: without it, robots that send at the same one would always
-  /// collide.
+  /// Longest delay between the send of a program and the radio, drawn uniformly for each packet.
+  /// Programs run at instants of a common grid. Without this delay, robots that send at the same
+  /// instant would always collide.
   Duration host_jitter = Duration::from_us(100);
   std::uint32_t queue_packets = 100;
-  std::uint32_t retry_limit = 7;  ///< times a frame to one node is sent before it is given up
+  std::uint32_t retry_limit = 7;  ///< transmissions of a frame to one node before it is given up
   std::uint32_t cw_min = 15;
   std::uint32_t cw_max = 1023;
 };
@@ -47,26 +48,26 @@ class RadioModel {
                                                std::uint64_t seed);
 
   [[nodiscard]] const RadioOptions& options() const { return options_; }
-  /// Beyond it nothing is heard, whatever the shadowing.
+  /// Beyond this distance nothing is detected, for every value of shadowing.
   [[nodiscard]] double range_m() const { return range_m_; }
   [[nodiscard]] double power_dbm(std::uint32_t a, const Vec3& at_a, std::uint32_t b,
                                  const Vec3& at_b) const;
-  /// The same if `squared` distance is known to be too large, at less cost.
+  /// The cheap test for a `squared` distance that is out of range in every case.
   [[nodiscard]] bool surely_out_of_range(double squared_distance) const {
     return squared_distance > range_m_ * range_m_;
   }
-  /// Chance that a frame is lost.
+  /// The probability that a frame is lost.
   [[nodiscard]] double frame_error(double sinr_db, std::size_t bytes) const;
 
   [[nodiscard]] Duration slot() const { return Duration::from_us(9); }
   [[nodiscard]] Duration sifs() const { return Duration::from_us(16); }
   [[nodiscard]] Duration difs() const { return Duration::from_us(34); }
-  /// Time on the air of a packet with so many bytes of payload, in UDP, IP, LLC and MAC: 16 + 4 µs
-  /// of preamble and SIGNAL, then symbols of 4 µs. What does not fit into one frame of 1,500 bytes
-  /// of IP is sent as several, one after another with a SIFS between, and arrives only as a whole.
+  /// Time on the air of a packet with this many payload bytes, in UDP, IP, LLC and MAC: 16 + 4 µs
+  /// of preamble and SIGNAL, then symbols of 4 µs. A packet that exceeds one frame of 1,500 bytes
+  /// of IP is sent as several frames with a SIFS between them, and arrives only as a whole.
   [[nodiscard]] Duration airtime(std::size_t payload) const;
   [[nodiscard]] Duration ack_airtime() const;
-  /// Of the way through the air, rounded to nanoseconds.
+  /// Propagation delay through the air, rounded to nanoseconds.
   [[nodiscard]] static Duration propagation(const Vec3& a, const Vec3& b);
 
  private:

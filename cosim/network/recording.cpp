@@ -37,7 +37,7 @@ std::optional<T> number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// "12.25" milliseconds in nanoseconds, exactly: no time goes through a double.
+/// Converts "12.25" milliseconds to nanoseconds exactly: no time passes through a double.
 std::optional<std::int64_t> ms_to_ns(std::string_view text) {
   const std::size_t dot = std::min(text.find('.'), text.size());
   const auto whole = number<std::uint64_t>(text.substr(0, dot));
@@ -69,7 +69,7 @@ enum Column : std::size_t { kTime, kFrom, kTo, kDelay, kLoss, kOutcome };
 
 }  // namespace
 
-/// One pass over the lines of either text.
+/// One pass over the lines of either format.
 class RecordingReader {
  public:
   RecordingReader(std::string_view text, const std::string& file,
@@ -79,11 +79,11 @@ class RecordingReader {
   }
 
   Result<Recording> read() {
-    if (!next()) return bad("has no lines");
+    if (!next()) return bad("the file has no lines");
     const bool trace = line_.find(',') == std::string_view::npos;
     auto read = trace ? read_trace() : read_table();
     if (!read) return read.error();
-    if (made_.links_.empty()) return bad("has no packets");
+    if (made_.links_.empty()) return bad("the file has no packets");
     for (auto& [key, entries] : made_.links_) {
       std::ranges::stable_sort(entries, {}, &Recording::Entry::time);
     }
@@ -97,8 +97,8 @@ class RecordingReader {
     NodeId to = 0;
     std::uint32_t open = 0;
     std::vector<bool> settled{};
-    std::vector<std::size_t> places{};  // of the entry of each receiver, in its link
-    // Fates of copies whose receivers are not named, until the others are.
+    std::vector<std::size_t> places{};  // index of the entry of each receiver, in its link
+    // Outcomes of copies with unnamed receivers, until the named receivers are known.
     std::vector<std::pair<Recording::Entry, std::uint32_t>> groups{};
     std::uint32_t grouped = 0;
   };
@@ -108,7 +108,7 @@ class RecordingReader {
   }
   static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-  /// The next line that says something.
+  /// Reads the next line that is neither empty nor a comment.
   bool next() {
     while (!left_.empty()) {
       const std::size_t end = std::min(left_.find('\n'), left_.size());
@@ -129,8 +129,8 @@ class RecordingReader {
   Result<NodeId> node(std::string_view text) const {
     const auto numbered = number<NodeId>(text);
     if (numbered && *numbered < names_.size()) return *numbered;
-    return bad("no node " + quoted(text) + "; there are " + std::to_string(names_.size()) +
-               ", counted from 0");
+    return bad("unknown node " + quoted(text) + ": there are " + std::to_string(names_.size()) +
+               " nodes, numbered from 0");
   }
 
   Result<void> read_table() {
@@ -139,18 +139,18 @@ class RecordingReader {
     for (std::size_t i = 0; i < titles.size(); ++i) {
       const auto known = std::ranges::find(kColumns, titles[i]);
       if (known == kColumns.end()) {
-        return bad("no column " + quoted(titles[i]) +
-                   "; there are time_ms, from, to, delay_ms, and loss or outcome");
+        return bad("unknown column " + quoted(titles[i]) +
+                   ": the columns are time_ms, from, to, delay_ms, and loss or outcome");
       }
       std::size_t& at = place[static_cast<std::size_t>(known - kColumns.begin())];
-      if (at != 0) return bad("column " + quoted(titles[i]) + " is there twice");
+      if (at != 0) return bad("column " + quoted(titles[i]) + " appears twice");
       at = i + 1;
     }
     for (const Column column : {kTime, kFrom, kTo, kDelay}) {
       if (place[column] == 0) return bad("column " + quoted(kColumns[column]) + " is missing");
     }
     if ((place[kLoss] == 0) == (place[kOutcome] == 0)) {
-      return bad("needs one of the columns 'loss' and 'outcome'");
+      return bad("the table needs exactly one of the columns 'loss' and 'outcome'");
     }
     while (next()) {
       const auto cells = split(line_, ',');
@@ -173,7 +173,7 @@ class RecordingReader {
     const auto delay = ms_to_ns(cell(kDelay));
     if (!time || !delay) {
       return bad(quoted(cell(time ? kDelay : kTime)) +
-                 " is no time: milliseconds from 0, with at most 6 digits after the point");
+                 " is not a time: use milliseconds from 0, with at most 6 digits after the point");
     }
     entry.time = {*time};
     entry.delay = {*delay};
@@ -190,13 +190,13 @@ class RecordingReader {
     if (ends[0] == ends[1] && ends[0] != kEveryone) return bad("a link from a node to itself");
     auto& entries = made_.links_[Recording::key(ends[0], ends[1])];
     if (!entries.empty() && entry.time < entries.back().time) {
-      return bad("is earlier than the line before it of the same link");
+      return bad("the time is before the time of the previous line of the same link");
     }
     if (const auto outcome = cell(kOutcome); !outcome.empty()) {
       const auto reason = reason_of(outcome);
       if (!reason && outcome != "delivered") {
         return bad(quoted(outcome) +
-                   " is no outcome; it is delivered, queue_full, out_of_range, "
+                   " is not an outcome: the outcomes are delivered, queue_full, out_of_range, "
                    "channel_error, collision, retry_limit or other");
       }
       entry.reason = reason.value_or(DropReason::none);
@@ -206,7 +206,7 @@ class RecordingReader {
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), loss);
       if (error != std::errc{} || end != text.data() + text.size() || !(loss >= 0 && loss <= 1)) {
         return bad(text.empty() ? "an outcome is missing"
-                                : quoted(text) + " is no probability from 0 to 1");
+                                : quoted(text) + " is not a probability from 0 to 1");
       }
       if (!entries.empty() && entry.time == entries.back().time) {
         return bad("a second line for the same link and time");
@@ -222,7 +222,7 @@ class RecordingReader {
       words_ = split(line_, ' ');
       const auto time = words_.size() > 2 ? number<std::int64_t>(words_[0]) : std::nullopt;
       if (!time || *time < 0 || *time > kMostNs) {
-        return bad("neither a line of a trace nor one with the columns of a table");
+        return bad("neither a line of a trace nor a header line of a table");
       }
       auto taken = words_[1] == "send" ? read_send({*time}) : read_outcome({*time});
       if (!taken) return taken;
@@ -235,7 +235,7 @@ class RecordingReader {
   Result<void> read_send(Time time) {
     const auto id = number<PacketId>(words_[2]);
     if (words_.size() != 11 || words_[3] != "from" || words_[5] != "to" || !id) {
-      return bad("not as a trace tells of a send: TIME send ID from A to B bytes N hash H");
+      return bad("not a send line of a trace: TIME send ID from A to B bytes N hash H");
     }
     auto from = node(words_[4]);
     if (!from) return from.error();
@@ -258,7 +258,7 @@ class RecordingReader {
       entries.push_back({.time = time, .open = true});
       ++sent.open;
     }
-    if (!sent_.emplace(*id, std::move(sent)).second) return bad("a second packet of this number");
+    if (!sent_.emplace(*id, std::move(sent)).second) return bad("a second packet with this number");
     return success();
   }
 
@@ -270,12 +270,14 @@ class RecordingReader {
     const auto reason = words_.size() > 5 ? reason_of(words_[5]) : std::nullopt;
     if ((!delivered && words_[1] != "dropped") || words_.size() < 6 || words_[3] != "to" || !id ||
         (delivered ? words_[5] != "read" : !reason)) {
-      return bad("not as a trace tells of what became of a packet");
+      return bad(
+          "not an outcome line of a trace: TIME delivered ID to B read T, or TIME dropped ID to B "
+          "REASON");
     }
     const auto found = sent_.find(*id);
-    if (found == sent_.end()) return bad("packet " + std::string(words_[2]) + " is not under way");
+    if (found == sent_.end()) return bad("packet " + std::string(words_[2]) + " is not in flight");
     Sent& sent = found->second;
-    if (time < sent.time) return bad("is before its packet was sent");
+    if (time < sent.time) return bad("the time is before the send of the packet");
     const Recording::Entry entry{
         sent.time, time - sent.time, 0, reason.value_or(DropReason::none), words_[4] == "everyone",
         false};
@@ -283,14 +285,14 @@ class RecordingReader {
       auto to = node(words_[4]);
       if (!to) return to.error();
       if (sent.settled[*to] || sent.open == sent.grouped) {
-        return bad("no copy of this packet is awaited there");
+        return bad("no copy of this packet is expected at this node");
       }
       settle(sent, *to, entry);
     } else {
       const auto copies = words_.size() == 8 ? number<std::uint32_t>(words_[7]) : std::nullopt;
       if (delivered || sent.to != kEveryone || !copies || *copies == 0 ||
           *copies > sent.open - sent.grouped) {
-        return bad("copies to everyone that are not awaited");
+        return bad("more copies to everyone than are expected");
       }
       sent.groups.emplace_back(entry, *copies);
       sent.grouped += *copies;
@@ -302,7 +304,8 @@ class RecordingReader {
     return success();
   }
 
-  /// Nobody said which receivers they are: those that are left, in the order of numbers.
+  /// Assigns the grouped copies to the remaining receivers, in the order of numbers, because the
+  /// trace does not name them.
   void settle_groups(Sent& sent) {
     NodeId node = 0;
     for (const auto& [entry, copies] : sent.groups) {
@@ -325,7 +328,7 @@ class RecordingReader {
   const std::string& file_;
   std::span<const std::string> names_;
   std::vector<std::string_view> words_;
-  std::unordered_map<PacketId, Sent> sent_;  // and not settled
+  std::unordered_map<PacketId, Sent> sent_;  // packets that are not settled
   Recording made_;
 };
 

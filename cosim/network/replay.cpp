@@ -10,7 +10,7 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::uint64_t kLoss = std::uint64_t{4} << 40;  // what a draw is for
+constexpr std::uint64_t kLoss = std::uint64_t{4} << 40;  // the purpose of a random draw
 
 Error bad(Code code, std::string what) { return {code, std::move(what), "replay"}; }
 
@@ -18,8 +18,8 @@ Error bad(Code code, std::string what) { return {code, std::move(what), "replay"
 
 Result<void> Replay::init(std::uint32_t nodes, std::uint64_t seed) {
   if (nodes != recording_->nodes()) {
-    return bad(Code::invalid_config, "a recording of " + std::to_string(recording_->nodes()) +
-                                         " nodes for " + std::to_string(nodes));
+    return bad(Code::invalid_config, "the recording has " + std::to_string(recording_->nodes()) +
+                                         " nodes, but the run has " + std::to_string(nodes));
   }
   seed_ = seed;
   turns_.assign(std::size_t{nodes} * nodes, {Time{-1}, 0});
@@ -30,7 +30,7 @@ Result<void> Replay::init(std::uint32_t nodes, std::uint64_t seed) {
 Result<const Recording::Entry*> Replay::take(NodeId from, NodeId to, Time stamp) {
   const auto entries = recording_->link(from, to);
   if (entries.empty()) {
-    return bad(Code::invalid_config, "nothing was recorded of the link from node " +
+    return bad(Code::invalid_config, "the recording has no data for the link from node " +
                                          std::to_string(from) + " to node " + std::to_string(to));
   }
   const auto same = std::ranges::equal_range(entries, stamp, {}, &Recording::Entry::time);
@@ -40,7 +40,7 @@ Result<const Recording::Entry*> Replay::take(NodeId from, NodeId to, Time stamp)
     const auto last = static_cast<std::uint64_t>(same.size()) - 1;
     return &*(same.begin() + static_cast<std::ptrdiff_t>(std::min(now.taken++, last)));
   }
-  // What was in flight at the end says nothing about other packets.
+  // Packets in flight at the end give no information about other packets.
   const auto told = [](const Recording::Entry& entry) { return !entry.open; };
   const auto before = entries.first(static_cast<std::size_t>(same.begin() - entries.begin()));
   const auto latest = std::find_if(before.rbegin(), before.rend(), told);
@@ -57,7 +57,7 @@ Result<void> Replay::inject(const Packet& packet) {
     auto entry = take(packet.from, to, packet.stamp);
     if (!entry) return entry.error();
     const Recording::Entry& was = **entry;
-    if (was.open) continue;  // still under way when the recording ended, and now
+    if (was.open) continue;  // in flight at the end of the recording: stays in flight
     auto time = checked_add(packet.stamp, was.delay);
     if (!time) return time.error();
     Outcome outcome{.id = packet.id, .to = to, .time = *time, .reason = was.reason};
@@ -107,7 +107,7 @@ Result<void> Replay::restore(std::span<const std::byte> state) {
   }
   Due due = due_;
   if (!due.restore(reader) || !fits || !reader.complete() || due.nodes() != due_.nodes()) {
-    return bad(Code::corrupt, "this is no state of a replay of this recording");
+    return bad(Code::corrupt, "the saved state is not a state of a replay of this recording");
   }
   seed_ = seed;
   turns_ = std::move(turns);

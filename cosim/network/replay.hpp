@@ -9,10 +9,11 @@
 
 namespace hyphos::cosim {
 
-/// A network that does again what a Recording says. A packet takes the fate and the delay of the
-/// latest one that was recorded on its link and not sent after it, or of the first if there is none
-/// before; those of one instant are taken in turn. So the traffic that was recorded ends as it did,
-/// and any other sees the network as it was at that time. Where robots are changes nothing.
+/// A network that replays a Recording. A packet takes the fate and the delay of the latest packet
+/// recorded on its link and not sent after it. If there is none, it takes those of the first
+/// recorded packet. Recorded packets of one instant are used in turn. The recorded traffic
+/// therefore has its recorded outcome, and other traffic sees the network in its state at that
+/// time. The positions of robots have no effect.
 ///
 /// Losses by probability depend on seed, packet and receiver only.
 class Replay final : public Network {
@@ -21,7 +22,7 @@ class Replay final : public Network {
 
   Result<void> init(std::uint32_t nodes, std::uint64_t seed) override;
   Result<void> set_poses(std::span<const Pose>) override { return success(); }
-  /// Errors also: invalid_config, if nothing was recorded of a link.
+  /// Additional error: invalid_config, if the recording has no data for a link.
   Result<void> inject(const Packet& packet) override;
   Result<void> advance(Time end) override { return due_.advance(end); }
   Time next_event_time() const override { return due_.next_event_time(); }
@@ -33,7 +34,7 @@ class Replay final : public Network {
   Result<void> restore(std::span<const std::byte> state) override;
 
  private:
-  /// How many packets of one instant a link has taken.
+  /// The number of packets that a link has used at one instant.
   struct Turn {
     Time time;
     std::uint64_t taken = 0;
@@ -46,7 +47,7 @@ class Replay final : public Network {
 
   std::shared_ptr<const Recording> recording_;
   std::uint64_t seed_ = 0;
-  std::vector<Turn> turns_;  // of each link
+  std::vector<Turn> turns_;  // by link
   Due due_{"replay"};
 };
 

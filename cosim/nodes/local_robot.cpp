@@ -42,7 +42,7 @@ Result<std::unique_ptr<LocalRobot>> LocalRobot::open(const RobotOptions& options
 
 Result<void> LocalRobot::load() {
   Result<void> loaded;
-  // In the pool: what a node publishes at its start has its place in the order, too.
+  // Runs in the pool, so that messages published at start also have a place in the order.
   if (auto ran = run([&] { loaded = runtime_.load_plugins(); }); !ran) return ran;
   return loaded;
 }
@@ -90,8 +90,8 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
       }
       if (auto opened = open_outlet(i, {found->name, found->type}); !opened) return opened;
     }
-    // After the outlets: a publisher that comes to a channel without ends makes it anew, without
-    // what those who have gone left for who comes late.
+    // Inlets open after outlets. A publisher that opens a channel without endpoints would recreate
+    // it, without the latched values of publishers that have closed.
     for (const Wiring::Inlet& inlet : wiring.inlets) {
       if (auto opened = open_inlet(inlet); !opened) return opened;
     }
@@ -153,7 +153,7 @@ Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
   const auto inlet = std::ranges::find_if(inlets_, [&](const Inlet& known) {
     return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
   });
-  if (inlet == inlets_.end()) return success();  // of a channel that is for others
+  if (inlet == inlets_.end()) return success();  // a channel for other robots
   if (head.type != inlet->wiring.type) {
     return Error{Code::type_mismatch,
                  "a packet of channel '" + head.channel + "' carries " + head.type.name +
@@ -169,7 +169,7 @@ Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
   return success();
 }
 
-/// In the pool. Everything sees the new time, and what is brought in comes before timers.
+/// Runs in the pool. Everything sees the new time, and the inputs come before timers.
 void LocalRobot::bring_in(const RobotInput& input) {
   if (input.now > time_.now()) time_.advance(input.now - time_.now());
   if (input.pose && has_pose_) {

@@ -12,20 +12,20 @@
 
 namespace hyphos::cosim {
 
-/// The nodes of one robot in this process: a graph of its own, offline, in lock-step, on simulated
-/// time. One callback runs at a time, in the order in which they became due, so that the same
-/// inputs give the same outputs whatever the threads and the load.
+/// The nodes of one robot in this process: a graph of its own, offline, in lockstep, on simulated
+/// time. One callback runs at a time, in the order in which callbacks became due. The same inputs
+/// therefore give the same outputs, independent of threads and load.
 ///
-/// A step sets the time, brings in the pose and the packets, and ends when no callback is queued or
-/// running. All of that is done in finish(). It waits for a callback as long as that takes: a robot
-/// that may hang belongs into a process of its own (RemoteRobot). For one thread.
+/// A step sets the time, delivers the pose and the packets, and ends when no callback is queued or
+/// running. finish() does all of this. It waits for a callback without a time limit, so a robot
+/// that may hang belongs in a separate process (RemoteRobot). Threads: use from one thread.
 class LocalRobot final : public RobotNodes {
  public:
-  /// Opens the graph. Nodes are then added by load(), or by hand on runtime(), from inside
-  /// Runtime::settle(). Without a plan there are only those made by hand.
+  /// Opens the graph. load() then adds nodes, or the caller adds nodes on runtime() from inside
+  /// Runtime::settle(). Without a plan there are only nodes added by the caller.
   [[nodiscard]] static Result<std::unique_ptr<LocalRobot>> open(const RobotOptions& options);
-  ~LocalRobot() override { node_.close(); }  // before what its callbacks use
-  /// Makes the plug-in nodes.
+  ~LocalRobot() override { node_.close(); }  // before the members that its callbacks use
+  /// Creates the plug-in nodes.
   [[nodiscard]] Result<void> load();
   [[nodiscard]] Runtime& runtime() { return runtime_; }
 
@@ -52,7 +52,7 @@ class LocalRobot final : public RobotNodes {
   void send(std::uint32_t outlet, const OpenChannel& channel, const Message<RawMessage>& message);
   void bring_in(const RobotInput& input);
   [[nodiscard]] Result<void> receive(const RobotInput::Arrived& arrived);
-  /// Runs it on the pool, and all that comes of it.
+  /// Runs `work` on the pool, and waits for all resulting callbacks.
   [[nodiscard]] Result<void> run(const std::function<void()>& work);
   [[nodiscard]] std::uint64_t stable_sender(std::uint64_t sender, const std::string& channel);
 
@@ -63,12 +63,12 @@ class LocalRobot final : public RobotNodes {
   std::vector<Inlet> inlets_;
   RawPublisher pose_;
   bool has_pose_ = false;
-  const RobotInput* input_ = nullptr;  // of the step that has begun
+  const RobotInput* input_ = nullptr;  // of the current step
   Result<void> received_ = success();
 
-  std::mutex mutex_;  // nodes may publish from threads of their own, against the rules
+  std::mutex mutex_;  // nodes may break the rules and publish from their own threads
   RobotOutput output_;
-  std::map<std::uint64_t, std::uint64_t> senders_;  // of this run → the same in every run
+  std::map<std::uint64_t, std::uint64_t> senders_;  // id in this run → id that all runs share
   std::set<std::uint64_t> foreign_;                 // senders on other robots
 };
 

@@ -2,8 +2,8 @@
 //
 //   hyphos-cosim-robot --robot NAME --plan FILE [--set KEY=VALUE]... [--node NODE]... --link-fd N
 //
-// N is the shared memory of the engine that started it, which also ends it. Plans with Python nodes
-// are run by `python -m hyphos.cosim.robot`, which takes the same words.
+// N is the shared memory of the engine. The engine starts and ends this process. `python -m
+// hyphos.cosim.robot` takes the same arguments and runs plans with Python nodes.
 
 #include <charconv>
 #include <csignal>
@@ -55,12 +55,12 @@ Result<std::unique_ptr<LocalRobot>> make(const RobotOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the engine, which ends this
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the engine, which ends this process
   Words words;
   if (!parse(argc, argv, words)) {
     std::fputs(
         "usage: hyphos-cosim-robot --robot NAME --plan FILE [--set KEY=VALUE]... [--node NODE]... "
-        "--link-fd N\n(started by the co-simulator, which hands it the shared memory N)\n",
+        "--link-fd N\n(the co-simulator starts this program and passes the shared memory N)\n",
         stderr);
     return 2;
   }

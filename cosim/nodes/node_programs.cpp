@@ -84,8 +84,8 @@ Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wir
   }
   if (sent == nullptr) {
     return Error{Code::not_found,
-                 "no node of the robots that send channel '" + channel.name + "' has opened it; " +
-                     opened_channels(),
+                 "no node of the sending robots has opened channel '" + channel.name +
+                     "': " + opened_channels(),
                  channel.name};
   }
   bool received = false;
@@ -105,16 +105,17 @@ Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wir
     if (twice != inlets.end()) {
       return Error{Code::already_exists,
                    "channel '" + channel.name + "' of one robot reaches robot '" +
-                       options_.names[node] + "' on two ways",
+                       options_.names[node] + "' by two paths",
                    channel.name};
     }
     inlets.push_back({channel.name, channel.from, arrives, sent->type});
   }
   if (received) return success();
-  return Error{Code::not_found,
-               "channel '" + channel.name + "' arrives as '" + arrives +
-                   "', which no node of the robots that it is for has opened; " + opened_channels(),
-               channel.name};
+  return Error{
+      Code::not_found,
+      "channel '" + channel.name + "' arrives as '" + arrives +
+          "', but no node of the receiving robots has opened that channel: " + opened_channels(),
+      channel.name};
 }
 
 std::string NodePrograms::opened_channels() const {
@@ -122,7 +123,7 @@ std::string NodePrograms::opened_channels() const {
   for (const Robot& robot : robots_) {
     for (const OpenChannel& channel : robot.open) names.insert(channel.name);
   }
-  std::string text = "there are:";
+  std::string text = "the open channels are:";
   for (const std::string& name : names) text += " " + name;
   return text;
 }
@@ -161,9 +162,9 @@ void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<con
   run_due(outbox);
 }
 
-/// No more at once than there are processors: each has its time limit for itself, which must not
-/// run out because others run as well. After an error those that have begun are waited for, so that
-/// their processes can be asked to end.
+/// Runs at most `at_once` robots at a time. Each robot has its own time limit, which must not
+/// expire because other robots run as well. After an error, this function waits for the robots that
+/// have begun, so that their processes can be asked to quit.
 void NodePrograms::run_due(Outbox& outbox) {
   std::size_t begun = 0;
   for (std::size_t i = 0; i < due_.size(); ++i) {
@@ -189,8 +190,8 @@ Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox)
   Robot& robot = robots_[node];
   if (output.next <= robot.input.now) {
     return Error{Code::corrupt,
-                 "robot '" + options_.names[node] + "' has a timer in its own past: at " +
-                     std::to_string(output.next.ns) + " ns, when it is " +
+                 "robot '" + options_.names[node] + "' has a timer in the past: at " +
+                     std::to_string(output.next.ns) + " ns, but the time is " +
                      std::to_string(robot.input.now.ns) + " ns",
                  ""};
   }
@@ -199,7 +200,7 @@ Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox)
   for (RobotOutput::Sent& sent : output.sent) {
     if (sent.outlet >= robot.outlets.size()) {
       return Error{Code::corrupt,
-                   "robot '" + options_.names[node] + "' sent on a channel that it does not have",
+                   "robot '" + options_.names[node] + "' sent on a channel that it has not opened",
                    ""};
     }
     const CrossingChannel& channel = options_.channels[robot.outlets[sent.outlet]];

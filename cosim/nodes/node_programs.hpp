@@ -13,30 +13,30 @@ namespace hyphos::cosim {
 /// A channel whose messages cross the network. Every other channel stays on its robot.
 struct CrossingChannel {
   std::string name;          ///< at the sender
-  std::string as;            ///< where it arrives; empty: the same
-  std::vector<NodeId> from;  ///< robots whose messages leave; empty: all
-  std::vector<NodeId> to;    ///< each gets a packet of its own; empty: one packet to everyone
+  std::string as;            ///< channel name at the receiver. Empty: the same
+  std::vector<NodeId> from;  ///< sending robots. Empty: all
+  std::vector<NodeId> to;    ///< each gets its own packet. Empty: one packet to everyone
 };
 
-/// Hyphos nodes as the programs of robots. A message that is published on a crossing channel is one
-/// packet (or one for each robot it is for) with the bytes of docs/wire.md, and is brought into the
-/// graphs of the robots that it reaches.
+/// Hyphos nodes as the programs of robots. A message published on a crossing channel becomes one
+/// packet, or one packet for each receiving robot. Its bytes follow docs/wire.md. The packet is
+/// delivered into the graphs of the robots that it reaches.
 ///
-/// A robot runs only when something is due: a timer, a pose, or a packet. Robots hear nothing of
-/// each other within an instant, so that several may run at once; what they send, and the first
-/// error, are in the order of their numbers, as if one had run after the other.
+/// A robot runs only when something is due: a timer, a pose, or a packet. Robots do not influence
+/// each other within an instant, so several may run at once. Their sends, and the first error, are
+/// ordered by robot number, as if the robots ran one after the other.
 class NodePrograms final : public Programs {
  public:
   struct Options {
-    std::vector<std::string> names;  ///< of the robots, by node, for errors
+    std::vector<std::string> names;  ///< names of the robots, by node, for errors
     std::vector<CrossingChannel> channels;
     std::string pose_channel = "odom";
     std::string command_channel = "cmd_vel";
     std::int64_t pose_rate_hz = 50;
-    std::size_t at_once = 0;  ///< robots that may run at the same time; 0: one on each processor
+    std::size_t at_once = 0;  ///< robots that run at the same time. 0: one per processor
   };
-  /// `robots` by node; null: nothing runs on it. Errors: not_found (a channel that nobody sends or
-  /// receives), type_mismatch, and those of the robots.
+  /// `robots` are ordered by node. Null means that nothing runs on that robot. Errors: not_found (a
+  /// channel without a sender or a receiver), type_mismatch, and the errors of the robots.
   [[nodiscard]] static Result<std::unique_ptr<NodePrograms>> open(
       Options options, std::vector<std::unique_ptr<RobotNodes>> robots);
 
@@ -45,16 +45,16 @@ class NodePrograms final : public Programs {
   Time next_event_time() const override;
   Result<void> failure() const override;
 
-  /// What was lost inside of robots until now.
+  /// The messages lost inside robots until now.
   [[nodiscard]] Result<std::vector<Lost>> lost();
 
  private:
   struct Robot {
     std::unique_ptr<RobotNodes> nodes;
     std::vector<OpenChannel> open;
-    std::vector<std::uint32_t> outlets;  // index in Options::channels, of each outlet
+    std::vector<std::uint32_t> outlets;  // index in Options::channels, by outlet
     Time next;                           // the first step is due at once
-    std::int64_t poses = -1;             // told so far; -1: it wants none
+    std::int64_t poses = -1;             // poses sent so far. -1: it subscribes to none
     RobotInput input;
     Result<void> begun = success();
 
@@ -75,7 +75,7 @@ class NodePrograms final : public Programs {
   Options options_;
   Step pose_step_;
   std::vector<Robot> robots_;
-  std::vector<NodeId> due_;  // in this step
+  std::vector<NodeId> due_;  // robots due in this step
   std::optional<Error> failure_;
 };
 

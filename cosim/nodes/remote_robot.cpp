@@ -5,7 +5,7 @@
 namespace hyphos::cosim {
 
 Error RemoteRobot::nonsense() {
-  return worker_->give_up({Code::corrupt, worker_->name() + " gave an answer that is none", ""});
+  return worker_->give_up({Code::corrupt, worker_->name() + " sent an invalid reply", ""});
 }
 
 Error RemoteRobot::at_this_instant(Error error) const {
@@ -94,7 +94,7 @@ void put_result(Writer& answer, const Result<T>& result, Put put) {
   put(*result);
 }
 
-/// False: asked to quit, or to do what cannot be understood.
+/// Returns false if the request is to quit, or is invalid.
 bool answer_to(Reader& request, RobotNodes& robot, Writer& answer) {
   switch (request.get<RobotRequest>()) {
     case RobotRequest::channels:
@@ -135,7 +135,8 @@ void serve(IpcChannel& channel, RobotNodes& robot) {
     Reader reader(request);
     answer.clear();
     if (!answer_to(reader, robot, answer)) return;
-    if (auto sent = channel.send(answer.bytes()); !sent) {  // more than fits into a message
+    if (auto sent = channel.send(answer.bytes());
+        !sent) {  // the reply exceeds the size of a message
       put_failure(answer, sent.error());
       if (!channel.send(answer.bytes())) return;
     }

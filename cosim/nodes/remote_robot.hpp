@@ -9,9 +9,9 @@
 
 namespace hyphos::cosim {
 
-/// A robot whose nodes are in a process of its own. If that dies, hangs or answers nonsense, it is
-/// a disconnected, timeout or corrupt error that names the robot and the instant, and the process
-/// is ended and reaped.
+/// A robot whose nodes run in a separate process. If that process dies, hangs or sends an invalid
+/// reply, the result is a disconnected, timeout or corrupt error that names the robot and the
+/// instant. The process is then killed and reaped.
 class RemoteRobot final : public RobotNodes {
  public:
   explicit RemoteRobot(std::unique_ptr<Worker> worker) : worker_(std::move(worker)) {}
@@ -24,7 +24,7 @@ class RemoteRobot final : public RobotNodes {
   [[nodiscard]] Worker& worker() { return *worker_; }
 
  private:
-  /// Sends `request_`; the answer is what follows its first byte, or the error that it says.
+  /// Sends `request_`. Returns the reply after its first byte, or the error that it contains.
   Result<Reader> ask();
   Result<void> send();
   Result<Reader> receive();
@@ -37,8 +37,8 @@ class RemoteRobot final : public RobotNodes {
   std::vector<std::byte> answer_;
 };
 
-/// The other side: answers until it is asked to quit. `failure`, if there is one, is the answer to
-/// everything: what went wrong when the robot was made.
+/// The other side: replies to requests until the quit request. serve_failure() replies to every
+/// request with `failure`, the error of creating the robot.
 void serve(IpcChannel& channel, RobotNodes& robot);
 void serve_failure(IpcChannel& channel, const Error& failure);
 

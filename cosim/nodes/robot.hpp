@@ -12,15 +12,15 @@
 #include "cosim/core/simulator.hpp"
 #include "hyphos/codec.hpp"
 
-/// A robot whose programs are Hyphos nodes, as the engine sees it.
+/// The engine's view of a robot whose programs are Hyphos nodes.
 namespace hyphos::cosim {
 
-/// Which nodes run on a robot.
+/// The nodes that run on a robot.
 struct RobotOptions {
   std::string name;
   std::filesystem::path plan;
-  std::vector<std::string> settings{};  ///< of the plan, as `--set`
-  std::vector<std::string> nodes{};     ///< of the plan; empty: all
+  std::vector<std::string> settings{};  ///< overrides of the plan, as with `--set`
+  std::vector<std::string> nodes{};     ///< nodes of the plan. Empty: all
 };
 
 /// A channel that the nodes have opened.
@@ -29,26 +29,26 @@ struct OpenChannel {
   TypeId type;
 };
 
-/// How the channels of a robot meet the world outside of it.
+/// The connections between the channels of a robot and the outside.
 struct Wiring {
   struct Inlet {
-    std::string sent_as;       ///< the channel at the sender
-    std::vector<NodeId> from;  ///< senders; empty: all
-    std::string channel;       ///< where it arrives here
+    std::string sent_as;       ///< channel name at the sender
+    std::vector<NodeId> from;  ///< senders. Empty: all
+    std::string channel;       ///< channel name on this robot
     TypeId type;
   };
   std::vector<std::string> outlets{};  ///< channels whose messages leave
   std::vector<Inlet> inlets{};
-  std::string pose_channel{};     ///< gets hyphos.msgs.Odometry; empty: nobody listens
-  std::string command_channel{};  ///< hyphos.msgs.Twist that steer it; empty: nobody steers
+  std::string pose_channel{};     ///< receives hyphos.msgs.Odometry. Empty: no subscriber
+  std::string command_channel{};  ///< hyphos.msgs.Twist that steer it. Empty: no publisher
 };
 
-/// Whether a list of robots has this one; an empty one has all.
+/// True if the list contains this robot. An empty list contains all robots.
 [[nodiscard]] inline bool among(const std::vector<NodeId>& robots, NodeId robot) {
   return robots.empty() || std::ranges::find(robots, robot) != robots.end();
 }
 
-/// What a robot is given at an instant.
+/// The input of a robot at an instant.
 struct RobotInput {
   struct Arrived {
     NodeId from = 0;
@@ -56,10 +56,10 @@ struct RobotInput {
   };
   Time now;
   std::optional<Pose> pose{};
-  std::vector<Arrived> packets{};  ///< in order
+  std::vector<Arrived> packets{};  ///< in the order of delivery
 };
 
-/// What came of it.
+/// The result of a step.
 struct RobotOutput {
   struct Sent {
     std::uint32_t outlet = 0;  ///< index in Wiring::outlets
@@ -67,7 +67,7 @@ struct RobotOutput {
   };
   std::vector<Sent> sent{};
   std::optional<Motion> motion{};
-  Time next = kNever;  ///< unless something arrives, nothing is done before this
+  Time next = kNever;  ///< without new input, the robot does nothing before it
 };
 
 /// Messages that never reached a callback, by channel and reason: "drop.queue.overflow".
@@ -77,8 +77,8 @@ struct RobotDrops {
   std::uint64_t count = 0;
 };
 
-/// Calls come in this order: channels, wire, then steps with instants that never go back. Any error
-/// ends the robot.
+/// Call order: channels, wire, then steps at instants that never decrease. Any error ends the
+/// robot.
 class RobotNodes {
  public:
   RobotNodes() = default;
@@ -87,15 +87,16 @@ class RobotNodes {
   virtual ~RobotNodes() = default;
 
   [[nodiscard]] virtual Result<std::vector<OpenChannel>> channels() = 0;
-  /// What latched channels hold already is in the first step's output. Errors: type_mismatch.
+  /// The output of the first step contains the values that latched channels already hold. Errors:
+  /// type_mismatch.
   [[nodiscard]] virtual Result<void> wire(const Wiring& wiring) = 0;
-  /// Gives the robot its input and lets its nodes run until all of them are at rest.
+  /// Passes the input to the robot and runs its nodes until all of them are idle.
   [[nodiscard]] Result<RobotOutput> step(const RobotInput& input) {
     if (auto begun = begin(input); !begun) return begun.error();
     return finish();
   }
-  /// The halves of a step: between them other robots may be stepped, and this one is asked for
-  /// nothing else. `input` lasts until the second. Where begin() fails there is no finish().
+  /// The two halves of a step. Between them other robots may be stepped, and this robot must not be
+  /// called. `input` must stay valid until finish(). If begin() fails, do not call finish().
   [[nodiscard]] virtual Result<void> begin(const RobotInput& input) = 0;
   [[nodiscard]] virtual Result<RobotOutput> finish() = 0;
   [[nodiscard]] virtual Result<std::vector<RobotDrops>> drops() = 0;

@@ -9,7 +9,7 @@ void put_list(Writer& writer, const std::vector<T>& list, Put put) {
   for (const T& item : list) put(item);
 }
 
-/// A count is not believed: the list ends with what was there to be read.
+/// The count is not trusted: the list ends with the data.
 template <typename Get>
 auto get_list(Reader& reader, Get get) {
   std::vector<decltype(get())> list;

@@ -3,10 +3,10 @@
 #include "cosim/nodes/robot.hpp"
 #include "cosim/remote/codec.hpp"
 
-/// What the engine and a robot's process say to each other.
+/// The protocol between the engine and the process of a robot.
 namespace hyphos::cosim {
 
-/// `quit` is that of Request: every Worker ends its process with it.
+/// `quit` has the value of Request::quit, because every Worker ends its process with it.
 enum class RobotRequest : std::uint8_t {
   quit = static_cast<std::uint8_t>(Request::quit),
   channels,

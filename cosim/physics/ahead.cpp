@@ -8,7 +8,7 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::size_t kMostFrames = 256;
-// The thread sleeps at the former and is woken at this: not for every step.
+// The thread sleeps when kMostFrames are ready, and is woken at this number, not after every step.
 constexpr std::size_t kFewFrames = kMostFrames / 2;
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<void> Ahead::init(std::uint32_t nodes, std::uint64_t seed) {
   return broken_ ? Result<void>(*broken_) : success();
 }
 
-/// In the thread: to the end of int64, the first error, or stop().
+/// The thread's loop: runs to the end of int64, the first error, or stop().
 void Ahead::run(std::uint32_t nodes, std::uint64_t seed) {
   if (!put(0, physics_->init(nodes, seed))) return;
   for (std::int64_t index = 1;; ++index) {
@@ -78,7 +78,7 @@ Result<void> Ahead::advance(Time end) {
   if (broken_) return *broken_;
   if (end < now_) {
     return Error{Code::out_of_range,
-                 "asked to end at " + std::to_string(end.ns) + " ns, but physics is at " +
+                 "asked to end at " + std::to_string(end.ns) + " ns, but physics is already at " +
                      std::to_string(now_.ns) + " ns",
                  "ahead"};
   }
@@ -89,7 +89,7 @@ Result<void> Ahead::advance(Time end) {
       broken_ = std::move(frame.error);
       return *broken_;
     }
-    std::ranges::copy(frame.poses, poses_.begin());  // the engine keeps looking at them
+    std::ranges::copy(frame.poses, poses_.begin());  // the engine keeps a span of poses_
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(frame.poses));
   }
@@ -99,7 +99,8 @@ Result<void> Ahead::advance(Time end) {
 Result<std::string> Ahead::steer(NodeId robot, const Motion&) {
   return Error{Code::unsupported,
                "robot " + std::to_string(robot) +
-                   " was told where to go, but its physics is steps ahead; keep it in step",
+                   " received a motion command, but its physics has already computed "
+                   "later steps: do not run it ahead",
                "ahead"};
 }
 

@@ -12,14 +12,14 @@
 
 namespace hyphos::cosim {
 
-/// Physics that waits for nobody, run ahead of the engine in a thread of its own: while the network
-/// runs one window, the next steps are computed already. Nothing else changes: poses do not depend
-/// on the pieces in which time goes on, so each instant has those that it would have had. An error
-/// is told when the engine comes to its instant.
+/// Physics without inputs, computed ahead of the engine in a separate thread: while the network
+/// runs one window, the thread already computes the next steps. The results are identical, because
+/// poses do not depend on how time is divided into calls. An error is reported when the engine
+/// reaches its instant.
 ///
-/// For simulators that nothing steers: steer() is refused (unsupported), since what comes after it
-/// may have been computed already. A few hundred steps are kept at most. The simulator within
-/// is used by one thread at a time: its end, once the thread is gone, comes from that of ~Ahead().
+/// Only for simulators that are not steered. steer() is refused (unsupported), because later steps
+/// may already be computed. At most a few hundred steps are buffered. One thread at a time uses the
+/// inner simulator: ~Ahead() destroys it after its thread has ended.
 class Ahead final : public Physics {
  public:
   Ahead(std::unique_ptr<Physics> physics, Step step) : physics_(std::move(physics)), step_(step) {}
@@ -50,11 +50,11 @@ class Ahead final : public Physics {
   std::vector<Pose> poses_;
   std::optional<Error> broken_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable filled_;
   std::condition_variable emptied_;
   std::deque<Frame> frames_;
-  std::vector<std::vector<Pose>> spare_;  // memory of frames that were read
+  std::vector<std::vector<Pose>> spare_;  // reused memory of consumed frames
   bool stopped_ = false;
   std::thread thread_;
 };

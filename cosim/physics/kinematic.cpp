@@ -9,7 +9,7 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr double kMostSpeed = 1e4;  // m/s or rad/s: no number that a run could not bear
+constexpr double kMostSpeed = 1e4;  // m/s or rad/s: keeps all numbers of a run in range
 
 /// A steered robot in a saved state.
 struct Told {
@@ -73,7 +73,8 @@ Level level_at(const Steered& steered, Time t) {
     const double s = std::sin(angle);
     return Vec3{c * v.x - s * v.y, s * v.x + c * v.y, v.z};
   };
-  // The chord of an arc points to the middle of its angle, and is sin(half) / half of it long.
+  // The chord of an arc points to the middle of its angle. Its length is sin(half) / half of the
+  // arc.
   const double half = motion.turn * seconds / 2;
   const double chord = half == 0 ? 1 : std::sin(half) / half;
   Vec3 way = level_turn(motion.velocity, steered.from.yaw + half) * (seconds * chord);
@@ -99,9 +100,9 @@ Result<std::string> Kinematic::steer(NodeId robot, const Motion& motion) {
        {motion.velocity.x, motion.velocity.y, motion.velocity.z, motion.turn}) {
     if (std::isfinite(value) && std::abs(value) <= kMostSpeed) continue;
     return Error{Code::out_of_range,
-                 "robot " + std::to_string(robot) + " was told to move with " +
-                     std::to_string(value) + " m/s or rad/s; at most " +
-                     std::to_string(kMostSpeed) + " can be",
+                 "robot " + std::to_string(robot) + " received a motion of " +
+                     std::to_string(value) + " m/s or rad/s: the limit is " +
+                     std::to_string(kMostSpeed),
                  "kinematic"};
   }
   const Level from = level(robot);
@@ -114,7 +115,7 @@ Result<void> Kinematic::init(std::uint32_t nodes, std::uint64_t /*seed*/) {
   if (nodes != paths_.size()) {
     return Error{Code::invalid_config,
                  std::to_string(paths_.size()) + " paths for " + std::to_string(nodes) +
-                     " robots; give one for each",
+                     " robots: the run needs one path per robot",
                  "kinematic"};
   }
   now_ = {};
@@ -126,7 +127,7 @@ Result<void> Kinematic::init(std::uint32_t nodes, std::uint64_t /*seed*/) {
 Result<void> Kinematic::advance(Time end) {
   if (end < now_) {
     return Error{Code::out_of_range,
-                 "asked to go to " + std::to_string(end.ns) + " ns, but it is at " +
+                 "asked to go to " + std::to_string(end.ns) + " ns, but physics is already at " +
                      std::to_string(now_.ns) + " ns",
                  "kinematic"};
   }
@@ -165,7 +166,8 @@ Result<void> Kinematic::restore(std::span<const std::byte> state) {
     std::memcpy(&told, state.data() + at, sizeof told);
     right = told.robot < paths_.size() && steered.emplace(told.robot, told.steered).second;
   }
-  if (!right) return Error{Code::corrupt, "this is no state of kinematic robots", "kinematic"};
+  if (!right)
+    return Error{Code::corrupt, "the saved state is not a state of these robots", "kinematic"};
   std::memcpy(&now_, state.data(), sizeof now_);
   steered_ = std::move(steered);
   place();

@@ -8,14 +8,14 @@
 
 namespace hyphos::cosim {
 
-/// A straight line for ever.
+/// An endless straight line.
 struct ConstantVelocity {
   Vec3 start;
   Vec3 velocity;
 };
 
-/// From point to point on straight lines at one speed; `loop` goes on from the last to the first,
-/// else the robot stays at the last.
+/// Straight lines from point to point at one speed. With `loop` the robot continues from the last
+/// point to the first, otherwise it stays at the last point.
 struct Waypoints {
   std::vector<Vec3> points;
   double speed = 1;  ///< m/s
@@ -32,11 +32,11 @@ struct Circle {
 
 using Path = std::variant<ConstantVelocity, Waypoints, Circle>;
 
-/// Where a path is at a time.
+/// The pose on a path at time `t`.
 [[nodiscard]] Pose pose_at(const Path& path, Time t);
 
-/// The pose of a robot that stands upright. Its heading is an angle, from which the next one is
-/// computed: a quaternion would not give it back to the bit.
+/// The pose of an upright robot. Its heading is an angle, because the next heading is computed from
+/// it. A quaternion would not reproduce the angle bit by bit.
 struct Level {
   Vec3 position;
   Vec3 velocity;
@@ -44,16 +44,16 @@ struct Level {
   double turn = 0;  ///< rad/s about z
 };
 
-/// What a robot does that its programs steer: the arc of one motion.
+/// The motion of a steered robot: one arc.
 struct Steered {
   Time since;
   Level from;
   Motion motion;
 };
 
-/// Robots that follow given paths, one for each, or what their programs tell them, through
-/// everything. A pose is computed from the time alone, or the time since the last motion was told,
-/// so that it does not depend on the steps. Costs some tens of nanoseconds for a robot and step.
+/// Robots that follow given paths, one for each robot, or the commands of their programs. They pass
+/// through everything. A pose depends only on the time, or on the time since the last command, so
+/// it does not depend on the steps. Cost: some tens of nanoseconds per robot and step.
 class Kinematic final : public Physics {
  public:
   explicit Kinematic(std::vector<Path> paths) : paths_(std::move(paths)) {}

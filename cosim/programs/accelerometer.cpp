@@ -14,9 +14,9 @@ constexpr double kNoise = 0.02;       // m/s², of a small sensor
 constexpr double kTurnNoise = 0.002;  // rad/s
 constexpr std::uint64_t kNoiseDraw = std::uint64_t{5} << 40;
 
-/// The messages of an inertial sensor on a robot that drives over rough ground: gravity, a sway
-/// whose frequency and strength the seed gives, and white noise. Their layout is that of
-/// sensor_msgs/Imu, as ROS 1 writes it.
+/// The messages of an inertial sensor on a robot on rough ground: gravity, a sway whose frequency
+/// and strength depend on the seed, and white noise. The layout is that of sensor_msgs/Imu in the
+/// ROS 1 format.
 class Accelerometer final : public Source {
  public:
   Accelerometer(const FlowOptions& options, std::uint16_t number, std::uint64_t seed)
@@ -40,7 +40,7 @@ class Accelerometer final : public Source {
     }
     const double angle = 2 * std::numbers::pi * sway_hz_ * t;
     put(std::array{0.0, 0.0, 0.0, 1.0});
-    put(diagonal(-1));  // orientation is not known, as REP 145 has it
+    put(diagonal(-1));  // -1: orientation unknown (REP 145)
     put(std::array{noise(count, 0, kTurnNoise), noise(count, 1, kTurnNoise),
                    0.1 * sway_ * std::cos(angle) + noise(count, 2, kTurnNoise)});
     put(diagonal(kTurnNoise * kTurnNoise));
@@ -56,7 +56,7 @@ class Accelerometer final : public Source {
     return {value, 0, 0, 0, value, 0, 0, 0, value};
   }
 
-  /// The sum of twelve even draws is normal enough for a sensor.
+  /// The sum of twelve uniform draws is close enough to a normal distribution for a sensor.
   [[nodiscard]] double noise(std::uint64_t count, std::uint64_t axis, double deviation) const {
     double sum = -6;
     for (std::uint64_t i = 0; i < 12; ++i) {

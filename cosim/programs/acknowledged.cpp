@@ -10,7 +10,7 @@ namespace {
 constexpr Duration kLeastTimeout = Duration::from_ms(200);
 constexpr Duration kMostTimeout = Duration::from_ms(120'000);
 constexpr std::uint8_t kLaterThatTell = 3;
-constexpr std::uint32_t kMostWaiting = 256;  // messages that the receiver keeps for their order
+constexpr std::uint32_t kMostWaiting = 256;  // messages that the receiver buffers for their order
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void Acknowledged::receive(Instant& at, const Delivery& delivery, const Header& 
   Arrival& arrival = arrivals_[told.sequence];
   if (!std::exchange(arrival.here, true)) arrival.delivered = delivery.delivered;
   for (; expected_ < arrivals_.size() && arrivals_[expected_].here; ++expected_) {
-    // The last to come lets those behind it go.
+    // The missing message has arrived and releases the messages behind it.
     arrived(expected_, delivery.to, std::max(arrivals_[expected_].delivered, delivery.delivered),
             at.now());
   }
@@ -50,12 +50,12 @@ void Acknowledged::take_acknowledgement(Instant& at, std::uint32_t sequence) {
   if (segment.state == State::acknowledged) return;
   if (segment.state == State::under_way) --under_way_;
   segment.state = State::acknowledged;
-  if (!segment.repeated) measure(at.now() - segment.sent);  // Karn
+  if (!segment.repeated) measure(at.now() - segment.sent);  // Karn's algorithm
   segment.bytes = {};
   window_ += window_ < threshold_ ? 1 : 1 / window_;
   for (std::uint32_t i = oldest_; i < sequence; ++i) {
     Segment& earlier = segments_[i];
-    // One that was repeated may have been sent after this: the timer decides.
+    // A repeated message may have been sent after this one. The timer decides.
     if (earlier.state == State::under_way && !earlier.repeated &&
         ++earlier.later == kLaterThatTell) {
       lose(i);

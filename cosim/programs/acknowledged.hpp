@@ -7,11 +7,11 @@
 
 namespace hyphos::cosim {
 
-/// Messages that are acknowledged one by one, repeated until they are, and handed over in order.
+/// Messages that are acknowledged one by one, repeated until then, and delivered in order.
 ///
-/// A model of TCP whose segments are messages: window and slow start of RFC 5681, timer of RFC 6298
-/// with the bounds of Linux (200 ms to 120 s, 1 s at first), and a message counts as lost when
-/// three later ones are acknowledged (RFC 6675). Nothing is given up while the run lasts.
+/// A model of TCP whose segments are messages: window and slow start of RFC 5681, and the timer of
+/// RFC 6298 with the bounds of Linux (200 ms to 120 s, initially 1 s). A message counts as lost
+/// when three later messages are acknowledged (RFC 6675). The sender never gives up during the run.
 class Acknowledged final : public Flow {
  public:
   Acknowledged(FlowOptions options, std::uint16_t number, std::uint32_t nodes,
@@ -29,8 +29,8 @@ class Acknowledged final : public Flow {
     Header header;
     State state = State::waiting;
     bool repeated = false;
-    std::uint8_t later = 0;  // acknowledgements of later ones
-    Time sent;               // last
+    std::uint8_t later = 0;  // acknowledgements of later messages
+    Time sent;               // time of the last transmission
   };
   struct Arrival {
     bool here = false;
@@ -48,11 +48,11 @@ class Acknowledged final : public Flow {
   std::unique_ptr<Source> source_;
   // The sender.
   std::vector<Segment> segments_;
-  std::uint32_t oldest_ = 0;   // not acknowledged
-  std::uint32_t unsent_ = 0;   // the first that was never sent
-  std::uint32_t recover_ = 0;  // a loss before it belongs to the one that halved the window
+  std::uint32_t oldest_ = 0;   // the oldest message that is not acknowledged
+  std::uint32_t unsent_ = 0;   // the first message that was never sent
+  std::uint32_t recover_ = 0;  // a loss before it does not halve the window again
   std::uint32_t under_way_ = 0;
-  double window_ = 10;  // messages; RFC 6928
+  double window_ = 10;  // messages (RFC 6928)
   double threshold_ = 1e9;
   Duration timeout_ = Duration::from_ms(1000);
   Duration smoothed_{0};

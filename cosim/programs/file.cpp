@@ -5,8 +5,8 @@
 namespace hyphos::cosim {
 namespace {
 
-/// A file in chunks that are all due at once. A chunk is its bytes of the file behind the header of
-/// flows: the file arrives whole if every chunk does.
+/// A file in chunks that are all due at once. The bytes of a chunk are part of the file and follow
+/// the flow header. The file has arrived when every chunk has.
 class File final : public Source {
  public:
   explicit File(const FlowOptions& options)

@@ -12,15 +12,15 @@
 namespace hyphos::cosim {
 
 enum class FlowKind {
-  stream,         ///< messages at a rate
-  accelerometer,  ///< what an inertial sensor publishes
-  recording,      ///< messages as they were recorded
-  file,           ///< all at once, in chunks
-  ping,           ///< requests that are answered in the instant they are read
+  stream,         ///< messages at a fixed rate
+  accelerometer,  ///< the messages of an inertial sensor
+  recording,      ///< recorded messages
+  file,           ///< one file, all chunks at once
+  ping,           ///< requests with a reply in the instant of the read
 };
 enum class FlowTransport {
-  plain,         ///< a message is a packet, and the radio's transport does what it does
-  acknowledged,  ///< the programs acknowledge and repeat, and hand over in order
+  plain,         ///< a message is a packet. The radio's transport applies
+  acknowledged,  ///< the programs acknowledge, repeat and restore the order
 };
 
 [[nodiscard]] std::string_view to_string(FlowKind kind);
@@ -28,7 +28,7 @@ enum class FlowTransport {
 
 /// One message of a recording.
 struct Recorded {
-  Duration after{0};  ///< the first one
+  Duration after{0};  ///< since the first message
   std::vector<std::byte> bytes;
 };
 
@@ -39,34 +39,34 @@ struct FlowOptions {
   NodeId from = 0;
   NodeId to = 1;  ///< or kEveryone
   double rate_hz = 10;
-  std::size_t bytes = 100;  ///< of a message with its header; of a file: all of it
+  std::size_t bytes = 100;  ///< of a message with its header, or of the whole file
   std::size_t chunk_bytes = 1400;
   Time start{};
-  bool drawn_phase = true;  ///< the first message is due up to a period after `start`, by the seed
-  Duration lasts{kNever.ns};  ///< from `start`: nothing is sent after it
-  std::uint64_t count = 0;    ///< of messages; 0: no limit
+  bool drawn_phase = true;    ///< delays the first message by a random part of a period
+  Duration lasts{kNever.ns};  ///< from `start`; then nothing is sent
+  std::uint64_t count = 0;    ///< number of messages. 0: no limit
   std::vector<Recorded> recorded{};
 };
 
-/// What became of one message at one receiver.
+/// The outcome of one message at one receiver.
 struct Message {
   NodeId to = 0;
   std::size_t bytes = 0;
-  Time sent;               ///< handed over by the program
-  Time delivered{kNever};  ///< by the network; with acknowledgement: when all before it were there
-  Time read{kNever};       ///< by the program at the other end; of a ping: its answer
-  double distance_m = 0;   ///< when it was sent
+  Time sent;               ///< by the program
+  Time delivered{kNever};  ///< by the network. If acknowledged: after all earlier messages
+  Time read{kNever};       ///< by the receiving program. For a ping: the reply
+  double distance_m = 0;   ///< at the time of the send
   double obstacles_db = 0;
 };
 
 struct FlowResult {
-  FlowOptions options;  ///< without what was recorded
+  FlowOptions options;  ///< without the recorded messages
   std::vector<Message> messages{};
-  std::uint64_t repeats = 0;  ///< packets that were sent again
+  std::uint64_t repeats = 0;  ///< repeated packets
   std::uint64_t acknowledgements = 0;
 };
 
-/// What a flow sees of an instant. Sends take the way that the traffic prescribes.
+/// The view of a flow on an instant. Sends take the route that the traffic prescribes.
 class Instant {
  public:
   Instant(Time now, std::span<const Pose> poses, const Scene& scene, Outbox& outbox,
@@ -84,10 +84,10 @@ class Instant {
   std::span<const Pose> poses_;
   const Scene& scene_;
   Outbox& outbox_;
-  NodeId via_;  // kEveryone: straight
+  NodeId via_;  // kEveryone: direct
 };
 
-/// Messages from one robot to another or to everyone, and what became of them.
+/// Messages from one robot to another or to everyone, and their outcomes.
 class Flow {
  public:
   Flow(FlowOptions options, std::uint16_t number, std::uint32_t nodes);
@@ -95,7 +95,7 @@ class Flow {
   Flow& operator=(const Flow&) = delete;
   virtual ~Flow() = default;
 
-  /// Sends what is due.
+  /// Sends the messages that are due.
   virtual void step(Instant& at) = 0;
   virtual void receive(Instant& at, const Delivery& delivery, const Header& header) = 0;
   [[nodiscard]] virtual Time next_event_time() const = 0;
@@ -104,9 +104,9 @@ class Flow {
   [[nodiscard]] const FlowResult& result() const { return result_; }
 
  protected:
-  /// A message leaves its program: notes one for each receiver.
+  /// A message leaves its program. Records one entry for each receiver.
   Header hand_over(const Instant& at, std::size_t bytes);
-  /// The first copy of a message at a receiver counts.
+  /// Only the first copy of a message at a receiver counts.
   void arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read);
   [[nodiscard]] Header header(Header::Kind kind, NodeId from, NodeId to, std::uint32_t sequence,
                               Time sent) const {
@@ -122,7 +122,7 @@ class Flow {
   std::uint32_t next_ = 0;
 };
 
-/// Errors: none; the options were checked with the scenario.
+/// Errors: none. The scenario has validated the options.
 [[nodiscard]] std::unique_ptr<Flow> make_flow(FlowOptions options, std::uint16_t number,
                                               std::uint32_t nodes, std::uint64_t seed);
 

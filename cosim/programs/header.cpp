@@ -5,7 +5,7 @@
 namespace hyphos::cosim {
 namespace {
 
-// flow 2, kind 1, mark 1, from 4, to 4, sequence 4, sent 8
+// Bytes: flow 2, kind 1, mark 1, from 4, to 4, sequence 4, sent 8.
 constexpr auto kMark = std::byte{0xf1};
 constexpr std::size_t kKinds = 4;
 

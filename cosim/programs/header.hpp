@@ -8,8 +8,8 @@
 
 namespace hyphos::cosim {
 
-/// What programs of flows put before their bytes, and count as part of them: to which flow a packet
-/// belongs, and whom it is for even if it takes two hops. 24 bytes, little-endian.
+/// The header of flow packets: the flow, and the final receiver even with two hops. It counts as
+/// part of the payload. 24 bytes, little-endian.
 struct Header {
   enum class Kind : std::uint8_t { message, acknowledgement, request, reply };
 
@@ -24,9 +24,9 @@ struct Header {
 };
 inline constexpr std::size_t kHeaderBytes = 24;
 
-/// `bytes` has room for it.
+/// `bytes` must have room for the header.
 void write_header(const Header& header, std::span<std::byte> bytes);
-/// Nothing if the bytes do not begin with one.
+/// Returns nothing if the bytes do not begin with a header.
 [[nodiscard]] std::optional<Header> read_header(std::span<const std::byte> bytes);
 
 }  // namespace hyphos::cosim

@@ -7,8 +7,8 @@
 
 namespace hyphos::cosim {
 
-/// Every node sends `rate_hz` packets a second, each at a phase of its own that the seed gives, to
-/// everyone or round about to one node after another. The bytes depend on node and count.
+/// Every node sends `rate_hz` packets per second, with a phase that depends on the seed. It sends
+/// to everyone, or to one node after another in turn. The bytes depend on node and count.
 class Periodic final : public Programs {
  public:
   struct Options {

@@ -6,8 +6,8 @@
 
 namespace hyphos::cosim {
 
-/// Requests, each answered with as many bytes in the instant it is read. What a message's times
-/// tell is the way there and back.
+/// Requests, each with a reply of the same size in the instant of the read. The times of a message
+/// cover the round trip.
 class Ping final : public Flow {
  public:
   Ping(FlowOptions options, std::uint16_t number, std::uint32_t nodes,

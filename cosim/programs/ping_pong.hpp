@@ -6,14 +6,14 @@
 
 namespace hyphos::cosim {
 
-/// Node 0 sends to node 1, which answers in the instant it reads; `pause` after the answer was read
-/// node 0 sends again. A packet that is lost ends it.
+/// Node 0 sends to node 1, which replies in the instant of the read. Node 0 sends again `pause`
+/// after it has read the reply. A lost packet ends the exchange.
 class PingPong final : public Programs {
  public:
   struct Options {
     std::size_t bytes = 64;
-    Time first{};       ///< when the first ping is due
-    Duration pause{0};  ///< 0: the next ping goes in the instant of the answer
+    Time first{};       ///< the time of the first ping
+    Duration pause{0};  ///< 0: the next ping is sent in the instant of the reply
   };
   explicit PingPong(const Options& options) : options_(options), next_(options.first) {}
 
@@ -21,12 +21,12 @@ class PingPong final : public Programs {
             Outbox& outbox) override;
   Time next_event_time() const override { return next_; }
 
-  /// From the instant of sending to that of reading, for every round.
+  /// From the instant of the send to that of the read, for every round.
   [[nodiscard]] const std::vector<Duration>& round_trips() const { return round_trips_; }
 
  private:
   Options options_;
-  Time next_;  // ping that is due
+  Time next_;  // time of the next ping
   Time sent_;
   std::vector<Duration> round_trips_;
 };

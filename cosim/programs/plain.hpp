@@ -6,7 +6,7 @@
 
 namespace hyphos::cosim {
 
-/// A message is a packet: it arrives or does not.
+/// Each message is one packet: it arrives or it is lost.
 class Plain final : public Flow {
  public:
   Plain(FlowOptions options, std::uint16_t number, std::uint32_t nodes,

@@ -6,7 +6,7 @@
 namespace hyphos::cosim {
 namespace {
 
-/// Messages with the bytes and at the distances in time that were recorded.
+/// Messages with the recorded bytes and intervals.
 class Recording final : public Source {
  public:
   explicit Recording(const FlowOptions& options)

@@ -9,8 +9,8 @@
 
 namespace hyphos::cosim {
 
-/// "0.01,a0ff…", a line for each message: seconds after the first one, and its bytes in
-/// hexadecimal. Lines that begin with # say nothing. Errors: invalid_config, with the line.
+/// Parses "0.01,a0ff…", one line per message: seconds after the first message, and its bytes in
+/// hexadecimal. Lines that begin with # are ignored. Errors: invalid_config, with the line.
 [[nodiscard]] Result<std::vector<Recorded>> parse_recording(std::string_view text,
                                                             const std::string& name);
 

@@ -43,11 +43,12 @@ Result<std::vector<Recorded>> parse_recording(std::string_view text, const std::
     Recorded& message = recorded.emplace_back();
     if (!parse_message(line, message) ||
         (recorded.size() > 1 && message.after < recorded[recorded.size() - 2].after)) {
-      return Error{Code::invalid_config,
-                   "expected SECONDS,HEXADECIMAL with at most 65,483 bytes, not before the message "
-                   "above; found '" +
-                       std::string(line.substr(0, 40)) + "'",
-                   name + ":" + std::to_string(number)};
+      return Error{
+          Code::invalid_config,
+          "expected SECONDS,HEXADECIMAL with at most 65,483 bytes, not before the previous "
+          "message, but found '" +
+              std::string(line.substr(0, 40)) + "'",
+          name + ":" + std::to_string(number)};
     }
   }
   return recorded;

@@ -7,9 +7,9 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::uint64_t kPhase = std::uint64_t{4} << 40;  // what a draw is for
+constexpr std::uint64_t kPhase = std::uint64_t{4} << 40;  // the purpose of a random draw
 
-/// Messages of one length; what is in them depends on the flow and their number.
+/// Messages of one length. Their content depends on the flow and their number.
 class Stream final : public Source {
  public:
   Stream(const FlowOptions& options, std::uint16_t number, std::uint64_t seed)

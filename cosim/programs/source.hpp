@@ -7,8 +7,8 @@
 
 namespace hyphos::cosim {
 
-/// What a flow sends, and when: one message after another. Bytes and times depend on the options
-/// and the seed alone.
+/// The messages of a flow and their times, one after another. Bytes and times depend only on the
+/// options and the seed.
 class Source {
  public:
   Source() = default;
@@ -16,19 +16,19 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  /// When the next message is due; kNever: that was all.
+  /// The time of the next message. kNever: no message is left.
   [[nodiscard]] virtual Time due() const = 0;
-  /// That message, with room for the header in front. Only if one is due.
+  /// Returns that message, with room for the header in front. Call it only if a message is due.
   [[nodiscard]] virtual std::vector<std::byte> take() = 0;
 };
 
-/// Instants at a rate, for as long and as often as asked.
+/// Instants at a rate, within the configured duration and count.
 class Beat {
  public:
   Beat(const FlowOptions& options, std::uint16_t number, std::uint64_t seed);
 
   [[nodiscard]] Time due() const;
-  /// Goes on to the next one; returns the number of the one before.
+  /// Advances to the next instant, and returns the number of the current one.
   std::uint64_t next() { return taken_++; }
 
  private:
@@ -42,7 +42,7 @@ class Beat {
 [[nodiscard]] std::unique_ptr<Source> make_source(const FlowOptions& options, std::uint16_t number,
                                                   std::uint64_t seed);
 
-/// What sensor_msgs/Imu takes with "imu_link" as its frame, behind the header of flows.
+/// The size of a sensor_msgs/Imu with "imu_link" as its frame, after the flow header.
 inline constexpr std::size_t kImuBytes = kHeaderBytes + 4 + 8 + 4 + 8 + 37 * 8;
 
 namespace make {

@@ -30,7 +30,7 @@ void Traffic::step(Time now, std::span<const Delivery> inbox, std::span<const Po
 void Traffic::receive(Instant& at, const Delivery& delivery, Outbox& outbox) {
   const auto header = read_header(delivery.bytes.bytes());
   if (!header || header->flow >= flows_.size()) return;
-  // The first of two hops ends at the master, and nothing goes through it twice.
+  // The first of two hops ends at the master. No packet passes the master twice.
   if (delivery.to == via_ && delivery.from == header->from && header->to != via_) {
     outbox.send(via_, header->to, delivery.bytes);
     if (header->to != kEveryone) return;

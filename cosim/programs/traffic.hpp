@@ -11,16 +11,16 @@ namespace hyphos::cosim {
 struct TrafficOptions {
   std::uint32_t nodes = 2;
   std::uint64_t seed = 1;
-  /// The robot that everything goes to first, and from there to whom it is for: two hops, and two
-  /// packets. kEveryone: none, every packet goes straight.
+  /// The master robot. Every packet goes to it first and from there to its receiver: two hops, and
+  /// two packets. kEveryone: no master, every packet goes directly.
   NodeId via = kEveryone;
   std::vector<FlowOptions> flows{};
 };
 
-/// Flows side by side, told apart by the header in their packets.
+/// Several flows at once, distinguished by the header in their packets.
 class Traffic final : public Programs {
  public:
-  /// `scene` outlives it.
+  /// `scene` must outlive the object.
   Traffic(const TrafficOptions& options, const Scene& scene);
 
   void step(Time now, std::span<const Delivery> inbox, std::span<const Pose> poses,

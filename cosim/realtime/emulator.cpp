@@ -8,9 +8,9 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::size_t kHeaders = 28;  // of IP and UDP
-/// Windows that a late run makes up for before it looks at the devices again.
+/// The number of late windows to catch up before the devices are read again.
 constexpr int kTurn = 16;
-/// Beyond it nothing is read: the kernel drops, and counts.
+/// Beyond this number of packets nothing is read. The kernel then drops and counts packets.
 constexpr std::uint64_t kMostInFlight = 65'536;
 
 }  // namespace
@@ -21,7 +21,7 @@ Emulator::Emulator(Parts parts, const EmulatorOptions& options)
 Time Emulator::reached() { return {(parts_.outside.now() - origin_).ns}; }
 
 Result<void> Emulator::start() {
-  // Whole windows, and none whose end leaves int64.
+  // Round up to whole windows. The end must fit into int64.
   auto end = options_.step.at(options_.step.index_at_or_after(options_.end));
   if (!end || end->ns > kNever.ns / 4) {
     return Error{Code::out_of_range, "time overflow: the run is too long", "duration_s"};
@@ -30,8 +30,8 @@ Result<void> Emulator::start() {
   if (!window_.advance()) return Error{Code::out_of_range, "time overflow", "cosim"};
   if (auto ready = parts_.physics.init(options_.nodes, options_.seed); !ready) return ready;
   if (parts_.physics.poses().size() != options_.nodes) {
-    return Error{Code::corrupt, "the physics simulator has another number of robots than the run",
-                 "cosim"};
+    return Error{Code::corrupt,
+                 "the number of robots in the physics simulator differs from the run", "cosim"};
   }
   return parts_.network.init(options_.nodes, options_.seed);
 }
@@ -47,7 +47,7 @@ Result<void> Emulator::run() {
   return parts_.trace != nullptr ? parts_.trace->flush() : success();
 }
 
-/// Closes the windows that are over, then brings the network to where the clock is.
+/// Closes the windows that are over, then advances the network to the current time.
 Result<void> Emulator::catch_up(Time to) {
   for (int i = 0; i < kTurn && window_.now() <= to; ++i) {
     if (auto closed = close_window(); !closed) return closed;
@@ -63,7 +63,7 @@ Result<void> Emulator::close_window() {
   lag_.add(reached() - end);
   ++counts_.windows;
   counts_.end = end;
-  (void)window_.advance();  // start() has seen to it that it fits
+  (void)window_.advance();  // start() has checked that it fits
   return success();
 }
 
@@ -75,7 +75,7 @@ Result<void> Emulator::run_network(Time end) {
   }
   if (auto ran = network.advance(end); !ran) return ran;
   if (network.next_event_time() < end) {
-    return Error{Code::corrupt, "the network simulator plans an event in its own past", "cosim"};
+    return Error{Code::corrupt, "the network simulator plans an event in the past", "cosim"};
   }
   const Time begin = std::exchange(network_at_, end);
   if (auto told = network.poll(outcomes_); !told) return told;
@@ -100,7 +100,7 @@ Result<void> Emulator::settle(Time begin, Time end) {
 }
 
 void Emulator::deliver(const Outcome& outcome, const Kept& kept) {
-  // The ledger has compared what the network brings with what was sent: it is the same bytes.
+  // The ledger has compared the delivered bytes with the sent bytes: they are equal.
   if (!parts_.outside.write(outcome.to, kept.packet.bytes())) ++counts_.refused;
   late_.add(reached() - outcome.time);
 }
@@ -123,7 +123,8 @@ Result<void> Emulator::read_packets() {
 }
 
 Result<void> Emulator::take(Captured& captured) {
-  // Each at an instant of its own: robots whose frames begin at the same one would collide.
+  // Each packet enters at its own instant. Robots whose frames begin at the same instant would
+  // collide.
   last_stamp_ = std::max({reached(), network_at_, Time{last_stamp_.ns + 1}});
   Packet packet{0, captured.from, captured.to, last_stamp_, {}};
   const std::size_t headers = std::min(kHeaders, captured.bytes.size());
@@ -141,7 +142,7 @@ Result<void> Emulator::take(Captured& captured) {
 
 Result<void> Emulator::wait() {
   const Time event = parts_.network.next_event_time();
-  // An event at an instant is over only after it.
+  // An event at an instant is over only after that instant.
   const bool exact = event < window_.now();
   planned_ = exact ? Time{event.ns + 1} : window_.now();
   return parts_.outside.wait(origin_ + (planned_ - Time{}), exact);

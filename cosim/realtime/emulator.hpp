@@ -13,8 +13,8 @@
 namespace hyphos::cosim {
 
 struct EmulatorOptions {
-  Step step;  ///< of physics: the windows
-  Time end;   ///< simulated
+  Step step;  ///< of physics: the length of the windows
+  Time end;   ///< simulated time
   std::uint32_t nodes = 0;
   std::uint64_t seed = 1;
   LagLimits limits{};
@@ -22,37 +22,38 @@ struct EmulatorOptions {
 
 /// Runs physics and network at the pace of the wall clock, with the packets of real programs.
 ///
-/// A packet enters the network at the instant at which it is read from its device, and is written
-/// to the receiver's device at the instant at which the network delivers it, however many windows
-/// of physics lie between. The clock does not wait for us: what is done late is done in its order
-/// and at its own simulated instant, and by how much it was late is in the report. So a run is not
-/// repeatable, and may be wrong; why_invalid() says when.
+/// A packet enters the network at the instant at which it is read from its device. It is written to
+/// the receiver's device at the instant at which the network delivers it, independent of the
+/// physics windows in between. The clock does not wait for the emulator. Late work is done in order
+/// and at its own simulated instant, and the report contains its lateness. A run is therefore not
+/// repeatable, and it may be invalid: why_invalid() gives the reasons.
 ///
-/// Simulators, ledger and trace are those of Engine. The network is handed packets without the 28
-/// bytes of their IP and UDP headers, since it adds those to what it is given.
+/// Simulators, ledger and trace are those of Engine. The network receives packets without the 28
+/// bytes of their IP and UDP headers, because the network model adds these headers.
 class Emulator {
  public:
   struct Parts {
     Physics& physics;
     Network& network;
     Outside& outside;
-    Trace* trace = nullptr;  ///< none: none is kept
+    Trace* trace = nullptr;  ///< null: no trace is kept
   };
   Emulator(Parts parts, const EmulatorOptions& options);
 
-  /// Asked in every turn of the loop, at least once a window, with the instant that was reached;
-  /// false ends the run.
+  /// Called in every iteration of the loop, at least once per window, with the instant reached.
+  /// Return false to end the run.
   void run_while(std::function<bool(Time)> goes_on) { goes_on_ = std::move(goes_on); }
-  /// Makes simulators ready. Comes before run().
+  /// Prepares the simulators. Call it before run().
   [[nodiscard]] Result<void> start();
-  /// To the end, or to the first error. Whatever happened, report() then says how far it came.
+  /// Runs to the end or to the first error. In both cases report() then describes the run up to
+  /// that point.
   [[nodiscard]] Result<void> run();
   [[nodiscard]] RealTimeReport report() const;
 
  private:
   struct Kept {
     Buffer packet;
-    std::uint32_t copies = 0;  // without an outcome
+    std::uint32_t copies = 0;  // copies without an outcome
   };
 
   [[nodiscard]] Time reached();
@@ -69,12 +70,12 @@ class Emulator {
   EmulatorOptions options_;
   std::function<bool(Time)> goes_on_;
   Ledger ledger_;
-  Ticker window_;    // its end; the window that is being run
-  Time origin_;      // of simulated time, on the clock outside
-  Time network_at_;  // end of its last advance
+  Ticker window_;    // end of the current window
+  Time origin_;      // origin of simulated time on the wall clock
+  Time network_at_;  // end of the network's last advance
   Time last_stamp_;
-  Time planned_;  // when the loop meant to be awake again
-  Time looked_;   // when devices were last known to be empty
+  Time planned_;  // planned time of the next wake-up of the loop
+  Time looked_;   // last time at which the devices were known to be empty
   bool poses_new_ = true;
 
   Lateness lag_;

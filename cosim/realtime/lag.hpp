@@ -11,34 +11,35 @@
 
 namespace hyphos::cosim {
 
-/// How late things were: percentiles to within 3 %, never too small, and the longest exactly.
+/// A distribution of lateness: percentiles to within 3 %, never too small, and the exact maximum.
 class Lateness {
  public:
   void add(Duration late) { histogram_->record_alone(late.ns); }
   [[nodiscard]] HistogramSnapshot snapshot() const { return histogram_->snapshot(); }
 
  private:
-  // On the heap: it has 10 KiB.
+  // On the heap because it has 10 KiB.
   std::unique_ptr<trace::Histogram<5>> histogram_ = std::make_unique<trace::Histogram<5>>();
 };
 
-/// What a real-time run was, and how far it was behind.
+/// The report of a real-time run and of its lag.
 struct RealTimeReport {
-  Time end;  ///< simulated
+  Time end;  ///< simulated time
   std::uint64_t windows = 0;
-  HistogramSnapshot lag;   ///< of windows: the wall clock less the simulated one when each was done
-  HistogramSnapshot late;  ///< of deliveries: when its device had a packet, less when it was due
-  HistogramSnapshot programs;   ///< of an ordinary program's wake-ups; empty: nobody looked
-  PacketCounts packets;         ///< in the simulated network; they balance
+  HistogramSnapshot lag;        ///< of windows: wall clock minus simulated time at completion
+  HistogramSnapshot late;       ///< of deliveries: time of the write to the device minus due time
+  HistogramSnapshot programs;   ///< of the wake-ups of an ordinary program. Empty: not measured
+  PacketCounts packets;         ///< in the simulated network. The counts balance
   std::uint64_t read_late = 0;  ///< packets read while the run was more than limits.p99 behind
-  Duration longest_unread{0};   ///< most that any packet can have waited for that
-  // What the emulation lost by itself, and no network would have:
-  std::uint64_t overrun = 0;    ///< by the kernel, before they were read
-  std::uint64_t refused = 0;    ///< by a receiver's device
-  std::uint64_t to_nobody = 0;  ///< for addresses that no robot has; not among `packets`
+  Duration longest_unread{0};   ///< upper bound for the wait of a packet before it was read
+  // Packets lost by the emulation itself, which a network would not lose:
+  std::uint64_t overrun = 0;    ///< by the kernel, before the read
+  std::uint64_t refused = 0;    ///< refused by the device of a receiver
+  std::uint64_t to_nobody = 0;  ///< to an address of no robot; not part of `packets`
 };
 
-/// Why this run does not show its scenario, a sentence each; empty: it is valid.
+/// The reasons why this run does not represent its scenario, one sentence each. Empty if the run is
+/// valid.
 [[nodiscard]] std::vector<std::string> why_invalid(const RealTimeReport& report,
                                                    const LagLimits& limits);
 

@@ -40,7 +40,8 @@ ProcessorTicks parse_ticks(std::string_view line) {
   words >> name;
   ProcessorTicks ticks;
   if (name != "cpu") return ticks;
-  // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice already.
+  // user, nice, system, idle, iowait, irq, softirq, steal. Guest time is already part of user and
+  // nice.
   std::uint64_t value = 0;
   for (int i = 0; i < 8 && words >> value; ++i) {
     ticks.all += value;
@@ -54,7 +55,7 @@ MachineWatch::MachineWatch() : start_(sample()) {}
 
 MachineWatch::Sample MachineWatch::sample() {
   Sample sample{parse_ticks(first_line("/proc/stat")), own_seconds(), 0};
-  // Nanoseconds on a processor, nanoseconds of waiting for one.
+  // Nanoseconds on a processor, then nanoseconds of waiting for one.
   std::istringstream words(first_line("/proc/thread-self/schedstat"));
   double ran = 0;
   double waited = 0;

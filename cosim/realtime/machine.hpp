@@ -5,26 +5,26 @@
 
 namespace hyphos::cosim {
 
-/// Processor time since the machine started, of all processors together, in ticks of the kernel.
+/// Processor time since the machine started, summed over all processors, in kernel ticks.
 struct ProcessorTicks {
   std::uint64_t busy = 0;
   std::uint64_t stolen = 0;  ///< by other virtual machines
   std::uint64_t all = 0;
 };
 
-/// The first line of /proc/stat; zeros if it is anything else.
+/// Parses the first line of /proc/stat. Returns zeros for any other line.
 [[nodiscard]] ProcessorTicks parse_ticks(std::string_view line);
 
-/// What the machine did between its making and finish(), as shares of all its processors.
+/// The use of the machine between the constructor and finish(), as shares of all its processors.
 class MachineWatch {
  public:
   MachineWatch();
 
   struct Use {
-    double own = 0;     ///< this process, and its children that have ended
-    double others = 0;  ///< everything else, the programs on the robots included
+    double own = 0;     ///< this process and its ended children
+    double others = 0;  ///< everything else, including the programs on the robots
     double stolen = 0;
-    double waited_s = 0;  ///< for a processor: this thread could run and did not
+    double waited_s = 0;  ///< time for which this thread was runnable but did not run
   };
   [[nodiscard]] Use finish() const;
 

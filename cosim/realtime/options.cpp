@@ -17,7 +17,7 @@ constexpr const char* kSubnet = "10.231.77.0/24";
 
 Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
 
-/// "10.231.77.0/24": false if it is none, or has bits set beyond its prefix.
+/// Parses "10.231.77.0/24". Returns false if the text is invalid or has bits set beyond its prefix.
 bool parse_subnet(std::string_view text, RealTimeOptions& to) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return false;
@@ -53,7 +53,8 @@ RealTimeOptions read_realtime(const Section& root, Duration step, std::size_t ro
                                         "such as ") +
                                 kSubnet);
   } else if ((std::uint64_t{1} << (32 - to.prefix)) - 2 < robots) {
-    section.error("subnet", "has too few addresses for " + std::to_string(robots) + " robots");
+    section.error("subnet",
+                  "the network has too few addresses for " + std::to_string(robots) + " robots");
   }
   return to;
 }

@@ -15,29 +15,29 @@ class Problems;
 
 namespace hyphos::cosim {
 
-/// What makes a real-time run invalid: one that was later than this did not show the scenario.
+/// The limits of a valid real-time run. A later run does not represent its scenario.
 struct LagLimits {
-  Duration p99{};                            ///< of 99 % of all windows, deliveries and reads
-  Duration longest = Duration::from_ms(20);  ///< of each of them
+  Duration p99{};  ///< limit for 99 % of all windows, deliveries and reads
+  Duration longest = Duration::from_ms(20);  ///< limit for each of them
 };
 
-/// The section `realtime` of a scenario, for `hyphos cosim emulate` alone.
+/// The section `realtime` of a scenario, for `hyphos cosim emulate` only.
 struct RealTimeOptions {
   LagLimits limits{};
-  std::uint32_t first_address = 0;  ///< of the subnet, in host order; robot k has this + 1 + k
+  std::uint32_t first_address = 0;  ///< of the subnet, in host order. Robot k has this + 1 + k
   unsigned prefix = 24;
-  /// Before an event the program stays awake so long: a wake-up is late by some tens of µs.
+  /// Busy-wait before an event, because a wake-up can be tens of µs late.
   Duration spin = Duration::from_us(60);
-  int priority = 1;  ///< of SCHED_FIFO; 0: as any other process
+  int priority = 1;  ///< of SCHED_FIFO. 0: normal scheduling
 
-  /// "10.231.77.1"
+  /// The address of a robot as text: "10.231.77.1".
   [[nodiscard]] std::string address(std::size_t robot) const;
 };
 
-/// Reads it; `step` is the default of limits.p99, `robots` must fit into the subnet.
+/// Reads the section. `step` is the default of limits.p99. The subnet must have room for `robots`.
 [[nodiscard]] RealTimeOptions read_realtime(const plan::Section& root, Duration step,
                                             std::size_t robots, config::Problems& problems);
-/// `run` of a robot: the words of a command, none if it has none.
+/// The words of the command in `run` of a robot. Empty if the robot has none.
 [[nodiscard]] std::vector<std::string> read_command(const plan::Section& robot);
 
 }  // namespace hyphos::cosim

@@ -76,7 +76,7 @@ Error get_error(Reader& reader) {
   error.where = reader.get_text();
   const bool known = code <= static_cast<std::uint8_t>(kLastCode);
   if (!reader.complete() || !known) {
-    return {Code::corrupt, "an error that cannot be read", "cosim"};
+    return {Code::corrupt, "an unreadable error", "cosim"};
   }
   error.code = static_cast<Code>(code);
   return error;

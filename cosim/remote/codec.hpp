@@ -10,8 +10,8 @@
 
 #include "cosim/core/simulator.hpp"
 
-/// Messages between the engine and a simulator in another process on the same machine: numbers as
-/// they lie in memory, one after another.
+/// Messages between the engine and a simulator in another process on the same machine: a sequence
+/// of numbers in memory representation.
 namespace hyphos::cosim {
 
 enum class Request : std::uint8_t { init, step, more, steer, save, restore, quit };
@@ -38,7 +38,7 @@ class Writer {
     bytes_.resize(at + bytes.size());
     std::memcpy(bytes_.data() + at, bytes.data(), bytes.size());
   }
-  /// Writes over what was put at `offset`.
+  /// Overwrites the value at `offset`.
   template <typename T>
   void replace(std::size_t offset, const T& value) {
     std::memcpy(bytes_.data() + offset, &value, sizeof value);
@@ -48,8 +48,8 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what a Writer wrote, or whatever else: once something does not fit, failed() is true and
-/// everything further is empty.
+/// Reads untrusted bytes in the format of Writer. After the first value that does not fit, failed()
+/// is true and every further read returns an empty value.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -80,7 +80,7 @@ class Reader {
     return taken;
   }
   [[nodiscard]] bool failed() const { return failed_; }
-  /// Everything was there, and nothing more.
+  /// True if all bytes were read and no read failed.
   [[nodiscard]] bool complete() const { return !failed_ && left_.empty(); }
   [[nodiscard]] std::size_t left() const { return left_.size(); }
 
@@ -91,10 +91,10 @@ class Reader {
 
 void put_packet(Writer& writer, const Packet& packet);
 [[nodiscard]] Packet get_packet(Reader& reader);
-/// Bytes that a packet takes in a message.
+/// The size of a packet in a message.
 [[nodiscard]] std::size_t packet_size(const Packet& packet);
 void put_outcome(Writer& writer, const Outcome& outcome);
-/// Nothing if the outcome has no meaning.
+/// Returns nothing if the outcome is invalid.
 [[nodiscard]] std::optional<Outcome> get_outcome(Reader& reader);
 [[nodiscard]] std::size_t outcome_size(const Outcome& outcome);
 void put_error(Writer& writer, const Error& error);

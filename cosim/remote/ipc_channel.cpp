@@ -31,10 +31,10 @@ Result<IpcChannel> IpcChannel::create(std::size_t capacity) {
   capacity = (capacity + kPage - 1) / kPage * kPage;
   IpcChannel channel;
   channel.fd_ = shm::Fd(::memfd_create("hyphos-cosim", MFD_CLOEXEC));
-  if (!channel.fd_.valid()) return shm::os_error(errno, "cannot make shared memory", "cosim");
+  if (!channel.fd_.valid()) return shm::os_error(errno, "cannot create shared memory", "cosim");
   const std::size_t size = size_for(capacity);
   if (::ftruncate(channel.fd_.get(), static_cast<off_t>(size)) != 0) {
-    return shm::os_error(errno, "cannot make shared memory", "cosim");
+    return shm::os_error(errno, "cannot create shared memory", "cosim");
   }
   auto mapping = shm::Mapping::map(channel.fd_.get(), 0, size, shm::Mapping::Access::write, false);
   if (!mapping) return mapping.error();
@@ -52,10 +52,12 @@ Result<IpcChannel> IpcChannel::open(shm::Fd fd) {
   channel.end_ = End::worker;
   struct stat info{};
   if (::fstat(channel.fd_.get(), &info) != 0) {
-    return shm::os_error(errno, "no shared memory of a co-simulation", "cosim");
+    return shm::os_error(errno, "the file descriptor is not shared memory of a co-simulation",
+                         "cosim");
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  const Error bad{Code::corrupt, "is no shared memory of a co-simulation", "cosim"};
+  const Error bad{Code::corrupt, "the file descriptor is not shared memory of a co-simulation",
+                  "cosim"};
   if (size < size_for(kPage)) return bad;
   auto mapping = shm::Mapping::map(channel.fd_.get(), 0, size, shm::Mapping::Access::write, false);
   if (!mapping) return mapping.error();
@@ -99,7 +101,7 @@ Result<void> IpcChannel::receive(std::vector<std::byte>& message, Time deadline,
                                  const std::function<Result<void>()>& check) {
   Mailbox& box = incoming();
   const auto arrived = [&] { return box.turn.load(std::memory_order_acquire) != received_; };
-  // With one processor the other process cannot answer while this one looks.
+  // With one processor the other process cannot run while this one spins.
   static const bool alone = std::thread::hardware_concurrency() < 2;
   const Time start = monotonic_now();
   while (!arrived() && !alone && monotonic_now() - start < kSpin) {
@@ -107,7 +109,7 @@ Result<void> IpcChannel::receive(std::vector<std::byte>& message, Time deadline,
   }
   while (!arrived()) {
     const Time now = monotonic_now();
-    if (now >= deadline) return Error{Code::timeout, "no answer in time", "cosim"};
+    if (now >= deadline) return Error{Code::timeout, "no reply in time", "cosim"};
     if (check) {
       if (auto useful = check(); !useful) return useful;
     }
@@ -117,13 +119,12 @@ Result<void> IpcChannel::receive(std::vector<std::byte>& message, Time deadline,
   }
   const std::uint32_t turn = box.turn.load(std::memory_order_acquire);
   if (turn != received_ + 1) {
-    return Error{Code::corrupt, "answers that nobody asked for", "cosim"};
+    return Error{Code::corrupt, "replies without a request", "cosim"};
   }
   received_ = turn;
   const std::size_t size = box.size.load(std::memory_order_relaxed);
   if (size > capacity_) {
-    return Error{Code::corrupt, "an answer that claims " + std::to_string(size) + " bytes",
-                 "cosim"};
+    return Error{Code::corrupt, "a reply that claims " + std::to_string(size) + " bytes", "cosim"};
   }
   const End writer = end_ == End::engine ? End::worker : End::engine;
   message.assign(area(writer), area(writer) + size);  // L3

@@ -13,25 +13,26 @@
 
 namespace hyphos::cosim {
 
-/// Two mailboxes in memory that two processes share: one for requests, one for answers, each with
-/// one message at a time. Memory without a name (memfd): nothing is left when both are gone.
+/// Two mailboxes in memory that two processes share: one for requests, one for replies. Each holds
+/// one message at a time. The memory has no name (memfd), so nothing remains when both processes
+/// have ended.
 ///
-///  L1  Only the engine writes the request area, and only while the worker owes it no answer; only
-///      the worker writes the answer area, and only between a request and its answer.
-///  L2  A message is complete before its `turn` goes up. `turn` counts messages and never goes
-///  back. L3  Nothing in the memory is believed: sizes are compared with the capacity that is known
-///  from
-///      elsewhere, and a message is copied out before it is read.
+///  L1  Only the engine writes the request area, and only while the worker owes it no reply. Only
+///      the worker writes the reply area, and only between a request and its reply.
+///  L2  A message is complete before its `turn` is incremented. `turn` counts messages and never
+///      decreases.
+///  L3  Nothing in the memory is trusted. Sizes are compared with the capacity that is known from
+///      elsewhere, and a message is copied before it is read.
 ///
-/// A receiver looks at `turn` for some microseconds, and then sleeps until the sender rings.
+/// A receiver polls `turn` for some microseconds, and then sleeps until the sender wakes it.
 class IpcChannel {
  public:
   enum class End { engine, worker };
 
-  /// New memory with room for messages of `capacity` bytes each way; pages are taken as they are
-  /// used. Errors: exhausted, io.
+  /// Creates memory with room for messages of `capacity` bytes in each direction. Pages are
+  /// allocated on first use. Errors: exhausted, io.
   [[nodiscard]] static Result<IpcChannel> create(std::size_t capacity);
-  /// Takes over the descriptor that another process was given. Errors: corrupt, io.
+  /// Takes over the descriptor that this process received. Errors: corrupt, io.
   [[nodiscard]] static Result<IpcChannel> open(shm::Fd fd);
   /// The same memory for the other end, in a forked process.
   void become(End end) { end_ = end; }
@@ -41,9 +42,9 @@ class IpcChannel {
 
   /// Errors: exhausted if the message is larger than capacity().
   [[nodiscard]] Result<void> send(std::span<const std::byte> message);
-  /// Waits for the next message and copies it into `message`. `check`, if there is one, is asked
-  /// every 20 ms whether waiting is still of use; its error ends the wait. Errors: timeout,
-  /// corrupt, that of `check`.
+  /// Waits for the next message and copies it into `message`. Every 20 ms, `check` (if given)
+  /// decides whether to keep waiting: its error ends the wait. Errors: timeout, corrupt, the error
+  /// of `check`.
   [[nodiscard]] Result<void> receive(std::vector<std::byte>& message, Time deadline,
                                      const std::function<Result<void>()>& check);
 

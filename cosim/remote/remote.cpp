@@ -8,10 +8,10 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::size_t kRequestHead = 1 + 1 + 4 + 8;
-// Of one advance; a simulator that tells of more has gone wrong.
+// Limit for one advance. A simulator with more outcomes is broken.
 constexpr std::size_t kMostOutcomes = 50'000'000;
 
-/// Asks, and opens the answer: its error, or a reader of what follows.
+/// Sends a request. Returns the error in the reply, or a reader for the rest of the reply.
 Result<Reader> ask(Worker& worker, const Writer& request, std::vector<std::byte>& answer) {
   if (auto called = worker.call(request.bytes(), answer); !called) return called.error();
   Reader reader(answer);
@@ -19,8 +19,8 @@ Result<Reader> ask(Worker& worker, const Writer& request, std::vector<std::byte>
   if (status == 1) return get_error(reader);
   if (status != 0 || reader.failed()) {
     return worker.give_up({Code::corrupt,
-                           worker.name() + " sent an answer of " + std::to_string(answer.size()) +
-                               " bytes that cannot be read, and was ended",
+                           worker.name() + " sent a reply of " + std::to_string(answer.size()) +
+                               " bytes that cannot be decoded, and was killed",
                            "cosim"});
   }
   return reader;
@@ -28,7 +28,7 @@ Result<Reader> ask(Worker& worker, const Writer& request, std::vector<std::byte>
 
 Error unreadable(Worker& worker, const std::string& what) {
   return worker.give_up(
-      {Code::corrupt, worker.name() + " sent " + what + ", and was ended", "cosim"});
+      {Code::corrupt, worker.name() + " sent " + what + ", and was killed", "cosim"});
 }
 
 Result<std::vector<std::byte>> ask_state(Worker& worker) {
@@ -38,7 +38,7 @@ Result<std::vector<std::byte>> ask_state(Worker& worker) {
   auto reader = ask(worker, request, answer);
   if (!reader) return reader.error();
   const auto block = reader->get_block();
-  if (!reader->complete()) return unreadable(worker, "a state that cannot be read");
+  if (!reader->complete()) return unreadable(worker, "an unreadable state");
   return std::vector<std::byte>(block.begin(), block.end());
 }
 
@@ -66,7 +66,7 @@ Result<void> RemoteNetwork::set_poses(std::span<const Pose> poses) {
 }
 
 Result<void> RemoteNetwork::inject(const Packet& packet) {
-  // Said here, so that it is said by this call and not by the next advance.
+  // Checked here, so that this call reports the error and not the next advance.
   if (packet.from >= nodes_ || (packet.to != kEveryone && packet.to >= nodes_)) {
     return Error{Code::not_found, "no node " + std::to_string(std::max(packet.from, packet.to)),
                  "cosim"};
@@ -74,7 +74,7 @@ Result<void> RemoteNetwork::inject(const Packet& packet) {
   if (packet.stamp < now_) {
     return Error{Code::out_of_range,
                  "a packet at " + std::to_string(packet.stamp.ns) + " ns, but " + worker_->name() +
-                     " is at " + std::to_string(now_.ns) + " ns",
+                     " is already at " + std::to_string(now_.ns) + " ns",
                  "cosim"};
   }
   const Time start = monotonic_now();
@@ -99,7 +99,7 @@ Result<void> RemoteNetwork::advance(Time end) {
   if (end < now_) {
     return Error{Code::out_of_range,
                  "asked to end at " + std::to_string(end.ns) + " ns, but " + worker_->name() +
-                     " is at " + std::to_string(now_.ns) + " ns",
+                     " is already at " + std::to_string(now_.ns) + " ns",
                  "cosim"};
   }
   if (auto ran = flush(end); !ran) return ran;
@@ -136,13 +136,13 @@ Result<void> RemoteNetwork::read_answer(bool& more) {
   const auto further = reader->get<std::uint8_t>();
   for (std::uint32_t i = 0; i < count; ++i) {
     auto outcome = get_outcome(*reader);
-    if (!outcome) return unreadable(*worker_, "an outcome that has no meaning");
+    if (!outcome) return unreadable(*worker_, "an invalid outcome");
     outcomes_.push_back(std::move(*outcome));
   }
   more = further == 1;
   if (!reader->complete() || further > 1 || (more && count == 0) ||
       outcomes_.size() > kMostOutcomes) {
-    return unreadable(*worker_, "an answer that cannot be read");
+    return unreadable(*worker_, "an unreadable reply");
   }
   codec_ns_ += (monotonic_now() - start).ns;
   return success();
@@ -170,7 +170,8 @@ Result<void> RemoteNetwork::restore(std::span<const std::byte> state) {
   Reader whole(state);
   const Time now{whole.get<std::int64_t>()};
   const Time next{whole.get<std::int64_t>()};
-  if (whole.failed()) return Error{Code::corrupt, "this is no state of a simulator", "cosim"};
+  if (whole.failed())
+    return Error{Code::corrupt, "the saved state is not a state of a simulator", "cosim"};
   request_.clear();
   request_.put(Request::restore);
   request_.put_block(whole.get_bytes(whole.left()));
@@ -206,7 +207,7 @@ Result<void> RemotePhysics::ask() {
 Result<void> RemotePhysics::read_poses(Reader& reader) {
   next_.ns = reader.get<std::int64_t>();
   for (Pose& pose : poses_) pose = reader.get<Pose>();
-  if (!reader.complete()) return unreadable(*worker_, "poses that cannot be read");
+  if (!reader.complete()) return unreadable(*worker_, "unreadable poses");
   return success();
 }
 

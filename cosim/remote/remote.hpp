@@ -7,8 +7,9 @@
 #include "cosim/remote/codec.hpp"
 #include "cosim/remote/worker.hpp"
 
-/// Simulators in other processes as simulators of the engine: all that happens between two advances
-/// is one message there and one back, but for motions that robots are told, each of which is one.
+/// Simulators in other processes, behind the interfaces of the engine. All calls between two
+/// advances travel as one message in each direction. Motion commands are the exception: each is one
+/// message.
 namespace hyphos::cosim {
 
 class RemoteNetwork final : public Network {
@@ -35,7 +36,7 @@ class RemoteNetwork final : public Network {
   std::uint32_t nodes_ = 0;
   Time now_;
   Time network_next_ = kNever;
-  Time earliest_packet_ = kNever;  // of those that the network does not know of yet
+  Time earliest_packet_ = kNever;  // of the packets not yet sent to the network
   std::vector<Pose> poses_;
   bool poses_new_ = false;
   Writer packets_;

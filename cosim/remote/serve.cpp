@@ -7,13 +7,13 @@
 namespace hyphos::cosim {
 namespace {
 
-/// The parts of the protocol that networks and physics share. Every answer begins with 0, or with 1
+/// The parts of the protocol that networks and physics share. Every reply begins with 0, or with 1
 /// and an error.
 class Server {
  public:
   explicit Server(IpcChannel& channel) : channel_(channel) {}
 
-  /// Nothing once there is no further request.
+  /// Returns nothing when there is no further request.
   [[nodiscard]] std::optional<Reader> next() {
     if (!channel_.receive(request_, kNever, {})) return std::nullopt;
     Reader reader(request_);
@@ -101,8 +101,8 @@ class NetworkServer {
       if (auto taken = network_.inject(packet); !taken) return taken;
     }
     const Time end{request.get<std::int64_t>()};
-    if (!request.complete()) return Error{Code::corrupt, "a request that ends early", "cosim"};
-    if (end == kNever) return success();  // more packets come before time goes on
+    if (!request.complete()) return Error{Code::corrupt, "a truncated request", "cosim"};
+    if (end == kNever) return success();  // more packets follow before time advances
     if (auto ran = network_.advance(end); !ran) return ran;
     return network_.poll(outcomes_);
   }
@@ -112,7 +112,7 @@ class NetworkServer {
     return tell();
   }
 
-  /// As many outcomes as fit into one message.
+  /// Replies with as many outcomes as fit into one message.
   bool tell() {
     Writer& answer = server_.begin();
     answer.put(network_.next_event_time().ns);

@@ -5,8 +5,8 @@
 
 namespace hyphos::cosim {
 
-/// The other side of RemoteNetwork and RemotePhysics: answers requests until it is asked to quit or
-/// gets one that makes no sense. Waits without a limit: whoever started this process ends it.
+/// The other side of RemoteNetwork and RemotePhysics: replies to requests until the quit request or
+/// an invalid request. It waits without a time limit, because the engine ends this process.
 void serve(IpcChannel& channel, Network& network);
 void serve(IpcChannel& channel, Physics& physics);
 

@@ -24,7 +24,7 @@ std::string how_it_ended(int status) {
   return "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-/// In the new process: dies with the engine, even if that has died already.
+/// In the new process: die with the engine, even if the engine has already died.
 void follow(pid_t engine) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != engine) ::_exit(1);
@@ -65,7 +65,7 @@ Result<std::unique_ptr<Worker>> Worker::start(const Options& options,
   const pid_t engine = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return shm::os_error(errno, "cannot start a process", options.name);
-  if (pid == 0) {  // only calls that are safe after a fork of many threads
+  if (pid == 0) {  // only calls that are safe after the fork of a threaded process
     follow(engine);
     ::fcntl(worker->channel_.fd(), F_SETFD, 0);
     ::execvp(arguments.front(), arguments.data());
@@ -134,10 +134,10 @@ Result<void> Worker::answer(std::vector<std::byte>& answer) {
   if (got) return got;
   Error error = got.error();
   if (error.code == Code::timeout) {
-    error.message = options_.name + " (process " + std::to_string(pid_) + ") gave no answer for " +
-                    std::to_string(options_.timeout.ns / 1'000'000) + " ms and was ended";
+    error.message = options_.name + " (process " + std::to_string(pid_) + ") did not reply for " +
+                    std::to_string(options_.timeout.ns / 1'000'000) + " ms and was killed";
   } else if (error.code == Code::corrupt) {
-    error.message = options_.name + " sent " + error.message + " and was ended";
+    error.message = options_.name + " sent " + error.message + " and was killed";
   }
   return give_up(error);
 }

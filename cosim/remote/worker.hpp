@@ -12,17 +12,18 @@
 
 namespace hyphos::cosim {
 
-/// A simulator's process and the link to it. Its end ends the process: asked first, then killed,
-/// and in any case reaped. A process whose engine dies is killed by the kernel.
+/// A simulator's process and the link to it. The destructor ends the process: it first asks the
+/// process to quit, then kills it, and always reaps it. If the engine dies, the kernel kills the
+/// process.
 class Worker {
  public:
   struct Options {
-    std::string name = "simulator";  ///< in errors
-    /// For each answer. A machine may be called away for long, and a simulation loses nothing by
-    /// waiting.
+    std::string name = "simulator";  ///< for error texts
+    /// Limit for each reply. It is long because a machine may be busy for long, and waiting does
+    /// not change the result of a simulation.
     Duration timeout = Duration::from_ms(30'000);
     std::size_t capacity = 4 << 20;           ///< bytes of one message
-    Duration grace = Duration::from_ms(300);  ///< to end by itself when it is asked to
+    Duration grace = Duration::from_ms(300);  ///< time to quit after the request
   };
 
   /// Runs `body` in a fork of this process, which must have one thread.
@@ -39,17 +40,18 @@ class Worker {
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::size_t capacity() const { return channel_.capacity(); }
   [[nodiscard]] const std::string& name() const { return options_.name; }
-  /// Sends a request and copies its answer into `answer`. Whatever goes wrong, the process is
-  /// killed and every later call gives the same error: disconnected (it ended), timeout, corrupt.
+  /// Sends a request and copies its reply into `answer`. After any failure, the process is killed
+  /// and every later call returns the same error: disconnected (the process ended), timeout,
+  /// corrupt.
   [[nodiscard]] Result<void> call(std::span<const std::byte> request,
                                   std::vector<std::byte>& answer);
-  /// The halves of a call, so that the process can work while this one does. After ask() comes
-  /// answer(), from where on the timeout counts, or the end of the worker, which is killed then.
+  /// The two halves of a call, so that the process can work while this one does. After ask() call
+  /// answer(), where the timeout begins, or destroy the worker, which then kills the process.
   [[nodiscard]] Result<void> ask(std::span<const std::byte> request);
   [[nodiscard]] Result<void> answer(std::vector<std::byte>& answer);
-  /// An answer made no sense: as above.
+  /// Reports an invalid reply. The effect is the same as that of a failed call().
   [[nodiscard]] Error give_up(const Error& error);
-  /// Real time spent waiting for answers.
+  /// Real time spent waiting for replies.
   [[nodiscard]] std::int64_t wait_ns() const { return wait_ns_; }
 
  private:
@@ -61,7 +63,7 @@ class Worker {
   Options options_;
   IpcChannel channel_;
   pid_t pid_ = -1;
-  bool asked_ = false;  // it owes an answer
+  bool asked_ = false;  // a reply is outstanding
   std::optional<Error> broken_;
   std::int64_t wait_ns_ = 0;
 };

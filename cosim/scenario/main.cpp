@@ -1,4 +1,4 @@
-// Runs scenarios, as kUsage says.
+// Runs scenarios. kUsage lists the options.
 
 #include <unistd.h>
 
@@ -90,9 +90,10 @@ void print(const Scenario& scenario, const Report& report, const Trace& trace) {
                 lost.robot.c_str(), lost.channel.c_str(), lost.reason.c_str());
   }
   for (const auto& [robot, part] : report.in_part) {
-    std::printf("in part    robot %s followed %llu of what it was told; first at %.3f s: %s\n",
-                scenario.robots[robot].c_str(), number(part.count),
-                static_cast<double>(part.first.ns) * 1e-9, part.left_out.c_str());
+    std::printf(
+        "in part    robot %s followed %llu motion commands only in part, first at %.3f s: %s\n",
+        scenario.robots[robot].c_str(), number(part.count),
+        static_cast<double>(part.first.ns) * 1e-9, part.left_out.c_str());
   }
   std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB\n",
               report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db);
@@ -117,7 +118,7 @@ int fail(const Error& error) {
 volatile std::sig_atomic_t stopped = 0;
 extern "C" void stop(int) { stopped = 1; }
 
-/// On a terminal, how far a run is; and whether somebody wants it to end.
+/// Shows the progress of a run on a terminal, and whether the user asked it to end.
 class Progress {
  public:
   explicit Progress(Duration all) : all_(all), shown_(::isatty(STDERR_FILENO) != 0) {}
@@ -144,7 +145,7 @@ class Progress {
   Time last_;
 };
 
-/// A file for writing, closed with the block; none without a path.
+/// A file for writing, closed with the block. Without a path there is no file.
 class Output {
  public:
   explicit Output(const std::string& path)
@@ -154,7 +155,7 @@ class Output {
   ~Output() { (void)close(); }
   [[nodiscard]] bool opened() const { return path_.empty() || file_ != nullptr; }
   [[nodiscard]] std::FILE* file() { return file_; }
-  [[nodiscard]] Error error() const { return {Code::io, "cannot be written", path_}; }
+  [[nodiscard]] Error error() const { return {Code::io, "the file cannot be written", path_}; }
   [[nodiscard]] bool close() {
     std::FILE* const file = std::exchange(file_, nullptr);
     return file == nullptr || std::fclose(file) == 0;
@@ -165,7 +166,7 @@ class Output {
   std::FILE* file_;
 };
 
-/// All that was asked of a run besides what it prints.
+/// Writes the requested files of a run.
 int write(const Words& words, const Scenario& scenario, const Report& report, const Trace& trace,
           Record& record) {
   if (auto finished = record.finish(); !finished) return fail(finished.error());
@@ -219,7 +220,7 @@ int run(Words words) {
   return 130;
 }
 
-/// One row; `words` name the scenario and the method.
+/// Prints one row. `words` names the scenario and the method.
 int compare_one(Words words) {
   const auto scenario = load_scenario(words.scenario, words.overrides);
   if (!scenario) return fail(scenario.error());
@@ -233,7 +234,7 @@ int compare_one(Words words) {
   const Code code = ran ? Code{} : ran.error().code;
   if (!ran && code != Code::unsupported && code != Code::out_of_range) return fail(ran.error());
   std::printf("%-26s", scenario->method.c_str());
-  if (!ran) {  // what the method itself cannot do
+  if (!ran) {  // a limit of the method itself
     std::printf(" %s\n", ran.error().to_string().c_str());
     return 0;
   }
@@ -249,7 +250,7 @@ int compare_one(Words words) {
   return 0;
 }
 
-/// All methods on one scenario with one seed. What a method cannot do is in its row.
+/// Runs all methods on one scenario with one seed. The row of a method shows its error, if any.
 int compare(Words words) {
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
@@ -261,7 +262,9 @@ int compare(Words words) {
     std::fflush(stdout);
     if (stopped != 0) return 130;
   }
-  std::puts("delay: from a send to its delivery in the network, mean; the bounds: docs/cosim.md");
+  std::puts(
+      "delay: mean, from the send to the delivery in the network. docs/cosim.md defines the "
+      "bounds.");
   return 0;
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kPacketSchema = R"({"type":"object","properties":{
 constexpr const char* kWindowSchema = R"({"type":"object","properties":{
 "begin_ns":{"type":"integer"},"end_ns":{"type":"integer"},"length_ms":{"type":"number"}}})";
 
-// Foxglove draws what has this name and these fields.
+// Foxglove draws messages with this schema name and these fields.
 constexpr const char* kPoseSchema = R"({"type":"object","properties":{
 "timestamp":{"type":"object","properties":{"sec":{"type":"integer"},"nsec":{"type":"integer"}}},
 "frame_id":{"type":"string"},

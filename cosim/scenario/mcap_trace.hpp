@@ -13,20 +13,20 @@ namespace hyphos::cosim {
 
 struct Scenario;
 
-/// What happened in a run, as an MCAP file for Foxglove and `hyphos bag`: sends, deliveries and
-/// drops on `cosim/packets`, windows on `cosim/windows`, each robot's pose on `NAME/pose` ten times
-/// a second (at the end of the first window that reaches the instant). Messages are JSON with a
-/// schema; times are simulated. The same scenario and seed give the same bytes.
+/// The events of a run as an MCAP file for Foxglove and `hyphos bag`. Sends, deliveries and drops
+/// are on `cosim/packets`, windows on `cosim/windows`. The pose of each robot is on `NAME/pose` ten
+/// times per second, at the end of the first window that reaches the instant. Messages are JSON
+/// with a schema. Times are simulated. The same scenario and seed give the same bytes.
 class McapTrace {
  public:
-  /// Errors: already_exists unless `overwrite`, and those of the file system.
+  /// Errors: already_exists unless `overwrite`, and file system errors.
   [[nodiscard]] static Result<McapTrace> create(const std::filesystem::path& path, bool overwrite,
                                                 const Scenario& scenario);
 
   void sent(const Packet& packet);
   void outcome(const Outcome& outcome, const Packet& sent);
   void window(Time reached, std::span<const Pose> poses);
-  /// Writes the index. The first error there was.
+  /// Writes the index. Returns the first error of the whole trace.
   [[nodiscard]] Result<void> close();
 
  private:
@@ -44,11 +44,11 @@ class McapTrace {
 
   record::McapWriter writer_;
   std::vector<std::string> robots_;
-  bool nodes_;  // packets are those of nodes, and say of which channel they are
+  bool nodes_;  // packets come from nodes and contain their channel
   std::uint16_t packets_ = 0;
   std::uint16_t windows_ = 0;
   std::vector<std::uint16_t> poses_;
-  std::vector<Line> lines_;  // of this window
+  std::vector<Line> lines_;  // lines of this window
   std::vector<std::uint32_t> counts_;
   Time reached_;
   Time next_poses_;

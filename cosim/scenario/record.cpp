@@ -7,7 +7,7 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::size_t kMostWindows = 2000;  // that are told of; neighbours are joined beyond it
+constexpr std::size_t kMostWindows = 2000;  // in the record. Beyond it neighbours are merged
 constexpr std::int64_t kMostPlaces = 30'000;
 constexpr std::int64_t kMostSamples = 500;
 

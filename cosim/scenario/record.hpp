@@ -12,24 +12,24 @@
 
 namespace hyphos::cosim {
 
-/// What a report of a run shows besides its sums: the windows over time, the ways of the robots,
-/// delay and loss by distance, what became of every copy of every packet, and the flows.
+/// The data of a report that Report does not have: the windows over time, the trajectories of the
+/// robots, delay and loss by distance, the outcome of every copy of every packet, and the flows.
 ///
-/// Its memory is bounded by the packets under way. Changes nothing in the run.
+/// Its memory is bounded by the packets in flight. It does not change the run.
 class Record {
  public:
-  /// `scene` outlives it. With `csv`, writes a line for each copy there, when its packet's last
-  /// outcome is known, and at the end for those that are still under way.
+  /// `scene` must outlive the record. With `csv`, the record writes one line for each copy when the
+  /// last outcome of its packet is known. Copies still in flight are written at the end.
   Record(std::uint32_t nodes, const Scene& scene, Duration end, std::FILE* csv = nullptr);
 
   void sent(const Packet& packet, std::span<const Pose> poses);
   void outcome(const Outcome& outcome, const Packet& packet);
   void window(Time end, std::span<const Pose> poses);
   void flows(std::vector<FlowResult> results) { flows_ = std::move(results); }
-  /// Those under way are written, too. Errors: io.
+  /// Writes the copies in flight as well. Errors: io.
   [[nodiscard]] Result<void> finish();
 
-  /// Copies that were sent over so many metres, without anything between or with.
+  /// Copies sent over a similar distance, either all with or all without a blocked path.
   struct Distance {
     std::uint64_t copies = 0;
     std::uint64_t delivered = 0;
@@ -38,7 +38,7 @@ class Record {
     std::int64_t most_ns = 0;
     std::array<std::uint64_t, kDropReasons> dropped{};
   };
-  /// Windows that follow each other.
+  /// A run of consecutive windows.
   struct Windows {
     Time begin;
     Time end;
@@ -50,9 +50,9 @@ class Record {
     Time time;
     std::vector<Vec3> places;  // by node
   };
-  static constexpr double kMetres = 5;  // of a bin
+  static constexpr double kMetres = 5;  // width of a bin
 
-  /// By bin of distance, and whether the way was blocked.
+  /// By bin of distance, and by whether the path was blocked.
   [[nodiscard]] const std::map<std::pair<std::uint32_t, bool>, Distance>& distances() const {
     return distances_;
   }
@@ -72,7 +72,7 @@ class Record {
     std::size_t bytes = 0;
     std::vector<Copy> copies;
     std::size_t left = 0;
-    Time rest_time;  // of copies whose receivers were not named
+    Time rest_time;  // of copies with unnamed receivers
     DropReason rest_reason = DropReason::other;
   };
 
@@ -84,10 +84,10 @@ class Record {
   std::uint32_t nodes_;
   const Scene& scene_;
   std::FILE* csv_;
-  Duration apart_;  // samples
+  Duration apart_;  // between samples
   Time due_{};
   Time window_begin_{};
-  std::uint64_t joined_ = 1;  // windows in each of windows_
+  std::uint64_t joined_ = 1;  // windows in each entry of windows_
   std::unordered_map<PacketId, Open> open_;
   std::map<std::pair<std::uint32_t, bool>, Distance> distances_;
   std::vector<Windows> windows_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Objects of named values, so that a call is a line of the file.
+/// Objects of named values. One call writes one line of the file.
 class Json {
  public:
   void open(std::string_view name) {
@@ -165,7 +165,7 @@ void put_report(Json& json, const Report& report, const Trace& trace) {
 }
 
 void put_motions(Json& json, const Scenario& scenario, const Report& report) {
-  json.open("motions");  // that nodes told their robots
+  json.open("motions");  // commands from nodes to their robots
   json.put("told", report.motions);
   json.open_list("in_part");
   for (const auto& [robot, part] : report.in_part) {
@@ -212,7 +212,7 @@ void put_series(Json& json, const Scenario& scenario, const Record& record) {
     json.close_list();
   }
   json.close_list();
-  json.open("trajectories");  // seconds, and metres in the frame of the world
+  json.open("trajectories");  // seconds, and metres in the world frame
   for (std::size_t robot = 0; robot < scenario.robots.size(); ++robot) {
     json.open_list(scenario.robots[robot]);
     for (const Record::Sample& sample : record.samples()) {
@@ -229,7 +229,7 @@ void put_series(Json& json, const Scenario& scenario, const Record& record) {
   json.close();
 }
 
-/// Mean, median, 95th percentile and the longest; sorts.
+/// Mean, median, 95th percentile and maximum. Sorts `times`.
 void put_times(Json& json, std::string_view name, std::vector<std::int64_t>& times) {
   std::ranges::sort(times);
   double sum = 0;
@@ -284,7 +284,7 @@ void put_flow(Json& json, const Scenario& scenario, const FlowResult& flow) {
            flow.messages.empty() ? kNone : 1 - static_cast<double>(delays.size()) / messages);
   json.put("distance_m", flow.messages.empty() ? kNone : metres / messages);
   json.put("blocked", flow.messages.empty() ? kNone : static_cast<double>(blocked) / messages);
-  // From the first send to the last arrival; null unless all arrived.
+  // From the first send to the last arrival. Null unless all messages arrived.
   const bool all = !delays.empty() && delays.size() == flow.messages.size();
   json.put("took_ms", all ? static_cast<double>((last - first).ns) * 1e-6 : kNone);
   put_times(json, "delay_ms", delays);

@@ -6,15 +6,15 @@
 
 namespace hyphos::cosim {
 
-/// What is told of a run besides what the run itself knows.
+/// Facts about a run that the run itself does not know.
 struct RunNames {
-  std::string scenario;  ///< its path
-  std::string text;      ///< what is in it
+  std::string scenario;  ///< path of the scenario
+  std::string text;      ///< text of the scenario
   std::string command;
-  bool whole = true;  ///< false: it was stopped before its end
+  bool whole = true;  ///< false: the run was stopped before its end
 };
 
-/// A run as JSON, for `hyphos cosim report` and other programs; docs/cosim.md says what is in it.
+/// A run as JSON, for `hyphos cosim report` and other programs. docs/cosim.md describes the fields.
 [[nodiscard]] std::string to_json(const RunNames& names, const Scenario& scenario,
                                   const Report& report, const Trace& trace, const Record& record);
 

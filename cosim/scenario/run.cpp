@@ -3,7 +3,7 @@
 namespace hyphos::cosim {
 namespace {
 
-/// Whoever sends in a scenario: the nodes of its robots, named flows, or each robot at a rate.
+/// The senders of a scenario: the nodes of its robots, named flows, or each robot at a fixed rate.
 struct Senders {
   std::unique_ptr<Programs> programs;
   const Traffic* flows = nullptr;

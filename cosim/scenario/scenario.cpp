@@ -17,12 +17,12 @@ using config::Problems;
 using config::Value;
 using plan::Section;
 
-constexpr double kWorld = 1e7;  // metres: farther than any radio, near enough for double
+constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precision of double
 constexpr double kMostSeconds = 1e7;
 
 Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
 
-/// "[1, 2, 3]"; anything else is told of.
+/// Reads "[1, 2, 3]" and reports anything else.
 Vec3 read_point(const Value* value, const std::string& path, Problems& problems) {
   if (value == nullptr) return {};
   std::array<double, 3> numbers{};
@@ -52,7 +52,7 @@ void read_world(const Section& root, Scenario& scenario, Problems& problems) {
     const std::string path = "world.boxes[" + std::to_string(read.size()) + "]";
     const Section box(&item, path, problems, {"low", "high", "loss_db"});
     for (const char* key : {"low", "high"}) {
-      if (!box.has(key)) box.error(key, "is missing: a corner [x, y, z]");
+      if (!box.has(key)) box.error(key, "is missing: give a corner [x, y, z]");
     }
     Box& made = read.emplace_back();
     made.low = read_point(box, "low", problems);
@@ -68,7 +68,7 @@ void read_world(const Section& root, Scenario& scenario, Problems& problems) {
 Path read_circle(const Section& robot, Problems& problems) {
   const Section circle(robot.find("circle"), robot.path("circle"), problems,
                        {"centre", "radius_m", "speed", "phase"});
-  if (!circle.has("centre")) circle.error("centre", "is missing: a point [x, y, z]");
+  if (!circle.has("centre")) circle.error("centre", "is missing: give a point [x, y, z]");
   Circle made;
   made.centre = read_point(circle, "centre", problems);
   made.radius = circle.real("radius_m", 1, 1e-3, kWorld);
@@ -102,7 +102,7 @@ void read_gazebo(const Section& physics, Scenario& scenario) {
   };
   if (scenario.physics != PhysicsKind::gazebo) {
     for (const char* key : kKeys) {
-      if (physics.has(key)) physics.error(key, "goes with `physics.simulator: gazebo`");
+      if (physics.has(key)) physics.error(key, "only valid with `physics.simulator: gazebo`");
     }
     return;
   }
@@ -115,7 +115,7 @@ void read_gazebo(const Section& physics, Scenario& scenario) {
   to.timeout = Duration::from_ms(physics.integer("timeout_ms", 5000, 10, 600'000));
   const std::int64_t step_ns = scenario.step.numerator();
   if (scenario.step.denominator() != 1 || step_ns % 1000 != 0 || step_ns < 100'000) {
-    physics.error("rate_hz", "Gazebo takes steps of whole microseconds, of at least 100");
+    physics.error("rate_hz", "the steps of Gazebo must be whole microseconds, at least 100");
   }
   to.step = {step_ns};
 }
@@ -141,7 +141,7 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
       if (ways != 0)
         problems.error(
             entry.source,
-            "robots." + entry.key + ": Gazebo moves the model of this name; leave it empty: {}");
+            "robots." + entry.key + ": Gazebo moves the model with this name: leave it empty: {}");
       if (entry.key.find_first_of(" \t\n;") != std::string::npos) {
         problems.error(entry.source, "robots." + entry.key + ": must be one word");
       }
@@ -162,12 +162,13 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
                                                    read_point(robot, "velocity", problems)});
     }
     for (const char* key : {"speed", "loop"}) {
-      if (robot.has(key) && !robot.has("waypoints")) robot.error(key, "goes with `waypoints`");
+      if (robot.has(key) && !robot.has("waypoints"))
+        robot.error(key, "only valid with `waypoints`");
     }
-    if (robot.has("velocity") && !robot.has("at")) robot.error("velocity", "goes with `at`");
+    if (robot.has("velocity") && !robot.has("at")) robot.error("velocity", "only valid with `at`");
     if (robot.has("velocity") && scenario.physics == PhysicsKind::mujoco) {
       robot.error("velocity",
-                  "goes with `physics.simulator: kinematic`: in MuJoCo robots have "
+                  "only valid with `physics.simulator: kinematic`: robots in MuJoCo have "
                   "wheels and rotors, so give `waypoints`");
     }
   }
@@ -183,14 +184,14 @@ void load_recording(const std::string& path, const config::Source& source, Scena
   scenario.recording = std::make_shared<const Recording>(std::move(*recording));
 }
 
-/// `radio.file`, beside the scenario unless its path is absolute.
+/// Reads `radio.file`, relative to the scenario unless its path is absolute.
 void read_recording(const Section& radio, const std::string& scenario_path, Scenario& scenario,
                     Problems& problems) {
   const bool replays = scenario.network == NetworkKind::replay;
   const Value* given = radio.find("file");
   if ((given != nullptr) != replays) {
-    const char* what = replays ? "is missing: the recorded network, a table or a trace"
-                               : "goes with `radio.simulator: replay`";
+    const char* what = replays ? "is missing: give a recorded network, a table or a trace"
+                               : "only valid with `radio.simulator: replay`";
     return radio.error("file", what);
   }
   if (!replays) return;
@@ -212,7 +213,7 @@ void read_radio(const Section& root, const std::string& path, Scenario& scenario
   scenario.transport = radio.choice<Transport>("transport", Transport::udp,
                                                {{"udp", Transport::udp}, {"tcp", Transport::tcp}});
   if (radio.has("transport") && scenario.network != NetworkKind::ns3) {
-    radio.error("transport", "goes with `radio.simulator: ns3`");
+    radio.error("transport", "only valid with `radio.simulator: ns3`");
   }
   RadioOptions& to = scenario.radio;
   to.rate_mbit = radio.real("rate_mbit", to.rate_mbit, 1, 1000);

@@ -27,7 +27,7 @@ namespace hyphos::cosim {
 enum class PhysicsKind { kinematic, mujoco, gazebo };
 enum class NetworkKind { analytic, ns3, replay };
 
-/// As a scenario names them.
+/// The names in a scenario file.
 constexpr std::string_view to_string(PhysicsKind kind) {
   constexpr std::array<std::string_view, 3> kNames{"kinematic", "mujoco", "gazebo"};
   return kNames[static_cast<std::size_t>(kind)];
@@ -37,8 +37,8 @@ constexpr std::string_view to_string(NetworkKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// A file `cosim.yaml`, read and checked: everything that can be known to be wrong is refused here,
-/// before anything starts. docs/cosim.md lists the keys.
+/// A validated file `cosim.yaml`. Every error that can be detected is reported here, before
+/// anything starts. docs/cosim.md lists the keys.
 struct Scenario {
   Step step;
   PhysicsKind physics = PhysicsKind::kinematic;
@@ -47,13 +47,13 @@ struct Scenario {
   std::vector<std::string> robots{};     ///< names, by node
   std::vector<RobotKind> kinds{};        ///< by node, for MuJoCo
   std::vector<Path> paths{};             ///< by node
-  GazeboOptions gazebo{};                ///< its models are the robots
+  GazeboOptions gazebo{};                ///< the robots are its models
   Scene scene{};
   RadioOptions radio{};
   std::shared_ptr<const Recording> recording{};  ///< of a replay
   Periodic::Options traffic{};
-  TrafficOptions flows{};  ///< instead of `traffic`, if there are any
-  Team team{};             ///< with nodes on a robot, there is no traffic but theirs
+  TrafficOptions flows{};  ///< replace `traffic`, if there are any
+  Team team{};             ///< if a robot has nodes, only nodes send
   Duration duration{};
   std::uint64_t seed = 1;
   std::string method{};
@@ -64,33 +64,33 @@ struct Scenario {
   std::vector<std::vector<std::string>> commands{};  ///< real programs, by node
 };
 
-/// What may be changed from outside of the file; empty: as the file has it.
+/// Overrides from outside the file. Empty: the value in the file.
 struct Overrides {
   std::string method;
   std::string seed;
-  std::string replay{};  ///< a recording that takes the place of the radio
+  std::string replay{};  ///< a recording that replaces the radio
 };
 
-/// Errors: not_found, permission, io, invalid_config: all that is wrong, each with file, line and
-/// key.
+/// Errors: not_found, permission, io, invalid_config: all problems at once, each with file, line
+/// and key.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path,
                                              const Overrides& overrides = {});
-/// The same for a text; `name` is what errors call it.
+/// The same for a text. `name` is its name in error texts.
 [[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
                                               const Overrides& overrides = {});
 
-/// Runs it, with the radio in a process of its own if asked.
+/// Options of a run.
 struct RunOptions {
   bool skip = true;
   bool radio_process = false;
-  bool ahead = false;  ///< physics that nothing steers may be steps ahead; the trace is the same
-  Duration patience = Worker::Options().timeout;  ///< with a simulator in another process
-  std::string programs{};  ///< folder of the worker and of adapters; empty: this program's
-  std::string python{};    ///< the interpreter that runs nodes in Python
+  bool ahead = false;  ///< compute unsteered physics in advance. The trace is the same
+  Duration patience = Worker::Options().timeout;  ///< for a simulator in another process
+  std::string programs{};  ///< folder of the worker and the adapters. Empty: this program's
+  std::string python{};    ///< the interpreter for nodes in Python
   std::function<bool(Time)> goes_on{};  ///< Engine::run_while
   Engine::Observer observe{};           ///< Engine::observe
-  Record* record = nullptr;             ///< takes down what a report shows
-  McapTrace* mcap = nullptr;            ///< takes down what happens
+  Record* record = nullptr;             ///< records the data of a report
+  McapTrace* mcap = nullptr;            ///< records the events
 };
 [[nodiscard]] Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
                                           Trace& trace);

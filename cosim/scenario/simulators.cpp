@@ -21,18 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A robot of MuJoCo drives round a circle from point to point.
+// A robot in MuJoCo follows a circle from point to point.
 constexpr int kCorners = 24;
 
 Result<std::string> adapter(const RunOptions& options, const std::string& name) {
   const fs::path path = program_folder(options) / ("hyphos-cosim-" + name + ".so");
   std::error_code unreadable;
   if (fs::exists(path, unreadable)) return path.string();
-  return Error{Code::not_found,
-               "there is no adapter for " + name +
-                   " here; it is built where its library is: scripts/setup core cosim, then make "
-                   "build",
-               path.string()};
+  return Error{
+      Code::not_found,
+      "the adapter for " + name +
+          " is not built: install its library with scripts/setup core cosim, then run make "
+          "build",
+      path.string()};
 }
 
 void add_circle(const Circle& circle, MujocoRobot& robot) {
@@ -69,11 +70,11 @@ MujocoRobot robot_of(RobotKind kind, const Path& path) {
   return robot;
 }
 
-/// Its transport has threads, and prints: it gets a process of its own.
+/// Gazebo's transport has threads and prints, so it gets a separate process.
 Result<std::unique_ptr<Physics>> gazebo_of(const Scenario& scenario, const RunOptions& options) {
   auto path = adapter(options, "gazebo");
   if (!path) return path.error();
-  // The adapter knows more about what is wrong, and says so first.
+  // The adapter's timeout is shorter, so that its more precise error comes first.
   const Worker::Options told{.name = "gazebo",
                              .timeout = scenario.gazebo.timeout + options.patience};
   auto worker = Worker::start(told, {(program_folder(options) / "hyphos-cosim-worker").string(),
@@ -109,11 +110,11 @@ std::unique_ptr<Network> built_in(const Scenario& scenario) {
 
 Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const RunOptions& options) {
   if (scenario.network != NetworkKind::ns3) {
-    return Worker::fork({.name = "the radio", .timeout = options.patience},
-                        [&](IpcChannel& channel) {
-                          std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the run, which ends it
-                          serve(channel, *built_in(scenario));
-                        });
+    return Worker::fork(
+        {.name = "the radio", .timeout = options.patience}, [&](IpcChannel& channel) {
+          std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the run, which ends this process
+          serve(channel, *built_in(scenario));
+        });
   }
   auto path = adapter(options, "ns3");
   if (!path) return path.error();
@@ -123,7 +124,7 @@ Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const Ru
                         *path, "--options", to_text(told)});
 }
 
-/// ns-3 has state of the whole process: it always gets one of its own.
+/// ns-3 has process-wide state, so it always gets a separate process.
 Result<std::unique_ptr<Network>> network_of(const Scenario& scenario, const RunOptions& options) {
   if (scenario.network != NetworkKind::ns3 && !options.radio_process) return built_in(scenario);
   auto worker = radio_process(scenario, options);
@@ -140,7 +141,7 @@ fs::path program_folder(const RunOptions& options) {
 }
 
 Result<Simulators> open_simulators(const Scenario& scenario, const RunOptions& options) {
-  // A fork comes before a library that may start threads.
+  // The fork must precede any library that may start threads.
   auto network = network_of(scenario, options);
   if (!network) return network.error();
   auto physics = physics_of(scenario, options);

@@ -8,8 +8,8 @@
 
 namespace hyphos::cosim {
 
-/// Where the programs and libraries of the co-simulator lie: beside this program, unless a caller
-/// knows better.
+/// The folder of the co-simulator's programs and libraries: beside this program, unless `options`
+/// names another.
 [[nodiscard]] std::filesystem::path program_folder(const RunOptions& options);
 
 struct Simulators {
@@ -17,8 +17,8 @@ struct Simulators {
   std::unique_ptr<Network> network;
 };
 
-/// Those that a scenario names. `scenario` outlives them. Errors: not_found (one that is not built
-/// here), and what they refuse.
+/// Opens the simulators of a scenario. `scenario` must outlive them. Errors: not_found (not built
+/// here), and the errors of the simulators.
 [[nodiscard]] Result<Simulators> open_simulators(const Scenario& scenario,
                                                  const RunOptions& options);
 

@@ -32,7 +32,7 @@ std::vector<NodeId> read_names(const Section& section, std::string_view key,
       continue;
     }
     const std::vector<std::string_view> known(robots.begin(), robots.end());
-    problems.error(word.source, section.path(key) + ": there is no robot '" + word.text + "'" +
+    problems.error(word.source, section.path(key) + ": unknown robot '" + word.text + "'" +
                                     plan::suggestion(problems, word.text, "robots are", known));
   }
   return nodes;
@@ -51,7 +51,7 @@ CrossingChannel read_channel(const std::string& name, const Value& value,
   return channel;
 }
 
-/// What runs the nodes of a robot: a program of ours, or Python if one of them is in Python.
+/// The command that runs the nodes of a robot: our program, or Python if a node is in Python.
 Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOptions& options) {
   auto plan = load_plan(robot.plan, {robot.settings, false, {}});
   if (!plan) return plan.error();
@@ -70,10 +70,10 @@ Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOpt
     return Error{Code::unsupported,
                  "node '" + node.name +
                      (node.kind == NodeKind::gateway
-                          ? "' is a gateway, whose clients cannot be stepped; "
-                          : "' has a process of its own, which cannot be stepped; make it a "
+                          ? "' is a gateway, whose clients cannot be stepped: "
+                          : "' has its own process, which cannot be stepped: make it a "
                             "plug-in, or ") +
-                     "name the nodes that robots." + robot.name + " is to run under `nodes`",
+                     "list under `nodes` the nodes that robots." + robot.name + " runs",
                  robot.plan.string()};
   }
   std::vector<std::string> words{(program_folder(options) / "hyphos-cosim-robot").string()};
@@ -81,11 +81,12 @@ Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOpt
     if (options.python.empty()) {
       return Error{Code::unsupported,
                    "robot '" + robot.name +
-                       "' has nodes in Python: run the scenario with `hyphos cosim run`, or give "
+                       "' has nodes in Python: run the scenario with `hyphos cosim run`, or pass "
                        "--python INTERPRETER",
                    robot.plan.string()};
     }
-    // The order of Python's sets of texts would be another one in each process.
+    // A fixed hash seed, because the iteration order of Python's sets of strings differs between
+    // processes otherwise.
     words = {"env", "PYTHONHASHSEED=0", options.python, "-m", "hyphos.cosim.robot"};
   }
   words.insert(words.end(), {"--robot", robot.name, "--plan", robot.plan.string()});
@@ -104,7 +105,7 @@ std::optional<RobotOptions> read_robot_nodes(const Section& robot, const std::st
                                              const std::string& scenario_file) {
   if (!robot.has("plan")) {
     for (const char* key : {"nodes", "set"}) {
-      if (robot.has(key)) robot.error(key, "goes with `plan`");
+      if (robot.has(key)) robot.error(key, "only valid with `plan`");
     }
     return std::nullopt;
   }
@@ -127,12 +128,13 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
   team.timeout = {std::llround(nodes.real("timeout_s", team.timeout.seconds(), 0.01, 1e5) * 1e9)};
   if (team.empty()) {
     for (const char* key : {"channels", "nodes"}) {
-      if (root.has(key)) root.error(key, "goes with robots that have a `plan`");
+      if (root.has(key)) root.error(key, "only valid with robots that have a `plan`");
     }
     return;
   }
   if (root.has("traffic")) {
-    root.error("traffic", "is of robots without nodes; what nodes send is under `channels`");
+    root.error("traffic",
+               "only valid for robots without nodes: list the messages of nodes under `channels`");
   }
   const Value* const channels = root.find("channels");
   if (channels == nullptr || !channels->is(Value::Kind::map) || channels->entries.empty()) {
@@ -156,7 +158,7 @@ Result<std::unique_ptr<NodePrograms>> open_team(const Team& team, const RunOptio
     Worker::Options how;
     how.name = "robot '" + robot->name + "'";
     how.timeout = team.timeout;
-    how.grace = team.timeout;  // nodes may write files when they end
+    how.grace = team.timeout;  // nodes may write files at their end
     auto worker = Worker::start(how, *words);
     if (!worker) return worker.error();
     robots.back() = std::make_unique<RemoteRobot>(std::move(*worker));

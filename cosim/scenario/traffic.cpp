@@ -22,11 +22,11 @@ constexpr std::uintmax_t kMostRecorded = std::uintmax_t{256} << 20;  // bytes of
 
 Time seconds(double s) { return {std::llround(s * 1e9)}; }
 
-/// A robot's number; `everyone` if that is allowed.
+/// The number of a robot, or of `everyone` if that is allowed.
 NodeId read_robot(const Section& section, std::string_view key, const Scenario& scenario,
                   bool everyone) {
   if (!section.has(key)) {
-    section.error(key, "is missing: the name of a robot");
+    section.error(key, "is missing: give the name of a robot");
     return 0;
   }
   std::vector<std::string_view> names(scenario.robots.begin(), scenario.robots.end());
@@ -41,7 +41,7 @@ void read_recording(const Section& section, const std::string& beside, FlowOptio
   namespace fs = std::filesystem;
   const std::string name = section.text("recording", "");
   const fs::path path = fs::path(beside).parent_path() / name;
-  // Not a device, which might never end.
+  // Not a device, whose content might never end.
   std::error_code wrong;
   const bool readable = !name.empty() && fs::is_regular_file(path, wrong);
   if (readable && fs::file_size(path, wrong) > kMostRecorded) {
@@ -52,8 +52,8 @@ void read_recording(const Section& section, const std::string& beside, FlowOptio
   std::ostringstream text;
   if (readable) text << stream.rdbuf();
   if (!readable || !stream) {
-    section.error("recording", "cannot be read: '" + path.string() +
-                                   "'; a file that `hyphos cosim recording` has written");
+    section.error("recording", "cannot read '" + path.string() +
+                                   "': give a file written by `hyphos cosim recording`");
     return;
   }
   auto recorded = parse_recording(text.str(), path.string());
@@ -71,7 +71,7 @@ struct Fits {
   std::vector<FlowKind> kinds;
 };
 
-/// Keys that mean nothing to a kind are mistakes.
+/// Reports keys that have no meaning for this kind.
 void refuse_strangers(const Section& section, FlowKind kind) {
   using enum FlowKind;
   for (const Fits& fits :
@@ -82,7 +82,7 @@ void refuse_strangers(const Section& section, FlowKind kind) {
     if (!section.has(fits.key) || std::ranges::find(fits.kinds, kind) != fits.kinds.end()) continue;
     std::string kinds;
     for (const FlowKind fitting : fits.kinds) kinds += " " + std::string(to_string(fitting));
-    section.error(fits.key, "goes with `kind:`" + kinds);
+    section.error(fits.key, "only valid with `kind:`" + kinds);
   }
 }
 
@@ -104,10 +104,11 @@ FlowOptions read_flow(const Section& section, const std::string& name, const std
   flow.to = read_robot(section, "to", scenario, true);
   if (flow.from == flow.to) section.error("to", "must not be the sender");
   if (flow.to == kEveryone && (flow.kind == ping || flow.transport != FlowTransport::plain)) {
-    section.error("to", "`everyone` goes with messages that nobody answers");
+    section.error("to",
+                  "`everyone` is only valid for messages without replies or acknowledgements");
   }
   if (flow.kind == ping && flow.transport != FlowTransport::plain) {
-    section.error("transport", "a ping is its own acknowledgement");
+    section.error("transport", "not valid for a ping, whose reply is its acknowledgement");
   }
   refuse_strangers(section, flow.kind);
   flow.rate_hz = section.real("rate_hz", flow.kind == accelerometer ? 100 : 10, 1e-3, 1e5);
@@ -131,7 +132,7 @@ void read_flows(const Section& traffic, const std::string& file, Scenario& scena
                 Problems& problems) {
   const Value& flows = *traffic.find("flows");
   for (const char* key : {"rate_hz", "bytes", "to"}) {
-    if (traffic.has(key)) traffic.error(key, "goes without `flows`: each flow has its own");
+    if (traffic.has(key)) traffic.error(key, "not valid with `flows`: each flow has its own");
   }
   if (!flows.is(Value::Kind::map) || flows.entries.empty() || flows.entries.size() > 65'535) {
     return traffic.error("flows", "expected a map of flows, by name");
@@ -160,7 +161,7 @@ void read_traffic(const Section& root, const std::string& file, Scenario& scenar
     if (!scenario.robots.empty()) read_flows(traffic, file, scenario, problems);
     return;
   }
-  if (traffic.has("via")) traffic.error("via", "goes with `flows`");
+  if (traffic.has("via")) traffic.error("via", "only valid with `flows`");
   to.rate_hz = traffic.real("rate_hz", 10, 1e-3, 1e5);
   to.bytes = static_cast<std::size_t>(traffic.integer("bytes", 100, 0, kMostBytes));
   to.everyone = traffic.choice<bool>("to", true, {{"everyone", true}, {"one", false}});

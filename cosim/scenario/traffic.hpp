@@ -5,8 +5,8 @@
 
 namespace hyphos::cosim {
 
-/// The section `traffic`, into `scenario.traffic` or, if it names flows, `scenario.flows`. The
-/// robots are known by then. `file`: recordings lie beside it.
+/// Reads the section `traffic` into `scenario.traffic` or, if it names flows, into
+/// `scenario.flows`. The robots must be read before. Paths of recordings are relative to `file`.
 void read_traffic(const plan::Section& root, const std::string& file, Scenario& scenario,
                   config::Problems& problems);
 

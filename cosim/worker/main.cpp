@@ -1,8 +1,8 @@
-// Runs a simulator behind the C interface in a process of its own:
+// Runs a simulator behind the C interface in a separate process:
 //
 //   hyphos-cosim-worker --adapter LIBRARY [--options TEXT] --link-fd N
 //
-// N is the shared memory of the engine that started it, which also ends it.
+// N is the shared memory of the engine. The engine starts and ends this process.
 
 #include <charconv>
 #include <csignal>
@@ -38,7 +38,7 @@ Result<void> work(const std::string& adapter, const std::string& options, int fd
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the engine, which ends this
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the engine, which ends this process
   std::string adapter;
   std::string options;
   int fd = -1;
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   if (adapter.empty() || fd < 0) {
     std::fprintf(stderr,
                  "usage: hyphos-cosim-worker --adapter LIBRARY [--options TEXT] --link-fd N\n"
-                 "(started by the co-simulator, which hands it the shared memory N)\n");
+                 "(the co-simulator starts this program and passes the shared memory N)\n");
     return 2;
   }
   if (auto worked = work(adapter, options, fd); !worked) {

@@ -20,14 +20,14 @@
 
 namespace hyphos::lab {
 
-// A child process. Its CPU time is read from outside, through its CPU clock, so that the reading
-// costs the child nothing and covers exactly the measured window.
+// A child process. Its CPU time is read from outside through its CPU clock. The reading costs the
+// child nothing and covers exactly the measured window.
 struct Child {
   pid_t pid = -1;
   std::string role;
   std::int64_t cpu_start_ns = 0, cpu_ns = 0;
   bool running = true;
-  Cpus cpus;  // that it could use, read while it ran
+  Cpus cpus;  // the processors that it could use, read while it ran
 
   [[nodiscard]] std::int64_t read_cpu_ns() const {
     clockid_t clock{};
@@ -36,13 +36,14 @@ struct Child {
     return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
   }
 
-  /// It is reaped then.
+  /// Also reaps the process when it has ended.
   bool has_ended() {
     if (running) running = waitpid(pid, nullptr, WNOHANG) != pid;
     return !running;
   }
 
-  // Proportional set size: a page shared by n processes counts 1/n in each, once in their sum.
+  // Proportional set size: a page shared by n processes counts 1/n in each process, and therefore
+  // once in their sum.
   [[nodiscard]] std::int64_t read_memory_kb() const {
     std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
     for (std::string line; std::getline(rollup, line);) {
@@ -61,7 +62,7 @@ inline void enter_netns(const std::string& name) {
   close(fd);
 }
 
-/// `cpus`: the processors it may use, with all its threads; empty: any.
+/// `cpus` lists the processors that all threads of the child may use. Empty: any.
 inline Child start_child(const std::vector<std::string>& command, const std::string& netns,
                          const std::string& role, const std::string& cpus = "") {
   std::vector<char*> argv;
@@ -74,7 +75,7 @@ inline Child start_child(const std::vector<std::string>& command, const std::str
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
-    // stdout is for the one result line; what a daemon tells about itself is of no interest.
+    // stdout is for the one result line. The output of a daemon is discarded.
     const int quiet = role == "daemon" ? open("/dev/null", O_WRONLY) : STDERR_FILENO;
     dup2(quiet, STDOUT_FILENO);
     if (!netns.empty()) enter_netns(netns);
@@ -92,7 +93,7 @@ inline Child start_child(const std::vector<std::string>& command, const std::str
   return child;
 }
 
-/// Throws when it has died.
+/// Throws if the child has died.
 inline void expect_running(Child& child) {
   if (child.has_ended()) throw std::runtime_error("process " + child.role + " died");
 }

@@ -8,8 +8,8 @@
 
 namespace hyphos::lab {
 
-// CLOCK_MONOTONIC in nanoseconds. Shared by every process and network namespace of one host, so a
-// stamp taken in one of them may be subtracted from a stamp taken in another.
+// CLOCK_MONOTONIC in nanoseconds. All processes and network namespaces of one host share this
+// clock, so stamps from different processes may be subtracted.
 inline std::int64_t now_ns() {
   timespec ts{};
   clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -20,14 +20,14 @@ inline timespec to_timespec(std::int64_t ns) {
   return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
-// Absolute sleep, so a late wake-up never shifts the messages after it (open loop).
+// Sleeps until an absolute time, so that a late wake-up does not shift later messages (open loop).
 inline void sleep_until(std::int64_t deadline_ns) {
   const timespec ts = to_timespec(deadline_ns);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, nullptr) == EINTR) {
   }
 }
 
-/// Computes for so long, as a callback would: on the CPU, not asleep.
+/// Computes for this time on the CPU, like a callback, without sleeping.
 inline void compute(std::int64_t ns) {
   if (ns <= 0) return;
   const std::int64_t until = now_ns() + ns;
@@ -35,7 +35,7 @@ inline void compute(std::int64_t ns) {
   }
 }
 
-// The default timer slack of 50 us would be added to every tick of the schedule.
+// The default timer slack would add 50 us to every tick of the schedule.
 inline void use_precise_timers() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace hyphos::lab

@@ -10,12 +10,12 @@
 
 namespace hyphos::lab {
 
-/// Processors that a process may run on, as the kernel lists them: "0-2,5".
+/// The processors that a process may run on, in the kernel's list format: "0-2,5".
 class Cpus {
  public:
   Cpus() { CPU_ZERO(&set_); }
 
-  /// Throws std::invalid_argument that begins with `what`.
+  /// Throws std::invalid_argument. Its text begins with `what`.
   static Cpus parse(const std::string& what, const std::string& text) {
     Cpus cpus;
     for (std::size_t at = 0; at <= text.size(); ++at) {
@@ -27,24 +27,24 @@ class Cpus {
     }
     return cpus;
   }
-  /// Of a process, 0 being this one; none if it has ended.
+  /// The processors of a process. 0 is this process. Empty if the process has ended.
   static Cpus of(pid_t pid) {
     Cpus cpus;
     if (sched_getaffinity(pid, sizeof cpus.set_, &cpus.set_) != 0) CPU_ZERO(&cpus.set_);
     return cpus;
   }
 
-  /// Throws std::invalid_argument that begins with `what` if this process may not use all of them:
-  /// the kernel would take the others without a word.
+  /// Throws std::invalid_argument if this process may not use all of the processors. The kernel
+  /// would silently ignore the others. The text begins with `what`.
   void expect_here(const std::string& what) const {
     const Cpus here = of(0);
     Cpus both;
     CPU_AND(&both.set_, &set_, &here.set_);
     if (CPU_EQUAL(&both.set_, &set_)) return;
-    throw std::invalid_argument(what + ": " + text() + " is more than this process may use, " +
+    throw std::invalid_argument(what + ": " + text() + " exceeds the processors of this process, " +
                                 here.text());
   }
-  /// The calling thread, and all that it starts, from now on.
+  /// Binds the calling thread and all threads that it starts from now on.
   [[nodiscard]] bool bind() const { return sched_setaffinity(0, sizeof set_, &set_) == 0; }
 
   void add(const Cpus& other) { CPU_OR(&set_, &set_, &other.set_); }
@@ -63,9 +63,10 @@ class Cpus {
 
  private:
   static std::invalid_argument unreadable(const std::string& what, const std::string& text) {
-    return std::invalid_argument(what + ": '" + text + "' is no list of processors such as 0-2,5");
+    return std::invalid_argument(what + ": '" + text +
+                                 "' is not a list of processors such as 0-2,5");
   }
-  /// The number at `at`, which then is behind it.
+  /// Returns the number at `at`, and moves `at` behind it.
   static int number(const std::string& what, const std::string& text, std::size_t& at) {
     int value = 0;
     const std::size_t begin = at;

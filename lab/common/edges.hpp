@@ -8,16 +8,16 @@
 
 namespace hyphos::lab {
 
-/// One hyperedge of a shape, as one of its ends sees it.
+/// One hyperedge of a shape, as seen from one of its endpoints.
 struct Edge {
   int index = 0;
   int publishers = 1;
   int subscribers = 1;
-  int end = 0;         // which of its publishers, or of its subscribers, this process is
-  bool block = false;  // flood: the publisher must wait, nothing may be lost; uncapped: if it can
+  int end = 0;         // the index of this process among its publishers or subscribers
+  bool block = false;  // the publisher waits and loses nothing (uncapped: if possible)
   std::string name;    // unique on this machine
-  std::string path;    // a path in the run's own directory
-  std::string host;    // where its publisher, of several the one with this end, is reachable
+  std::string path;    // a path in the private directory of the run
+  std::string host;    // address of its publisher (the one with index `end`)
   std::uint16_t port = 0;
 };
 
@@ -51,7 +51,7 @@ inline EdgeEnds ends_of(const Options& o, int edge) {
   return ends;
 }
 
-/// The edge `index` as process `end` of its publishers or subscribers opens it.
+/// Edge `index`, as opened by process `end` of its publishers or subscribers.
 inline Edge make_edge(const Options& o, int index, int end) {
   const EdgeEnds ends = ends_of(o, index);
   Edge e;

@@ -12,7 +12,7 @@
 
 namespace hyphos::lab {
 
-// Bare futex calls on a word that may lie in memory shared between processes.
+// Bare futex calls on a word that may be in memory shared between processes.
 inline long futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns = -1) {
   const timespec ts = to_timespec(timeout_ns < 0 ? 0 : timeout_ns);

@@ -2,7 +2,8 @@
 
 namespace hyphos::lab {
 
-/// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
+/// The version of command line, result and sheet. python/hyphos/lab/peers.py must have the same
+/// version.
 inline constexpr double kInterface = 6;
 
 }  // namespace hyphos::lab

@@ -11,12 +11,13 @@
 
 namespace hyphos::lab {
 
-// The lateness of a flow's messages in each part of a run. It increases from part to part while a
-// queue grows. python/hyphos/lab/knee.py uses it to decide whether a load is carried.
+// The lateness of the messages of a flow, for each part of a run. It increases from part to part
+// while a queue grows. python/hyphos/lab/knee.py uses it to decide whether the system sustains a
+// load.
 
 inline constexpr std::size_t kLateParts = 8;
 
-/// The part of a message that is due `due_ns` after the first one, in a schedule of `span_ns`.
+/// The part of a message that is due `due_ns` after the first message, in a schedule of `span_ns`.
 inline std::size_t late_part(std::int64_t due_ns, std::int64_t span_ns) {
   const double share =
       static_cast<double>(due_ns) / static_cast<double>(std::max(span_ns, INT64_C(1)));
@@ -24,12 +25,12 @@ inline std::size_t late_part(std::int64_t due_ns, std::int64_t span_ns) {
   return static_cast<std::size_t>(std::clamp(share * kParts, 0.0, kParts - 1));
 }
 
-/// Of one flow: the median lateness of each part, and that of its quickest messages.
+/// The median lateness of each part of one flow, and the lateness of its fastest messages.
 class LateParts {
  public:
   explicit LateParts(std::int64_t span_ns) : span_ns_(span_ns) {}
 
-  /// Adds a message that was due `due_ns` after the first one and arrived `late_ns` late.
+  /// Adds a message that was due `due_ns` after the first message and arrived `late_ns` late.
   void add(std::int64_t due_ns, std::int64_t late_ns) {
     parts_[late_part(due_ns, span_ns_)].push_back(late_ns);
   }
@@ -42,7 +43,7 @@ class LateParts {
     }
     return found;
   }
-  /// The first percentile of all; NaN if nothing arrived.
+  /// The first percentile over all parts. NaN if nothing arrived.
   [[nodiscard]] double least_us() const {
     std::vector<std::int64_t> all;
     for (const auto& part : parts_) all.insert(all.end(), part.begin(), part.end());

@@ -29,7 +29,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.raw("relay", variant.relay ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
-#ifdef HYPHOS_LAB_VERSION  // of the middleware, where CMake knows it
+#ifdef HYPHOS_LAB_VERSION  // version of the middleware, if CMake knows it
   const std::string version = HYPHOS_LAB_VERSION;
 #else
   const std::string version;
@@ -65,8 +65,8 @@ int lab_main(int argc, char** argv) {
   }
 }
 
-// The same of a peer whose processes are Python programs: it leads them, and
-// python/hyphos/lab/worker plays their roles. P names its interpreter.
+// The same for a peer whose processes are Python programs. The program leads the run, and
+// python/hyphos/lab/worker plays the roles. P names its interpreter.
 template <class P>
 int lab_main_in_python(int argc, char** argv) {
   try {
@@ -77,7 +77,8 @@ int lab_main_in_python(int argc, char** argv) {
     }
     const std::string python = P::interpreter(options);
     if (python.empty() || options.worker_file.empty()) {
-      throw std::invalid_argument("--worker-python, --worker-file: `hyphos lab` names them");
+      throw std::invalid_argument(
+          "--worker-python, --worker-file: missing: `hyphos lab` sets them");
     }
     Parent parent(P::kName, options, {python, options.worker_file, "--peer", P::kName});
     return parent.run(P::daemon(parent.options()), parent.options().near());

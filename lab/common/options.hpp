@@ -14,16 +14,16 @@
 
 namespace hyphos::lab {
 
-/// What the processes of a run do with each other.
+/// The shape of a run: the exchange between its processes.
 ///   inproc, inproc_flood  one publisher and one subscriber in one process
-///   pair                  one way: pub -> sub
+///   pair                  one direction: pub -> sub
 ///   echo                  `pairs` times: pub -> hop -> the same pub, which measures the round trip
-///   pipeline              pub -> hop -> … -> sub, `processes` in all
+///   pipeline              pub -> hop -> … -> sub, `processes` in total
 ///   fanout                pub -> `subscribers` sub
 ///   fanin                 `publishers` pub -> sub
-///   flood                 pub -> sub, back to back; the publisher waits, nothing may be lost
-///   uncapped              pub -> sub, back to back for `seconds`, with few under way at once; may
-///   lose
+///   flood                 pub -> sub, back to back, without loss: the publisher waits
+///   uncapped              pub -> sub, back to back for `seconds`, with few messages in flight and
+///                         possible loss
 enum class Shape : std::uint8_t {
   kInproc,
   kInprocFlood,
@@ -62,7 +62,7 @@ inline Shape shape_from(std::string_view name) {
   throw std::invalid_argument("unknown shape '" + std::string(name) + "'");
 }
 
-/// Whether a message may be dropped where a queue is full. `own`: as the middleware comes.
+/// Whether a full queue may drop a message. `own`: the default of the middleware.
 enum class Reliability : std::uint8_t { kOwn, kBestEffort, kReliable };
 
 inline Reliability reliability_from(std::string_view name) {
@@ -70,32 +70,33 @@ inline Reliability reliability_from(std::string_view name) {
   if (name == "best_effort") return Reliability::kBestEffort;
   if (name == "reliable") return Reliability::kReliable;
   throw std::invalid_argument("unknown reliability '" + std::string(name) +
-                              "'; it is best_effort or reliable");
+                              "': use best_effort or reliable");
 }
 
 inline constexpr int kMaxFlows = 256;
 inline constexpr std::size_t kMaxMachines = 64;
 
-/// Where processes stand: a network namespace, or that of the parent where it has no name.
+/// The location of processes: a network namespace, or the namespace of the parent if the name is
+/// empty.
 struct Machine {
   std::string netns;
   std::string address = "127.0.0.1";
 };
 
-/// "NETNS=ADDRESS,NETNS=ADDRESS": two or more.
+/// Parses "NETNS=ADDRESS,NETNS=ADDRESS" with two or more entries.
 inline std::vector<Machine> machines_from(const std::string& text) {
   std::vector<Machine> machines;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::size_t equals = text.find('=', at);
     if (equals >= end || equals + 1 == end) {
-      throw std::invalid_argument("--hosts: '" + text + "' is no list of NETNS=ADDRESS");
+      throw std::invalid_argument("--hosts: '" + text + "' is not a list of NETNS=ADDRESS");
     }
     machines.push_back({text.substr(at, equals - at), text.substr(equals + 1, end - equals - 1)});
     at = end + 1;
   }
   if (machines.size() < 2 || machines.size() > kMaxMachines) {
-    throw std::invalid_argument("--hosts: 2 to 64");
+    throw std::invalid_argument("--hosts: 2 to 64 hosts");
   }
   return machines;
 }
@@ -108,51 +109,51 @@ inline std::string to_text(const std::vector<Machine>& machines) {
   return text;
 }
 
-/// What one run does. The parent gets this from the command line and hands it, with a role, to each
-/// process that it starts.
+/// The options of one run. The parent reads them from the command line and passes them, with a
+/// role, to each process that it starts.
 struct Options {
   Shape shape = Shape::kPair;
-  std::string variant;       // chosen among the peer's own, e.g. "ipc"
-  std::size_t size = 1024;   // bytes per message, header included
-  double rate_hz = 100;      // of each publisher; ignored by the floods, which send back to back
-  std::int64_t count = 500;  // measured messages of each publisher; uncapped: that leave a latency
-  double seconds = 10;       // uncapped: for so long
-  std::int64_t warmup = 50;  // messages every subscriber must have seen before the measurement
-  int processes = 3;         // pipeline: source, processes - 2 hops, sink
-  int subscribers = 1;       // fanout
-  int publishers = 1;        // fanin
-  int pairs = 1;             // echo
-  std::string reliability;   // best_effort | reliable; empty: the middleware's own
-  int queue = 0;             // messages that each queue holds; 0: as many as the peer thinks right
-  double work_us = 0;        // a callback computes for so long
-  double stall_ms = 0;       // a sink stops for so long …
-  double stall_every_ms = 1000;  // … once in this time
-  std::string recorded;          // a file with recorded messages, to be sent instead; see Schedule
-  double speed = 1;              // of recorded messages; 0: at the rate, not when recorded
-  std::string faults;            // Hyphos only: what its plan says below `faults:`
-  /// This one, or those that a link joins, the near one first.
+  std::string variant;           // one of the peer's variants, such as "ipc"
+  std::size_t size = 1024;       // bytes per message, header included
+  double rate_hz = 100;          // per publisher. Ignored by floods, which send back to back
+  std::int64_t count = 500;      // measured messages per publisher. Uncapped: recorded latencies
+  double seconds = 10;           // uncapped: duration
+  std::int64_t warmup = 50;      // messages that every subscriber receives before the measurement
+  int processes = 3;             // pipeline: source, processes - 2 hops, sink
+  int subscribers = 1;           // fanout
+  int publishers = 1;            // fanin
+  int pairs = 1;                 // echo
+  std::string reliability;       // best_effort | reliable. Empty: the middleware's default
+  int queue = 0;                 // capacity of each queue in messages. 0: chosen by the peer
+  double work_us = 0;            // computing time of a callback
+  double stall_ms = 0;           // pause of a sink …
+  double stall_every_ms = 1000;  // … once per this interval
+  std::string recorded;          // a file with recorded messages to send. See Schedule
+  double speed = 1;              // of recorded messages. 0: use rate_hz instead of recorded times
+  std::string faults;            // Hyphos only: the section `faults:` of its plan
+  /// This machine, or the machines that a link joins, the near one first.
   std::vector<Machine> machines = std::vector<Machine>(1);
-  std::string relay;  // the place of a gateway with its own process: beside (the node) | own
-  std::string pub_cpus, hop_cpus, sub_cpus;  // processors by role, such as 0-2,5; empty: any
-  std::string worker_python;  // of peers in Python: the interpreter that has Hyphos …
-  std::string worker_file;    // … and hyphos/lab/worker/__main__.py
+  std::string relay;  // location of a gateway process: beside (the node) | own
+  std::string pub_cpus, hop_cpus, sub_cpus;  // processors by role, such as 0-2,5. Empty: any
+  std::string worker_python;                 // for peers in Python: the interpreter with Hyphos …
+  std::string worker_file;                   // … and hyphos/lab/worker/__main__.py
   bool describe = false;
 
-  std::string role;  // empty in the parent; else pub | hop | sub | both
-  int index = 0;     // which publisher, hop or subscriber
+  std::string role;  // empty in the parent. Else pub | hop | sub | both
+  int index = 0;     // index of the publisher, hop or subscriber
   int sheet_fd = -1;
   std::string run_dir;  // private directory in /dev/shm, removed by the parent
-  int run_id = 0;       // distinguishes concurrent runs: names and ports derive from it
+  int run_id = 0;       // distinguishes concurrent runs: names and ports depend on it
 
   [[nodiscard]] bool floods() const {
     return shape == Shape::kFlood || shape == Shape::kInprocFlood || uncapped();
   }
-  /// Ends by the clock, and not with a number of messages.
+  /// The run ends by time, not by a number of messages.
   [[nodiscard]] bool uncapped() const { return shape == Shape::kUncapped; }
   [[nodiscard]] bool in_process() const {
     return shape == Shape::kInproc || shape == Shape::kInprocFlood;
   }
-  /// Publishers with a schedule of their own.
+  /// The number of publishers with their own schedule.
   [[nodiscard]] int sources() const {
     if (shape == Shape::kFanin) return publishers;
     return shape == Shape::kEcho ? pairs : 1;
@@ -165,50 +166,50 @@ struct Options {
     if (shape == Shape::kEcho) return 0;
     return shape == Shape::kFanout ? subscribers : 1;
   }
-  /// Ways from a source to where its messages are measured.
+  /// The number of paths from a source to the endpoint that measures its messages.
   [[nodiscard]] int flows() const { return shape == Shape::kFanout ? subscribers : sources(); }
   [[nodiscard]] int source_of(int flow) const { return sources() == 1 ? 0 : flow; }
-  /// Hyperedges. Echo: 2i there, 2i + 1 back.
+  /// The number of hyperedges. Echo: 2i there, 2i + 1 back.
   [[nodiscard]] int edges() const {
     if (shape == Shape::kEcho) return 2 * pairs;
     return shape == Shape::kPipeline ? processes - 1 : 1;
   }
   [[nodiscard]] bool across_machines() const { return machines.size() > 1; }
-  /// Which machine a process stands on. Of what there are many, all but one machine share them out.
-  /// Along a pipeline each process stands on another than the one before it: every hyperedge lies
-  /// across the link.
+  /// The machine of a process. If a role has several processes, they are distributed over all
+  /// machines but one. Along a pipeline, each process is on a different machine than the process
+  /// before it, so that every hyperedge crosses the link.
   [[nodiscard]] const Machine& machine_of(std::string_view of_role, int of_index) const {
     return machines[static_cast<std::size_t>(place_of(of_role, of_index))];
   }
   [[nodiscard]] const std::string& address_of(std::string_view of_role, int of_index) const {
     return machine_of(of_role, of_index).address;
   }
-  /// Where this process can be reached.
+  /// The address of this process.
   [[nodiscard]] const std::string& own_address() const { return address_of(role, index); }
-  /// Of the machine of the first publisher; that of the first subscriber, where there are two.
+  /// The machine of the first publisher, and the machine of the first subscriber if there are two.
   [[nodiscard]] const Machine& near() const { return machines.front(); }
   [[nodiscard]] const Machine& far() const { return machines[across_machines() ? 1 : 0]; }
-  /// The gateway has its own machine, the last one, without any other process.
+  /// True if the gateway has its own machine: the last one, without other processes.
   [[nodiscard]] bool relay_is_apart() const { return relay == "own"; }
   [[nodiscard]] const Machine& relay_machine() const { return machines.back(); }
   [[nodiscard]] const std::string& cpus_of(std::string_view of_role) const {
     if (of_role == "hop") return hop_cpus;
     return of_role == "sub" ? sub_cpus : pub_cpus;
   }
-  /// The longest wait for all `warmup` messages to be heard.
+  /// The time limit for the reception of all `warmup` messages.
   [[nodiscard]] double longest_warm_up_s() const {
     return 60 + 2 * static_cast<double>(warmup) * std::max(1 / rate_hz, 0.01);
   }
   [[nodiscard]] int queue_or(int own) const { return queue > 0 ? queue : own; }
   [[nodiscard]] Reliability wanted_reliability() const { return reliability_from(reliability); }
-  /// A port of this run: kMaxEdges for edges, then those a daemon takes.
+  /// A port of this run: kMaxEdges ports for edges, followed by the ports of a daemon.
   [[nodiscard]] std::uint16_t port(int index_of_edge) const {
     return static_cast<std::uint16_t>(12000 + run_id % 32 * 600 + index_of_edge);
   }
   static constexpr int kMaxEdges = 2 * kMaxFlows;
 
  private:
-  /// Position in `machines`.
+  /// The index in `machines`.
   [[nodiscard]] int place_of(std::string_view of_role, int of_index) const {
     const int count = static_cast<int>(machines.size()) - (relay_is_apart() ? 1 : 0);
     if (count <= 1) return 0;
@@ -253,7 +254,7 @@ Option option(const char* name, T Options::* field) {
           }};
 }
 
-/// Every option once: read on the command line of the parent, and handed on to the children.
+/// Every option once. The parent reads it from its command line and passes it to the children.
 inline const std::vector<Option>& option_list() {
   static const std::vector<Option> list = {
       {"--shape", [](Options& o, const std::string& text) { o.shape = shape_from(text); },
@@ -323,7 +324,7 @@ inline void check(const Options& o) {
 
 }  // namespace detail
 
-/// Throws std::invalid_argument, which names the option.
+/// Throws std::invalid_argument. Its text names the option.
 inline Options parse_options(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
@@ -340,17 +341,17 @@ inline Options parse_options(int argc, char** argv) {
     if (i + 1 >= argc) throw std::invalid_argument(key + " needs a value");
     try {
       known->read(o, argv[++i]);
-    } catch (const std::logic_error& error) {  // of the conversions, or with a text of ours
+    } catch (const std::logic_error& error) {  // from a conversion, or with our own text
       const std::string what = error.what();
-      throw std::invalid_argument(what.starts_with("sto") ? key + ": '" + argv[i] + "' is no number"
-                                                          : what);
+      throw std::invalid_argument(
+          what.starts_with("sto") ? key + ": '" + argv[i] + "' is not a number" : what);
     }
   }
   detail::check(o);
   return o;
 }
 
-/// The command line of a child, so that parsing it gives back `o` with the role.
+/// The command line of a child. Parsing it returns `o` with the role.
 inline std::vector<std::string> child_arguments(Options o, const std::string& role, int index) {
   o.role = role;
   o.index = index;

@@ -12,14 +12,15 @@
 
 namespace hyphos::lab {
 
-// How Allspaw et al. average (Comparing Performance Between Different Implementations of ROS for
-// Unity, 4.1 and 4.3): delays over ten messages, rates over ten seconds.
+// The averages of Allspaw et al. (Comparing Performance Between Different Implementations of ROS
+// for Unity, 4.1 and 4.3): delays over ten messages, rates over ten seconds.
 
 inline constexpr std::size_t kMeanOf = 10;
 inline constexpr double kWindowS = 10;
 
-/// The mean delays of each ten messages of a flow that were sent one after the other, as far as
-/// they arrived; `heard` is in the order of sending. What is left over is no mean of ten.
+/// Appends the mean delay of each group of ten consecutive messages of a flow, counting only
+/// messages that arrived. `heard` is in the order of sending. A remainder of fewer than ten is
+/// ignored.
 inline void append_means(std::vector<std::int64_t>& means, std::span<const std::int64_t> heard) {
   for (; heard.size() >= kMeanOf; heard = heard.subspan(kMeanOf)) {
     const auto ten = heard.first(kMeanOf);
@@ -28,8 +29,8 @@ inline void append_means(std::vector<std::int64_t>& means, std::span<const std::
   }
 }
 
-/// How long the windows are of a measurement that takes so long, and how many fit: one, and shorter
-/// than ten seconds, for a quick look.
+/// The length of the averaging windows of a measurement, and their number. A short measurement has
+/// one window of less than ten seconds.
 struct Windows {
   explicit Windows(double seconds)
       : length_s(std::min(seconds, kWindowS)),

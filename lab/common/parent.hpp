@@ -24,8 +24,8 @@
 
 namespace hyphos::lab {
 
-// Starts the processes of one run, times the window and prints the result. Whatever happens, no
-// process and no file outlives it.
+// Starts the processes of one run, measures the window and prints the result. No process and no
+// file outlives the run, even after a crash.
 class Parent {
  public:
   /// `program` plays the roles that its arguments name.
@@ -51,13 +51,13 @@ class Parent {
 
   [[nodiscard]] const Options& options() const { return o_; }
 
-  /// `daemon`: its command line; empty: none. `where`: the machine of the daemon.
+  /// `daemon` is the command line of the daemon. Empty: no daemon. `where` is its machine.
   int run(const std::vector<std::string>& daemon, const Machine& where) {
     Sheet sheet(o_.sheet_fd, o_, true);
     if (!daemon.empty()) daemon_ = start_child(daemon, where.netns, "daemon");
     start_children();
-    // Sources give up by themselves: what takes longer has hung. limit_s() in
-    // python/hyphos/lab/runner.py is more than all three together.
+    // Sources give up by themselves, so a process that takes longer hangs. limit_s() in
+    // python/hyphos/lab/runner.py exceeds the sum of these three limits.
     const auto children = static_cast<std::uint32_t>(children_.size());
     const double slack_s = 90 + children;
     const double length_s = o_.floods() ? 120 : 2 * static_cast<double>(o_.count) / o_.rate_hz;
@@ -102,7 +102,7 @@ class Parent {
     children_.push_back(start_child(command, netns, role, o_.cpus_of(role)));
   }
 
-  /// Sleeps until `reached`; throws when a process died or time is up.
+  /// Sleeps until `reached`. Throws if a process died or the time is over.
   template <typename F>
   void await(const Sheet& sheet, double limit_s, const char* what, F reached) {
     const std::int64_t limit = now_ns() + static_cast<std::int64_t>(limit_s * 1e9);
@@ -113,7 +113,7 @@ class Parent {
       expect_all_running(children_);
       if (daemon_.pid > 0) expect_running(daemon_);
       if (now_ns() > limit) {
-        throw std::runtime_error("its processes took more than " + number(limit_s) + " s " + what);
+        throw std::runtime_error("the run took more than " + number(limit_s) + " s " + what);
       }
     }
   }
@@ -137,8 +137,8 @@ class Parent {
     cpu_wall_ns_ = now_ns() - cpu_begin_ns_;
   }
 
-  /// The rate at which messages arrive in each window, read from outside: once in each, at an
-  /// instant that is measured too. CPU time is that of all windows.
+  /// Measures the rate of arrivals in each window from outside: one reading per window, at an
+  /// instant that is measured as well. CPU time covers all windows.
   void measure_windows(const Sheet& sheet) {
     const std::int64_t begin = sheet.head().first_send_ns.load();
     const Windows windows(o_.seconds);
@@ -158,7 +158,8 @@ class Parent {
     stop_cpu();
   }
 
-  // A clean end, so that middleware removes what it left in /dev/shm; a kill for who refuses.
+  // First ask the children to end, so that the middleware removes its files in /dev/shm. Kill the
+  // children that do not end.
   void stop_children() {
     const std::int64_t begin = now_ns();
     for (bool any = true; any && now_ns() - begin < 4'000'000'000;) {
@@ -173,22 +174,22 @@ class Parent {
     for (auto& child : children_) end_child(child);
   }
 
-  /// What the flows measured, taken together.
+  /// The combined measurements of all flows.
   struct Sums {
     std::vector<std::int64_t> latencies, open_latencies, costs, means;
     std::int64_t sent = 0, expected = 0, late_sends = 0;
     std::int64_t received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
-    double bytes = 0;                               // received
-    std::string flow_p95, flow_received;            // lists, for whether all were served alike
-    std::string flow_sent, late_parts, least_late;  // lists, for whether queues grow
+    double bytes = 0;                     // received
+    std::string flow_p95, flow_received;  // lists that show whether all flows were served equally
+    std::string flow_sent, late_parts, least_late;  // lists that show whether queues grow
   };
 
-  /// From the first due time to the due time after the last message.
+  /// From the first due time to the due time that would follow the last message.
   [[nodiscard]] std::int64_t span_ns(const Schedule& schedule) const {
     return o_.floods() ? 0 : schedule.due(o_.count - 1) + std::llround(schedule.period_ns());
   }
 
-  /// Adds the figures that show growth of the queues of a flow.
+  /// Adds the figures that show whether the queues of a flow grow.
   void add_lateness(Sums& sums, const Sheet& sheet, int flow, const Schedule& schedule) const {
     const int source = o_.source_of(flow);
     const auto lateness = sheet.lateness(source);
@@ -243,7 +244,7 @@ class Parent {
     return sums;
   }
 
-  /// The processors that the processes of each role may use, as the kernel has it.
+  /// The processors that the processes of each role may use, as reported by the kernel.
   [[nodiscard]] std::string cpus() const {
     std::map<std::string, Cpus> by_role;
     for (const auto& child : children_) by_role[child.role].add(child.cpus);
@@ -262,7 +263,7 @@ class Parent {
     const double seconds =
         static_cast<double>(sums.last_ns - sheet.head().first_send_ns.load()) / 1e9;
     const auto received = static_cast<double>(sums.received);
-    // Uncapped, what is sent and dropped may be many times what arrives.
+    // In the uncapped shape, sent and dropped messages may far outnumber the received ones.
     const auto counted =
         static_cast<double>(std::max<std::int64_t>(o_.uncapped() ? sums.received : sums.sent, 1));
     const auto planned = static_cast<double>(o_.count) * o_.sources();
@@ -283,7 +284,7 @@ class Parent {
     out.add_percentiles("", sums.latencies).add_percentiles("open_", sums.open_latencies);
     out.add_percentiles("pub_cost_", sums.costs);
     out.add("cpu_us_per_msg", cpu_us / counted);
-    // In process there is no telling the publisher's share apart.
+    // Within one process, the publisher's share cannot be separated.
     out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / counted);
     add_utilization(out, cpu_us, pub_cpu_us);
     out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
@@ -306,8 +307,8 @@ class Parent {
     return out.str();
   }
 
-  /// Of one processor, in per cent: of all processes, the daemon included, of that alone, and of
-  /// the publishers alone.
+  /// CPU use in per cent of one processor: of all processes including the daemon, of the daemon,
+  /// and of the publishers.
   void add_utilization(JsonLine& out, double cpu_us, double pub_cpu_us) const {
     const double percent = 100e3 / static_cast<double>(std::max<std::int64_t>(cpu_wall_ns_, 1));
     const double daemon_us = static_cast<double>(daemon_.cpu_ns) / 1e3;
@@ -323,7 +324,7 @@ class Parent {
   Child daemon_;
   std::int64_t memory_kb_ = 0;
   std::int64_t cpu_begin_ns_ = 0, cpu_wall_ns_ = 0;
-  std::vector<double> rates_;  // at which messages arrived, uncapped
+  std::vector<double> rates_;  // rates of arrival in the uncapped shape
 };
 
 }  // namespace hyphos::lab

@@ -14,8 +14,8 @@
 
 namespace hyphos::lab {
 
-/// What a child process does: it opens its ends through the peer, waits for the others, and then
-/// plays source, hop or sink. Nothing here knows which middleware it drives.
+/// The work of a child process: it opens its endpoints through the peer, waits for the other
+/// processes, and then acts as source, hop or sink. It does not depend on the middleware.
 class Role {
  public:
   Role(const Options& o, Peer& peer)
@@ -26,7 +26,7 @@ class Role {
         work_ns_(static_cast<std::int64_t>(o.work_us * 1e3)) {
     use_precise_timers();
     struct sigaction wake{};
-    wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and asks `stopped`
+    wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and checks `stopped`
     sigaction(SIGUSR1, &wake, nullptr);
   }
 
@@ -42,14 +42,14 @@ class Role {
   }
 
  private:
-  /// A source so late does not go on: nothing new would be learnt.
+  /// A source that is this late stops, because later messages give no new information.
   static constexpr std::int64_t kGiveUp = 5'000'000'000;
   static constexpr std::int64_t kNoProgress = 4'000'000'000;
   static constexpr std::int64_t kUncappedQuiet = 500'000'000;
-  /// What has not arrived so long after the last one was sent is lost: queues may hold hours.
+  /// Messages that have not arrived this long after the last send are lost. Queues may hold hours.
   static constexpr std::int64_t kLongestDrain = 20'000'000'000;
-  /// Between a warm-up message that nobody heard and the next, in the end: 256 sources then send
-  /// 512 a second.
+  /// The final interval between warm-up messages that are not received. 256 sources then send 512
+  /// messages per second.
   static constexpr std::int64_t kWarmUpPatience = 500'000'000;
 
   [[nodiscard]] bool echoes() const { return o_.shape == Shape::kEcho; }
@@ -62,7 +62,7 @@ class Role {
       peer_.forward(data, size);
     });
     listen();
-    if (echoes()) say_bye();  // to the source, which listens too
+    if (echoes()) say_bye();  // to the source, which also receives
   }
 
   void listen() {
@@ -96,7 +96,7 @@ class Role {
                           });
   }
 
-  /// Which column a message belongs to; -1: none of this process.
+  /// The column of a message. -1: the message does not belong to this process.
   [[nodiscard]] int flow_of(const Header& header) const {
     if (header.source >= o_.sources()) return -1;
     if (o_.shape == Shape::kFanin) return header.source;
@@ -122,7 +122,7 @@ class Role {
       if (seen.warm.fetch_add(1, std::memory_order_relaxed) + 1 == o_.warmup) sheet_.tell_parent();
     } else if (header.kind == kMeasured) {
       auto& slot = sheet_.latencies(flow)[header.sequence];
-      const bool again = slot != 0 && !o_.uncapped();  // there slots are used again
+      const bool again = slot != 0 && !o_.uncapped();  // uncapped runs reuse slots
       if (again) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
       slot = std::max<std::int64_t>(arrived - header.stamp_ns, 1);
       seen.last_receive_ns.store(arrived, std::memory_order_relaxed);
@@ -132,7 +132,7 @@ class Role {
     }
   }
 
-  /// A sink that stops for a while: whoever measures must see it.
+  /// Pauses the sink for a while. The measurement must show the pause.
   void stall(std::int64_t now) {
     if (o_.stall_ms <= 0 || !sheet_.phase().reached(kMeasuring)) return;
     const auto every = static_cast<std::int64_t>(o_.stall_every_ms * 1e6);
@@ -142,7 +142,7 @@ class Role {
     sleep_until(now + static_cast<std::int64_t>(o_.stall_ms * 1e6));
   }
 
-  /// Returns the stamp put into the message.
+  /// Returns the stamp in the message.
   std::int64_t send(std::uint16_t kind, std::int64_t sequence) {
     const Header header{now_ns(), static_cast<std::uint32_t>(sequence),
                         static_cast<std::uint16_t>(o_.index), kind};
@@ -167,11 +167,11 @@ class Role {
     sheet_.tell_parent();
   }
 
-  /// Publishes until every flow of this source was heard often enough at its end: this covers
-  /// discovery, connection, page faults and caches alike. The next message waits until the one
-  /// before was heard, or seems lost, so that no backlog is there when the measurement begins,
-  /// however many sources share a way that carries less than they are to send. Where that takes too
-  /// long, to be heard at all is enough.
+  /// Publishes until the subscribers of every flow of this source have received enough messages.
+  /// The warm-up covers discovery, connection, page faults and caches. Each message waits until the
+  /// previous one was received or appears lost. The measurement therefore starts without a backlog,
+  /// even if many sources share a path with less capacity than their load. If this takes too long,
+  /// one received message is enough.
   void warm_up() {
     const auto period = static_cast<std::int64_t>(std::max(schedule_.period_ns(), 1e7));
     const std::int64_t begin = now_ns() + offset(period);
@@ -179,7 +179,7 @@ class Role {
     std::int64_t patience = period, sent = 0, sent_ns = 0, heard = 0;
     for (std::int64_t tick = begin; heard < o_.warmup && (heard == 0 || now_ns() < limit);
          tick += period) {
-      if (now_ns() > limit) throw std::runtime_error("a subscriber did not hear the warm-up");
+      if (now_ns() > limit) throw std::runtime_error("a subscriber did not receive the warm-up");
       sleep_until(tick);
       const std::int64_t before = std::exchange(heard, lowest_warm());
       if (sent > 0 && heard == before) {
@@ -194,7 +194,7 @@ class Role {
     settle(&Sheet::Flow::warm, sent, std::max<std::int64_t>(patience, 200'000'000), limit);
   }
 
-  /// Sources share the period out among them: their messages do not come all at once.
+  /// Offsets the sources within a period, so that their messages are not simultaneous.
   [[nodiscard]] std::int64_t offset(std::int64_t period) const {
     return period * o_.index / o_.sources();
   }
@@ -209,7 +209,7 @@ class Role {
       const std::int64_t due = begin + schedule_.due(i);
       const std::int64_t now = now_ns();
       if (now < due) sleep_until(due);
-      if (now - due > kGiveUp) return;  // what was not sent says that it was too much
+      if (now - due > kGiveUp) return;  // the missing messages show the overload
       const std::int64_t stamp = send(kMeasured, i);
       costs[static_cast<std::size_t>(i)] = std::max<std::int64_t>(now_ns() - stamp, 1);
       lateness[static_cast<std::size_t>(i)] = stamp - due;
@@ -218,7 +218,8 @@ class Role {
     }
   }
 
-  /// So many, or until time is up: then sequences begin again, for their slots are as many.
+  /// Sends a fixed number of messages, or until the time is over. In the second case sequences
+  /// restart, because the number of slots is fixed.
   void send_back_to_back() {
     auto costs = sheet_.costs(o_.index);
     const std::int64_t end = sheet_.head().first_send_ns.load() +
@@ -233,9 +234,9 @@ class Role {
     }
   }
 
-  /// Uncapped, few messages are under way at once: else who is held back by nothing would take a
-  /// processor to make what is dropped. The sheet is looked at again and again, since to be told
-  /// would cost the subscriber something for each message. What brings no progress is lost.
+  /// Uncapped: limits the messages in flight. Otherwise an unthrottled publisher would use a whole
+  /// processor for messages that are dropped. The sheet is polled, because a notification would
+  /// cost the subscriber time for each message. Messages without progress are lost.
   void await_room() {
     const std::int64_t sent = source().sent.load(), most = o_.size >= (8u << 20) ? 4 : 8;
     std::int64_t seen = total(&Sheet::Flow::received), progress = now_ns();
@@ -248,7 +249,8 @@ class Role {
     }
   }
 
-  /// What has not arrived then is lost, and counted so. A flood loses nothing: it takes its time.
+  /// Messages that have not arrived after the drain count as lost. A flood loses nothing and has no
+  /// time limit.
   void drain() {
     const bool waits = o_.floods() && !o_.uncapped();
     const std::int64_t limit = waits ? INT64_MAX : now_ns() + kLongestDrain;
@@ -256,7 +258,8 @@ class Role {
     settle(&Sheet::Flow::received, source().sent.load(), quiet, limit);
   }
 
-  /// Until each flow here has so many, or nothing came for `quiet` nanoseconds, or to the limit.
+  /// Waits until each flow here has `sent` messages, until nothing has arrived for `quiet`
+  /// nanoseconds, or until the limit.
   void settle(std::atomic<std::int64_t> Sheet::Flow::* field, std::int64_t sent, std::int64_t quiet,
               std::int64_t limit) {
     const std::int64_t expected = sent * flows_here();
@@ -270,7 +273,7 @@ class Role {
     }
   }
 
-  /// Wakes subscribers that block in the middleware, so that they see the end.
+  /// Wakes subscribers that block in the middleware, so that they notice the end.
   void say_bye() {
     for (int i = 0; i < 3; ++i) {
       send(kBye, 0);
@@ -298,7 +301,7 @@ class Role {
   const Options& o_;
   Peer& peer_;
   Sheet sheet_;
-  std::int64_t given_up_ = 0;  // uncapped: messages that are under way no more
+  std::int64_t given_up_ = 0;  // uncapped: messages no longer in flight
   Schedule schedule_;
   std::int64_t work_ns_;
   std::int64_t next_stall_ns_ = 0;

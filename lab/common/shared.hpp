@@ -12,17 +12,18 @@
 
 namespace hyphos::lab {
 
-/// A file without a name for what a parent shares with its children, who inherit it across exec.
+/// Creates an unnamed file for memory that a parent shares with its children. They inherit it
+/// across exec.
 inline int create_shared_file() {
   const int fd = memfd_create("hyphos-lab-sheet", 0);
   if (fd < 0) throw std::runtime_error("cannot create the result sheet");
   return fd;
 }
 
-/// That file in memory; zeros at first.
+/// The file mapped into memory. Its initial content is zeros.
 class SharedMemory {
  public:
-  /// `create`: gives the file its size. `populate`: no page is zeroed later, in the measurement.
+  /// `create` sets the size of the file. `populate` zeroes all pages now, not in the measurement.
   SharedMemory(int fd, std::size_t length, bool create, bool populate) : length_(length) {
     if (create && ftruncate(fd, static_cast<off_t>(length)) != 0) {
       throw std::runtime_error("cannot size the result sheet");
@@ -45,16 +46,16 @@ class SharedMemory {
   void* base_ = nullptr;
 };
 
-/// Steps of a run, in order; the parent enters them.
+/// The steps of a run, in order. The parent enters them.
 enum Phase : std::uint32_t {
   kStarting,
-  kWarmingUp,  // every process has opened its ends
-  kWarm,       // every flow was heard to its end
-  kMeasuring,  // CPU clocks read
-  kStopping,   // all sent, and received or given up; CPU clocks read again
+  kWarmingUp,  // every process has opened its endpoints
+  kWarm,       // every flow has delivered messages to its last subscriber
+  kMeasuring,  // CPU clocks are read
+  kStopping,   // everything is sent, and received or lost
 };
 
-/// The step that a run is in, in shared memory: the children sleep until the parent enters the one
+/// The current step of a run, in shared memory. Children sleep until the parent enters the step
 /// that they wait for.
 class SharedPhase {
  public:

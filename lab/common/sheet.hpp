@@ -10,11 +10,11 @@
 
 namespace hyphos::lab {
 
-/// One piece of memory shared by the parent and its children: the start barrier, and the results,
-/// written in place so that nothing has to be sent back when the run ends.
+/// The memory shared by the parent and its children: the start barrier and the results. Results are
+/// written in place, so that nothing is sent at the end of the run.
 class Sheet {
  public:
-  /// "hyphlab" and a version, which changes with the meaning of any field.
+  /// "hyphlab" and a version. The version changes with the meaning of any field.
   static constexpr std::uint64_t kMagic = 0x0362616c68707968;
   struct alignas(64) Flow {
     std::atomic<std::int64_t> received, warm, duplicates, corrupt, last_receive_ns;
@@ -23,8 +23,8 @@ class Sheet {
     std::atomic<std::int64_t> sent, late_sends;
     std::atomic<std::uint32_t> warm, done;
   };
-  /// What the parent maps by, so that a process with another idea of it, such as one in Python
-  /// (hyphos/lab/worker/sheet.py), ends instead of writing in the wrong place.
+  /// The layout of the parent's mapping. A process with a different layout, for example a Python
+  /// process (hyphos/lab/worker/sheet.py), ends instead of writing to wrong offsets.
   struct Layout {
     std::uint64_t magic;
     std::uint32_t head_bytes, flow_bytes, source_bytes, max_flows;
@@ -33,7 +33,7 @@ class Sheet {
   struct Head {
     Layout layout;
     SharedPhase phase;
-    std::atomic<std::uint32_t> ready, steps;  // `steps`: counts what the parent waits for
+    std::atomic<std::uint32_t> ready, steps;  // `steps` counts events for the parent
     std::atomic<std::int64_t> first_send_ns;
     Flow flows[kMaxFlows];
     Source sources[kMaxFlows];
@@ -48,7 +48,7 @@ class Sheet {
     constexpr Layout kLayout{kMagic, sizeof(Head), sizeof(Flow), sizeof(Source), kMaxFlows};
     if (create) head().layout = kLayout;
     if (head().layout != kLayout)
-      throw std::runtime_error("the result sheet is of another version");
+      throw std::runtime_error("the result sheet has a different version");
   }
   Sheet(const Sheet&) = delete;
   Sheet& operator=(const Sheet&) = delete;
@@ -56,11 +56,11 @@ class Sheet {
   [[nodiscard]] Head& head() const { return *memory_.at<Head>(0); }
   [[nodiscard]] SharedPhase& phase() const { return head().phase; }
 
-  /// Stamp to callback of each message, by sequence; 0 = not received.
+  /// Latency from stamp to callback of each message, by sequence. 0: not received.
   [[nodiscard]] std::span<std::int64_t> latencies(int flow) const { return column(flow); }
-  /// Duration of each publish call; 0 = not sent.
+  /// Duration of each publish call. 0: not sent.
   [[nodiscard]] std::span<std::int64_t> costs(int source) const { return column(flows_ + source); }
-  /// How much later than scheduled each publish call began.
+  /// Delay of the start of each publish call after its due time.
   [[nodiscard]] std::span<std::int64_t> lateness(int source) const {
     return column(flows_ + sources_ + source);
   }

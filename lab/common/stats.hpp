@@ -12,7 +12,7 @@
 
 namespace hyphos::lab {
 
-// Percentile by the nearest-rank rule, in microseconds; `sorted` holds nanoseconds. NaN if empty.
+// Percentile by the nearest-rank rule, in microseconds. `sorted` holds nanoseconds. NaN if empty.
 inline double percentile_us(const std::vector<std::int64_t>& sorted, double percent) {
   if (sorted.empty()) return std::nan("");
   const auto rank =
@@ -20,7 +20,7 @@ inline double percentile_us(const std::vector<std::int64_t>& sorted, double perc
   return static_cast<double>(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]) / 1e3;
 }
 
-/// A finite number as JSON has it, or null.
+/// A finite number in JSON format, or null.
 inline std::string number(double value) {
   if (!std::isfinite(value)) return "null";
   char text[48];
@@ -28,16 +28,16 @@ inline std::string number(double value) {
   return text;
 }
 
-/// Numbers as a JSON list; those that are not finite as null.
+/// A JSON list of numbers. Numbers that are not finite become null.
 inline std::string list_of(std::span<const double> values) {
   std::string text = "[";
   for (const double value : values) text += (text.size() == 1 ? "" : ", ") + number(value);
   return text + "]";
 }
 
-/// The samples as [[lowest value of the bucket, count], …], in order: buckets are 1 ns wide up to
-/// 2048 ns and then a 1024th of their octave, as those of an HDR histogram of three digits
-/// (Gil Tene, hdrhistogram.org), so that a value is known to 0.1 %.
+/// The samples as [[lowest value of the bucket, count], …], in order. Buckets are 1 ns wide up to
+/// 2048 ns, and above that a 1024th of their octave, like an HDR histogram with three digits (Gil
+/// Tene, hdrhistogram.org). The error of a value is at most 0.1 %.
 inline std::string histogram(const std::vector<std::int64_t>& samples) {
   std::map<std::int64_t, std::uint64_t> buckets;
   for (const std::int64_t sample : samples) {
@@ -53,7 +53,7 @@ inline std::string histogram(const std::vector<std::int64_t>& samples) {
   return text + "]";
 }
 
-// Writes one flat JSON object. Keys and strings are ours and need no escaping.
+// Writes one flat JSON object. The program chooses keys and strings, so they need no escaping.
 class JsonLine {
  public:
   JsonLine& add(const char* key, const std::string& value) { return raw(key, "\"" + value + "\""); }

@@ -1,6 +1,6 @@
-// Keeps the processors that it may use from sleeping: a loop on each, which gives way to whatever
-// else wants to run. A processor that sleeps takes some microseconds to wake up, and one of a
-// virtual machine as long as its host pleases. Ends when its input does.
+// Keeps the processors that it may use from sleeping: a loop on each processor, which yields to
+// every other task. A sleeping processor needs some microseconds to wake up. In a virtual machine
+// it may need as long as the host decides. The program ends at the end of its input.
 #include <sched.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ void rest_a_little() {
 #endif
 }
 
-/// Only on that processor, and only while nobody else wants it.
+/// Pins the thread to the processor, and runs it only while no other task needs the processor.
 bool stay_on(int processor) {
   cpu_set_t only;
   CPU_ZERO(&only);
@@ -40,7 +40,7 @@ int main() {
     if (!CPU_ISSET(processor, &allowed)) continue;
     std::thread([processor] {
       if (!stay_on(processor)) {
-        std::perror("hyphos-lab-busy-cpus: cannot give way to others");
+        std::perror("hyphos-lab-busy-cpus: cannot bind a thread with idle priority");
         ::_exit(1);
       }
       for (;;) rest_a_little();

@@ -1,7 +1,7 @@
-// How long a cache line takes from one processor to another: what a message between two threads
-// costs beside its instructions. The processors of a virtual machine may lie on one chip of its
-// host, or be moved apart while it runs; then whatever is handed over takes several times as long,
-// and nothing else tells of it.
+// Measures the time that a cache line takes from one processor to another. A message between two
+// threads costs this time in addition to its instructions. The processors of a virtual machine may
+// share one chip of the host, or be moved apart while it runs. In the second case every transfer
+// takes several times as long, and no other value shows it.
 #include <sched.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kRoundTrips = 500;
 constexpr int kBursts = 20;
 constexpr std::size_t kMostPairs = 16;
-// For a pair: where others work, a burst takes a time slice of theirs.
+// The limit for a pair. If other programs run, a burst takes one of their time slices.
 constexpr auto kPatience = std::chrono::milliseconds(50);
 
 std::vector<int> processors_allowed() {
@@ -43,7 +43,7 @@ bool stay_on(int processor) {
 struct alignas(64) Line {
   std::atomic<unsigned> turn{0};
 
-  /// Sees the odd turns come and makes them even, or the other way about.
+  /// Waits for the odd values of `turn` and makes them even, or the reverse.
   void answer(unsigned first, unsigned last) {
     for (unsigned at = first; at <= last; at += 2) {
       while (turn.load(std::memory_order_acquire) != at) {
@@ -53,7 +53,8 @@ struct alignas(64) Line {
   }
 };
 
-/// The quickest burst, in ns one way: whoever is interrupted says nothing of the processors.
+/// The fastest burst, in ns for one direction. Interrupted bursts give no information about the
+/// processors.
 std::optional<double> between(int here, int there) {
   if (!stay_on(here)) return std::nullopt;
   Line line;
@@ -69,7 +70,7 @@ std::optional<double> between(int here, int there) {
   double best = 0.0;
   const auto give_up = Clock::now() + kPatience;
   for (unsigned done = 0; done < bursts; ++done) {
-    // Known to the other before its last turn comes.
+    // The other thread must read the new value before its last turn.
     if (Clock::now() > give_up) bursts = done + 1;
     const unsigned begin = done * 2 * kRoundTrips;
     const auto began = Clock::now();

@@ -1,7 +1,8 @@
-// Runs a program on processors of a slower clock: `hyphos-lab-slow SHARE -- PROGRAM …`. On each
-// processor a real-time thread takes the rest of every 200 µs, so that a piece of work takes
-// 1 / SHARE times as long, as at a lower frequency, but for memory, and in steps of 200 µs.
-// Everything on these processors is slowed, the kernel too. Ends as the program does.
+// Runs a program on slowed-down processors: `hyphos-lab-slow SHARE -- PROGRAM …`. On each
+// processor, a real-time thread takes the rest of every 200 µs, so that work takes 1 / SHARE times
+// as long. The effect resembles a lower clock frequency, except for memory, and in steps of 200 µs.
+// It slows down everything on these processors, including the kernel. This program ends with
+// PROGRAM.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kPeriodNs = 200'000;
 constexpr int kPriority = 50;
-// The kernel takes a real-time thread off that runs for more than 95 % of the time.
+// The kernel suspends a real-time thread that runs for more than 95 % of the time.
 constexpr double kLeastShare = 0.1;
 
 std::int64_t now_ns() {
@@ -38,7 +39,7 @@ void sleep_until(std::int64_t ns) {
   }
 }
 
-/// Binds this thread to that processor, with real-time priority.
+/// Binds this thread to the processor, with real-time priority.
 bool seize(int processor) {
   cpu_set_t only;
   CPU_ZERO(&only);
@@ -49,7 +50,7 @@ bool seize(int processor) {
          sched_setscheduler(0, SCHED_FIFO, &how) == 0;
 }
 
-/// The rest after a late start has its full length: programs get their share in each period, and
+/// After a late start, the rest keeps its full length. Programs get their share in each period, and
 /// never wait for two busy phases in a row.
 [[noreturn]] void take(std::int64_t busy_ns, std::int64_t offset_ns) {
   for (std::int64_t next = now_ns() + offset_ns;;) {
@@ -66,7 +67,7 @@ int fail(const std::string& what) {
   return 1;
 }
 
-/// 0, or the number of the error for which a processor cannot be had.
+/// Returns 0, or the error number if a processor is not available.
 int slow_down(double share) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -76,7 +77,7 @@ int slow_down(double share) {
   int count = 0;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
     if (!CPU_ISSET(processor, &allowed)) continue;
-    // Apart by a part of the period: all processors are not away at once.
+    // The offsets are spread over the period, so that not all processors are busy at once.
     const std::int64_t offset = kPeriodNs * count / CPU_COUNT(&allowed);
     ++count;
     std::thread([processor, busy, offset, &ready, &error] {
@@ -107,7 +108,7 @@ int main(int argc, char** argv) {
   const double share = std::atof(argv[1]);
   if (!(share >= kLeastShare && share < 1)) return fail("SHARE: from 0.1 to less than 1");
   const pid_t own = getpid();
-  const pid_t child = fork();  // before the threads, none of which it is to have
+  const pid_t child = fork();  // before the threads: the child must not have any
   if (child < 0) return fail(std::strerror(errno));
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -120,7 +121,7 @@ int main(int argc, char** argv) {
     kill(child, SIGKILL);
     wait_for(child);
     return fail(std::string("no real-time thread: ") + std::strerror(error) +
-                "; it needs root, and a share of real time in its cgroup");
+                ": run as root, with a real-time budget in its cgroup");
   }
   const int code = wait_for(child);
   std::fflush(nullptr);

@@ -1,5 +1,5 @@
-// hyphos-lab-graph: runs the graph of a robot.yaml with synthetic nodes, each process as the plan
-// has it, and prints as one JSON object whether everything arrived and how late.
+// hyphos-lab-graph: runs the graph of a robot.yaml with synthetic nodes, in the processes of the
+// plan. Prints one JSON object that shows whether all messages arrived, and their lateness.
 
 #include <cstdio>
 #include <exception>
@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kWarmups = 3;
-// Of a run by itself, as of the other workloads: what has not arrived then is lost.
+// The same limits as in the other workloads: messages that have not arrived by then are lost.
 constexpr std::int64_t kNoProgress = 4 * kSecond, kLongestDrain = 20 * kSecond;
 
-/// Starts one process for each of the plan, leads them through the steps and reports. No process
-/// outlives it.
+/// Starts one process for each process of the plan, leads them through the steps and reports. No
+/// process outlives this object.
 class Conductor {
  public:
   explicit Conductor(Options options)
@@ -34,7 +34,7 @@ class Conductor {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (ends_.sources.empty()) {
       throw std::runtime_error(options_.plan +
-                               ": no channel says what it carries; give those that matter "
+                               ": no channel has a load: give the relevant channels "
                                "publishers, subscribers and a load: {rate_hz: …, size: …}");
     }
     for (const auto& [process, cpus] : options_.cpus) expect_placeable(process, cpus);
@@ -54,9 +54,9 @@ class Conductor {
   void run() {
     for (const ProcessPlan& process : plan_.processes) start(process);
     Sheet::Head& head = sheet_->head();
-    wait("a process does not start", 60 * kSecond, [&] { return head.ready == children_.size(); });
+    wait("a process did not start", 60 * kSecond, [&] { return head.ready == children_.size(); });
     sheet_->phase().enter(kWarmingUp);
-    wait("a subscriber did not hear the warm-up", 60 * kSecond, [&] { return warm(); });
+    wait("a subscriber did not receive the warm-up", 60 * kSecond, [&] { return warm(); });
     sheet_->phase().enter(kWarm);
     quiet_down(&Sheet::Flow::warm);
     for (Child& child : children_) child.cpu_start_ns = child.read_cpu_ns();
@@ -65,7 +65,7 @@ class Conductor {
     head.first_send_ns.store(begin);
     head.span_ns.store(window);
     sheet_->phase().enter(kMeasuring);
-    wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
+    wait("a publisher did not end", window + 60 * kSecond, [&] { return done(); });
     seconds_ = static_cast<double>(now_ns() - begin) / 1e9;
     if (options_.figures) drain();
     for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
@@ -100,7 +100,7 @@ class Conductor {
     children_.push_back(start_child(command, space, process.name, cpus));
   }
 
-  /// Until `reached`; throws `what` when time is up, and when a process died.
+  /// Waits until `reached`. Throws `what` when the time is over, and throws if a process died.
   void wait(const char* what, std::int64_t patience_ns, const std::function<bool()>& reached) {
     for (const std::int64_t limit = now_ns() + patience_ns; !reached();) {
       sleep_until(now_ns() + 10'000'000);
@@ -121,10 +121,10 @@ class Conductor {
     }
     return true;
   }
-  /// Until nothing has come for a while.
+  /// Waits until no message has arrived for a while.
   void quiet_down(std::atomic<std::int64_t> Sheet::Flow::* count) {
     std::int64_t seen = -1, progress = now_ns();
-    wait("messages do not end", 120 * kSecond, [&] {
+    wait("messages did not stop", 120 * kSecond, [&] {
       std::int64_t now = 0;
       for (std::size_t i = 0; i < ends_.flows.size(); ++i) now += (sheet_->flow(i).*count).load();
       if (now != seen) progress = now_ns();
@@ -133,11 +133,11 @@ class Conductor {
     });
   }
 
-  /// Until all that was sent has come, or nothing comes any more.
+  /// Waits until every sent message has arrived, or no more messages arrive.
   void drain() {
     const std::int64_t begin = now_ns();
     std::int64_t seen = -1, progress = begin;
-    wait("messages do not end", 2 * kLongestDrain, [&] {
+    wait("messages did not stop", 2 * kLongestDrain, [&] {
       std::int64_t now = 0, due = 0;
       for (std::size_t i = 0; i < ends_.flows.size(); ++i) {
         now += sheet_->flow(i).received.load();
@@ -145,7 +145,7 @@ class Conductor {
       }
       if (now != seen) progress = now_ns();
       seen = now;
-      // An answer may still be computed.
+      // A reply may still be in computation.
       const std::int64_t quiet = now >= due ? kSecond / 6 : kNoProgress;
       return now_ns() - progress > quiet || now_ns() - begin > kLongestDrain;
     });

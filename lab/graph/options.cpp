@@ -17,7 +17,7 @@ double number(const std::string& key, const std::string& text, double least, dou
     used = 0;
   }
   if (used != text.size() || used == 0 || !(value >= least && value <= most)) {
-    throw std::invalid_argument(key + ": '" + text + "' is no number from " +
+    throw std::invalid_argument(key + ": '" + text + "' is not a number from " +
                                 std::to_string(least) + " to " + std::to_string(most));
   }
   return value;
@@ -27,7 +27,7 @@ std::pair<std::string, std::string> two(const std::string& key, const std::strin
                                         const char* form) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    throw std::invalid_argument(key + ": '" + text + "' is no " + form);
+    throw std::invalid_argument(key + ": '" + text + "' is not a " + form);
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }

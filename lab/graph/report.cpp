@@ -11,7 +11,7 @@
 namespace hyphos::lab::graph {
 namespace {
 
-/// How often each value was seen: the lowest value of its bucket.
+/// The number of samples in each bucket, by the lowest value of the bucket.
 using Histogram = std::map<std::int64_t, std::uint64_t>;
 
 std::string list(const std::vector<End>& ends,
@@ -51,7 +51,7 @@ std::string flows(const Outcome& out) {
     std::array<double, kLateParts> medians{};
     for (std::size_t part = 0; part < kLateParts; ++part) {
       medians[part] = row.late[part].percentile_us(50);
-      least = std::fmin(least, row.late[part].percentile_us(1));  // not of parts without messages
+      least = std::fmin(least, row.late[part].percentile_us(1));  // ignores parts without messages
     }
     line.raw("late_parts_us", list_of(medians)).add("least_late_us", least);
   });
@@ -67,7 +67,7 @@ std::uint64_t count_of(const Histogram& histogram) {
   return count;
 }
 
-/// By the nearest-rank rule, in microseconds; NaN without samples.
+/// The percentile by the nearest-rank rule, in microseconds. NaN without samples.
 double percentile(const Histogram& histogram, double percent) {
   const std::uint64_t total = count_of(histogram);
   if (total == 0) return std::nan("");
@@ -97,7 +97,7 @@ std::string buckets(const Histogram& histogram) {
   return text + "]";
 }
 
-/// Of all sources, or of all flows, taken together.
+/// The sums over all sources or all flows.
 struct Sums {
   std::int64_t planned = 0, sent = 0, late_sends = 0;
   std::int64_t expected = 0, received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
@@ -109,7 +109,7 @@ Sums sum_up(const Outcome& out) {
   for (std::size_t i = 0; i < out.ends.sources.size(); ++i) {
     const Sheet::Source& row = out.sheet.source(i);
     const std::int64_t sent = row.sent.load();
-    // An answer is planned when what it answers has come.
+    // A reply is planned when its request has arrived.
     const bool answers = !out.ends.sources[i].channel->load->after.empty();
     sums.planned += answers ? sent + row.refused.load() : row.planned.load();
     sums.sent += sent;
@@ -129,7 +129,7 @@ Sums sum_up(const Outcome& out) {
   return sums;
 }
 
-/// The median of what the publish calls took, in microseconds.
+/// The median duration of the publish calls, in microseconds.
 double publish_cost(const Outcome& out) {
   std::map<double, std::uint64_t> counts;
   std::uint64_t total = 0;

@@ -15,7 +15,8 @@
 
 namespace hyphos::lab::graph {
 
-/// Durations in buckets of a 2^SubBits-th of their octave, in memory of zeros that processes share.
+/// Durations in buckets that are a 2^SubBits-th of their octave wide, in zero-initialized memory
+/// that processes share.
 template <unsigned SubBits>
 class Buckets {
  public:
@@ -23,7 +24,8 @@ class Buckets {
     counts_[index(static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)))].fetch_add(
         1, std::memory_order_relaxed);
   }
-  /// By the nearest-rank rule, in microseconds; the middle of the bucket. NaN without samples.
+  /// The percentile by the nearest-rank rule, in microseconds: the middle of the bucket. NaN
+  /// without samples.
   [[nodiscard]] double percentile_us(double percent) const {
     std::uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
@@ -36,8 +38,7 @@ class Buckets {
     }
     return middle(at) / 1e3;
   }
-  /// Calls `each` with the lowest value of each bucket that is not empty, and what is in it, in
-  /// order.
+  /// Calls `each` with the lowest value and the count of each non-empty bucket, in order.
   template <typename F>
   void for_each(F each) const {
     for (std::size_t at = 0; at < kBuckets; ++at) {
@@ -70,17 +71,17 @@ class Buckets {
 };
 
 using Durations = Buckets<5>;
-/// As exact as the histograms of a result (lab/common/stats.hpp): 280 KB each.
+/// As precise as the histograms of a result (lab/common/stats.hpp): 280 KB each.
 using FineDurations = Buckets<10>;
 
-/// A node that publishes a channel, and one that hears it.
+/// A node that publishes or subscribes to a channel.
 struct End {
   const ChannelPlan* channel;
   std::string node;
 };
 
-/// Who sends and who hears, in the order of the plan: the same in every process of a run. Only
-/// channels that say what they carry take part.
+/// The publishers and subscribers in the order of the plan, equal in every process of a run. Only
+/// channels with a load take part.
 struct Ends {
   explicit Ends(const Plan& plan) {
     for (const ChannelPlan& channel : plan.channels) {
@@ -94,8 +95,8 @@ struct Ends {
 
   std::vector<End> sources;
   std::vector<End> flows;
-  std::vector<std::size_t> last;  ///< of each flow: which end of a chain it is, or kNone
-  std::size_t chains = 0;         ///< flows that nobody answers
+  std::vector<std::size_t> last;  ///< by flow: index of the chain end, or kNone
+  std::size_t chains = 0;         ///< number of flows without a reply
 
  private:
   [[nodiscard]] bool answered(const End& flow) const {
@@ -105,24 +106,24 @@ struct Ends {
   }
 };
 
-/// What the processes of a run share: the steps, and the results, written in place.
+/// The memory that the processes of a run share: the steps, and the results, written in place.
 class Sheet {
  public:
   struct alignas(64) Source {
     std::atomic<std::int64_t> planned, sent, refused, late, worst_late_ns;
     std::atomic<std::uint32_t> done;
-    Durations cost;  ///< of each publish call
+    Durations cost;  ///< duration of each publish call
   };
   struct alignas(64) Flow {
     std::atomic<std::int64_t> warm, received;
     std::atomic<std::int64_t> duplicates, corrupt, last_receive_ns;
-    Durations transit;  ///< publish to callback
-    /// Latency from the due time of the first message of the chain, by part of the measurement: it
-    /// increases from part to part in a graph that falls behind.
+    Durations transit;  ///< from publish to callback
+    /// Latency from the due time of the first message of the chain, for each part of the
+    /// measurement. It increases from part to part in a graph that falls behind.
     std::array<Durations, kLateParts> late;
   };
-  /// Where a chain ends: from the first publish of the chain, and from the instant at which that
-  /// was due, to the callback.
+  /// The end of a chain: the latency to the callback from the first publish of the chain, and from
+  /// the due time of that publish.
   struct alignas(64) Chain {
     FineDurations latency, open;
   };
@@ -132,7 +133,7 @@ class Sheet {
     std::atomic<std::int64_t> first_send_ns, span_ns;
   };
 
-  /// `figures`: with those of whole chains.
+  /// `figures` adds the figures of whole chains.
   Sheet(int fd, const Ends& ends, bool figures, bool create)
       : sources_(ends.sources.size()),
         flows_(ends.flows.size()),

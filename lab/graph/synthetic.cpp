@@ -8,11 +8,11 @@
 namespace hyphos::lab::graph {
 namespace {
 
-/// A source so late does not go on: nothing new would be learnt. A run by itself has the patience
-/// of the other workloads (lab/common/roles.hpp).
+/// A source that is this late stops, because later messages give no new information. A single run
+/// has the same limits as the other workloads (lab/common/roles.hpp).
 constexpr std::int64_t kGiveUpNs = 1'000'000'000;
 constexpr std::int64_t kGiveUpWithFiguresNs = 5'000'000'000;
-// A few messages are to be heard within seconds, and none of them are to be too much.
+// The warm-up needs a few messages within seconds, and must not overload any channel.
 constexpr double kSlowestWarmupHz = 0.5, kFastestWarmupHz = 20;
 
 RuntimeOptions runtime_options(const Options& options) {
@@ -39,7 +39,7 @@ Synthetic::Synthetic(const Options& options)
       if (ends_.sources[i].node == name) open_source(nodes_.back(), i);
     }
   }
-  // Only now: a callback answers through publishers that all stand.
+  // Subscribe last: callbacks reply through publishers, which must all exist.
   for (const Node& node : nodes_) {
     for (std::size_t i = 0; i < ends_.flows.size(); ++i) {
       if (ends_.flows[i].node == node.name()) open_flow(node, i);
@@ -60,7 +60,7 @@ void Synthetic::open_source(const Node& node, std::size_t index) {
   source->row = &sheet_.source(index);
   source->size = std::max(static_cast<std::size_t>(channel.load->size_bytes), sizeof(Header));
   source->rate_hz = channel.load->rate_hz * options_.scale;
-  // Sources share the period out among them: their messages do not come all at once.
+  // Offsets the sources within a period, so that their messages are not simultaneous.
   source->phase = static_cast<double>(index) / static_cast<double>(ends_.sources.size());
   source->number = static_cast<std::uint16_t>(index);
   sources_.emplace_back(std::string(node.name()), std::move(source));
@@ -122,7 +122,7 @@ void Synthetic::record(const Header& header, std::int64_t now, Ear& ear) const {
     ear.chain->latency.record(now - header.first_ns);
     ear.chain->open.record(now - header.due_ns);
   }
-  // Each publisher's messages come in order: one that does not is there for the second time.
+  // The messages of a publisher arrive in order. A message out of order is a duplicate.
   if (header.source >= ear.heard.size()) return;
   std::uint32_t& heard = ear.heard[header.source];
   if (header.sequence <= heard) {

@@ -14,8 +14,9 @@
 
 namespace hyphos::lab::graph {
 
-/// One process of a plan with nodes that stand in for the real ones: they publish messages of the
-/// given size at the given rate, compute for the given time on what they receive, and answer it.
+/// One process of a plan with synthetic nodes in place of the real ones. The nodes publish messages
+/// of the given size at the given rate, compute for the given time on received messages, and reply
+/// to them.
 class Synthetic {
  public:
   explicit Synthetic(const Options& options);
@@ -23,7 +24,7 @@ class Synthetic {
   Synthetic& operator=(const Synthetic&) = delete;
   ~Synthetic();
 
-  /// Until the parent ends the run.
+  /// Runs until the parent ends the run.
   void run();
 
  private:
@@ -33,23 +34,23 @@ class Synthetic {
     Publisher<Buffer> publisher;
     Sheet::Source* row;
     std::size_t size;
-    double rate_hz;        ///< 0: it answers
-    double phase;          ///< where in its period it starts, 0 to 1
-    std::uint16_t number;  ///< among all of the graph
+    double rate_hz;        ///< 0: sends replies
+    double phase;          ///< start within its period, 0 to 1
+    std::uint16_t number;  ///< index in the whole graph
     std::atomic<std::int64_t> heard{0};
-    std::uint32_t sequence = 0;  ///< of the one thread that publishes it after the warm-up
+    std::uint32_t sequence = 0;  ///< for the one thread that publishes after the warm-up
   };
   struct Header {
     std::int64_t due_ns, first_ns;  ///< of the first message of the chain
-    std::int64_t stamp_ns;          ///< of this one
+    std::int64_t stamp_ns;          ///< of this message
     std::uint32_t sequence;
     std::uint16_t source, measured;
   };
   static_assert(sizeof(Header) == 32);
-  /// What a node hears of one channel; one callback at a time.
+  /// The subscription of a node to one channel. One callback runs at a time.
   struct Ear {
     Sheet::Flow* row;
-    Sheet::Chain* chain;  ///< null where it is answered, and without figures
+    Sheet::Chain* chain;  ///< null if there is a reply, or without figures
     std::size_t size;
     std::int64_t work_ns;
     std::vector<Source*> answers;
@@ -60,7 +61,8 @@ class Synthetic {
   void open_flow(const Node& node, std::size_t index);
   void on_message(const Buffer& message, Ear& ear);
   void record(const Header& header, std::int64_t now, Ear& ear) const;
-  /// The first of a chain where `cause` is null, else an answer to that. When it was stamped.
+  /// Sends the first message of a chain if `cause` is null, otherwise a reply to `cause`. Returns
+  /// the stamp of the message.
   std::int64_t send(Source& source, std::int64_t due_ns, bool measured,
                     const Header* cause = nullptr) const;
   void play(Source& source) const;

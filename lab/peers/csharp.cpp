@@ -1,8 +1,8 @@
-// The C# client (clients/csharp, in mono) at one end and a node in C++ at the other, both of one
-// graph: what a Unity project sees that needs no gateway. `to_node` publishes in C# and hears in
-// C++, `from_node` the other way round, with the callback in the thread that delivers; with
-// `from_node_pump` it runs where the program pumps, in a thread that waits for nothing else. Bytes
-// are written into loans and read where they lie.
+// The C# client (clients/csharp, in mono) as one endpoint and a C++ node as the other, both in one
+// graph: the situation of a Unity project that needs no gateway. `to_node` publishes in C# and
+// subscribes in C++. `from_node` is the reverse, with the callback in the thread that delivers.
+// With `from_node_pump` the callback runs where the program pumps, in a thread that does nothing
+// else. Bytes are written into loans and read in place.
 
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ class CsharpPeer : public Peer {
     node_->close();
     publisher_.reset();
     node_.reset();
-    std::error_code error;  // the last process to leave finds it empty
+    std::error_code error;  // succeeds for the last process, when the folder is empty
     std::filesystem::remove(
         "/dev/shm/hyphos-" + std::to_string(getuid()) + "/lab" + std::to_string(options_.run_id),
         error);
@@ -74,7 +74,7 @@ class CsharpPeer : public Peer {
   std::optional<Publisher<Buffer>> publisher_;
 };
 
-/// Whether a process of a run is the one in C#.
+/// True if this process of the run is the C# process.
 bool is_csharp(const std::string& variant, const std::string& role) {
   return (variant == "to_node") == (role == "pub");
 }
@@ -86,7 +86,7 @@ std::string word_after(int argc, char** argv, std::string_view option) {
   return "";
 }
 
-/// Becomes the C# program, which keeps process, arguments and inherited files.
+/// Replaces this process by the C# program, which keeps process id, arguments and inherited files.
 int run_in_mono(char** argv) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::string program = (folder / "csharp-worker" / "hyphos-lab-csharp.exe").string();
@@ -94,7 +94,7 @@ int run_in_mono(char** argv) {
   std::vector<char*> words = {mono.data(), program.data()};
   for (char** word = argv + 1; *word != nullptr; ++word) words.push_back(*word);
   words.push_back(nullptr);
-  std::signal(SIGUSR1, SIG_IGN);  // of the parent, for C++ that waits
+  std::signal(SIGUSR1, SIG_IGN);  // the parent sends it to wake C++ processes
   execvp(words[0], words.data());
   std::fprintf(stderr, "hyphos-lab-csharp: cannot run mono: apt install mono-runtime\n");
   return 1;

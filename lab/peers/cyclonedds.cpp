@@ -1,7 +1,7 @@
-// Cyclone DDS (C API): a reliable topic with one octet sequence; samples are taken as loans in the
-// data-available listener. Participants find each other by unicast, so that no multicast-capable
-// interface is needed, and datagrams may be as large as UDP allows, which large messages need;
-// everything else is as Cyclone comes. `inproc`: a writer and a reader of one participant.
+// Cyclone DDS (C API): a reliable topic with one octet sequence. Samples are taken as loans in the
+// data-available listener. Participants find each other by unicast, so that no interface with
+// multicast is required. Datagrams may be as large as UDP allows, which large messages need. All
+// other settings are Cyclone's defaults. `inproc`: a writer and a reader of one participant.
 
 #include <dds/dds.h>
 
@@ -20,8 +20,8 @@ class CyclonePeer : public Peer {
  public:
   static constexpr const char* kName = "cyclonedds";
   static std::vector<Variant> variants() {
-    // With the kernel's usual 208 KB of socket buffer even 4 MB at 100 Hz is more than it carries
-    // without retransmissions; larger messages would measure only those.
+    // With the kernel's usual 208 KB of socket buffer, even 4 MB at 100 Hz needs retransmissions.
+    // Larger messages would measure only those.
     return {{"", kBetweenProcesses, 8u << 20, false, true, true, true},
             {"inproc", {Shape::kInproc, Shape::kInprocFlood}}};
   }
@@ -60,8 +60,8 @@ class CyclonePeer : public Peer {
     if (!write(buffer_.data(), size)) throw std::runtime_error("cyclonedds: cannot write");
   }
   void forward(const void* data, std::size_t size) override {
-    // Serialized from where it lies. It fails while the process is being ended; a message that
-    // failed earlier is missed by the sink.
+    // Serialized in place. The write fails while the process is being ended. The sink detects an
+    // earlier loss.
     static_cast<void>(write(const_cast<void*>(data), size));
   }
 

@@ -1,7 +1,7 @@
-// Fast DDS: a reliable topic with one octet sequence and a type support written by hand. Through
-// shared memory; `shm_udp`: with UDP beside it, as programs of ROS 2 have; `udp`: through the
-// loopback alone; `inproc`: a writer and a reader of one participant, which Fast DDS joins without
-// any transport.
+// Fast DDS: a reliable topic with one octet sequence and a handwritten type support. The default
+// variant uses shared memory only. `shm_udp` adds UDP, as ROS 2 programs have it. `udp` uses the
+// loopback only. `inproc`: a writer and a reader of one participant, which Fast DDS connects
+// without a transport.
 
 #include "lab/peers/fastdds.hpp"
 

@@ -26,26 +26,26 @@ namespace hyphos::lab {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
-/// What its buffers hold several of.
+/// The size limit. The buffers hold several samples of this size.
 inline constexpr std::size_t kLargestSample = 8u << 20;
 
-/// Runs at the same time do not meet.
+/// A separate domain for each concurrent run.
 inline std::uint32_t dds_domain(const Options& options) {
   return static_cast<std::uint32_t>(options.run_id % 100);
 }
 
-/// Between processes of one machine, too, as a variant may ask for.
+/// True also between processes of one machine, if the variant requires UDP.
 inline bool through_udp(const Options& options) {
   return options.across_machines() || options.variant.starts_with("udp");
 }
 
-/// What has UDP beside shared memory, as every program of ROS 2 does, looks for others through UDP
-/// alone, and cuts its messages up for it, wherever they go then.
+/// A participant with UDP besides shared memory, like every ROS 2 program, discovers others only
+/// through UDP. It also fragments its messages for UDP, even if they travel through shared memory.
 inline bool through_memory_alone(const Options& options) {
   return !options.across_machines() && options.variant.empty();
 }
 
-// Octets to serialize (sending side) or as received. The receiving side keeps its storage.
+// Octets to serialize (sending side), or received octets. The receiving side keeps its storage.
 struct Octets {
   const std::byte* data = nullptr;
   std::size_t size = 0;
@@ -53,9 +53,9 @@ struct Octets {
   std::size_t capacity = 0;
 };
 
-/// A type whose samples end with octets, its support written by hand. `Kind` says its name, what
-/// stands before the octets (`head`: the encapsulation, the fields, their number), where they are
-/// (`octets_of`; none if it is no such sample), and what a topic is called (`topic`).
+/// A type whose samples end with octets, with handwritten support. `Kind` provides its name, the
+/// bytes before the octets (`head`: the encapsulation, the fields, their number), the position of
+/// the octets (`octets_of`, empty for an invalid sample), and the topic name (`topic`).
 template <class Kind>
 class OctetsType final : public dds::TopicDataType {
  public:
@@ -102,9 +102,9 @@ T* checked(T* made, const char* what) {
   return made;
 }
 
-/// A participant of Fast DDS with a reliable topic. Between processes it goes through the
-/// shared-memory transport, with a segment that holds several messages; across machines, and where
-/// a variant asks for it, through UDP. Samples are taken in the data-available listener.
+/// A participant of Fast DDS with a reliable topic. Between processes it uses the shared-memory
+/// transport, with a segment that holds several messages. Across machines, and in variants that
+/// require it, it uses UDP. Samples are taken in the data-available listener.
 template <class Kind>
 class FastddsEnd : public Peer, private dds::DataReaderListener {
  public:
@@ -130,7 +130,7 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
     dds::DataWriterQos qos;
     configure(qos, edge);
     qos.reliability().max_blocking_time = eprosima::fastrtps::c_TimeInfinite;
-    // Above one datagram Fast DDS sends only from its own thread.
+    // Above the size of one datagram, Fast DDS sends only from its own thread.
     qos.publish_mode().kind =
         options_.size > 60'000 ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
     writer_ = checked(publisher->create_datawriter(topic(edge), qos), "writer");
@@ -148,8 +148,7 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
     if (!write(buffer_.data(), size)) throw std::runtime_error("fastdds: cannot write");
   }
   void forward(const void* data, std::size_t size) override {
-    // It fails while the process is being ended; a message that failed earlier is missed by the
-    // sink.
+    // The write fails while the process is being ended. The sink detects an earlier loss.
     static_cast<void>(write(data, size));
   }
 
@@ -159,7 +158,7 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
   static Transport udp(const Options& options) {
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
     if (options.across_machines()) return udp;
-    // A large message comes as many datagrams at once.
+    // A large message arrives as many datagrams at once.
     constexpr std::uint32_t kSocketBuffer = 4u << 20;
     udp->sendBufferSize = kSocketBuffer;
     udp->receiveBufferSize = kSocketBuffer;
@@ -191,7 +190,7 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
     }
   }
   dds::Topic* topic(const Edge& edge) {
-    // In one process both ends have the same participant.
+    // In one process both endpoints have the same participant.
     if (topic_ == nullptr || topic_->get_name() != Kind::topic(edge.name)) {
       topic_ = checked(participant_->create_topic(Kind::topic(edge.name), type_.get_type_name(),
                                                   dds::TOPIC_QOS_DEFAULT),

@@ -1,6 +1,6 @@
 // The floor between processes: a ring in mapped memory and one futex call per message. Nothing is
-// copied beyond the header (and recorded bytes), nothing is checked, nobody may die. A chain of
-// these is the floor of the pipelines.
+// copied except the header (and recorded bytes), nothing is checked, and no process may die. A
+// chain of these edges is the floor of the pipelines.
 
 #include "lab/common/futex.hpp"
 

@@ -1,6 +1,6 @@
-// A client of a gateway at one end, Hyphos at the other: what a Unity project, a browser or a
-// Python script sees of the robot's graph. `ros_tcp` and `rosbridge` publish as such clients do and
-// hear as a node; the variants with `_out` publish as a node and hear as a client.
+// A client of a gateway as one endpoint, Hyphos as the other: the graph as a Unity project, a
+// browser or a Python script accesses it. `ros_tcp` and `rosbridge` publish as such clients and
+// subscribe as a node. The variants with `_out` publish as a node and subscribe as a client.
 
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -29,7 +29,7 @@ std::string protocol_of(std::string_view variant) {
       variant.substr(0, variant.find(variant.starts_with("ros_tcp") ? "_out" : "_")));
 }
 
-/// A program at the far side of the gateway.
+/// A program on the other side of the gateway.
 class External {
  public:
   virtual ~External() = default;
@@ -37,11 +37,11 @@ class External {
   virtual void listen(const std::string& topic) = 0;
   /// `pixels` of `size` bytes.
   virtual void publish(const std::string& topic, std::span<const std::byte> pixels) = 0;
-  /// The pixels of the next message; empty if waiting was interrupted.
+  /// The pixels of the next message. Empty if the wait was interrupted.
   virtual std::span<const std::byte> next() = 0;
 };
 
-/// Tries until the gateway listens.
+/// Retries until the gateway listens.
 Tcp::socket connect(asio::io_context& io, const std::string& host, std::uint16_t port) {
   const std::int64_t end = now_ns() + 30'000'000'000;
   for (;;) {
@@ -61,7 +61,7 @@ void put_word(std::string& out, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(value >> shift));
 }
 
-/// Unity's ROS-TCP-Connector, as far as one topic needs.
+/// Unity's ROS-TCP-Connector, reduced to one topic.
 class RosTcpClient final : public External {
  public:
   explicit RosTcpClient(Tcp::socket socket) : socket_(std::move(socket)) {}
@@ -117,7 +117,7 @@ class RosTcpClient final : public External {
   std::vector<std::byte> body_;
 };
 
-/// roslibjs, roslibpy or ROS#, as far as one topic needs.
+/// roslibjs, roslibpy or ROS#, reduced to one topic.
 class RosbridgeClient final : public External {
  public:
   RosbridgeClient(Tcp::socket socket, bool cbor) : socket_(std::move(socket)), cbor_(cbor) {}
@@ -130,7 +130,7 @@ class RosbridgeClient final : public External {
          R"(","type":"sensor_msgs/Image","compression":")" + (cbor_ ? "cbor" : "none") + R"("})");
   }
   void publish(const std::string& topic, std::span<const std::byte> pixels) override {
-    text_.clear();  // and keeps its memory
+    text_.clear();  // keeps its memory
     ((text_ += R"({"op":"publish","topic":")") += topic) += R"(","msg":{"height":1,"width":)";
     (text_ += std::to_string(pixels.size())) += R"(,"encoding":"mono8","data":")";
     constexpr std::string_view kEnd = "\"}}";
@@ -155,7 +155,7 @@ class RosbridgeClient final : public External {
   }
 
  private:
-  /// Octets of pixels that are sent at once: as text they stay in the cache.
+  /// The number of pixel octets converted at once, so that their text stays in the cache.
   static constexpr std::size_t kPiece = std::size_t{192} << 10;
 
   void send(std::string text) { socket_.send(text); }
@@ -166,10 +166,10 @@ class RosbridgeClient final : public External {
     const std::size_t begin = frame.find('"', key + kKey.size()) + 1;
     const std::string_view text = frame.substr(begin, frame.find('"', begin) - begin);
     pixels_.resize(gateway::base64_size(text));
-    if (!gateway::decode_base64(text, pixels_.data())) throw std::runtime_error("no base64");
+    if (!gateway::decode_base64(text, pixels_.data())) throw std::runtime_error("invalid base64");
     return pixels_;
   }
-  /// The length of a byte string stands in 1, 2 or 4 bytes behind its first.
+  /// The length of a byte string is in 1, 2 or 4 bytes after its first byte.
   static std::span<const std::byte> from_cbor(std::string_view frame) {
     const std::size_t key = frame.rfind("ddata", 512);  // a text of four letters
     if (key == std::string_view::npos) return {};
@@ -191,7 +191,7 @@ class RosbridgeClient final : public External {
   std::vector<std::byte> pixels_;
 };
 
-/// What a program at the far side of a gateway is to a run.
+/// The peer that represents a program on the other side of a gateway.
 class ClientPeer final : public Peer {
  public:
   explicit ClientPeer(const Options& options) : Peer(options) {

@@ -17,19 +17,19 @@
 
 namespace hyphos::lab {
 
-// What the peers beside a gateway share: a node of Hyphos at one end, a program of another world at
-// the other, and the gateway on the node's machine: as their daemon, or in the node's process.
-// Messages are images: the payload is their pixels.
+// The common part of the gateway peers: a Hyphos node as one endpoint, a program of another system
+// as the other. The gateway is on the machine of the node, as a daemon of the peer or in the
+// process of the node. Messages are images whose payload is their pixels.
 
-/// Whether messages leave the robot: the node publishes, the other program hears.
+/// True if messages leave the robot: the node publishes, and the other program subscribes.
 inline bool goes_out(std::string_view variant) { return variant.ends_with("out"); }
 
-/// The node's machine.
+/// The machine of the node.
 inline const Machine& node_machine(const Options& options) {
   return goes_out(options.variant) ? options.near() : options.far();
 }
 
-/// The gateway's machine: that of the node, or its own.
+/// The machine of the gateway: its own machine, or that of the node.
 inline const Machine& gateway_machine(const Options& options) {
   return options.relay_is_apart() ? options.relay_machine() : node_machine(options);
 }
@@ -38,7 +38,7 @@ inline const std::string& gateway_host(const Options& options) {
   return gateway_machine(options).address;
 }
 
-/// After those of the edges.
+/// The port after the ports of the edges.
 inline std::uint16_t gateway_port(const Options& options) {
   return options.port(Options::kMaxEdges);
 }
@@ -47,7 +47,7 @@ inline std::string gateway_domain(const Options& options) {
   return "lab" + std::to_string(options.run_id);
 }
 
-/// Whether the gateway is in the node's process, and not in one of its own.
+/// True if the gateway is in the process of the node, and not in its own process.
 inline bool is_direct(std::string_view variant) { return variant.starts_with("direct_"); }
 
 /// The process of the node.
@@ -57,8 +57,8 @@ inline std::string node_process(const Options& options) {
 
 inline std::string relay_plan(const Options& options) { return options.run_dir + "/relay.yaml"; }
 
-/// With a gateway on a machine of its own: two hosts, so that messages between it and the node
-/// cross the link, and not the memory that namespaces of one machine share.
+/// The plan for a gateway on its own machine. It has two hosts, so that messages between gateway
+/// and node cross the link. They do not use the memory that all namespaces of one machine share.
 inline void write_relay_plan(const Options& options, const std::string& gateway_node) {
   const auto port = [&](int which) { return std::to_string(options.port(which)); };
   const std::string relay = options.relay_machine().address;
@@ -75,11 +75,11 @@ inline void write_relay_plan(const Options& options, const std::string& gateway_
        << (out ? gateway_node : node) << "]}\n";
 }
 
-/// The command line of a gateway with a process of its own.
+/// The command line of a gateway in its own process.
 inline std::vector<std::string> gateway_command(const Options& options,
                                                 const std::vector<std::string>& words) {
   if (options.worker_python.empty()) {
-    throw std::invalid_argument("--worker-python: `hyphos lab` names it");
+    throw std::invalid_argument("--worker-python: missing: `hyphos lab` sets it");
   }
   std::vector<std::string> command = {options.worker_python, "-m", "hyphos", "gateway"};
   command.insert(command.end(), words.begin(), words.end());
@@ -93,14 +93,14 @@ inline std::vector<std::string> gateway_command(const Options& options,
   return command;
 }
 
-/// The gateway in the node's process.
+/// The gateway in the process of the node.
 inline Gateway open_gateway(Runtime runtime, const Options& options,
                             const std::vector<std::string>& words) {
   setenv("HYPHOS_PYTHON", options.worker_python.c_str(), 1);
   return Gateway::open(runtime.node("gateway").or_throw(), words).or_throw();
 }
 
-/// The node. Pixels are written and read where they lie.
+/// The node. Pixels are written and read in place.
 class ImageNode final : public Peer {
  public:
   explicit ImageNode(const Options& options) : Peer(options) {
@@ -110,7 +110,7 @@ class ImageNode final : public Peer {
     if (options.relay_is_apart()) how.plan_file = relay_plan(options);
     node_ = Node::open(how.process, how).or_throw();
   }
-  /// The runtime that a gateway may have a node in, too.
+  /// The runtime. A gateway may add a node to it.
   [[nodiscard]] Runtime runtime() const { return node_->runtime(); }
 
   void open_publisher(const Edge& edge) override {
@@ -142,7 +142,7 @@ class ImageNode final : public Peer {
   using Image = Attached<msgs::Image>;
 
   [[nodiscard]] Policy policy() const {
-    // Uncapped it waits where the gateway lets it.
+    // In uncapped runs, the node waits if the gateway allows it.
     if (options_.uncapped()) return reliable_policy(options_.size >= (8u << 20) ? 4 : 64);
     Policy policy;
     policy.depth = options_.size >= (8u << 20) ? 4 : 64;
@@ -153,8 +153,8 @@ class ImageNode final : public Peer {
   std::optional<Publisher<Image>> publisher_;
 };
 
-/// One process of a run: the node, or on the other side of the gateway an `Outside`, which is a
-/// peer of its own world. `Self` has words(options), as they stand behind `hyphos gateway`.
+/// One process of a run: the node, or an `Outside` on the other side of the gateway, which is a
+/// peer of its own system. `Self` has words(options): the arguments of `hyphos gateway`.
 template <class Self, class Outside>
 class GatewayEnd : public Peer {
  public:

@@ -1,7 +1,7 @@
-// A node of roscpp at one end, a node of Hyphos at the other, and between them the ros1 gateway,
-// which is the master besides: no rosmaster runs. `in`: roscpp publishes and the robot hears;
-// `out`: the other way round; with `direct_` the gateway is in the process of the node. What the
-// peer ros1 is without a gateway, but that its messages are sensor_msgs/Image.
+// A roscpp node as one endpoint, a Hyphos node as the other, and the ros1 gateway between them. The
+// gateway is also the master, so no rosmaster runs. `in`: roscpp publishes and the robot
+// subscribes. `out`: the reverse. With `direct_` the gateway is in the process of the node. Without
+// the gateway, this corresponds to the peer ros1, except that messages are sensor_msgs/Image.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/gateway_ends.hpp"
@@ -35,7 +35,7 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway_ros1";
   static std::vector<Variant> variants() {
-    // A little less than what a gateway lets through unless told otherwise: there is a head, too.
+    // Slightly less than the gateway's default limit, because the message also has a head.
     constexpr std::size_t kLargest = 63u << 20;
     const std::vector<Shape> one_way = {Shape::kPair, Shape::kUncapped};
     const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout, Shape::kUncapped};
@@ -45,7 +45,7 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
             {"direct_out", one_way, kLargest, false, true}};
   }
   static std::vector<std::string> words(const Options& options) {
-    // The queue is as long as that of its peer in roscpp.
+    // The queue has the same length as that of the roscpp side.
     return {"ros1",
             "--host",
             gateway_host(options),

@@ -1,9 +1,9 @@
-// A program of ROS 2 as DDS sees it at one end, a node of Hyphos at the other, and the ros2 gateway
-// between them, in the node's process with `direct_`. The program is the participant of the peer
-// fastdds, with the names, the type and the QoS of sensor_msgs/msg/Image. `in`: it publishes and
-// the robot hears; `out`: the other way round. On one machine they talk through shared memory, as
-// fastdds/shm_udp does; with `udp_in` and `udp_out` through the loopback, as the gateway does
-// unless told otherwise.
+// A ROS 2 program, as seen by DDS, as one endpoint, a Hyphos node as the other, and the ros2
+// gateway between them. With `direct_` the gateway is in the process of the node. The program is
+// the participant of the peer fastdds, with the names, the type and the QoS of
+// sensor_msgs/msg/Image. `in`: the program publishes and the robot subscribes. `out`: the reverse.
+// On one machine they communicate through shared memory, like fastdds/shm_udp. With `udp_in` and
+// `udp_out` they use the loopback, like the gateway by default.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/fastdds.hpp"

@@ -1,8 +1,8 @@
-// Gazebo's transport (ignition-transport): `bytes` sends an ignition.msgs.Bytes, as its users do,
-// serialized once and parsed once; `raw` sends and receives bytes that somebody else has
-// serialized. Nodes find each other by its own multicast, on the interface of the run and in a
-// partition of its own; queues are as it comes (1000 messages). Absent from the flood: a full queue
-// drops.
+// Gazebo's transport (ignition-transport). `bytes` sends an ignition.msgs.Bytes, as its users do:
+// serialized once and parsed once. `raw` sends and receives bytes that are already serialized.
+// Nodes find each other by Gazebo's own multicast, on the interface of the run and in a separate
+// partition. Queues have their default length (1000 messages). Not in the flood, because a full
+// queue drops.
 
 #include <ignition/msgs/bytes.pb.h>
 
@@ -28,7 +28,7 @@ class GzPeer : public Peer {
   }
 
   explicit GzPeer(const Options& options) : Peer(options) {
-    // It knows no other way to be told.
+    // The environment is the only way to configure it.
     setenv("IGN_IP", options.own_address().c_str(), 1);
     setenv("IGN_DISCOVERY_MSG_PORT", std::to_string(options.port(Options::kMaxEdges)).c_str(), 1);
     setenv("IGN_DISCOVERY_SRV_PORT", std::to_string(options.port(Options::kMaxEdges + 1)).c_str(),

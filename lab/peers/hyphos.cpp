@@ -1,7 +1,7 @@
-// Hyphos itself, through its public API. In process a shared pointer travels, as over the bare
-// oneTBB edge; between processes bytes are written into a loan, and a hop hands on the message it
-// received. Queues hold 64 messages (4 large ones, 1024 in the in-process flood); `shm`, `ipc` and
-// `tcp` run their callbacks inline, as the other peers' receiving threads do.
+// Hyphos through its public API. In process, a shared pointer travels, as over the bare oneTBB
+// edge. Between processes, bytes are written into a loan, and a hop forwards the received message.
+// Queues hold 64 messages (4 large messages, 1024 in the in-process flood). `shm`, `ipc` and `tcp`
+// run their callbacks inline, like the receiving threads of the other peers.
 
 #include "hyphos/hyphos.hpp"
 
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kLarge = 8u << 20;
 
-// One way in which messages are made, sent and read. Edge-independent: a process has one of each
-// end at most.
+// One method to create, send and read messages, independent of the edge. A process has at most one
+// publisher and one subscriber.
 class Carrier {
  public:
   virtual ~Carrier() = default;
@@ -28,7 +28,7 @@ class Carrier {
   virtual void listen(const Node& node, const std::string& channel,
                       const SubscriptionOptions& options, OnMessage on_message) = 0;
   virtual void publish(std::size_t size, Fill fill) = 0;
-  virtual void forward() = 0;  // the message whose callback is running
+  virtual void forward() = 0;  // forwards the message whose callback is running
 };
 
 void expect(const Published& published) {
@@ -36,7 +36,7 @@ void expect(const Published& published) {
     throw std::runtime_error("publish: " + std::string(to_string(*published.failure)));
 }
 
-// What all have in common: the ends, and the message that is being handled.
+// The common part: the endpoints, and the message in the current callback.
 template <typename T>
 class TypedCarrier : public Carrier {
  public:
@@ -106,7 +106,7 @@ class BytesCarrier final : public TypedCarrier<Buffer> {
   void read(const Buffer& value) override { on_message_(value.data(), value.size()); }
 };
 
-// An image: a protobuf head, and the pixels in a buffer of their own.
+// An image: a protobuf head, and the pixels in a separate buffer.
 class AttachedCarrier final : public TypedCarrier<Attached<msgs::Image>> {
  public:
   void publish(std::size_t size, Fill fill) override {
@@ -126,7 +126,7 @@ class AttachedCarrier final : public TypedCarrier<Attached<msgs::Image>> {
   }
 };
 
-// A protobuf message: serialized once and parsed once. The header lies in the first ranges.
+// A protobuf message: serialized once and parsed once. The header is in the first ranges.
 class ScanCarrier final : public TypedCarrier<msgs::LaserScan> {
  public:
   void publish(std::size_t size, Fill fill) override {
@@ -145,10 +145,10 @@ class ScanCarrier final : public TypedCarrier<msgs::LaserScan> {
   }
 };
 
-// A struct of its own type for every size that is measured.
+// A separate struct type for each measured size.
 template <std::size_t Size>
 struct Block {
-  Block() {}  // NOLINT(modernize-use-equals-default): a loan is not to be filled with zeros
+  Block() {}  // NOLINT(modernize-use-equals-default): do not zero a loan
   alignas(64) std::byte bytes[Size];
 };
 
@@ -211,10 +211,10 @@ class HyphosPeer : public Peer {
   }
   ~HyphosPeer() override {
     node_->close();
-    carrier_.reset();  // its publisher keeps the channel, and that the transport
+    carrier_.reset();  // its publisher keeps the channel and the transport alive
     node_.reset();
     runtime_.reset();
-    // The domain was made for this run; the last process to leave finds its folder empty.
+    // The domain belongs to this run. Its folder is empty for the last process.
     std::error_code error;
     if (!options_.in_process()) {
       std::filesystem::remove(
@@ -261,12 +261,13 @@ class HyphosPeer : public Peer {
   [[nodiscard]] bool over_sockets() const {
     return options_.variant == "ipc" || options_.variant == "tcp";
   }
-  /// Whether this process has to know of those with this number: in an echo of the other half of
-  /// its own pair alone, so that there may be more pairs than a plan has processes.
+  /// True if this process must know the processes with this index. In an echo, this is only the
+  /// other half of its own pair, so that there may be more pairs than a plan has processes.
   [[nodiscard]] bool meets(int index) const {
     return options_.shape != lab::Shape::kEcho || index == options_.index;
   }
-  /// The processes that this one meets, each with an endpoint, and the channels between them.
+  /// The plan of the processes that this process communicates with, each with an endpoint, and the
+  /// channels between them.
   [[nodiscard]] std::filesystem::path write_plan() const {
     struct Process {
       std::string name;

@@ -1,6 +1,7 @@
-// Hyphos from Python: each process is a Python program of the public API (worker/hyphos_peer.py),
-// with loans and inline callbacks as the variants `shm` and `tcp` of hyphos have them. The rest of
-// the interpreter's time is that of the laboratory's own few lines in each callback.
+// Hyphos from Python: each process is a Python program that uses the public API
+// (worker/hyphos_peer.py), with loans and inline callbacks, like the variants `shm` and `tcp` of
+// hyphos. The remaining interpreter time belongs to the few lines of the laboratory in each
+// callback.
 
 #include "lab/common/main.hpp"
 

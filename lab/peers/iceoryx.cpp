@@ -1,6 +1,6 @@
 // iceoryx 2.0: untyped publish/subscribe on loaned chunks, woken through a WaitSet. Its daemon,
-// RouDi, gets a memory pool that fits the message size. A hop copies, since a received chunk cannot
-// be published again.
+// RouDi, gets a memory pool that fits the message size. A hop copies, because a received chunk
+// cannot be published again.
 
 #include <fstream>
 
@@ -20,8 +20,9 @@ class IceoryxPeer : public Peer {
   static std::vector<Variant> variants() { return {{"", kBetweenProcesses}}; }
   static std::vector<std::string> daemon(const Options& options) {
     const std::string path = options.run_dir + "/roudi.toml";
-    // Per edge: a subscriber's queue, what it holds, and what the publisher fills. RouDi clears the
-    // whole pool when it starts, so a large message gets fewer chunks.
+    // Per edge: the queue of a subscriber, the chunk that it holds, and the chunk that the
+    // publisher fills. RouDi clears the whole pool at its start, so large messages get fewer
+    // chunks.
     const std::size_t count =
         options.size >= (8u << 20)
             ? 8
@@ -88,7 +89,7 @@ class IceoryxPeer : public Peer {
   OnMessage on_message_;
   std::unique_ptr<iox::popo::UntypedPublisher> publisher_;
   std::unique_ptr<iox::popo::UntypedSubscriber> subscriber_;
-  std::unique_ptr<iox::popo::WaitSet<1>> wait_set_;  // detaches first
+  std::unique_ptr<iox::popo::WaitSet<1>> wait_set_;  // destroyed first, to detach
 };
 
 }  // namespace

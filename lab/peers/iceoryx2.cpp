@@ -1,5 +1,5 @@
 // iceoryx2 (the Rust crate, through the small C interface in iceoryx2/): loaned slices, woken by
-// its event service. A hop copies, since a received sample cannot be published again.
+// its event service. A hop copies, because a received sample cannot be published again.
 
 #include "lab/common/main.hpp"
 

@@ -11,22 +11,22 @@
 
 namespace hyphos::lab {
 
-/// How sensor_msgs/Image lies on a wire: as ROS 1 writes it, or as CDR with its encapsulation, as
-/// ROS 2 does.
+/// The wire format of sensor_msgs/Image: the format of ROS 1, or CDR with its encapsulation as in
+/// ROS 2.
 enum class ImageWire : std::uint8_t { ros1, cdr };
 
 namespace detail {
 
 inline constexpr std::string_view kLittleEndian{"\0\1\0\0", 4};
 
-/// Numbers of CDR lie at multiples of their size; the encapsulation is as long as one.
+/// Numbers in CDR are aligned to their size. The encapsulation has the size of one number.
 inline std::size_t aligned(ImageWire wire, std::size_t at) {
   return wire == ImageWire::cdr ? (at + 3) / 4 * 4 : at;
 }
 
 }  // namespace detail
 
-/// What stands before the pixels of a grey image of one row, their number included.
+/// The bytes before the pixels of a grey image of one row, including the number of pixels.
 inline std::string image_head(ImageWire wire, std::size_t size) {
   std::string head;
   const auto word = [&](std::size_t value) {
@@ -58,7 +58,7 @@ inline std::string image_head(ImageWire wire, std::size_t size) {
   return head;
 }
 
-/// The pixels of an image; empty if it is none.
+/// The pixels of an image. Empty if the message is not an image.
 inline std::span<const std::byte> pixels_of(ImageWire wire, std::span<const std::byte> message) {
   std::size_t at = wire == ImageWire::cdr ? detail::kLittleEndian.size() : 4;  // or seq
   const auto word = [&]() -> std::uint32_t {

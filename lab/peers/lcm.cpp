@@ -1,7 +1,8 @@
-// LCM (udpm): one multicast group for a run, raw messages on one channel for each edge. Messages
-// of more than 64 KB travel as fragments, of which none may be lost; nothing is sent again. What
-// the kernel's buffer cannot hold is lost, and counted; the buffer asked for is 2 MB, as LCM's
-// manual advises, of which the kernel gives what net.core.rmem_max allows. TTL 0 on one machine.
+// LCM (udpm): one multicast group for a run, raw messages on one channel for each edge. Messages of
+// more than 64 KB travel as fragments, and the loss of one fragment loses the message. There is no
+// retransmission. Packets that exceed the kernel's buffer are lost and counted. The requested
+// buffer is 2 MB, as LCM's manual advises. The kernel grants at most net.core.rmem_max. TTL 0 on
+// one machine.
 
 #include <lcm/lcm.h>
 #include <poll.h>
@@ -15,7 +16,7 @@ class LcmPeer : public Peer {
  public:
   static constexpr const char* kName = "lcm";
   static std::vector<Variant> variants() {
-    // Absent from the flood, since nothing holds a publisher back.
+    // Not in the flood, because nothing holds a publisher back.
     return {{"",
              {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin},
              4u << 20,
@@ -28,7 +29,7 @@ class LcmPeer : public Peer {
     if (lcm_ == nullptr) {
       throw std::runtime_error(
           "lcm: cannot open " + url(options) +
-          "; without a network, give multicast a route: ip route add 224.0.0.0/4 dev lo");
+          ": without a network, add a multicast route: ip route add 224.0.0.0/4 dev lo");
     }
   }
   ~LcmPeer() override { lcm_destroy(lcm_); }
@@ -61,7 +62,7 @@ class LcmPeer : public Peer {
     return "udpm://239.255.76.67:" + std::to_string(options.port(0)) +
            "?recv_buf_size=2097152&ttl=" + (options.across_machines() ? "1" : "0");
   }
-  /// A full socket is a lost message, no error: LCM promises nothing.
+  /// A full socket loses a message and is not an error: LCM gives no guarantee.
   void send(const void* data, std::size_t size) {
     lcm_publish(lcm_, out_.c_str(), data, static_cast<unsigned int>(size));
   }

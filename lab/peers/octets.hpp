@@ -7,7 +7,7 @@
 
 namespace hyphos::lab {
 
-/// The octets that follow their number, which is the 32 bits at `at`; empty if they are not there.
+/// The octets after their 32-bit number at `at`. Empty if the message is too short.
 inline std::span<const std::byte> octets_at(std::span<const std::byte> message, std::size_t at) {
   std::uint32_t count = 0;
   if (at > message.size() || message.size() - at < sizeof count) return {};

@@ -1,6 +1,6 @@
-// ROS 1 (roscpp, TCPROS): one uint8[] per message, TCP_NODELAY on; `nagle`: without it, as a
-// program has it that asks for nothing; `inproc`: publisher and subscriber in one process, where
-// roscpp passes a pointer. Its daemon, rosmaster, only introduces the nodes to each other.
+// ROS 1 (roscpp, TCPROS): one uint8[] per message, with TCP_NODELAY. `nagle`: without TCP_NODELAY,
+// the default of a program. `inproc`: publisher and subscriber in one process, where roscpp passes
+// a pointer. Its daemon, rosmaster, only introduces the nodes to each other.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/octets.hpp"
@@ -28,7 +28,7 @@ class Ros1Peer final : public RoscppPeer<Blob> {
   static constexpr const char* kName = "ros1";
   static std::vector<Variant> variants() {
     auto variants = tcpros_variants();
-    // Absent from the flood in process, as from the other one.
+    // Not in the in-process flood, for the same reason as in the other flood.
     variants.push_back({"inproc", {Shape::kInproc}});
     return variants;
   }

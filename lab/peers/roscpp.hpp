@@ -14,13 +14,13 @@
 
 namespace hyphos::lab {
 
-/// A message of roscpp whose payload is its last field, octets. `Kind` says the rest, as a
-/// generated header would: name, md5sum, definition, what stands before the octets (`head`), and
-/// where they are (`octets_of`; none if it is no such message). Debian's generated headers do not
-/// compile as C++20.
+/// A roscpp message whose last field, the payload, is octets. `Kind` provides the rest, as a
+/// generated header would: name, md5sum, definition, the bytes before the octets (`head`), and the
+/// position of the octets (`octets_of`, empty for an invalid message). Debian's generated
+/// headers do not compile as C++20.
 template <class Kind>
 struct RosOctets {
-  std::string head;  ///< Kind::head() of its size: generated code would write it field by field
+  std::string head;  ///< Kind::head(). Generated code would write it field by field
   std::vector<std::uint8_t> data;
 
   void resize(std::size_t size) {
@@ -85,10 +85,10 @@ struct serialization::Serializer<hyphos::lab::RosOctets<Kind>> {
 
 namespace hyphos::lab {
 
-/// A node of roscpp, TCP_NODELAY on but in the variant `nagle`. It allocates every message anew, so
-/// the allocator is told to keep freed memory: otherwise large messages would pay for page faults
-/// more than for ROS (a factor of three at 500 KB). In one process pointers to messages are passed,
-/// and the messages are used again when nobody can have them any more.
+/// A roscpp node, with TCP_NODELAY except in the variant `nagle`. roscpp allocates every message,
+/// so the allocator is configured to keep freed memory. Otherwise large messages would pay more for
+/// page faults than for ROS (a factor of three at 500 KB). In one process, pointers to messages are
+/// passed, and messages are reused when no reference can remain.
 template <class Kind>
 class RoscppPeer : public Peer {
  public:
@@ -100,12 +100,12 @@ class RoscppPeer : public Peer {
     const ros::M_string how{
         {"__master", "http://" + master_host + ":" + std::to_string(master_port(options))},
         {"__ip", options.own_address()}};
-    // The log would otherwise go to the home directory.
+    // The default is a log in the home directory.
     setenv("ROS_LOG_DIR", options.run_dir.c_str(), 1);
     ros::init(how, options.role + std::to_string(options.index),
               ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
     node_ = std::make_unique<ros::NodeHandle>();
-    // One in the hands of the publisher, one in those of the callback.
+    // One message is held by the publisher, and one by the callback.
     const int messages = options.in_process() ? queue() + 2 : 1;
     for (int i = 0; i < messages; ++i) {
       messages_.push_back(boost::make_shared<Message>());
@@ -151,7 +151,7 @@ class RoscppPeer : public Peer {
 
   void receive(const boost::shared_ptr<const Message>& message) {
     received_ = message;
-    // In process nobody else has read it.
+    // In process, no other code has read the message.
     if (options_.in_process()) touch(reinterpret_cast<const std::byte*>(&message->data.back()));
     on_message_(message->data.data(), message->data.size());
     received_.reset();

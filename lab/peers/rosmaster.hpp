@@ -8,10 +8,10 @@
 
 namespace hyphos::lab {
 
-// What the peers of ROS 1 share, from C++ and from Python: TCPROS, and a master of their own.
+// The common part of the ROS 1 peers in C++ and Python: TCPROS, and a separate master.
 
-/// `nagle`: TCP as it comes, which holds a small packet back while another is not acknowledged.
-/// Absent from the flood: a full queue drops.
+/// `nagle`: TCP with its default, which delays a small packet while another is not acknowledged.
+/// Not in the flood, because a full queue drops.
 inline std::vector<Variant> tcpros_variants() {
   const std::vector<Shape> shapes = {Shape::kPair,   Shape::kEcho,  Shape::kPipeline,
                                      Shape::kFanout, Shape::kFanin, Shape::kUncapped};
@@ -19,7 +19,7 @@ inline std::vector<Variant> tcpros_variants() {
           {"nagle", shapes, 64u << 20, false, true, true, true}};
 }
 
-/// After those of the edges.
+/// The port after the ports of the edges.
 inline std::uint16_t master_port(const Options& options) {
   return options.port(Options::kMaxEdges);
 }

@@ -1,6 +1,6 @@
 // The floor inside a process: a bare oneTBB edge, broadcast_node -> function_node (serial), that
-// carries shared pointers. A publish allocates one message object; the payload block it points to
-// is recycled, so that the cost is the edge's and not the allocator's.
+// carries shared pointers. A publish allocates one message object. The payload block is recycled,
+// so that the measurement covers the edge and not the allocator.
 
 #include <oneapi/tbb/flow_graph.h>
 
@@ -30,7 +30,8 @@ class TbbPeer : public Peer {
   }
   void publish(std::size_t size, Fill fill) override {
     auto message = std::make_shared<Message>();
-    // The header travels in the message object: a block may still be under way when it is reused.
+    // The header travels in the message object, because a block may still be in flight when it is
+    // reused.
     fill(message->header);
     message->payload = blocks_[next_++ % std::size(blocks_)].get();
     message->size = size;

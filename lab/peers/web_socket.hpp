@@ -22,31 +22,32 @@
 
 namespace hyphos::lab {
 
-/// For asio::write(), which makes a system call for each 64 KB unless it is told otherwise; clients
-/// of other making hand over all they have.
+/// A completion condition for asio::write(), which otherwise makes one system call per 64 KB. Other
+/// clients pass all their data in one call.
 inline std::size_t all_at_once(const boost::system::error_code& failed, std::size_t /*written*/) {
   return failed ? 0 : SIZE_MAX;
 }
 
-/// A client's end of a WebSocket (RFC 6455) whose messages are single frames, as those of our
-/// gateway are. Beast's stream would be what limits an uncapped run: with it this client took
-/// 3.3 ms for a message of 1 MB that takes the gateway half of one.
+/// The client side of a WebSocket (RFC 6455) whose messages are single frames, like those of our
+/// gateway. Beast's stream would limit an uncapped run: with Beast, this client took 3.3 ms for a
+/// message of 1 MB, and the gateway takes half a millisecond.
 ///
-/// Blocks. Throws boost::system::system_error when the connection ends, and another exception at
-/// what is no WebSocket. Cost: of what is sent one pass beside the kernel's copy.
+/// Blocks. Throws boost::system::system_error when the connection ends, and another exception for
+/// data that is not a WebSocket. Cost of sending: one pass over the data in addition to the
+/// kernel's copy.
 class WebSocket {
  public:
   using Tcp = boost::asio::ip::tcp;
 
   explicit WebSocket(Tcp::socket socket) : socket_(std::move(socket)) { shake_hands(); }
 
-  /// `text` is masked where it lies.
+  /// `text` is masked in place.
   void send(std::string& text) {
     begin(text.size());
     push(text);
   }
-  /// The same in pieces, which are sent while they are in the cache: begin() with the size of them
-  /// all, then each piece.
+  /// The same in pieces, which are sent while they are in the cache: begin() with the total size,
+  /// then push() for each piece.
   void begin(std::size_t size) { begin(Opcode::text, size); }
   void push(std::string& piece) {
     mask(piece);
@@ -56,10 +57,10 @@ class WebSocket {
     head_.clear();
   }
 
-  /// What the next message carries; until the call after this.
+  /// The payload of the next message. Valid until the next call.
   std::string_view next() {
     for (;;) {
-      unit_ = {};  // so that its memory is written again
+      unit_ = {};  // releases its memory for reuse
       unit_ = read(&measure_frame);
       const Frame frame = *frame_of(unit_.bytes()).or_throw();
       const std::string_view payload = unit_.text().substr(frame.head_size);
@@ -93,14 +94,15 @@ class WebSocket {
     const Buffer unit = read(&measure_answer);
     const std::string_view answer = unit.text();
     if (!answer.starts_with("HTTP/1.1 101")) {
-      throw std::runtime_error("no WebSocket: " + std::string(answer.substr(0, answer.find('\r'))));
+      throw std::runtime_error("not a WebSocket: " +
+                               std::string(answer.substr(0, answer.find('\r'))));
     }
   }
 
   void begin(Opcode opcode, std::size_t size) {
     std::array<std::byte, gateway::net::kMaxServerHead> head;
     const std::size_t length = gateway::net::write_frame_head(head, opcode, size);
-    head[1] |= std::byte{0x80};  // a client's: the key follows
+    head[1] |= std::byte{0x80};  // a client frame: the key follows
     for (std::byte& octet : key_) octet = static_cast<std::byte>(random_());
     head_.append(reinterpret_cast<const char*>(head.data()), length);
     head_.append(reinterpret_cast<const char*>(key_.data()), key_.size());
@@ -122,14 +124,15 @@ class WebSocket {
     if (!*frame) return Measured::at_least(bytes.size() + 1);
     return Measured::unit((*frame)->head_size + (*frame)->size);
   }
-  /// A server's; nothing if more bytes are needed.
+  /// Parses a server frame. Returns nothing if more bytes are needed.
   static Result<std::optional<Frame>> frame_of(std::span<const std::byte> bytes) {
     using Maybe = std::optional<Frame>;
     if (bytes.size() < 2) return Maybe();
     const auto first = std::to_integer<unsigned>(bytes[0]);
     std::size_t size = std::to_integer<unsigned>(bytes[1]);
     if ((first & 0xf0U) != 0x80U || size >= 0x80) {
-      return Error{Code::corrupt, "a message in pieces, masked, or of an extension", "WebSocket"};
+      return Error{Code::corrupt, "a message that is fragmented, masked, or uses an extension",
+                   "WebSocket"};
     }
     const std::size_t more = size < 126 ? 0 : size == 126 ? 2 : 8;
     if (bytes.size() < 2 + more) return Maybe();
@@ -155,8 +158,8 @@ class WebSocket {
 
   Tcp::socket socket_;
   gateway::net::UnitReader reader_;
-  Buffer unit_;       ///< the last that was read
-  std::string head_;  ///< of a frame, that goes with its first piece
+  Buffer unit_;       ///< the last unit that was read
+  std::string head_;  ///< of a frame, sent with its first piece
   gateway::net::Mask key_{};
   std::mt19937 random_{std::random_device{}()};
 };

@@ -1,9 +1,9 @@
 // zenoh (the Rust crate, through the small C interface in zenoh/): peers without a router, which
-// listen and connect on addresses of the run; no scouting, no gossip. Publishers block where
-// zenoh's own default is to drop, unless best effort is asked for. `ipc` and `tcp` copy each
-// message into zenoh and have its shared memory off, which else takes over from 3 KB on; `shm`
-// writes messages into it (links over Unix sockets carry the references). A hop hands on what it
-// received.
+// listen and connect on addresses of the run, without scouting and gossip. Publishers block, unless
+// best effort is requested. zenoh's own default is to drop. `ipc` and `tcp` copy each message into
+// zenoh and disable its shared memory, which would otherwise be used from 3 KB on. `shm` writes
+// messages into shared memory (links over Unix sockets carry the references). A hop forwards the
+// received message.
 
 #include <mutex>
 
@@ -74,13 +74,14 @@ class ZenohPeer : public Peer {
   static void expect(bool good, const char* what) {
     if (!good) throw std::runtime_error(std::string("zenoh: ") + what);
   }
-  /// Room for the messages that may be under way at once; only those who make messages need it.
+  /// The memory for the messages that may be in flight. Only processes that create messages need
+  /// it.
   [[nodiscard]] std::size_t shared_bytes() const {
     if (options_.variant != "shm" || options_.role != "pub") return 0;
     return std::max<std::size_t>(4u << 20, 16 * options_.size);
   }
 
-  /// Where the publisher `end` of an edge listens.
+  /// The address at which publisher `end` of an edge listens.
   [[nodiscard]] std::string endpoint(int edge, int end) const {
     if (options_.variant == "tcp") {
       return "tcp/" + make_edge(options_, edge, end).host + ":" +
@@ -127,6 +128,6 @@ class ZenohPeer : public Peer {
 
 int main(int argc, char** argv) {
   const int status = hyphos::lab::lab_main<hyphos::lab::ZenohPeer>(argc, argv);
-  lab_zenoh_sweep();  // after the last process of the run, if this is the parent
+  lab_zenoh_sweep();  // in the parent: after the last process of the run
   return status;
 }

@@ -1,4 +1,4 @@
-// Bare ZeroMQ: PUB/SUB, one frame a message, sent without copying (zmq_msg_init_data). The flood
+// Bare ZeroMQ: PUB/SUB, one frame per message, sent without copying (zmq_msg_init_data). The flood
 // uses PUSH/PULL, which blocks at its high-water mark where PUB drops.
 
 #include <zmq.h>
@@ -14,7 +14,7 @@ void check(bool ok, const char* what) {
   if (!ok) throw std::runtime_error(std::string(what) + ": " + zmq_strerror(zmq_errno()));
 }
 
-// Message buffers, allocated once. ZeroMQ gives one back, from its I/O thread, when it was sent.
+// Message buffers, allocated once. ZeroMQ returns a buffer, from its I/O thread, after the send.
 class Pool {
  public:
   explicit Pool(std::size_t size) {
@@ -103,7 +103,7 @@ class ZmqPeer : public Peer {
     zmq_setsockopt(socket, ZMQ_RCVHWM, &high_water, sizeof high_water);
     return socket;
   }
-  /// Whoever is alone at the edge is the one that the others find.
+  /// The side of the edge with only one process binds, and the others connect to it.
   void join(void* socket, const Edge& edge, bool alone) {
     const std::string at = url(edge);
     check((alone ? zmq_bind(socket, at.c_str()) : zmq_connect(socket, at.c_str())) == 0,

@@ -20,7 +20,7 @@ struct AheadOfPaths {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NetworkConformance);
 INSTANTIATE_TYPED_TEST_SUITE_P(Ahead, PhysicsConformance, AheadOfPaths);
 
-TEST(Ahead, a_run_leaves_the_same_trace_and_bounds_as_with_physics_in_step) {
+TEST(Ahead, physics_ahead_gives_the_trace_of_physics_in_step) {
   for (const char* method : {"lockstep", "adaptive", "sliding_window"}) {
     for (const bool skip : {true, false}) {
       Trial trial;
@@ -46,7 +46,7 @@ TEST(Ahead, a_run_leaves_the_same_trace_and_bounds_as_with_physics_in_step) {
   }
 }
 
-TEST(Ahead, poses_of_a_grid_with_a_fraction_are_those_of_its_instants) {
+TEST(Ahead, a_fractional_grid_gives_the_poses_of_its_instants) {
   const Step third = Step::make(1'000'000, 3).value();
   Ahead ahead(std::make_unique<Kinematic>(ways()), third);
   Kinematic plain(ways());
@@ -62,7 +62,7 @@ TEST(Ahead, poses_of_a_grid_with_a_fraction_are_those_of_its_instants) {
   }
 }
 
-/// Falls apart at an instant.
+/// Fails at an instant.
 class Frail final : public Physics {
  public:
   explicit Frail(Time last) : last_(last) {}
@@ -82,7 +82,7 @@ class Frail final : public Physics {
   std::vector<Pose> poses_;
 };
 
-TEST(Ahead, an_error_is_told_at_its_instant_and_for_good) {
+TEST(Ahead, an_error_is_reported_at_its_instant_and_stays) {
   for (const std::int64_t last : {0, 1, 255, 256, 257, 1000}) {
     Ahead ahead(std::make_unique<Frail>(Time{last * 1'000'000}), kStep);
     ASSERT_TRUE(ahead.init(4, 1).ok());
@@ -95,7 +95,7 @@ TEST(Ahead, an_error_is_told_at_its_instant_and_for_good) {
   }
 }
 
-TEST(Ahead, a_simulator_that_cannot_start_is_an_error_of_init_and_may_start_later) {
+TEST(Ahead, init_reports_a_failed_start_and_can_be_retried) {
   Ahead ahead(std::make_unique<Frail>(Time{1'000'000'000}), kStep);
   EXPECT_FALSE(ahead.init(5, 1).ok());
   EXPECT_FALSE(ahead.advance({1'000'000}).ok());
@@ -103,7 +103,7 @@ TEST(Ahead, a_simulator_that_cannot_start_is_an_error_of_init_and_may_start_late
   EXPECT_TRUE(ahead.advance({900'000'000}).ok());
 }
 
-TEST(Ahead, a_robot_is_not_steered_where_what_comes_next_is_computed_already) {
+TEST(Ahead, physics_ahead_refuses_motion_commands) {
   Ahead ahead(std::make_unique<Kinematic>(ways()), kStep);
   ASSERT_TRUE(ahead.init(4, 1).ok());
   const auto told = ahead.steer(2, {{1, 0, 0}, 0});

@@ -1,4 +1,4 @@
-// Several robots that run at the same time leave what they would leave one after the other.
+// Robots that run at the same time give the same result as robots that run one after the other.
 #include <gtest/gtest.h>
 
 #include "cosim/nodes/node_programs.hpp"
@@ -6,10 +6,10 @@
 namespace hyphos::cosim {
 namespace {
 
-/// What is asked of all robots, in order: "+2" begins robot 2, "-2" is its end.
+/// The calls to all robots, in order: "+2" begins robot 2, "-2" ends it.
 using Log = std::vector<std::string>;
 
-/// Robot `number`, which sends its number at every instant, and fails as it is told.
+/// Robot `number`, which sends its number at every instant, and fails as configured.
 class Scripted final : public RobotNodes {
  public:
   enum class Fails { never, at_the_beginning, at_the_end };
@@ -76,7 +76,7 @@ struct Team {
 
 const std::vector<Fails> kFourWell(4, Fails::never);
 
-TEST(CosimAtOnce, what_robots_send_is_in_the_order_of_their_numbers_however_many_run) {
+TEST(CosimAtOnce, messages_are_ordered_by_robot_number) {
   for (const std::size_t at_once : {1U, 2U, 3U, 4U, 100U}) {
     Team team(at_once, kFourWell);
     Outbox outbox = team.step();
@@ -90,7 +90,7 @@ TEST(CosimAtOnce, what_robots_send_is_in_the_order_of_their_numbers_however_many
   }
 }
 
-TEST(CosimAtOnce, no_more_robots_run_than_may) {
+TEST(CosimAtOnce, the_number_of_running_robots_is_limited) {
   Team alone(1, kFourWell);
   (void)alone.step();
   EXPECT_EQ(alone.log, (Log{"+0", "-0", "+1", "-1", "+2", "-2", "+3", "-3"}));
@@ -102,7 +102,7 @@ TEST(CosimAtOnce, no_more_robots_run_than_may) {
   EXPECT_EQ(all.log, (Log{"+0", "+1", "+2", "+3", "-0", "-1", "-2", "-3"}));
 }
 
-TEST(CosimAtOnce, the_first_error_by_number_is_told_and_whoever_has_begun_is_waited_for) {
+TEST(CosimAtOnce, the_first_error_by_number_wins_and_begun_robots_finish) {
   Team team(3, {Fails::never, Fails::at_the_end, Fails::at_the_end, Fails::never});
   (void)team.step();
   EXPECT_EQ(team.programs->failure().error().message, "robot 1 failed");
@@ -111,7 +111,7 @@ TEST(CosimAtOnce, the_first_error_by_number_is_told_and_whoever_has_begun_is_wai
   EXPECT_EQ(team.log.size(), 8U) << "nothing runs after an error";
 }
 
-TEST(CosimAtOnce, a_robot_that_could_not_begin_is_not_waited_for_and_comes_in_its_turn) {
+TEST(CosimAtOnce, a_robot_that_cannot_begin_is_not_awaited) {
   Team team(2, {Fails::at_the_end, Fails::at_the_beginning, Fails::never});
   (void)team.step();
   EXPECT_EQ(team.programs->failure().error().message, "robot 0 failed");

@@ -12,9 +12,9 @@
 #include "cosim/core/simulator.hpp"
 #include "cosim/core/trace.hpp"
 
-/// What every simulator must do, whatever it simulates. An adapter is a struct with
+/// The contract of every simulator. An adapter is a struct with
 ///
-///     static std::unique_ptr<Network> make();    // of kNodes nodes that hear each other
+///     static std::unique_ptr<Network> make();    // of kNodes nodes within range of each other
 ///     INSTANTIATE_TYPED_TEST_SUITE_P(Mine, NetworkConformance, MyAdapter);
 ///
 /// and the same with Physics and PhysicsConformance.
@@ -41,7 +41,7 @@ class NetworkConformance : public testing::Test {
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 13 + id);
     return {id, from, to, stamp, Buffer::adopt(std::move(bytes))};
   }
-  /// Packets of all nodes to one and to everyone, at instants of a millisecond and between.
+  /// Packets of all nodes to one node and to everyone, at whole milliseconds and in between.
   static std::vector<Packet> traffic() {
     std::vector<Packet> packets;
     for (PacketId id = 1; id <= 40; ++id) {
@@ -63,7 +63,7 @@ class NetworkConformance : public testing::Test {
       }
       const auto ran = network.advance(to);
       EXPECT_TRUE(ran.ok()) << ran.error().to_string();
-      EXPECT_GE(network.next_event_time(), to) << "an event in its past";
+      EXPECT_GE(network.next_event_time(), to) << "an event in the past";
       EXPECT_TRUE(network.poll(outcomes).ok());
     }
     std::ranges::sort(outcomes, [](const Outcome& a, const Outcome& b) {
@@ -106,7 +106,7 @@ TYPED_TEST_P(NetworkConformance, bytes_arrive_as_they_were_sent) {
     ++delivered;
     EXPECT_EQ(outcome.bytes.text(), packets[outcome.id - 1].bytes.text()) << outcome.id;
   }
-  EXPECT_GT(delivered, 0U) << "nodes that are near each other must hear each other";
+  EXPECT_GT(delivered, 0U) << "near nodes must receive each other";
 }
 
 TYPED_TEST_P(NetworkConformance, nothing_arrives_before_it_was_sent) {
@@ -117,7 +117,7 @@ TYPED_TEST_P(NetworkConformance, nothing_arrives_before_it_was_sent) {
   }
 }
 
-TYPED_TEST_P(NetworkConformance, outcomes_lie_in_the_window_that_told_of_them) {
+TYPED_TEST_P(NetworkConformance, outcomes_are_within_their_window) {
   const auto packets = this->traffic();
   std::vector<Outcome> outcomes;
   for (Time at; at < this->kEnd; at = at + Duration::from_ms(10)) {
@@ -136,7 +136,7 @@ TYPED_TEST_P(NetworkConformance, outcomes_lie_in_the_window_that_told_of_them) {
   }
 }
 
-TYPED_TEST_P(NetworkConformance, the_pieces_in_which_time_goes_on_change_nothing) {
+TYPED_TEST_P(NetworkConformance, the_division_of_time_into_calls_changes_nothing) {
   const auto packets = this->traffic();
   const auto whole = this->run(*this->network_, {}, this->kEnd, Duration::from_ms(200), packets);
   for (const Duration window : {Duration::from_us(100), Duration::from_ms(1), Duration{777'777}}) {
@@ -160,7 +160,7 @@ TYPED_TEST_P(NetworkConformance, nothing_happens_before_the_next_event) {
   while (outcomes.empty()) {
     const Time next = network.next_event_time();
     ASSERT_LT(next, this->kEnd);
-    ASSERT_TRUE(network.advance(next).ok()) << "half-open: the event itself is left";
+    ASSERT_TRUE(network.advance(next).ok()) << "half-open: the event at the end remains";
     ASSERT_TRUE(network.poll(outcomes).ok());
     ASSERT_TRUE(outcomes.empty());
     EXPECT_GE(network.next_event_time(), next);
@@ -172,7 +172,7 @@ TYPED_TEST_P(NetworkConformance, nothing_happens_before_the_next_event) {
   EXPECT_EQ(outcomes.size(), 1U);
 }
 
-TYPED_TEST_P(NetworkConformance, an_event_at_the_end_of_a_window_is_left_to_the_next) {
+TYPED_TEST_P(NetworkConformance, an_event_at_the_end_belongs_to_the_next_window) {
   Network& network = *this->network_;
   ASSERT_TRUE(network.advance({1'000'000}).ok());
   EXPECT_TRUE(network.inject(this->packet(1, 0, 1, {1'000'000})).ok());
@@ -202,7 +202,7 @@ TYPED_TEST_P(NetworkConformance, nodes_that_do_not_exist_are_refused) {
   }
 }
 
-TYPED_TEST_P(NetworkConformance, a_restored_state_goes_on_as_the_saved_one_did) {
+TYPED_TEST_P(NetworkConformance, a_restored_state_continues_identically) {
   const auto packets = this->traffic();
   constexpr Time kMiddle{10'000'000};
   (void)this->run(*this->network_, {}, kMiddle, Duration::from_ms(1), packets);
@@ -224,13 +224,13 @@ TYPED_TEST_P(NetworkConformance, a_restored_state_goes_on_as_the_saved_one_did) 
 
 REGISTER_TYPED_TEST_SUITE_P(NetworkConformance, every_copy_of_a_packet_has_one_outcome,
                             bytes_arrive_as_they_were_sent, nothing_arrives_before_it_was_sent,
-                            outcomes_lie_in_the_window_that_told_of_them,
-                            the_pieces_in_which_time_goes_on_change_nothing,
+                            outcomes_are_within_their_window,
+                            the_division_of_time_into_calls_changes_nothing,
                             the_same_seed_gives_the_same_outcomes,
                             nothing_happens_before_the_next_event,
-                            an_event_at_the_end_of_a_window_is_left_to_the_next,
-                            the_past_is_refused, nodes_that_do_not_exist_are_refused,
-                            a_restored_state_goes_on_as_the_saved_one_did);
+                            an_event_at_the_end_belongs_to_the_next_window, the_past_is_refused,
+                            nodes_that_do_not_exist_are_refused,
+                            a_restored_state_continues_identically);
 
 template <typename Adapter>
 class PhysicsConformance : public testing::Test {
@@ -241,7 +241,7 @@ class PhysicsConformance : public testing::Test {
     EXPECT_TRUE(ready.ok()) << ready.error().to_string();
     return physics;
   }
-  /// Poses after every 10 ms of a second, in steps of 1 ms or of `steps` ms.
+  /// The positions after every 10 ms of a second, in steps of 1 ms or of `steps` ms.
   static std::vector<Vec3> run(Physics& physics, std::int64_t from_ms, std::int64_t steps) {
     std::vector<Vec3> places;
     for (std::int64_t ms = from_ms + steps; ms <= 1000; ms += steps) {
@@ -251,7 +251,7 @@ class PhysicsConformance : public testing::Test {
     }
     return places;
   }
-  /// The same, with motions that all robots are told at 200, 400 and 600 ms.
+  /// The same, with motion commands to all robots at 200, 400 and 600 ms.
   static std::vector<Vec3> run_steered(Physics& physics, std::int64_t steps) {
     std::vector<Vec3> places;
     for (std::int64_t ms = 0; ms < 1000; ms += steps) {
@@ -266,7 +266,7 @@ class PhysicsConformance : public testing::Test {
     }
     return places;
   }
-  /// Whether robots can be steered; if not, this must be said of each.
+  /// True if robots can be steered. If not, every robot must give the error.
   static bool can_be_steered() {
     const auto physics = fresh();
     const auto told = physics->steer(kNodes - 1, {{1, 0, 0}, 0});
@@ -274,23 +274,23 @@ class PhysicsConformance : public testing::Test {
     EXPECT_EQ(told.error().code, Code::unsupported) << told.error().to_string();
     EXPECT_NE(told.error().message.find("robot " + std::to_string(kNodes - 1)), std::string::npos)
         << told.error().to_string();
-    EXPECT_TRUE(physics->advance({1'000'000}).ok()) << "it goes on as before";
+    EXPECT_TRUE(physics->advance({1'000'000}).ok()) << "the simulator continues as before";
     return false;
   }
 };
 TYPED_TEST_SUITE_P(PhysicsConformance);
 
-TYPED_TEST_P(PhysicsConformance, there_is_a_pose_for_every_robot_from_the_start) {
+TYPED_TEST_P(PhysicsConformance, every_robot_has_a_pose_from_the_start) {
   EXPECT_EQ(this->fresh()->poses().size(), kNodes);
 }
 
-TYPED_TEST_P(PhysicsConformance, the_pieces_in_which_time_goes_on_change_nothing) {
+TYPED_TEST_P(PhysicsConformance, the_division_of_time_into_calls_changes_nothing) {
   const auto one = this->fresh();
   const auto ten = this->fresh();
   EXPECT_EQ(this->run(*one, 0, 1), this->run(*ten, 0, 10));
 }
 
-TYPED_TEST_P(PhysicsConformance, velocities_fit_the_way_that_robots_go) {
+TYPED_TEST_P(PhysicsConformance, velocities_match_the_change_of_position) {
   const auto physics = this->fresh();
   for (std::int64_t ms = 1; ms < 100; ++ms) {
     const std::vector<Pose> before(physics->poses().begin(), physics->poses().end());
@@ -317,7 +317,7 @@ TYPED_TEST_P(PhysicsConformance, orientations_are_rotations) {
   }
 }
 
-TYPED_TEST_P(PhysicsConformance, turns_fit_the_orientations_that_they_lead_to) {
+TYPED_TEST_P(PhysicsConformance, turns_match_the_change_of_orientation) {
   const auto physics = this->fresh();
   constexpr double kSeconds = 0.001;
   for (std::int64_t ms = 1; ms < 100; ++ms) {
@@ -326,7 +326,7 @@ TYPED_TEST_P(PhysicsConformance, turns_fit_the_orientations_that_they_lead_to) {
     for (std::uint32_t robot = 0; robot < kNodes; ++robot) {
       const Pose& after = physics->poses()[robot];
       const Vec3 way = turn_between(before[robot].orientation, after.orientation);
-      if (length(way) > 0.5) continue;  // round a corner at once
+      if (length(way) > 0.5) continue;  // an abrupt corner
       const double off = std::min(length(way - after.turn * kSeconds),
                                   length(way - before[robot].turn * kSeconds));
       EXPECT_LE(off, 0.1 * length(way) + 1e-6) << "robot " << robot << " at " << ms << " ms";
@@ -334,7 +334,7 @@ TYPED_TEST_P(PhysicsConformance, turns_fit_the_orientations_that_they_lead_to) {
   }
 }
 
-TYPED_TEST_P(PhysicsConformance, the_same_motions_give_the_same_poses_in_whatever_pieces) {
+TYPED_TEST_P(PhysicsConformance, poses_of_steered_robots_do_not_depend_on_the_calls) {
   if (!this->can_be_steered()) return;
   const auto once = this->fresh();
   const auto again = this->fresh();
@@ -344,7 +344,7 @@ TYPED_TEST_P(PhysicsConformance, the_same_motions_give_the_same_poses_in_whateve
   EXPECT_EQ(this->run_steered(*ten, 10), places);
 }
 
-TYPED_TEST_P(PhysicsConformance, a_motion_counts_from_its_instant_on_and_for_its_robot) {
+TYPED_TEST_P(PhysicsConformance, a_motion_applies_from_its_instant_to_its_robot) {
   if (!this->can_be_steered()) return;
   constexpr Time kNow{500'000'000};
   constexpr NodeId kDriven = kNodes - 1;
@@ -357,19 +357,19 @@ TYPED_TEST_P(PhysicsConformance, a_motion_counts_from_its_instant_on_and_for_its
   const Pose from = driven->poses()[kDriven];
   const auto told = driven->steer(kDriven, {{1, 0, 0}, 0});
   ASSERT_TRUE(told.ok()) << told.error().to_string();
-  EXPECT_EQ(*told, "") << "it can go ahead";
+  EXPECT_EQ(*told, "") << "it can move forward";
   EXPECT_EQ(driven->poses()[kDriven].position, from.position);
   EXPECT_EQ(driven->poses()[kDriven].orientation, from.orientation);
   constexpr Time kThen{2'500'000'000};
   ASSERT_TRUE(driven->advance(kThen).ok() && other->advance(kThen).ok());
   const Vec3 way = driven->poses()[kDriven].position - from.position;
-  EXPECT_GT(dot(way, turned(from.orientation, {1, 0, 0})), 0.5) << "1 m/s ahead for 2 s";
+  EXPECT_GT(dot(way, turned(from.orientation, {1, 0, 0})), 0.5) << "1 m/s forward for 2 s";
   for (NodeId robot = 0; robot < kDriven; ++robot) {
     EXPECT_EQ(driven->poses()[robot].position, other->poses()[robot].position) << robot;
   }
 }
 
-TYPED_TEST_P(PhysicsConformance, robots_that_are_not_there_and_motions_that_are_none_are_refused) {
+TYPED_TEST_P(PhysicsConformance, unknown_robots_and_invalid_motions_are_refused) {
   if (!this->can_be_steered()) return;
   const auto physics = this->fresh();
   EXPECT_EQ(physics->steer(kNodes, {}).error().code, Code::not_found);
@@ -386,11 +386,11 @@ TYPED_TEST_P(PhysicsConformance, the_past_is_refused) {
   EXPECT_EQ(back.error().code, Code::out_of_range);
 }
 
-TYPED_TEST_P(PhysicsConformance, a_restored_state_goes_on_as_the_saved_one_did) {
+TYPED_TEST_P(PhysicsConformance, a_restored_state_continues_identically) {
   const auto physics = this->fresh();
   (void)this->run(*physics, 0, 500);
   ASSERT_TRUE(physics->advance({1'000'000'000}).ok());
-  // Unless it cannot be steered, it goes on at what it was told.
+  // A steerable robot continues with this motion.
   (void)physics->steer(kNodes - 1, {{0.5, 0, 0}, 0.3});
   ASSERT_TRUE(physics->advance({1'200'000'000}).ok());
   const auto state = physics->save();
@@ -407,13 +407,13 @@ TYPED_TEST_P(PhysicsConformance, a_restored_state_goes_on_as_the_saved_one_did) 
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(PhysicsConformance, there_is_a_pose_for_every_robot_from_the_start,
-                            the_pieces_in_which_time_goes_on_change_nothing,
-                            velocities_fit_the_way_that_robots_go, orientations_are_rotations,
-                            turns_fit_the_orientations_that_they_lead_to,
-                            the_same_motions_give_the_same_poses_in_whatever_pieces,
-                            a_motion_counts_from_its_instant_on_and_for_its_robot,
-                            robots_that_are_not_there_and_motions_that_are_none_are_refused,
-                            the_past_is_refused, a_restored_state_goes_on_as_the_saved_one_did);
+REGISTER_TYPED_TEST_SUITE_P(PhysicsConformance, every_robot_has_a_pose_from_the_start,
+                            the_division_of_time_into_calls_changes_nothing,
+                            velocities_match_the_change_of_position, orientations_are_rotations,
+                            turns_match_the_change_of_orientation,
+                            poses_of_steered_robots_do_not_depend_on_the_calls,
+                            a_motion_applies_from_its_instant_to_its_robot,
+                            unknown_robots_and_invalid_motions_are_refused, the_past_is_refused,
+                            a_restored_state_continues_identically);
 
 }  // namespace hyphos::cosim

@@ -21,7 +21,7 @@ struct Radio {
     return std::make_unique<AnalyticRadio>(RadioOptions{}, nullptr);
   }
 };
-/// A library made outside, loaded as such.
+/// An external library, loaded as such.
 struct Sample {
   static std::unique_ptr<Network> make() {
     return open_network(*load_adapter(COSIM_SAMPLE_NETWORK).or_throw(), "0.7").or_throw();
@@ -36,7 +36,7 @@ struct Remote {
                                            }).or_throw());
   }
 };
-/// The same library in the program that runs libraries.
+/// The same library in the worker program.
 struct SampleWorker {
   static std::unique_ptr<Network> make() {
     return std::make_unique<RemoteNetwork>(
@@ -63,7 +63,7 @@ struct RemotePaths {
                                            }).or_throw());
   }
 };
-/// There and back through the C interface.
+/// Both directions through the C interface.
 struct PathsOfC {
   struct Opens {
     static Result<std::unique_ptr<Physics>> open(std::string_view) { return Paths::make(); }
@@ -75,7 +75,7 @@ struct PathsOfC {
 using AllPhysics = testing::Types<Paths, RemotePaths, PathsOfC>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Cosim, PhysicsConformance, AllPhysics);
 
-TEST(CosimAdapter, a_library_that_is_none_is_refused) {
+TEST(CosimAdapter, a_file_that_is_not_an_adapter_is_refused) {
   EXPECT_EQ(load_adapter("/nonexistent.so").error().code, Code::not_found);
   EXPECT_EQ(load_adapter("libm.so.6").error().code, Code::corrupt);
 }
@@ -92,14 +92,15 @@ TEST(CosimAdapter, wrong_options_kinds_and_versions_are_refused) {
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, Code::corrupt);
   EXPECT_EQ(old.error().message,
-            "made for version 1 of the interface, not 2: compile it again with the cosim_adapter.h "
-            "that comes with this");
+            "built for version 1 of the interface, not 2: recompile it with the cosim_adapter.h of "
+            "this Hyphos");
   other = *sample;
   other.inject = nullptr;
   EXPECT_EQ(open_network(other, "0.7").error().code, Code::corrupt);
 }
 
-/// Physics of two robots as one outside of Hyphos would write it, which tells what a test asks for.
+/// Physics of two robots, written like an external simulator. It reports the values that a test
+/// sets.
 struct Outside {
   static int poses(void*, hyphos_cosim_pose* poses, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -131,7 +132,7 @@ struct Outside {
   inline static int returns = HYPHOS_COSIM_OK;
 };
 
-TEST(CosimAdapter, an_orientation_that_is_not_told_is_none_and_one_that_cannot_be_is_refused) {
+TEST(CosimAdapter, a_missing_orientation_is_accepted_and_an_invalid_one_refused) {
   const auto physics = Outside::make(false);
   Outside::orientation = {};
   ASSERT_TRUE(physics->init(2, 1).ok());
@@ -151,7 +152,7 @@ TEST(CosimAdapter, an_orientation_that_is_not_told_is_none_and_one_that_cannot_b
   }
 }
 
-TEST(CosimAdapter, a_library_without_steer_says_so_and_one_with_it_says_what_it_leaves_out) {
+TEST(CosimAdapter, steer_is_unsupported_or_reports_the_ignored_part) {
   Outside::orientation = {};
   const auto without = Outside::make(false);
   ASSERT_TRUE(without->init(2, 1).ok());
@@ -165,7 +166,7 @@ TEST(CosimAdapter, a_library_without_steer_says_so_and_one_with_it_says_what_it_
   Outside::returns = HYPHOS_COSIM_OK;
   EXPECT_EQ(with->steer(1, {}).value(), "");
   Outside::returns = HYPHOS_COSIM_IN_PART;
-  EXPECT_EQ(with->steer(1, {}).value(), "the simulator does not say what");
+  EXPECT_EQ(with->steer(1, {}).value(), "the simulator does not name the part");
   Outside::says = "it has no wings";
   EXPECT_EQ(with->steer(1, {}).value(), "it has no wings");
   Outside::returns = HYPHOS_COSIM_NO_NODE;

@@ -23,12 +23,12 @@ TEST(CosimEngine, a_packet_is_read_at_the_first_instant_after_its_delivery) {
 }
 
 TEST(CosimEngine, a_delivery_on_a_boundary_belongs_to_the_later_window) {
-  // 1 ms after the send, exactly at the next instant: physics came first there.
+  // Delivered 1 ms after the send, exactly at the next instant, where physics comes first.
   for (const Duration trip : round_trips({}, Duration::from_ms(1))) EXPECT_EQ(trip.ns, 4'000'000);
   for (const Duration trip : round_trips({}, {999'999})) EXPECT_EQ(trip.ns, 2'000'000);
 }
 
-TEST(CosimEngine, capturing_for_the_next_window_doubles_the_round_trip) {
+TEST(CosimEngine, capture_for_the_next_window_doubles_the_round_trip) {
   Trial trial;
   trial.method = "sliding_window";
   for (const Duration trip : round_trips(trial, Duration::from_us(900))) {
@@ -36,7 +36,7 @@ TEST(CosimEngine, capturing_for_the_next_window_doubles_the_round_trip) {
   }
 }
 
-TEST(CosimEngine, steps_with_a_fraction_are_followed_to_the_nanosecond) {
+TEST(CosimEngine, fractional_steps_are_exact_to_the_nanosecond) {
   Trial trial;
   trial.step = Step::from_rate(600).value();
   trial.window = Duration{1'666'666};
@@ -83,7 +83,7 @@ TEST(CosimEngine, the_profile_adds_up) {
   EXPECT_GE(profile.engine_ns(), 0);
 }
 
-/// A network whose process takes its time to begin with.
+/// A network whose process needs time to start.
 class SlowToStart final : public Network {
  public:
   Result<void> init(std::uint32_t nodes, std::uint64_t seed) override {
@@ -105,7 +105,7 @@ class SlowToStart final : public Network {
   RemoteCost cost_;
 };
 
-TEST(CosimEngine, the_profile_is_of_the_run_without_what_comes_before) {
+TEST(CosimEngine, the_profile_excludes_the_time_before_the_run) {
   SlowToStart network;
   PingPong programs({});
   const Ran ran = run({}, network, programs);
@@ -114,7 +114,7 @@ TEST(CosimEngine, the_profile_is_of_the_run_without_what_comes_before) {
   EXPECT_GT(ran.report.profile.network_ns, 0);
 }
 
-/// A network that goes wrong in one way.
+/// A network that violates its contract in one way.
 class Liar final : public Network {
  public:
   enum class Lie { unknown, twice, early, late, other_bytes, past_event, other_node };
@@ -151,7 +151,7 @@ class Liar final : public Network {
   Time end_;
 };
 
-TEST(CosimEngine, a_simulator_that_lies_is_found_out) {
+TEST(CosimEngine, a_violation_of_the_contract_is_detected) {
   using Lie = Liar::Lie;
   for (const Lie lie : {Lie::unknown, Lie::twice, Lie::early, Lie::late, Lie::other_bytes,
                         Lie::past_event, Lie::other_node}) {
@@ -164,7 +164,7 @@ TEST(CosimEngine, a_simulator_that_lies_is_found_out) {
   }
 }
 
-TEST(CosimEngine, a_packet_to_nobody_ends_the_run) {
+TEST(CosimEngine, a_packet_to_an_unknown_node_ends_the_run) {
   class Lost final : public Programs {
     void step(Time, std::span<const Delivery>, std::span<const Pose>, Outbox& outbox) override {
       outbox.send(0, 9, Buffer::copy_of("?"));
@@ -178,7 +178,7 @@ TEST(CosimEngine, a_packet_to_nobody_ends_the_run) {
   EXPECT_EQ(ran.result.error().code, Code::not_found);
 }
 
-/// Delays drawn at random, half of them so that the delivery falls on an instant of the grid.
+/// Random delays. Half of the deliveries fall on an instant of the grid.
 class RandomDelay final : public Network {
  public:
   RandomDelay(std::uint64_t seed, const Step& step) : random_(seed), step_(step) {}
@@ -229,7 +229,7 @@ class RandomDelay final : public Network {
   std::vector<Outcome> due_;
 };
 
-/// Sends at random and watches the order of what it is told.
+/// Sends at random and checks the order of its deliveries.
 class Watching final : public Programs {
  public:
   Watching(std::uint64_t seed, Step step, bool one_step)
@@ -241,11 +241,11 @@ class Watching final : public Programs {
     last_ = now;
     Time before;
     for (const Delivery& delivery : inbox) {
-      wrong_ += delivery.delivered < delivery.sent ? 1 : 0;  // before its send
+      wrong_ += delivery.delivered < delivery.sent ? 1 : 0;  // read before its send
       wrong_ += delivery.delivered >= now ? 1 : 0;           // not from the future
       wrong_ += delivery.delivered < before ? 1 : 0;         // in the order of keys
       before = delivery.delivered;
-      // With windows of one step nothing is read later than at the first instant after it.
+      // With windows of one step, every packet is read at the first instant after its delivery.
       const std::int64_t first = step_.index_at_or_before(delivery.delivered) + 1;
       wrong_ += one_step_ && step_.at(first).value() != now ? 1 : 0;
       ++read_;
@@ -269,7 +269,7 @@ class Watching final : public Programs {
   std::uint64_t read_ = 0;
 };
 
-TEST(CosimEngine, in_a_hundred_thousand_random_runs_causes_come_before_effects) {
+TEST(CosimEngine, causes_precede_effects_in_a_hundred_thousand_random_runs) {
   std::mt19937_64 random(20261122);
   const std::vector<std::string> methods{
       "lockstep",         "time_stepped", "global_event",          "sliding_window",

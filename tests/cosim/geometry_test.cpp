@@ -12,7 +12,7 @@ namespace {
 
 const Box kWall{{10, -5, 0}, {11, 5, 3}, 12};
 
-TEST(CosimGeometry, a_wall_between_two_points_costs_what_it_says) {
+TEST(CosimGeometry, a_wall_between_two_points_attenuates_by_its_loss) {
   const Scene scene({kWall});
   EXPECT_EQ(scene.loss_db({0, 0, 1}, {20, 0, 1}), 12);
   EXPECT_EQ(scene.loss_db({20, 0, 1}, {0, 0, 1}), 12);
@@ -23,7 +23,7 @@ TEST(CosimGeometry, a_wall_between_two_points_costs_what_it_says) {
   EXPECT_EQ(Scene({kWall, kWall}).loss_db({0, 0, 1}, {20, 0, 1}), 24);
 }
 
-TEST(CosimGeometry, the_line_of_sight_never_changes_before_it_may) {
+TEST(CosimGeometry, the_line_of_sight_holds_for_the_returned_time) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> place(-20, 40);
   std::uniform_real_distribution<double> speed(-5, 5);
@@ -47,16 +47,16 @@ TEST(CosimGeometry, the_line_of_sight_never_changes_before_it_may) {
   EXPECT_GT(changes, 1000);
 }
 
-TEST(CosimGeometry, the_time_to_a_change_is_short_only_near_one) {
+TEST(CosimGeometry, the_time_to_a_change_is_short_only_near_a_change) {
   const Scene scene({kWall});
-  // One metre above the wall, falling with 1 m/s: the change comes after one second.
+  // One metre above the wall, falling at 1 m/s: the change comes after one second.
   EXPECT_NEAR(scene.los_holds_for({0, 0, 4}, {20, 0, 4}, 1), 1, 1e-6);
-  // Inside by half the wall's thickness.
+  // Inside by half the thickness of the wall.
   EXPECT_NEAR(scene.los_holds_for({0, 0, 1}, {20, 0, 1}, 1), 0.5, 1e-6);
   EXPECT_EQ(scene.los_holds_for({0, 0, 4}, {20, 0, 4}, 0), std::numeric_limits<double>::infinity());
 }
 
-TEST(CosimGeometry, what_is_uncertain_is_what_lies_within_reach) {
+TEST(CosimGeometry, uncertainty_includes_the_boxes_within_reach) {
   const Scene scene({kWall});
   EXPECT_EQ(scene.uncertain_db({0, 0, 4}, {20, 0, 4}, 0.9), 0);
   EXPECT_EQ(scene.uncertain_db({0, 0, 4}, {20, 0, 4}, 1.1), 12);
@@ -65,7 +65,7 @@ TEST(CosimGeometry, what_is_uncertain_is_what_lies_within_reach) {
 TEST(CosimGeometry, a_rotation_turns_a_vector_and_back) {
   const double r = std::sqrt(0.5);
   const Quaternion left = about_z(std::numbers::pi / 2);
-  const Quaternion nose_down{0, r, 0, r};  // a quarter about y
+  const Quaternion nose_down{0, r, 0, r};  // a quarter turn about y
   const auto expect = [](const Vec3& is, const Vec3& be) { EXPECT_LT(length(is - be), 1e-12); };
   expect(turned(left, {1, 0, 0}), {0, 1, 0});
   expect(turned(left, {0, 1, 0}), {-1, 0, 0});
@@ -76,7 +76,7 @@ TEST(CosimGeometry, a_rotation_turns_a_vector_and_back) {
   EXPECT_NEAR(yaw_of(left), std::numbers::pi / 2, 1e-12);
   EXPECT_NEAR(yaw_of(about_z(-3)), -3, 1e-12);
   const Quaternion tilted{0, std::sin(0.2), 0, std::cos(0.2)};
-  EXPECT_NEAR(yaw_of(tilted), 0, 1e-12) << "its nose is down, and looks along x still";
+  EXPECT_NEAR(yaw_of(tilted), 0, 1e-12) << "the nose points down and still along x";
 }
 
 TEST(CosimGeometry, the_turn_between_two_rotations_is_the_shorter_one) {
@@ -85,15 +85,15 @@ TEST(CosimGeometry, the_turn_between_two_rotations_is_the_shorter_one) {
   const Vec3 back = turn_between(about_z(0.1), about_z(2 * std::numbers::pi - 0.1));
   EXPECT_LT(length(back - Vec3{0, 0, -0.2}), 1e-12);
   EXPECT_EQ(turn_between(about_z(1), about_z(1)), Vec3{});
-  // About the axes of the rotated frame: after a quarter to the left, its nose dips about its own
-  // y.
+  // About the axes of the rotated frame: after a quarter turn to the left, the nose dips about the
+  // frame's own y axis.
   const Quaternion left = about_z(std::numbers::pi / 2);
   const Quaternion dipped{-std::sin(0.1) * left.z, std::sin(0.1) * left.w, std::cos(0.1) * left.z,
                           std::cos(0.1) * left.w};
   EXPECT_LT(length(turn_between(left, dipped) - Vec3{0, 0.2, 0}), 1e-12);
 }
 
-TEST(CosimKinematic, a_robot_looks_where_it_goes_and_turns_as_it_says) {
+TEST(CosimKinematic, a_robot_faces_its_direction_of_motion) {
   const Path circle = Circle{{}, 5, 2, 0};
   EXPECT_NEAR(yaw_of(pose_at(circle, {}).orientation), std::numbers::pi / 2, 1e-12);
   EXPECT_EQ(pose_at(circle, {}).turn, (Vec3{0, 0, 2}));
@@ -102,7 +102,7 @@ TEST(CosimKinematic, a_robot_looks_where_it_goes_and_turns_as_it_says) {
   EXPECT_EQ(pose_at(line, {}).turn, Vec3{});
 }
 
-TEST(CosimKinematic, paths_go_where_they_should) {
+TEST(CosimKinematic, paths_have_the_expected_positions) {
   const Path circle = Circle{{10, 0, 2}, 5, 2, 0};
   EXPECT_EQ(pose_at(circle, {}).position, (Vec3{15, 0, 2}));
   EXPECT_NEAR(length(pose_at(circle, {700'000'000}).velocity), 10, 1e-9);
@@ -116,7 +116,7 @@ TEST(CosimKinematic, paths_go_where_they_should) {
   EXPECT_NEAR(pose_at(loop, {39'000'000'000}).position.x, 1, 1e-9);
 }
 
-TEST(CosimKinematic, there_is_a_path_for_every_robot) {
+TEST(CosimKinematic, init_requires_one_path_per_robot) {
   Kinematic physics({ConstantVelocity{}});
   const auto ready = physics.init(2, 1);
   ASSERT_FALSE(ready.ok());

@@ -10,7 +10,7 @@ namespace {
 constexpr Duration kStep = Duration::from_ms(1);
 constexpr Duration kReference = Duration::from_ms(2);  // round trip without any error
 
-TEST(CosimMethods, every_method_has_a_name_of_its_own_and_can_be_made) {
+TEST(CosimMethods, every_method_has_a_unique_name_and_can_be_created) {
   EXPECT_EQ(known_methods().size(), 12U);
   for (const KnownMethod& known : known_methods()) {
     Trial trial;
@@ -20,7 +20,7 @@ TEST(CosimMethods, every_method_has_a_name_of_its_own_and_can_be_made) {
   }
 }
 
-TEST(CosimMethods, a_wrong_name_or_window_says_what_would_be_right) {
+TEST(CosimMethods, a_wrong_name_or_window_gives_an_error_with_the_remedy) {
   const Step step = Step::make(1'000'000).value();
   const auto name = make_method("magic", {step, kStep});
   ASSERT_FALSE(name.ok());
@@ -33,12 +33,12 @@ TEST(CosimMethods, a_wrong_name_or_window_says_what_would_be_right) {
   EXPECT_FALSE(make_method("lockstep", {step, Duration::from_us(500)}).ok());
 }
 
-/// What the documents promise of one hop.
+/// The documented bound for one hop.
 Duration promised(const std::string& method, Duration w) {
   if (method == "lockstep") return w - kStep;
   if (method == "time_stepped_scheduler") return w * 2 - kStep * 2;
   if (method == "time_stepped" || method == "sliding_window") return w * 2 - kStep;
-  if (method.starts_with("velocity_aware")) return w * 2 - kStep;  // robots that stand
+  if (method.starts_with("velocity_aware")) return w * 2 - kStep;  // robots at rest
   return {0};
 }
 
@@ -76,19 +76,19 @@ TEST(CosimMethods, windows_of_one_step_and_exact_stamps_are_the_reference) {
   }
 }
 
-TEST(CosimMethods, the_bound_is_reached_by_the_worst_phase) {
+TEST(CosimMethods, the_worst_phase_reaches_the_bound) {
   Trial trial;
   trial.method = "sliding_window";
   trial.window = Duration::from_ms(50);
   ConstantDelay network(Duration::from_us(900));
   PingPong programs({});
   const Ran ran = run(trial, network, programs);
-  // 0 -> 50 -> read at 100; answered there -> 150 -> read at 200.
+  // 0 -> 50 -> read at 100. The reply is sent there -> 150 -> read at 200.
   EXPECT_EQ(programs.round_trips().front(), Duration::from_ms(200));
   EXPECT_EQ(ran.report.bounds.latency, Duration::from_ms(99));
 }
 
-TEST(CosimMethods, a_sum_of_seconds_in_floating_point_leaves_the_grid) {
+TEST(CosimMethods, a_floating_point_sum_of_seconds_leaves_the_grid) {
   Trial trial;
   trial.method = "variable_stepped_float";
   trial.step = Step::make(1'000'000, 3).value();
@@ -120,7 +120,7 @@ Ran ping_pong(const Trial& trial, Duration pause = {}) {
   return run(trial, network, programs);
 }
 
-TEST(CosimVelocityAware, in_seconds_one_metre_a_second_ends_the_window) {
+TEST(CosimVelocityAware, in_seconds_a_difference_of_1_m_s_ends_the_window) {
   const Ran ran = ping_pong(moving("velocity_aware_s", 0, 1));
   ASSERT_FALSE(ran.result.ok());
   EXPECT_EQ(ran.result.error().code, Code::out_of_range);
@@ -129,8 +129,8 @@ TEST(CosimVelocityAware, in_seconds_one_metre_a_second_ends_the_window) {
 }
 
 TEST(CosimVelocityAware, in_seconds_a_faster_publisher_gets_a_longer_window) {
-  // The answers go the other way, where the same difference shortens the window: two metres a
-  // second add 2 ms to a window of 5 ms for a ping, and take 2 ms for its answer.
+  // Replies travel in the other direction, where the same difference shortens the window. Two
+  // metres per second add 2 ms to a window of 5 ms for a ping, and subtract 2 ms for its reply.
   Trial trial = moving("velocity_aware_s", 2, 0);
   trial.window = Duration::from_ms(5);
   const Ran ran = ping_pong(trial);
@@ -139,13 +139,13 @@ TEST(CosimVelocityAware, in_seconds_a_faster_publisher_gets_a_longer_window) {
   EXPECT_EQ(ran.report.shortest_window, Duration::from_ms(3));
 }
 
-TEST(CosimVelocityAware, in_milliseconds_it_hardly_does_anything) {
+TEST(CosimVelocityAware, in_milliseconds_the_window_hardly_changes) {
   const Ran ran = ping_pong(moving("velocity_aware_ms", 0, 20));
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().to_string();
   EXPECT_LE(ran.report.longest_window, Duration::from_ms(2));
 }
 
-TEST(CosimVelocityAware, a_window_that_is_replaced_wanders_off) {
+TEST(CosimVelocityAware, an_updated_window_drifts) {
   class OneWay final : public Programs {
     void step(Time, std::span<const Delivery>, std::span<const Pose>, Outbox& outbox) override {
       outbox.send(0, 1, Buffer::copy_of("x"));
@@ -164,7 +164,7 @@ TEST(CosimVelocityAware, a_window_that_is_replaced_wanders_off) {
   EXPECT_TRUE(run(trial, again, programs).result.ok());
 }
 
-TEST(CosimVelocityAware, time_stands_when_nothing_is_under_way) {
+TEST(CosimVelocityAware, time_stops_when_nothing_is_in_flight) {
   const Ran ran = ping_pong(moving("velocity_aware_ms", 0, 0), Duration::from_ms(100));
   ASSERT_FALSE(ran.result.ok());
   EXPECT_EQ(ran.result.error().code, Code::unsupported);
@@ -219,7 +219,7 @@ TEST_F(Adaptive, a_common_velocity_changes_no_window) {
   }
 }
 
-TEST_F(Adaptive, the_window_shrinks_with_relative_speed_and_with_nearness) {
+TEST_F(Adaptive, the_window_shrinks_with_relative_speed_and_proximity) {
   const auto at = [&](double distance, double speed) {
     return steps({{{0, 0, 0}, {}}, {{distance, 0, 0}, {-speed, 0, 0}}}, {{0, 1}});
   };
@@ -228,10 +228,10 @@ TEST_F(Adaptive, the_window_shrinks_with_relative_speed_and_with_nearness) {
   EXPECT_EQ(at(100, 20), 188);
   EXPECT_EQ(at(50, 20), 94);
   EXPECT_EQ(at(100, 0), 1000);
-  EXPECT_EQ(at(0.001, 20), 1) << "never less than a step";
+  EXPECT_EQ(at(0.001, 20), 1) << "at least one step";
 }
 
-TEST_F(Adaptive, the_power_error_of_a_whole_window_is_at_most_the_asked_one) {
+TEST_F(Adaptive, the_power_error_of_a_window_is_within_its_limit) {
   for (int i = 0; i < 10'000; ++i) {
     const std::vector<Pose> poses{{draw(100), draw(30)}, {draw(100), draw(30)}};
     const std::int64_t window = steps(poses, {{0, 1}});
@@ -243,7 +243,7 @@ TEST_F(Adaptive, the_power_error_of_a_whole_window_is_at_most_the_asked_one) {
   }
 }
 
-TEST(CosimAdaptive, asks_the_network_ten_times_less_for_the_same_trace) {
+TEST(CosimAdaptive, a_tenth_of_the_network_calls_gives_the_same_trace) {
   const auto with = [](const char* method, std::int64_t window_ms) {
     Trial trial;
     trial.paths = {Waypoints{{{0, 0, 1}, {60, 0, 1}}, 2, true}, Circle{{30, 20, 1}, 20, 0.3, 0}};
@@ -264,13 +264,14 @@ TEST(CosimAdaptive, asks_the_network_ten_times_less_for_the_same_trace) {
   EXPECT_EQ(adaptive.report.bounds.latency.ns, 0);
 }
 
-TEST(CosimAdaptive, robots_that_turn_inside_a_window_do_not_break_its_bound) {
+TEST(CosimAdaptive, a_turn_inside_a_window_does_not_break_its_bound) {
   Trial trial;
   trial.method = "adaptive";
   trial.window = Duration::from_ms(50);
   trial.latency_budget = Duration::from_ms(49);
   trial.end = Duration::from_ms(50);
-  // Side by side for 25 ms, at the same velocity: nothing asks for a short window. Then one turns.
+  // In parallel for 25 ms at the same velocity, so nothing requires a short window. Then one robot
+  // turns.
   trial.paths = {ConstantVelocity{{0, 0, 1}, {20, 0, 0}},
                  Waypoints{{{0, 2, 1}, {0.5, 2, 1}, {0.5, -50, 1}}, 20, false}};
   ConstantDelay network(Duration::from_us(900));
@@ -286,7 +287,7 @@ TEST(CosimAdaptive, robots_that_turn_inside_a_window_do_not_break_its_bound) {
   EXPECT_GT(run(trial, again, same).report.bounds.power_db, 2);
 }
 
-/// Notes how far the network was advanced each time.
+/// Records the end of each advance of the network.
 class Ends final : public Network {
  public:
   explicit Ends(Network& inner) : inner_(inner) {}
@@ -307,7 +308,7 @@ class Ends final : public Network {
   Network& inner_;
 };
 
-TEST(CosimAdaptive, windows_are_whole_numbers_of_steps_and_of_many_lengths) {
+TEST(CosimAdaptive, windows_have_many_lengths_in_whole_steps) {
   Trial trial;
   trial.step = Step::make(1'000'000, 3).value();
   trial.method = "adaptive";

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// What a node has heard: when, from whom and what.
+/// A message received by a node: the time, the sender and the content.
 struct Heard {
   std::int64_t ms = 0;
   std::uint64_t sender = 0;
@@ -28,7 +28,7 @@ struct Heard {
   std::string text;
 };
 
-/// Some robots without plans, whose nodes a test makes by hand.
+/// Robots without plans. The test creates their nodes.
 class Robots {
  public:
   explicit Robots(std::uint32_t count) {
@@ -57,7 +57,7 @@ class Robots {
   std::vector<Node> nodes_;
 };
 
-/// A node of `robot` that says a number every `period`.
+/// Adds a node to `robot` that publishes a number every `period`.
 void count_aloud(Robots& robots, NodeId robot, const std::string& channel, Duration period) {
   const Node node = robots.node(robot, "speaker");
   const auto publisher = node.publisher<Buffer>(channel);
@@ -69,7 +69,7 @@ std::shared_ptr<std::vector<Heard>> listen(Robots& robots, NodeId robot,
                                            const std::string& channel) {
   const Node node = robots.node(robot, "listener");
   auto heard = std::make_shared<std::vector<Heard>>();
-  // Not the node itself: it would keep itself alive.
+  // Captures the clock and not the node, which would keep itself alive.
   node.subscribe<Buffer>(channel, serial, [heard, clock = node.clock()](const auto& message) {
     heard->push_back(
         {clock.now().ns / kMs, message.sender(), message.sequence(), std::string(message->text())});
@@ -77,7 +77,7 @@ std::shared_ptr<std::vector<Heard>> listen(Robots& robots, NodeId robot,
   return heard;
 }
 
-TEST(CosimNodes, a_message_crosses_the_network_with_its_bytes_and_at_simulated_time) {
+TEST(CosimNodes, a_message_crosses_the_network_at_simulated_time) {
   Robots robots(2);
   count_aloud(robots, 0, "count", Duration::from_ms(20));
   const auto heard = listen(robots, 1, "count");
@@ -96,7 +96,7 @@ TEST(CosimNodes, a_message_crosses_the_network_with_its_bytes_and_at_simulated_t
     packets.emplace_back(packet->envelope.payload.text());
   });
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().to_string();
-  // A timer of 20 ms calls 49 times before 1 s; the last message is read at 984 ms.
+  // A timer of 20 ms fires 49 times before 1 s. The last message is read at 984 ms.
   ASSERT_EQ(heard->size(), 49U);
   EXPECT_EQ(ran.report.packets.packets, 49U);
   for (std::size_t i = 0; i < heard->size(); ++i) {
@@ -109,7 +109,7 @@ TEST(CosimNodes, a_message_crosses_the_network_with_its_bytes_and_at_simulated_t
   }
 }
 
-TEST(CosimNodes, channels_that_the_scenario_does_not_name_stay_on_their_robot) {
+TEST(CosimNodes, unlisted_channels_stay_on_their_robot) {
   Robots robots(2);
   count_aloud(robots, 0, "inside", Duration::from_ms(10));
   const auto mine = listen(robots, 0, "inside");
@@ -127,7 +127,7 @@ TEST(CosimNodes, channels_that_the_scenario_does_not_name_stay_on_their_robot) {
   EXPECT_EQ(ran.report.packets.packets, 9U);
 }
 
-TEST(CosimNodes, a_message_goes_to_whom_it_is_for_under_the_name_it_has_there) {
+TEST(CosimNodes, a_message_reaches_its_receivers_under_their_channel_name) {
   Robots robots(3);
   count_aloud(robots, 0, "count", Duration::from_ms(100));
   const auto right = listen(robots, 2, "from_a/count");
@@ -144,7 +144,7 @@ TEST(CosimNodes, a_message_goes_to_whom_it_is_for_under_the_name_it_has_there) {
   EXPECT_EQ(ran.report.packets.sent, 9U);
 }
 
-TEST(CosimNodes, what_arrives_is_not_sent_again_but_what_a_node_says_of_it_is) {
+TEST(CosimNodes, received_messages_are_not_sent_back_but_replies_are) {
   Robots robots(2);
   count_aloud(robots, 0, "ping", Duration::from_ms(100));
   const Node echo = robots.node(1, "echo");
@@ -163,19 +163,20 @@ TEST(CosimNodes, what_arrives_is_not_sent_again_but_what_a_node_says_of_it_is) {
   ASSERT_TRUE(ran.result.ok());
   EXPECT_EQ(heard_by_echo, 9);
   EXPECT_EQ(ran.report.packets.packets, 18U);
-  ASSERT_EQ(heard->size(), 18U);  // its own, and each answer
+  ASSERT_EQ(heard->size(), 18U);  // its own messages and each reply
   EXPECT_EQ((*heard)[0].ms, 100);
   EXPECT_EQ((*heard)[1].ms, 104);
 }
 
-/// Robots that chatter and steer by what they hear, so that any change of order shows.
+/// Robots whose messages and motions depend on received messages, so that any change of order has
+/// an effect.
 struct Chatter {
   explicit Chatter(std::uint32_t count) : robots(count) {
     for (NodeId robot = 0; robot < count; ++robot) {
       const Node node = robots.node(robot, "talk");
       const auto out = node.publisher<Buffer>("talk", deep());
       auto sum = std::make_shared<std::uint64_t>(robot);
-      for (const int part : {0, 1}) {  // two subscriptions that run at once where they may
+      for (const int part : {0, 1}) {  // two subscriptions that may run at once
         node.subscribe<Buffer>("talk", concurrent, [=](const Message<Buffer>& message) {
           *sum = *sum * 31 + hash_bytes(message->bytes()) + static_cast<std::uint64_t>(part);
         });
@@ -202,7 +203,7 @@ Ran chatter(const Trial& trial) {
   return run(trial, network, *programs);
 }
 
-TEST(CosimNodes, ten_runs_of_ten_leave_the_same_trace_under_load_with_skipping_and_without) {
+TEST(CosimNodes, repeated_runs_give_the_same_trace_under_load) {
   Trial trial;
   trial.paths.emplace_back(ConstantVelocity{{0, 60, 1}, {2, 0, 0}});
   trial.paths.emplace_back(ConstantVelocity{{50, 50, 1}, {0, -3, 0}});
@@ -238,7 +239,7 @@ Buffer twist(double ahead, double turn) {
   return Buffer::adopt(std::move(bytes));
 }
 
-TEST(CosimNodes, a_node_steers_its_robot_and_hears_where_it_is) {
+TEST(CosimNodes, a_node_steers_its_robot_and_receives_its_pose) {
   Robots robots(2);
   const Node node = robots.node(0, "driver");
   const auto command = node.raw_publisher("cmd_vel", twist_type()).or_throw();
@@ -258,7 +259,7 @@ TEST(CosimNodes, a_node_steers_its_robot_and_hears_where_it_is) {
   const Ran ran = run(trial, physics, network, *programs);
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().to_string();
   EXPECT_EQ(poses, 23);  // at 0, 50, …, 1100 ms
-  // From 100 ms to the last step, half a turn a second at 2 m/s: a circle of 2/π m, to the left.
+  // From 100 ms to the last step, half a turn per second at 2 m/s: a circle of 2/π m, to the left.
   const double turned = std::numbers::pi * 1.001;
   const double radius = 2 / std::numbers::pi;
   const Pose& at = physics.poses()[0];
@@ -270,7 +271,7 @@ TEST(CosimNodes, a_node_steers_its_robot_and_hears_where_it_is) {
   EXPECT_EQ(physics.poses()[1].position, (Vec3{20, 0, 1}));
 }
 
-TEST(CosimNodes, a_robot_of_a_simulator_that_cannot_be_steered_ends_the_run) {
+TEST(CosimNodes, a_command_to_an_unsteerable_simulator_ends_the_run) {
   class Still final : public Physics {
    public:
     Result<void> init(std::uint32_t nodes, std::uint64_t) override {
@@ -301,7 +302,7 @@ TEST(CosimNodes, a_robot_of_a_simulator_that_cannot_be_steered_ends_the_run) {
   EXPECT_EQ(ran.report.end.ns, 100 * kMs);
 }
 
-TEST(CosimNodes, a_callback_that_throws_ends_the_run_and_is_named_with_its_instant) {
+TEST(CosimNodes, a_throwing_callback_ends_the_run_with_its_name_and_time) {
   Robots robots(2);
   count_aloud(robots, 0, "count", Duration::from_ms(20));
   const Node node = robots.node(1, "judge");
@@ -318,7 +319,7 @@ TEST(CosimNodes, a_callback_that_throws_ends_the_run_and_is_named_with_its_insta
   EXPECT_EQ(ran.result.error().where, "at 82000000 ns");
 }
 
-TEST(CosimNodes, messages_that_a_full_queue_drops_on_a_robot_are_counted) {
+TEST(CosimNodes, drops_of_a_full_queue_on_a_robot_are_counted) {
   Robots robots(2);
   const Node node = robots.node(0, "speaker");
   const auto publisher = node.publisher<Buffer>("burst");
@@ -345,14 +346,14 @@ TEST(CosimNodes, messages_that_a_full_queue_drops_on_a_robot_are_counted) {
   EXPECT_EQ((*lost)[0].count + static_cast<std::uint64_t>(taken), 45U);
 }
 
-/// What is wrong with this wiring, as an error.
+/// The error of opening these robots.
 Error refused(Robots& robots) {
   auto programs = robots.open();
   EXPECT_FALSE(programs.ok());
   return programs.ok() ? Error{} : programs.error();
 }
 
-TEST(CosimNodes, channels_that_nobody_sends_or_receives_are_refused_with_those_there_are) {
+TEST(CosimNodes, a_channel_without_sender_or_receiver_is_refused) {
   {
     Robots robots(2);
     count_aloud(robots, 0, "count", Duration::from_ms(20));
@@ -366,11 +367,11 @@ TEST(CosimNodes, channels_that_nobody_sends_or_receives_are_refused_with_those_t
     Robots robots(2);
     count_aloud(robots, 0, "count", Duration::from_ms(20));
     robots.options.channels = {{"count", "", {}, {}}};
-    EXPECT_NE(refused(robots).message.find("arrives as 'count', which no node"), std::string::npos);
+    EXPECT_NE(refused(robots).message.find("arrives as 'count', but no node"), std::string::npos);
   }
 }
 
-TEST(CosimNodes, one_channel_of_several_robots_arrives_under_a_name_for_each) {
+TEST(CosimNodes, one_channel_arrives_under_a_name_per_sender) {
   Robots robots(3);
   for (const NodeId robot : {0U, 1U}) count_aloud(robots, robot, "count", Duration::from_ms(100));
   const auto of_a = listen(robots, 2, "a/count");
@@ -389,17 +390,17 @@ TEST(CosimNodes, one_channel_of_several_robots_arrives_under_a_name_for_each) {
   EXPECT_EQ(ran.report.packets.sent, 27U);
 }
 
-TEST(CosimNodes, two_ways_of_one_channel_to_one_robot_are_refused) {
+TEST(CosimNodes, two_paths_of_one_channel_to_one_robot_are_refused) {
   Robots robots(2);
   count_aloud(robots, 0, "count", Duration::from_ms(100));
   const auto heard = listen(robots, 1, "count");
   robots.options.channels = {{"count", "", {}, {}}, {"count", "", {0}, {1}}};
   const Error error = refused(robots);
   EXPECT_EQ(error.code, Code::already_exists);
-  EXPECT_NE(error.message.find("reaches robot 'b' on two ways"), std::string::npos);
+  EXPECT_NE(error.message.find("reaches robot 'b' by two paths"), std::string::npos);
 }
 
-TEST(CosimNodes, two_types_on_one_channel_are_refused_with_both_robots) {
+TEST(CosimNodes, two_types_on_one_channel_are_refused) {
   Robots robots(2);
   count_aloud(robots, 0, "count", Duration::from_ms(20));
   const Node node = robots.node(1, "other");
@@ -412,7 +413,7 @@ TEST(CosimNodes, two_types_on_one_channel_are_refused_with_both_robots) {
             "hyphos.msgs.Twist (protobuf)");
 }
 
-TEST(CosimNodes, what_a_latched_channel_holds_at_the_start_is_sent_at_the_start) {
+TEST(CosimNodes, initial_values_of_latched_channels_are_sent_at_the_start) {
   Robots robots(2);
   const Node node = robots.node(0, "map");
   PublisherOptions latched;
@@ -429,7 +430,7 @@ TEST(CosimNodes, what_a_latched_channel_holds_at_the_start_is_sent_at_the_start)
   EXPECT_EQ((*heard)[0].ms, 3);
 }
 
-TEST(CosimNodes, where_a_steered_robot_is_does_not_depend_on_the_pieces_and_can_be_restored) {
+TEST(CosimNodes, steered_poses_do_not_depend_on_calls_and_can_be_restored) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> number(-3, 3);
   for (int trial = 0; trial < 200; ++trial) {
@@ -458,7 +459,7 @@ TEST(CosimNodes, where_a_steered_robot_is_does_not_depend_on_the_pieces_and_can_
   }
 }
 
-TEST(CosimNodes, a_motion_that_is_no_number_is_refused) {
+TEST(CosimNodes, a_motion_that_is_not_finite_is_refused) {
   Kinematic physics({ConstantVelocity{}});
   ASSERT_TRUE(physics.init(1, 1).ok());
   EXPECT_EQ(physics.steer(0, {{std::nan(""), 0, 0}, 0}).error().code, Code::out_of_range);
@@ -466,7 +467,7 @@ TEST(CosimNodes, a_motion_that_is_no_number_is_refused) {
   EXPECT_EQ(physics.steer(1, {}).error().code, Code::not_found);
 }
 
-TEST(CosimNodes, answers_of_random_bytes_are_read_without_harm) {
+TEST(CosimNodes, replies_of_random_bytes_are_handled_safely) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 20'000; ++trial) {
     std::vector<std::byte> bytes(random() % 64);

@@ -1,4 +1,4 @@
-// A radio that was saved goes on as it would have.
+// A restored radio continues exactly like the saved one.
 #include <random>
 
 #include "rig.hpp"
@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kNodes = 12;
 constexpr Time kEnd{60'000'000};
 
-/// Near enough to disturb each other, and too far for some.
+/// Near enough to interfere, and too far for some.
 std::vector<Pose> places() {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> place(0, 250);
@@ -18,7 +18,7 @@ std::vector<Pose> places() {
   return poses;
 }
 
-/// More than the channel can carry: queues, collisions, repeats.
+/// More than the channel can carry: queues, collisions, repetitions.
 std::vector<Packet> burst() {
   std::mt19937_64 random(6);
   std::vector<Packet> packets;
@@ -33,7 +33,7 @@ std::vector<Packet> burst() {
 
 AnalyticRadio radio() { return AnalyticRadio({.shadowing_db = 4, .queue_packets = 8}, nullptr); }
 
-/// What becomes of the packets from `begin` to `end`.
+/// The outcomes of the packets from `begin` to `end`.
 std::string run(AnalyticRadio& network, Time begin, Time end) {
   for (const Packet& packet : burst()) {
     if (packet.stamp < begin || packet.stamp >= end) continue;
@@ -47,7 +47,7 @@ std::string run(AnalyticRadio& network, Time begin, Time end) {
   return std::string(trace.text());
 }
 
-TEST(CosimRadioState, a_radio_saved_in_the_middle_of_frames_goes_on_as_it_did) {
+TEST(CosimRadioState, a_radio_saved_during_frames_continues_identically) {
   int reasons = 0;
   for (std::int64_t us = 0; us < 40'000; us += 777) {
     const Time middle{us * 1000};
@@ -56,7 +56,7 @@ TEST(CosimRadioState, a_radio_saved_in_the_middle_of_frames_goes_on_as_it_did) {
     (void)run(one, {}, middle);
     const auto state = one.save();
     ASSERT_TRUE(state.ok());
-    EXPECT_EQ(*one.save(), *state) << "looking changes nothing";
+    EXPECT_EQ(*one.save(), *state) << "saving changes nothing";
     AnalyticRadio other = radio();
     ASSERT_TRUE(other.init(kNodes, 3).ok());
     const auto restored = other.restore(*state);
@@ -68,10 +68,10 @@ TEST(CosimRadioState, a_radio_saved_in_the_middle_of_frames_goes_on_as_it_did) {
       reasons += went_on.find(reason) != std::string::npos ? 1 : 0;
     }
   }
-  EXPECT_GT(reasons, 100) << "the channel is as crowded as this test means it";
+  EXPECT_GT(reasons, 100) << "the channel is crowded enough for this test";
 }
 
-TEST(CosimRadioState, a_state_of_another_run_or_with_another_byte_is_refused) {
+TEST(CosimRadioState, a_state_of_another_run_or_a_changed_byte_is_refused) {
   AnalyticRadio one = radio();
   ASSERT_TRUE(one.init(kNodes, 3).ok() && one.set_poses(places()).ok());
   (void)run(one, {}, {20'000'000});

@@ -18,7 +18,7 @@ TEST(CosimRadioModel, power_falls_with_the_logarithm_of_distance) {
   EXPECT_NEAR(model.power_dbm(0, {}, 1, {model.range_m(), 0, 0}), -90, 1e-9);
 }
 
-TEST(CosimRadioModel, obstacles_are_those_of_the_world) {
+TEST(CosimRadioModel, obstacles_of_the_world_attenuate_power) {
   const Scene scene({{{10, -5, 0}, {11, 5, 3}, 12}});
   const RadioModel with = model_of({}, &scene);
   const RadioModel without = model_of({});
@@ -26,7 +26,7 @@ TEST(CosimRadioModel, obstacles_are_those_of_the_world) {
               1e-9);
 }
 
-TEST(CosimRadioModel, shadowing_is_the_same_both_ways_and_has_its_deviation) {
+TEST(CosimRadioModel, shadowing_is_symmetric_and_has_its_deviation) {
   RadioOptions options;
   options.shadowing_db = 6;
   const RadioModel model = model_of(options);
@@ -47,7 +47,7 @@ TEST(CosimRadioModel, shadowing_is_the_same_both_ways_and_has_its_deviation) {
   EXPECT_NEAR(std::sqrt(squares / kPairs), 6 * 0.993, 0.15);
 }
 
-TEST(CosimRadioModel, a_tenth_of_the_frames_is_lost_at_the_rates_sensitivity) {
+TEST(CosimRadioModel, a_tenth_of_the_frames_is_lost_at_the_sensitivity) {
   for (const auto& [rate, ratio] : {std::pair(6.0, 4.0), std::pair(54.0, 21.0)}) {
     const RadioModel model = model_of({.rate_mbit = rate});
     EXPECT_NEAR(model.frame_error(ratio, 1000 - 28), 0.1, 1e-9);
@@ -57,8 +57,8 @@ TEST(CosimRadioModel, a_tenth_of_the_frames_is_lost_at_the_rates_sensitivity) {
   }
 }
 
-TEST(CosimRadioModel, airtimes_are_those_of_the_standard) {
-  // 1,536 bytes of MAC frame: 513 symbols of 24 bits, 57 of 216.
+TEST(CosimRadioModel, airtimes_match_the_standard) {
+  // 1,536 bytes of MAC frame: 513 symbols of 24 bits, 57 symbols of 216 bits.
   EXPECT_EQ(model_of({.rate_mbit = 6}).airtime(1472), Duration::from_us(20 + 4 * 513));
   EXPECT_EQ(model_of({.rate_mbit = 54}).airtime(1472), Duration::from_us(248));
   EXPECT_EQ(model_of({.rate_mbit = 6}).ack_airtime(), Duration::from_us(44));
@@ -83,7 +83,7 @@ TEST(CosimRadioModel, wrong_options_are_named) {
   EXPECT_EQ(wrong([](RadioOptions& o) { o.cw_min = 2000; }), "cw_min");
 }
 
-/// A radio by itself, without an engine.
+/// A radio without an engine.
 struct Air {
   Air(std::vector<Vec3> places, const RadioOptions& options = {}, const Scene* scene = nullptr)
       : radio(options, scene) {
@@ -112,7 +112,7 @@ struct Air {
 
 constexpr Time kLong{100'000'000'000};
 
-TEST(CosimRadio, a_lone_frame_takes_difs_airtime_and_the_way) {
+TEST(CosimRadio, a_lone_frame_takes_difs_airtime_and_propagation) {
   Air air({{0, 0, 0}, {30, 0, 0}}, {.host_jitter = {0}});
   air.send(0, 1, {1'000}, 100);
   air.run(kLong);
@@ -136,8 +136,8 @@ TEST(CosimRadio, a_saturated_sender_has_the_throughput_of_its_mean_backoff) {
 }
 
 TEST(CosimRadio, stations_share_the_channel_evenly) {
-  // The corners of a tetrahedron: nobody is nearer to anybody, so no frame survives a collision by
-  // its power.
+  // The corners of a tetrahedron: all distances are equal, so no frame survives a collision by its
+  // power.
   Air air({{10, 10, 10}, {10, -10, -10}, {-10, 10, -10}, {-10, -10, 10}},
           {.queue_packets = 20'000});
   for (int i = 0; i < 5'000; ++i) {
@@ -153,11 +153,11 @@ TEST(CosimRadio, stations_share_the_channel_evenly) {
   for (const double share : delivered) EXPECT_NEAR(share, mean, mean * 0.1);
 }
 
-TEST(CosimRadio, hidden_senders_collide_and_those_who_hear_each_other_hardly_do) {
+TEST(CosimRadio, hidden_senders_collide_and_visible_ones_hardly_do) {
   const auto lost = [](double apart) {
     Air air({{0, 0, 0}, {apart, 0, 0}, {apart / 2, 0, 0}});
     for (std::int64_t i = 0; i < 500; ++i) {
-      // The second begins while the first is on the air, unless it hears it.
+      // The second frame begins while the first is on the air, unless its sender detects the first.
       air.send(0, kEveryone, {i * 6'000'000}, 1000);
       air.send(1, kEveryone, {i * 6'000'000 + 300'000}, 1000);
     }
@@ -168,7 +168,7 @@ TEST(CosimRadio, hidden_senders_collide_and_those_who_hear_each_other_hardly_do)
   EXPECT_LT(lost(50), 10U);
 }
 
-TEST(CosimRadio, a_sender_does_not_hear_while_it_sends) {
+TEST(CosimRadio, a_sender_does_not_receive_while_it_sends) {
   Air air({{0, 0, 0}, {10, 0, 0}}, {.host_jitter = {0}});
   air.send(0, kEveryone, {}, 1000);  // both wait DIFS from the same instant
   air.send(1, kEveryone, {}, 1000);
@@ -183,7 +183,7 @@ TEST(CosimRadio, robots_that_send_in_the_same_instant_seldom_collide) {
   }
   air.run(kLong);
   EXPECT_EQ(air.outcomes.size(), 4500U);
-  // The first has the channel; the other two draw the same of 16 slots now and then.
+  // The first has the channel. The other two sometimes draw the same of 16 slots.
   EXPECT_GT(air.count(DropReason::collision), 0U);
   EXPECT_LT(air.count(DropReason::collision), 450U);
 }
@@ -196,7 +196,7 @@ TEST(CosimRadio, packets_of_one_host_keep_their_order) {
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(air.outcomes[i].id, i + 1);
 }
 
-TEST(CosimRadio, what_is_too_far_or_behind_a_hill_is_out_of_range) {
+TEST(CosimRadio, a_distant_or_hidden_receiver_is_out_of_range) {
   Air far({{0, 0, 0}, {500, 0, 0}});
   far.send(0, 1, {}, 100);
   far.send(0, kEveryone, {}, 100);
@@ -210,7 +210,7 @@ TEST(CosimRadio, what_is_too_far_or_behind_a_hill_is_out_of_range) {
 }
 
 TEST(CosimRadio, a_weak_frame_is_repeated_and_then_given_up) {
-  // Noise above the signal: heard, never understood.
+  // Noise above the signal: frames are detected but never received.
   Air air({{0, 0, 0}, {100, 0, 0}}, {.noise_dbm = -80, .retry_limit = 7});
   air.send(0, 1, {}, 1000);
   air.send(0, kEveryone, {}, 1000);
@@ -220,7 +220,7 @@ TEST(CosimRadio, a_weak_frame_is_repeated_and_then_given_up) {
   EXPECT_GE(air.outcomes.front().time, Time{} + model_of({}).airtime(1000) * 7);
 }
 
-TEST(CosimRadio, a_full_queue_drops_and_says_so) {
+TEST(CosimRadio, a_full_queue_drops_with_its_reason) {
   Air air({{0, 0, 0}, {10, 0, 0}, {20, 0, 0}}, {.queue_packets = 10});
   for (int i = 0; i < 30; ++i) air.send(0, kEveryone, {}, 1000);
   air.run(kLong);
@@ -228,7 +228,7 @@ TEST(CosimRadio, a_full_queue_drops_and_says_so) {
   EXPECT_EQ(air.count(DropReason::none), 20U);
 }
 
-TEST(CosimRadio, who_is_found_does_not_depend_on_squares) {
+TEST(CosimRadio, the_receivers_do_not_depend_on_squares) {
   std::mt19937_64 random(9);
   std::uniform_real_distribution<double> place(-800, 800);
   std::vector<Vec3> places;
@@ -245,10 +245,9 @@ TEST(CosimRadio, who_is_found_does_not_depend_on_squares) {
   EXPECT_EQ(199 - air.count(DropReason::out_of_range), near);
 }
 
-// --- What a run promises of position and power, measured
-// ------------------------------------------
+// --- Bounds of position and power, compared with measured errors ---------------------------------
 
-/// Notes where the radio believed everybody to be, and from when on.
+/// Records the positions that the radio used, and from when on.
 class Believing final : public Network {
  public:
   explicit Believing(Network& inner) : inner_(inner) {}
@@ -322,7 +321,7 @@ Measured measure(Trial trial, std::uint64_t seed, const Scene& scene, Report& re
   Measured worst;
   const Ran ran = run(trial, network, programs, [&](const Outcome& outcome, const Packet& sent) {
     if (outcome.sampled == kNever || outcome.to == kEveryone) return;
-    // When it would have happened had the packet not been held up.
+    // The instant of the sample if the packet had not been delayed.
     const Time then = outcome.sampled - (network.entered[outcome.id] - sent.stamp);
     const Pose from = pose_at(trial.paths[sent.from], then);
     const Pose to = pose_at(trial.paths[outcome.to], then);
@@ -339,7 +338,7 @@ Measured measure(Trial trial, std::uint64_t seed, const Scene& scene, Report& re
   return worst;
 }
 
-TEST(CosimBounds, no_packet_on_random_ways_breaks_the_reported_bounds) {
+TEST(CosimBounds, no_packet_on_random_paths_breaks_the_reported_bounds) {
   const Scene scene({{{30, 30, 0}, {40, 60, 6}, 15}, {{60, 10, 0}, {90, 14, 12}, 8}});
   int packets = 0;
   for (const char* method : {"lockstep", "sliding_window", "time_stepped", "time_stepped_scheduler",
@@ -361,7 +360,7 @@ TEST(CosimBounds, no_packet_on_random_ways_breaks_the_reported_bounds) {
   EXPECT_GT(packets, 100'000);
 }
 
-TEST(CosimBounds, adaptive_windows_keep_the_asked_power_error_where_a_step_allows_it) {
+TEST(CosimBounds, adaptive_windows_keep_the_power_error_if_a_step_allows) {
   const Scene open;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Trial trial;
@@ -375,7 +374,7 @@ TEST(CosimBounds, adaptive_windows_keep_the_asked_power_error_where_a_step_allow
     trial.latency_budget = {0};
     Report one_step;
     (void)measure(trial, seed, open, one_step);
-    // Robots that meet within a step have a larger error even with windows of one step.
+    // Robots that meet within a step have a larger error, even with windows of one step.
     EXPECT_LE(adaptive.power_db, std::max(0.2, one_step.bounds.power_db)) << seed;
     EXPECT_LE(report.bounds.power_db, std::max(0.2, one_step.bounds.power_db) + 1e-9) << seed;
     trial.method = "lockstep";

@@ -21,8 +21,8 @@ Buffer packet_of(char mark, std::size_t payload = 100) {
   return Buffer::copy_of(std::string(kHeaders, 'h') + std::string(payload, mark));
 }
 
-/// A machine whose clock goes on only while somebody waits, and then exactly as long; but where
-/// it is called away at `away.first`, it is back only after `away.second`.
+/// A machine whose clock advances only in wait(), by exactly the requested time. The exception is a
+/// stall: it begins at `away.first` and ends at `away.second`.
 class Machine final : public Outside {
  public:
   struct Sent {
@@ -70,7 +70,7 @@ class Machine final : public Outside {
   std::uint64_t overruns = 0;
 
  private:
-  static constexpr Time kBoot{77'000'000'000'123};  // runs do not start with the machine
+  static constexpr Time kBoot{77'000'000'000'123};  // a run starts later than the machine
 
   Time now_ = kBoot;
   std::deque<Sent> sends_;
@@ -100,7 +100,7 @@ struct Trial {
   }
 };
 
-TEST(CosimRealTime, a_packet_comes_out_when_the_network_delivers_it_not_when_a_window_ends) {
+TEST(CosimRealTime, a_packet_is_written_at_its_delivery_not_at_a_window_end) {
   Trial trial;
   trial.machine.send(1.25, 0, 1, packet_of('a'));
   const auto report = trial.run();
@@ -113,7 +113,7 @@ TEST(CosimRealTime, a_packet_comes_out_when_the_network_delivers_it_not_when_a_w
   EXPECT_TRUE(why_invalid(report, trial.options.limits).empty());
 }
 
-TEST(CosimRealTime, all_bytes_arrive_and_the_network_has_them_without_the_headers_it_adds) {
+TEST(CosimRealTime, the_network_gets_packets_without_ip_and_udp_headers) {
   Trial trial;
   std::string sent;
   Trace trace;
@@ -139,7 +139,7 @@ TEST(CosimRealTime, a_packet_to_everyone_reaches_all_but_its_sender) {
   EXPECT_EQ(report.packets.delivered, 2U);
 }
 
-TEST(CosimRealTime, a_machine_that_is_called_away_makes_the_run_invalid_and_says_why) {
+TEST(CosimRealTime, a_stalled_machine_makes_the_run_invalid_with_reasons) {
   Trial trial;
   trial.options.end = at_ms(500);
   trial.machine.away = {at_ms(10), Duration::from_ms(100)};
@@ -159,7 +159,7 @@ TEST(CosimRealTime, a_machine_that_is_called_away_makes_the_run_invalid_and_says
   EXPECT_EQ(reasons[4], "1 of 2 packets were read late, more than 1 %");
 }
 
-TEST(CosimRealTime, what_was_late_is_made_up_for_and_the_clock_is_kept) {
+TEST(CosimRealTime, late_work_is_caught_up_and_the_clock_is_kept) {
   Trial trial;
   trial.options.end = at_ms(500);
   trial.machine.away = {at_ms(10), Duration::from_ms(100)};
@@ -169,7 +169,7 @@ TEST(CosimRealTime, what_was_late_is_made_up_for_and_the_clock_is_kept) {
   EXPECT_EQ(trial.machine.written[0].time.ns, at_ms(303.3).ns + 1);
 }
 
-TEST(CosimRealTime, packets_that_the_emulation_loses_itself_make_a_run_invalid) {
+TEST(CosimRealTime, packets_lost_by_the_emulation_make_a_run_invalid) {
   Trial refused;
   refused.machine.refuses = true;
   refused.machine.send(1, 0, 1, packet_of('a'));
@@ -184,7 +184,7 @@ TEST(CosimRealTime, packets_that_the_emulation_loses_itself_make_a_run_invalid) 
   EXPECT_EQ(reasons[0], "3 packets were lost by the emulation itself, not by the radio");
 }
 
-TEST(CosimRealTime, a_machine_on_which_ordinary_programs_wait_makes_a_run_invalid) {
+TEST(CosimRealTime, late_ordinary_programs_make_a_run_invalid) {
   RealTimeReport report;
   const LagLimits limits{Duration::from_ms(1), Duration::from_ms(20)};
   Lateness programs;
@@ -199,7 +199,7 @@ TEST(CosimRealTime, a_machine_on_which_ordinary_programs_wait_makes_a_run_invali
   EXPECT_NE(reasons[0].find("an ordinary program"), std::string::npos);
 }
 
-TEST(CosimRealTime, a_run_may_be_ended_at_any_window_and_ends_at_a_whole_one) {
+TEST(CosimRealTime, a_run_can_end_at_any_whole_window) {
   Trial trial;
   trial.goes_on = [](Time reached) { return reached < at_ms(7); };
   EXPECT_EQ(trial.run().end, at_ms(7));
@@ -208,7 +208,7 @@ TEST(CosimRealTime, a_run_may_be_ended_at_any_window_and_ends_at_a_whole_one) {
   EXPECT_EQ(whole.run().end, at_ms(10));
 }
 
-TEST(CosimRealTime, frames_of_the_radio_take_as_long_as_their_bytes_and_headers) {
+TEST(CosimRealTime, frames_last_as_long_as_their_bytes_and_headers) {
   const auto took = [](std::size_t payload) {
     Trial trial;
     RadioOptions radio;
@@ -229,7 +229,7 @@ TEST(CosimRealTime, frames_of_the_radio_take_as_long_as_their_bytes_and_headers)
   }
 }
 
-/// Says that its next event lies in its past.
+/// Reports a next event in the past.
 class Stuck final : public Network {
  public:
   Result<void> init(std::uint32_t, std::uint64_t) override { return success(); }
@@ -240,7 +240,7 @@ class Stuck final : public Network {
   Result<void> poll(std::vector<Outcome>&) override { return success(); }
 };
 
-TEST(CosimRealTime, a_network_that_lives_in_its_past_is_an_error) {
+TEST(CosimRealTime, a_network_with_an_event_in_the_past_is_an_error) {
   Trial trial;
   Stuck stuck;
   Emulator emulator({trial.physics, stuck, trial.machine, nullptr}, trial.options);
@@ -267,7 +267,7 @@ robots:
   b: {at: [9, 0, 1]}
 )";
 
-TEST(CosimRealTime, a_scenario_names_programs_addresses_and_what_lag_it_takes) {
+TEST(CosimRealTime, a_scenario_lists_programs_addresses_and_lag_limits) {
   const auto plain = parse_scenario(kRobots, "cosim.yaml");
   ASSERT_TRUE(plain.ok()) << plain.error().to_string();
   EXPECT_EQ(plain->commands[0], (std::vector<std::string>{"hyphos", "run", "team.yaml"}));
@@ -289,7 +289,7 @@ TEST(CosimRealTime, a_scenario_names_programs_addresses_and_what_lag_it_takes) {
   EXPECT_EQ(right->realtime.address(299), "192.168.1.44");
 }
 
-TEST(CosimRealTime, mistakes_in_what_concerns_real_time_are_told_with_their_line) {
+TEST(CosimRealTime, errors_in_the_realtime_section_have_their_line) {
   for (const auto& [text, what] :
        {std::tuple{"realtime: {lag_p99: 1}", "keys here are: lag_p99_ms"},
         std::tuple{"realtime: {subnet: 10.0.0.0}", "expected an IPv4 network"},

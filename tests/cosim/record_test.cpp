@@ -41,7 +41,7 @@ Taken run(const Scenario& scenario, Record* record) {
   return {report.value(), std::string(trace.text())};
 }
 
-TEST(CosimRecord, taking_a_run_down_changes_nothing_in_it) {
+TEST(CosimRecord, recording_a_run_does_not_change_it) {
   const Scenario scenario = parse_scenario(kText, "cosim.yaml").or_throw();
   Record record(3, scenario.scene, scenario.duration);
   const Taken with = run(scenario, &record);
@@ -50,7 +50,7 @@ TEST(CosimRecord, taking_a_run_down_changes_nothing_in_it) {
   EXPECT_EQ(with.report.windows, without.report.windows);
 }
 
-TEST(CosimRecord, bins_and_rows_agree_with_the_ledger_and_flows_with_their_messages) {
+TEST(CosimRecord, bins_rows_and_flows_agree_with_the_ledger) {
   const Scenario scenario = parse_scenario(kText, "cosim.yaml").or_throw();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> csv(std::tmpfile(), &std::fclose);
   ASSERT_NE(csv, nullptr);
@@ -85,7 +85,7 @@ TEST(CosimRecord, bins_and_rows_agree_with_the_ledger_and_flows_with_their_messa
   EXPECT_EQ(record.flows()[2].messages.size(), 36U);
 }
 
-TEST(CosimRecord, windows_are_joined_without_a_gap_and_samples_are_few) {
+TEST(CosimRecord, windows_are_merged_without_gaps_and_samples_are_few) {
   const Scene open;
   Record record(1, open, Duration::from_ms(10'000));
   const std::vector<Pose> poses(1);
@@ -104,7 +104,7 @@ TEST(CosimRecord, windows_are_joined_without_a_gap_and_samples_are_few) {
   EXPECT_EQ(count, 10'000U);
 }
 
-TEST(CosimRecord, mistakes_in_flows_are_named_with_line_and_key) {
+TEST(CosimRecord, errors_in_flows_have_line_and_key) {
   const auto refused = [](const std::string& part, const std::string& with,
                           const std::string& text) {
     std::string changed = kText;
@@ -119,13 +119,13 @@ TEST(CosimRecord, mistakes_in_flows_are_named_with_line_and_key) {
   refused("from: a, to: b", "from: a, to: d", "traffic.flows.imu.to");
   refused("from: a, to: b", "from: a, to: a", "must not be the sender");
   refused("from: a, to: b", "to: b", "traffic.flows.imu.from: is missing");
-  refused("kind: accelerometer", "kind: accelerometer, bytes: 3", "goes with `kind:` stream");
+  refused("kind: accelerometer", "kind: accelerometer, bytes: 3", "only valid with `kind:` stream");
   refused("rate_hz: 20", "rate_hz: 20, bytes: 23", "traffic.flows.all.bytes");
-  refused("rate_hz: 20", "transport: acknowledged", "`everyone` goes with");
-  refused("via: c", "via: c\n  rate_hz: 3", "goes without `flows`");
+  refused("rate_hz: 20", "transport: acknowledged", "`everyone` is only valid");
+  refused("via: c", "via: c\n  rate_hz: 3", "not valid with `flows`");
   refused("via: c", "via: everyone", "traffic.via");
-  refused("kind: accelerometer", "kind: recording, recording: nowhere.csv", "cannot be read");
-  refused("kind: accelerometer", "kind: recording, recording: /dev/zero", "cannot be read");
+  refused("kind: accelerometer", "kind: recording, recording: nowhere.csv", "cannot read");
+  refused("kind: accelerometer", "kind: recording, recording: /dev/zero", "cannot read");
   refused("kind: file", "kind: flie", "did you mean 'file'?");
 }
 

@@ -47,7 +47,7 @@ Ran run_team(const Trial& trial, Network& network) {
   return run(trial, network, programs);
 }
 
-TEST(CosimRemote, one_process_or_two_and_skipping_or_not_leave_the_same_trace_ten_times) {
+TEST(CosimRemote, processes_and_skipping_do_not_change_the_trace) {
   AnalyticRadio first({}, nullptr);
   const std::string trace = run_team(team(), first).trace;
   EXPECT_GT(trace.size(), 10'000U);
@@ -69,9 +69,9 @@ TEST(CosimRemote, one_process_or_two_and_skipping_or_not_leave_the_same_trace_te
   EXPECT_TRUE(no_children());
 }
 
-TEST(CosimRemote, another_seed_leaves_another_trace) {
+TEST(CosimRemote, another_seed_gives_another_trace) {
   RadioOptions options;
-  options.noise_dbm = -85;  // so that chance decides
+  options.noise_dbm = -85;  // so that random draws decide
   Trial trial = team();
   AnalyticRadio one(options, nullptr);
   const std::string trace = run_team(trial, one).trace;
@@ -99,7 +99,7 @@ TEST(CosimRemote, load_on_the_machine_does_not_change_the_trace) {
   for (std::thread& thread : load) thread.join();
 }
 
-TEST(CosimRemote, physics_can_live_in_another_process_too) {
+TEST(CosimRemote, physics_can_run_in_another_process) {
   AnalyticRadio local({}, nullptr);
   const std::string trace = run_team(team(), local).trace;
   const auto paths = team().paths;
@@ -114,7 +114,7 @@ TEST(CosimRemote, physics_can_live_in_another_process_too) {
   EXPECT_EQ(ran.trace, trace);
 }
 
-TEST(CosimRemote, what_does_not_fit_into_one_message_goes_in_several) {
+TEST(CosimRemote, large_replies_are_split_into_several_messages) {
   Worker::Options options;
   options.capacity = 4096;
   RemoteNetwork remote(
@@ -135,7 +135,7 @@ TEST(CosimRemote, what_does_not_fit_into_one_message_goes_in_several) {
   EXPECT_EQ(taken.error().code, Code::exhausted);
 }
 
-/// Does something to its own process at the tenth advance.
+/// Harms its own process at the tenth advance.
 class Saboteur final : public Network {
  public:
   explicit Saboteur(std::function<void()> deed)
@@ -165,7 +165,7 @@ Ran sabotaged(const std::function<void()>& deed, Duration timeout) {
   return run({}, remote, programs);
 }
 
-TEST(CosimRemote, a_simulator_that_is_killed_is_a_clean_error_and_leaves_nothing) {
+TEST(CosimRemote, a_killed_simulator_is_a_clean_error_without_leftovers) {
   const std::size_t descriptors = open_descriptors();
   const Ran ran = sabotaged([] { ::raise(SIGKILL); }, Duration::from_ms(10'000));
   ASSERT_FALSE(ran.result.ok());
@@ -185,7 +185,7 @@ TEST(CosimRemote, a_simulator_that_exits_is_a_clean_error) {
   EXPECT_TRUE(no_children());
 }
 
-TEST(CosimRemote, a_simulator_that_hangs_is_given_up_after_its_timeout) {
+TEST(CosimRemote, a_hanging_simulator_is_killed_after_its_timeout) {
   const std::size_t descriptors = open_descriptors();
   for (const bool stopped : {false, true}) {
     const Time start = monotonic_now();
@@ -198,13 +198,13 @@ TEST(CosimRemote, a_simulator_that_hangs_is_given_up_after_its_timeout) {
     EXPECT_GE(monotonic_now() - start, Duration::from_ms(200));
     ASSERT_FALSE(ran.result.ok());
     EXPECT_EQ(ran.result.error().code, Code::timeout);
-    EXPECT_NE(ran.result.error().message.find("gave no answer for 200 ms"), std::string::npos);
+    EXPECT_NE(ran.result.error().message.find("did not reply for 200 ms"), std::string::npos);
     EXPECT_TRUE(no_children());
   }
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
-/// Answers whatever it is asked with random bytes, sometimes with the beginning of an answer.
+/// Replies to every request with random bytes, sometimes with the beginning of a valid reply.
 TEST(CosimRemote, garbage_is_a_clean_error) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     auto worker = Worker::fork({.name = "the radio"}, [seed](IpcChannel& channel) {
@@ -228,12 +228,12 @@ TEST(CosimRemote, garbage_is_a_clean_error) {
     const auto ran = remote.advance({1'000'000});
     ASSERT_FALSE(ran.ok()) << seed;
     EXPECT_EQ(ran.error().code, Code::corrupt) << ran.error().to_string();
-    EXPECT_EQ(remote.advance({2'000'000}).error().code, Code::corrupt) << "and it stays one";
+    EXPECT_EQ(remote.advance({2'000'000}).error().code, Code::corrupt) << "the error is permanent";
     EXPECT_TRUE(no_children());
   }
 }
 
-TEST(CosimRemote, an_answer_that_nobody_asked_for_is_found_out) {
+TEST(CosimRemote, a_reply_without_a_request_is_detected) {
   auto worker = Worker::fork({.name = "the radio"}, [](IpcChannel& channel) {
                   std::vector<std::byte> request;
                   Writer ready;
@@ -246,12 +246,12 @@ TEST(CosimRemote, an_answer_that_nobody_asked_for_is_found_out) {
   RemoteNetwork remote(std::move(worker));
   auto first = remote.init(2, 1);
   if (first.ok())
-    first = remote.advance({1});  // the second answer may come after the first was read
+    first = remote.advance({1});  // the second reply may arrive after the first was read
   ASSERT_FALSE(first.ok());
   EXPECT_EQ(first.error().code, Code::corrupt);
 }
 
-TEST(CosimRemote, an_error_of_the_simulator_itself_comes_through_and_does_not_end_it) {
+TEST(CosimRemote, an_error_of_the_simulator_does_not_end_its_process) {
   RemoteNetwork remote(
       fork_network([] { return std::make_unique<ConstantDelay>(Duration{kNever.ns}); }));
   ASSERT_TRUE(remote.init(2, 1).ok());

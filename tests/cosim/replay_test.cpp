@@ -22,7 +22,7 @@ std::unique_ptr<Network> replay(const std::string& text,
       std::make_shared<const Recording>(Recording::parse(text, "net.csv", names).or_throw()));
 }
 
-/// Everything takes 0.7 ms, and some of it is lost.
+/// Every delay is 0.7 ms, and some packets are lost.
 struct Table {
   static std::unique_ptr<Network> make() {
     return replay(
@@ -63,7 +63,7 @@ std::string outcomes_of(Network& network, const std::vector<Sent>& sends) {
   return text;
 }
 
-TEST(Replay, a_link_is_as_its_latest_line_says) {
+TEST(Replay, a_link_has_the_state_of_its_latest_line) {
   const auto network = replay(
       "time_ms , from, to, loss, delay_ms  # in any order\n"
       "\n"
@@ -78,7 +78,7 @@ TEST(Replay, a_link_is_as_its_latest_line_says) {
       "1:102000000:none 2:103000000:channel_error 3:204500001:none 4:301000000:none ");
 }
 
-TEST(Replay, packets_of_one_instant_are_taken_in_turn_and_others_see_the_latest) {
+TEST(Replay, recorded_packets_of_one_instant_are_used_in_turn) {
   const auto network = replay(
       "time_ms,from,to,delay_ms,outcome\n"
       "10,a,b,1,delivered\n"
@@ -94,7 +94,7 @@ TEST(Replay, packets_of_one_instant_are_taken_in_turn_and_others_see_the_latest)
             "5:17000000:collision 6:33000000:none ");
 }
 
-TEST(Replay, a_link_that_was_never_seen_is_told_by_name) {
+TEST(Replay, a_link_without_data_is_an_error_with_its_name) {
   const auto network = replay("time_ms,from,to,delay_ms,loss\n0,a,b,1,0\n");
   ASSERT_TRUE(network->init(4, 1).ok());
   const auto refused = network->inject({1, 1, 0, {0}, {}});
@@ -103,7 +103,7 @@ TEST(Replay, a_link_that_was_never_seen_is_told_by_name) {
   EXPECT_NE(refused.error().message.find("from node 1 to node 0"), std::string::npos);
 }
 
-TEST(Replay, mistakes_in_a_recording_are_told_with_their_line) {
+TEST(Replay, errors_in_a_recording_have_their_line) {
   const std::string head = "time_ms,from,to,delay_ms,loss\n";
   const std::string packets = "time_ms,from,to,delay_ms,outcome\n";
   const std::string send = "100 send 1 from 0 to 1 bytes 4 hash 9f\n";
@@ -112,34 +112,34 @@ TEST(Replay, mistakes_in_a_recording_are_told_with_their_line) {
            std::tuple(std::string(), 0, "has no lines"),
            std::tuple(std::string("# nothing\n"), 1, "has no lines"),
            std::tuple(head, 1, "has no packets"),
-           std::tuple(std::string("time,from\n"), 1, "no column 'time'"),
+           std::tuple(std::string("time,from\n"), 1, "unknown column 'time'"),
            std::tuple(std::string("time_ms,from,to,to\n"), 1, "twice"),
            std::tuple(std::string("time_ms,from,to,delay_ms\n"), 1, "one of the columns"),
            std::tuple(std::string("time_ms,from,to,loss\n"), 1, "'delay_ms' is missing"),
            std::tuple(head + "0,a,b,1\n", 2, "4 values for 5 columns"),
-           std::tuple(head + "-1,a,b,1,0\n", 2, "'-1' is no time"),
-           std::tuple(head + "0,a,b,1.1234567,0\n", 2, "'1.1234567' is no time"),
-           std::tuple(head + "0,a,b,1e3,0\n", 2, "'1e3' is no time"),
-           std::tuple(head + "0,a,e,1,0\n", 2, "no node 'e'"),
-           std::tuple(head + "0,a,4,1,0\n", 2, "no node '4'"),
+           std::tuple(head + "-1,a,b,1,0\n", 2, "'-1' is not a time"),
+           std::tuple(head + "0,a,b,1.1234567,0\n", 2, "'1.1234567' is not a time"),
+           std::tuple(head + "0,a,b,1e3,0\n", 2, "'1e3' is not a time"),
+           std::tuple(head + "0,a,e,1,0\n", 2, "unknown node 'e'"),
+           std::tuple(head + "0,a,4,1,0\n", 2, "unknown node '4'"),
            std::tuple(head + "0,a,0,1,0\n", 2, "to itself"),
-           std::tuple(head + "0,a,b,1,1.5\n", 2, "no probability"),
-           std::tuple(head + "0,a,b,1,nan\n", 2, "no probability"),
-           std::tuple(head + "\n5,a,b,1,0\n4,a,b,1,0\n", 4, "earlier"),
+           std::tuple(head + "0,a,b,1,1.5\n", 2, "not a probability"),
+           std::tuple(head + "0,a,b,1,nan\n", 2, "not a probability"),
+           std::tuple(head + "\n5,a,b,1,0\n4,a,b,1,0\n", 4, "previous line"),
            std::tuple(head + "5,a,b,1,0\n5,a,b,2,0\n", 3, "second line"),
-           std::tuple(packets + "0,a,b,1,lost\n", 2, "no outcome"),
+           std::tuple(packets + "0,a,b,1,lost\n", 2, "not an outcome"),
            std::tuple(packets + "0,a,b,1,\n", 2, "an outcome is missing"),
            std::tuple(std::string("nonsense\n"), 1, "neither a line of a trace"),
-           std::tuple(std::string("100 send 1 from 0\n"), 1, "as a trace tells of a send"),
+           std::tuple(std::string("100 send 1 from 0\n"), 1, "not a send line of a trace"),
            std::tuple(send + send, 2, "second packet"),
-           std::tuple(send + "200 delivered 2 to 1 read 300\n", 2, "packet 2 is not under way"),
-           std::tuple(send + "50 delivered 1 to 1 read 300\n", 2, "before its packet"),
+           std::tuple(send + "200 delivered 2 to 1 read 300\n", 2, "packet 2 is not in flight"),
+           std::tuple(send + "50 delivered 1 to 1 read 300\n", 2, "before the send"),
            std::tuple(send + "200 delivered 1 to 2 read 300\n", 2, "no copy"),
-           std::tuple(send + "200 dropped 1 to 1 tired\n", 2, "what became of a packet"),
-           std::tuple(all + "200 dropped 1 to everyone other copies 4\n", 2, "not awaited"),
+           std::tuple(send + "200 dropped 1 to 1 tired\n", 2, "not an outcome line"),
+           std::tuple(all + "200 dropped 1 to everyone other copies 4\n", 2, "than are expected"),
            std::tuple(all + "200 dropped 1 to everyone other copies 3\n" +
                           "200 delivered 1 to 1 read 300\n",
-                      3, "not under way"),
+                      3, "not in flight"),
        }) {
     const auto refused = Recording::parse(text, "net.csv", kNames);
     ASSERT_FALSE(refused.ok()) << text;
@@ -149,7 +149,7 @@ TEST(Replay, mistakes_in_a_recording_are_told_with_their_line) {
   }
 }
 
-/// Four robots, of which one is out of range, one goes out of it, and a wall is in between.
+/// Four robots: one is out of range, one leaves the range, and a wall separates some.
 Trial moving(const Scene& scene) {
   Trial trial;
   trial.paths = {ConstantVelocity{{0, 0, 1}, {}}, ConstantVelocity{{120, 0, 1}, {20, 0, 0}},
@@ -159,7 +159,7 @@ Trial moving(const Scene& scene) {
   return trial;
 }
 
-TEST(Replay, a_trace_that_is_replayed_under_the_same_traffic_is_the_same_trace) {
+TEST(Replay, replaying_a_trace_with_the_same_traffic_reproduces_it) {
   const Scene scene({{{30, -30, 0}, {31, 30, 3}, 15}});
   Trial trial = moving(scene);
   for (const bool everyone : {true, false}) {
@@ -183,7 +183,7 @@ TEST(Replay, a_trace_that_is_replayed_under_the_same_traffic_is_the_same_trace) 
   }
 }
 
-TEST(Replay, a_scenario_names_its_recording_and_is_refused_without_it) {
+TEST(Replay, a_replay_scenario_requires_its_recording) {
   const std::filesystem::path folder =
       testing::TempDir() + "hyphos-replay-" + std::to_string(::getpid());
   std::filesystem::create_directory(folder);
@@ -204,7 +204,7 @@ TEST(Replay, a_scenario_names_its_recording_and_is_refused_without_it) {
   }
   for (const auto& [radio, what] :
        {std::pair("{simulator: replay}", "radio.file: is missing"),
-        std::pair("{file: net.csv}", "goes with `radio.simulator: replay`"),
+        std::pair("{file: net.csv}", "only valid with `radio.simulator: replay`"),
         std::pair("{simulator: replay, file: none.csv}", "none.csv"),
         std::pair("{simulator: replay, file: bad.csv}", "bad.csv:2")}) {
     const auto refused = scenario(radio);

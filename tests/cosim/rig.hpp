@@ -15,7 +15,7 @@
 
 namespace hyphos::cosim {
 
-/// A run and what it left.
+/// A run and its results.
 struct Ran {
   Report report;
   std::string trace;

@@ -1,6 +1,5 @@
-/* The smallest simulator behind the C interface: everything arrives after a delay, in milliseconds,
- * that the options give. Written as one outside of Hyphos would be: it needs nothing but
- * cosim_adapter.h. */
+/* The smallest simulator behind the C interface: every packet arrives after the delay in the
+ * options, in milliseconds. Written like an external simulator: it needs only cosim_adapter.h. */
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -23,7 +22,7 @@ struct Sample {
   int64_t now = 0;
   uint32_t nodes = 0;
   std::string error;
-  std::deque<Copy> air;  // the same delay for all: in the order of time
+  std::deque<Copy> air;  // in time order, because all delays are equal
   std::deque<Copy> done;
   Copy told;
 };
@@ -55,7 +54,7 @@ int init(void* self, uint32_t nodes, uint64_t) {
 
 int advance(void* self, int64_t end) {
   Sample& sample = at(self);
-  if (end < sample.now) return fail(self, HYPHOS_COSIM_PAST, "this time is over");
+  if (end < sample.now) return fail(self, HYPHOS_COSIM_PAST, "this time is in the past");
   for (; !sample.air.empty() && sample.air.front().time < end; sample.air.pop_front()) {
     sample.done.push_back(sample.air.front());
   }
@@ -75,7 +74,8 @@ int inject(void* self, const hyphos_cosim_packet* packet) {
   if (packet->from >= sample.nodes || (!everyone && packet->to >= sample.nodes)) {
     return fail(self, HYPHOS_COSIM_NO_NODE, "no such node");
   }
-  if (packet->stamp_ns < sample.now) return fail(self, HYPHOS_COSIM_PAST, "this time is over");
+  if (packet->stamp_ns < sample.now)
+    return fail(self, HYPHOS_COSIM_PAST, "this time is in the past");
   for (uint32_t to = 0; to < sample.nodes; ++to) {
     if (to == packet->from || (!everyone && to != packet->to)) continue;
     const int64_t time = packet->stamp_ns + sample.delay;

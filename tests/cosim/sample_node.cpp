@@ -1,5 +1,5 @@
-// A node for the tests of robots in processes of their own: it counts aloud, and does what the
-// parameter `then` says once it has counted to five.
+// A node for the tests of robots in separate processes. It publishes a counter, and at five it
+// performs the action in the parameter `then`.
 #include <unistd.h>
 
 #include <csignal>

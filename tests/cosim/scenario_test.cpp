@@ -27,7 +27,7 @@ std::string changed(std::string text, const std::string& part, const std::string
   return at == std::string::npos ? text : text.replace(at, part.size(), with);
 }
 
-TEST(CosimScenario, a_file_says_everything_about_a_run) {
+TEST(CosimScenario, a_file_defines_a_whole_run) {
   const auto scenario = parse_scenario(kGood, "cosim.yaml");
   ASSERT_TRUE(scenario.ok()) << scenario.error().to_string();
   EXPECT_EQ(scenario->robots, (std::vector<std::string>{"a", "b", "c"}));
@@ -45,7 +45,7 @@ TEST(CosimScenario, a_file_says_everything_about_a_run) {
   EXPECT_EQ(scenario->traffic.bytes, 300U);
 }
 
-TEST(CosimScenario, it_runs_alike_in_one_process_and_in_two) {
+TEST(CosimScenario, one_process_and_two_give_the_same_run) {
   const Scenario scenario = parse_scenario(kGood, "cosim.yaml").or_throw();
   Trace one;
   const auto report = run_scenario(scenario, {}, one);
@@ -57,7 +57,7 @@ TEST(CosimScenario, it_runs_alike_in_one_process_and_in_two) {
   EXPECT_EQ(one.text(), two.text());
 }
 
-TEST(CosimScenario, a_simulator_whose_library_is_absent_is_named_with_what_to_install) {
+TEST(CosimScenario, a_missing_simulator_library_gives_an_error_with_the_remedy) {
   for (const auto& [from, to, path] :
        {std::tuple{"radio: {", "radio: {simulator: ns3, ", "/nowhere/hyphos-cosim-ns3.so"},
         std::tuple{"physics: {", "physics: {simulator: mujoco, ",
@@ -74,7 +74,7 @@ TEST(CosimScenario, a_simulator_whose_library_is_absent_is_named_with_what_to_in
   }
 }
 
-TEST(CosimScenario, method_and_seed_can_be_given_from_outside) {
+TEST(CosimScenario, method_and_seed_can_be_overridden) {
   const auto scenario = parse_scenario(kGood, "cosim.yaml", {"adaptive", "12"});
   ASSERT_TRUE(scenario.ok());
   EXPECT_EQ(scenario->method, "adaptive");
@@ -82,10 +82,10 @@ TEST(CosimScenario, method_and_seed_can_be_given_from_outside) {
   EXPECT_FALSE(parse_scenario(kGood, "cosim.yaml", {"", "-3"}).ok());
   const auto method = parse_scenario(kGood, "cosim.yaml", {"magic", ""});
   ASSERT_FALSE(method.ok());
-  EXPECT_NE(method.error().message.find("there are: lockstep"), std::string::npos);
+  EXPECT_NE(method.error().message.find("The methods are: lockstep"), std::string::npos);
 }
 
-/// The scenario with one line changed is refused with this text.
+/// The scenario with one line changed must be refused with this text.
 void expect_refused(const std::string& line, const std::string& with, const std::string& text) {
   const auto scenario = parse_scenario(changed(kGood, line, with), "cosim.yaml");
   ASSERT_FALSE(scenario.ok()) << with;
@@ -94,19 +94,20 @@ void expect_refused(const std::string& line, const std::string& with, const std:
       << scenario.error().to_string();
 }
 
-TEST(CosimScenario, mistakes_are_named_with_line_and_key) {
+TEST(CosimScenario, errors_have_line_and_key) {
   expect_refused("seed: 7", "sead: 7", "cosim.yaml:3:1: sead: unknown key (did you mean 'seed'?)");
   expect_refused("name: lockstep", "name: lockstp", "did you mean 'lockstep'?");
   expect_refused("window_ms: 5", "window_ms: 4", "cosim.yaml:5");
-  expect_refused("window_ms: 5", "window_ms: 4", "is no whole number of steps");
+  expect_refused("window_ms: 5", "window_ms: 4", "is not a whole number of steps");
   expect_refused("rate_mbit: 12", "rate_mbit: 13", "radio.rate_mbit");
   expect_refused("at: [0, 0, 1]", "at: [0, 0]", "robots.a.at: expected three numbers");
   expect_refused("at: [0, 0, 1], ", "", "robots.a: needs one of");
   expect_refused("radius_m: 5", "radius_m: -5", "robots.b.circle.radius_m");
   expect_refused("high: [11, 5, 3]", "high: [9, 5, 3]", "world.boxes[0].high");
   expect_refused("low: [10, -5, 0], ", "", "world.boxes[0].low");
-  expect_refused("physics: {", "physics: {simulator: mujoco, ", "robots.a.velocity: goes with");
-  expect_refused("radio: {", "radio: {transport: tcp, ", "radio.transport: goes with");
+  expect_refused("physics: {", "physics: {simulator: mujoco, ",
+                 "robots.a.velocity: only valid with");
+  expect_refused("radio: {", "radio: {transport: tcp, ", "radio.transport: only valid with");
   expect_refused("b: {", "b: {kind: boat, ", "robots.b.kind");
 }
 

@@ -1,4 +1,4 @@
-// Robots of a scenario whose nodes run in processes of their own.
+// Robots of a scenario whose nodes run in separate processes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A scenario of two robots that count aloud, in a folder of its own.
+/// A scenario of two robots that publish a counter, in a temporary folder.
 class TeamFiles {
  public:
   TeamFiles() : folder_(fs::temp_directory_path() / ("cosim-team-" + std::to_string(::getpid()))) {
@@ -29,7 +29,7 @@ class TeamFiles {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
   }
-  /// `a`: more keys of the first robot; `rest`: more sections.
+  /// `a`: additional keys of the first robot. `rest`: additional sections.
   [[nodiscard]] Result<Scenario> scenario(const std::string& a = "",
                                           const std::string& rest = "") const {
     const std::string text =
@@ -65,7 +65,7 @@ void expect_no_child() {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(CosimTeam, robots_in_processes_of_their_own_run_alike_each_time) {
+TEST(CosimTeam, robots_in_separate_processes_give_identical_runs) {
   const TeamFiles files;
   std::string first;
   for (int i = 0; i < 4; ++i) {
@@ -84,7 +84,7 @@ TEST(CosimTeam, robots_in_processes_of_their_own_run_alike_each_time) {
   expect_no_child();
 }
 
-/// A run in which robot anna does something at its fifth count, at 100 ms.
+/// The error of a run in which robot anna performs an action at its fifth count, at 100 ms.
 Error ends_with(const std::string& then, const std::string& rest = "") {
   const TeamFiles files;
   Trace trace;
@@ -95,14 +95,14 @@ Error ends_with(const std::string& then, const std::string& rest = "") {
   return report.ok() ? Error{} : report.error();
 }
 
-TEST(CosimTeam, a_node_that_throws_is_named_with_its_robot) {
+TEST(CosimTeam, a_throwing_node_gives_an_error_with_its_robot) {
   const Error error = ends_with("throw");
   EXPECT_EQ(error.message,
             "robot 'anna': node 'sample': a timer's callback threw: five is too many");
   EXPECT_EQ(error.where, "at 100000000 ns");
 }
 
-TEST(CosimTeam, a_robot_whose_process_is_killed_is_named) {
+TEST(CosimTeam, a_killed_robot_process_gives_an_error_with_its_name) {
   const Error error = ends_with("die");
   EXPECT_EQ(error.code, Code::disconnected);
   EXPECT_NE(error.message.find("robot 'anna' (process "), std::string::npos);
@@ -110,14 +110,14 @@ TEST(CosimTeam, a_robot_whose_process_is_killed_is_named) {
   EXPECT_EQ(error.where, "at 100000000 ns");
 }
 
-TEST(CosimTeam, a_robot_that_hangs_is_ended_after_its_timeout) {
+TEST(CosimTeam, a_hanging_robot_is_killed_after_its_timeout) {
   const Error error = ends_with("hang", "nodes: {timeout_s: 10}\n");
   EXPECT_EQ(error.code, Code::timeout);
   EXPECT_NE(error.message.find("robot 'anna'"), std::string::npos);
   EXPECT_NE(error.message.find("for 10000 ms"), std::string::npos);
 }
 
-TEST(CosimTeam, however_many_run_at_once_the_trace_is_the_same) {
+TEST(CosimTeam, the_trace_does_not_depend_on_the_number_of_running_robots) {
   const TeamFiles files;
   std::string first;
   for (const std::size_t at_once : {1U, 2U}) {
@@ -134,7 +134,7 @@ TEST(CosimTeam, however_many_run_at_once_the_trace_is_the_same) {
   expect_no_child();
 }
 
-TEST(CosimTeam, of_robots_that_fail_at_once_the_first_is_named_and_all_are_ended) {
+TEST(CosimTeam, the_first_of_several_failing_robots_is_reported) {
   const TeamFiles files;
   for (const std::string then : {"throw", "die"}) {
     files.write("robot.yaml",
@@ -152,7 +152,7 @@ TEST(CosimTeam, of_robots_that_fail_at_once_the_first_is_named_and_all_are_ended
   }
 }
 
-TEST(CosimTeam, a_node_that_cannot_be_made_says_why) {
+TEST(CosimTeam, a_node_that_cannot_be_created_gives_its_reason) {
   const Error error = ends_with("refuse");
   EXPECT_NE(
       error.message.find("robot 'anna': node 'sample' could not be set up: there is no camera"),
@@ -160,7 +160,7 @@ TEST(CosimTeam, a_node_that_cannot_be_made_says_why) {
       << error.to_string();
 }
 
-TEST(CosimTeam, mistakes_are_named_with_line_and_key) {
+TEST(CosimTeam, errors_have_line_and_key) {
   const TeamFiles files;
   const auto expect = [&](const Result<Scenario>& scenario, const std::string& text) {
     ASSERT_FALSE(scenario.ok());
@@ -171,16 +171,16 @@ TEST(CosimTeam, mistakes_are_named_with_line_and_key) {
   expect(files.scenario("", "channels: {count: {from: ana}}"), "did you mean 'anna'?");
   expect(files.scenario("", "channels: {count: {as_: x}}"), "channels.count.as_: unknown key");
   expect(files.scenario("", std::string(kChannels) + "traffic: {rate_hz: 1}\n"),
-         "traffic: is of robots without nodes");
+         "traffic: only valid for robots without nodes");
   expect(files.scenario("", std::string(kChannels) + "nodes: {timeout_s: 0}\n"), "nodes.timeout_s");
   const std::string plain = "robots: {a: {at: [0, 0, 0]}, b: {at: [1, 0, 0]}}\n";
   expect(parse_scenario(plain + "channels: {x: {}}", "x.yaml"),
-         "channels: goes with robots that have a `plan`");
+         "channels: only valid with robots that have a `plan`");
   expect(parse_scenario("robots: {a: {at: [0, 0, 0], set: [x=1]}, b: {at: [1, 0, 0]}}", "x.yaml"),
-         "robots.a.set: goes with `plan`");
+         "robots.a.set: only valid with `plan`");
 }
 
-TEST(CosimTeam, plans_that_cannot_be_stepped_are_refused_with_what_would_be_right) {
+TEST(CosimTeam, a_plan_that_cannot_be_stepped_is_refused) {
   const TeamFiles files;
   files.write("robot.yaml",
               "hyphos: 1\nprocesses: {one: {nodes: [camera]}, two: {nodes: [planner]}}\n"
@@ -189,7 +189,7 @@ TEST(CosimTeam, plans_that_cannot_be_stepped_are_refused_with_what_would_be_righ
   const auto executable = run(files.scenario("", kChannels), trace);
   ASSERT_FALSE(executable.ok());
   EXPECT_EQ(executable.error().code, Code::unsupported);
-  EXPECT_NE(executable.error().message.find("node 'camera' has a process of its own"),
+  EXPECT_NE(executable.error().message.find("node 'camera' has its own process"),
             std::string::npos);
   const auto python = run(files.scenario(", nodes: [planner]", kChannels), trace);
   ASSERT_FALSE(python.ok());

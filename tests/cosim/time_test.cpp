@@ -21,7 +21,7 @@ TEST(CosimTime, a_sum_that_does_not_fit_is_an_error) {
   EXPECT_EQ(checked_mul({-5}, 3).value().ns, -15);
 }
 
-TEST(CosimTime, a_step_that_is_none_is_refused) {
+TEST(CosimTime, an_invalid_step_is_refused) {
   EXPECT_FALSE(Step::make(0).ok());
   EXPECT_FALSE(Step::make(-1).ok());
   EXPECT_FALSE(Step::make(1, 2).ok()) << "shorter than a nanosecond";
@@ -30,7 +30,7 @@ TEST(CosimTime, a_step_that_is_none_is_refused) {
   EXPECT_TRUE(Step::make(1).ok());
 }
 
-TEST(CosimTime, instants_of_a_third_of_a_millisecond_are_rounded_down_each_for_itself) {
+TEST(CosimTime, each_instant_of_a_fractional_step_is_rounded_down) {
   const Step step = Step::make(1'000'000, 3).value();
   EXPECT_EQ(step.at(1).value().ns, 333'333);
   EXPECT_EQ(step.at(2).value().ns, 666'666);
@@ -66,7 +66,7 @@ TEST(CosimTime, indices_are_the_inverse_of_instants) {
   }
 }
 
-/// All of the first 10⁹ instants of a Ticker, compared with a division by a constant. Returns the
+/// Compares all of the first 10⁹ instants of a Ticker with a division by a constant. Returns the
 /// instant after the last.
 template <std::int64_t kNumerator, std::int64_t kDenominator>
 std::int64_t walk_a_billion_steps() {
@@ -95,7 +95,7 @@ TEST(CosimTime, a_billion_steps_of_600_hz_do_not_drift) {
   EXPECT_EQ((walk_a_billion_steps<5'000'000, 3>()), 1'666'666'666'666'666);
 }
 
-TEST(CosimTime, a_ticker_says_when_time_ends) {
+TEST(CosimTime, a_ticker_reports_the_end_of_time) {
   Ticker ticker(Step::make(kMost / 2 + 1).value());
   EXPECT_TRUE(ticker.advance());
   EXPECT_FALSE(ticker.advance());

@@ -23,7 +23,7 @@ Groups found(const Touching& touching) {
   return groups;
 }
 
-/// Every pair compared, and joined groups renamed.
+/// Compares every pair, and renames joined groups.
 Groups by_hand(const std::vector<Vec3>& places, const std::vector<double>& reach) {
   std::vector<std::uint32_t> name(places.size());
   std::iota(name.begin(), name.end(), 0U);
@@ -41,7 +41,7 @@ Groups by_hand(const std::vector<Vec3>& places, const std::vector<double>& reach
   return groups;
 }
 
-TEST(Touching, groups_are_those_of_all_pairs_compared_while_robots_move) {
+TEST(Touching, groups_match_a_comparison_of_all_pairs) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const std::size_t count = draw(seed, 0, 0, 1) % 30;
     const double side = 1 + 12 * draw_unit(seed, 0, 0, 2);
@@ -65,7 +65,7 @@ TEST(Touching, groups_are_those_of_all_pairs_compared_while_robots_move) {
   }
 }
 
-TEST(Touching, a_chain_is_one_group_and_its_gap_makes_two) {
+TEST(Touching, a_chain_is_one_group_and_a_gap_makes_two) {
   Touching touching({0.6, 0.6, 0.6, 0.6});
   touching.find(std::vector<Vec3>{{0, 0, 0}, {2.4, 0, 0}, {1.2, 0, 0}, {3.61, 0, 0}});
   EXPECT_EQ(found(touching), (Groups{{0, 1, 2}, {3}}));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kDelay = Duration::from_us(900);
 
-/// Delivers after kDelay; of packets to one, every `lost`th is dropped.
+/// Delivers after kDelay. Drops every `lost`th packet to a single receiver.
 class Lossy final : public Network {
  public:
   explicit Lossy(std::uint64_t lost) : lost_(lost) {}
@@ -66,7 +66,7 @@ struct Sent {
   std::vector<FlowResult> flows;
 };
 
-/// Three robots, 20 m and 40 m from the first one.
+/// Three robots, 20 m and 40 m from the first robot.
 Sent send(const TrafficOptions& options, std::uint64_t lost = 0, double seconds = 2) {
   Trial trial;
   trial.paths.emplace_back(ConstantVelocity{{40, 0, 1}, {}});
@@ -95,7 +95,7 @@ std::uint64_t arrived(const FlowResult& flow) {
       flow.messages, [](const Message& message) { return message.delivered != kNever; }));
 }
 
-TEST(CosimTraffic, a_header_is_read_as_it_was_written_and_other_bytes_are_none) {
+TEST(CosimTraffic, a_header_survives_a_round_trip_and_other_bytes_fail) {
   const Header header{7, Header::Kind::reply, 3, kEveryone, 99, {1'234'567'890'123}};
   std::array<std::byte, kHeaderBytes> bytes{};
   EXPECT_FALSE(read_header(bytes).has_value());
@@ -106,7 +106,7 @@ TEST(CosimTraffic, a_header_is_read_as_it_was_written_and_other_bytes_are_none) 
   EXPECT_FALSE(read_header(bytes).has_value());
 }
 
-TEST(CosimTraffic, a_stream_sends_so_often_and_each_message_tells_its_distance_and_times) {
+TEST(CosimTraffic, a_stream_sends_at_its_rate_with_distance_and_times) {
   FlowOptions stream = flow(FlowKind::stream, 2);
   stream.count = 10;
   const Sent sent = send({.flows = {stream}});
@@ -123,7 +123,7 @@ TEST(CosimTraffic, a_stream_sends_so_often_and_each_message_tells_its_distance_a
             Duration::from_ms(900));
 }
 
-TEST(CosimTraffic, a_start_that_is_given_is_the_instant_of_the_first_message) {
+TEST(CosimTraffic, a_given_start_is_the_instant_of_the_first_message) {
   FlowOptions stream = flow(FlowKind::stream);
   stream.start = {5'000'000};
   stream.drawn_phase = false;
@@ -133,7 +133,7 @@ TEST(CosimTraffic, a_start_that_is_given_is_the_instant_of_the_first_message) {
   EXPECT_EQ(sent.flows[0].messages[0].sent.ns, 5'000'000);
 }
 
-TEST(CosimTraffic, an_accelerometer_sends_ten_seconds_of_what_its_seed_gives) {
+TEST(CosimTraffic, an_accelerometer_sends_ten_seconds_that_depend_on_the_seed) {
   FlowOptions imu = flow(FlowKind::accelerometer);
   imu.rate_hz = 100;
   imu.lasts = Duration::from_ms(10'000);
@@ -150,7 +150,7 @@ TEST(CosimTraffic, an_accelerometer_sends_ten_seconds_of_what_its_seed_gives) {
   EXPECT_NE(messages[5], all(2)[5]);
 }
 
-TEST(CosimTraffic, a_recording_is_sent_with_its_bytes_and_its_pauses) {
+TEST(CosimTraffic, a_recording_is_sent_with_its_bytes_and_intervals) {
   const auto recorded =
       parse_recording("# seconds,bytes\n0,0a0B\r\n0.25,ff\n1,\n", "a.csv").or_throw();
   FlowOptions told = flow(FlowKind::recording);
@@ -164,7 +164,7 @@ TEST(CosimTraffic, a_recording_is_sent_with_its_bytes_and_its_pauses) {
   EXPECT_EQ(arrived(send({.flows = {told}}).flows[0]), 3U);
 }
 
-TEST(CosimTraffic, a_line_of_a_recording_that_is_none_is_named) {
+TEST(CosimTraffic, an_invalid_line_of_a_recording_is_named) {
   for (const char* text : {"0,00\n1,0\n", "0,00\n1,zz\n", "0,00\n-1,00\n", "0,00\nnan,00\n",
                            "0,00\n1;00\n", "1,00\n0.5,00\n", "0,00\n1e99,00\n"}) {
     const auto recorded = parse_recording(text, "a.csv");
@@ -173,7 +173,7 @@ TEST(CosimTraffic, a_line_of_a_recording_that_is_none_is_named) {
   }
 }
 
-TEST(CosimTraffic, a_file_goes_in_chunks_and_the_last_one_is_what_is_left) {
+TEST(CosimTraffic, a_file_is_sent_in_chunks_and_the_last_is_the_remainder) {
   FlowOptions file = flow(FlowKind::file);
   file.bytes = 293'797;
   file.chunk_bytes = 8168;
@@ -185,7 +185,7 @@ TEST(CosimTraffic, a_file_goes_in_chunks_and_the_last_one_is_what_is_left) {
   EXPECT_EQ(arrived(sent.flows[0]), 36U);
 }
 
-TEST(CosimTraffic, what_is_acknowledged_arrives_whole_and_in_order_over_a_lossy_network) {
+TEST(CosimTraffic, acknowledged_messages_arrive_in_order_despite_losses) {
   FlowOptions file = flow(FlowKind::file);
   file.transport = FlowTransport::acknowledged;
   file.bytes = 293'797;
@@ -197,7 +197,7 @@ TEST(CosimTraffic, what_is_acknowledged_arrives_whole_and_in_order_over_a_lossy_
   EXPECT_GT(result.repeats, 20U);
   EXPECT_TRUE(std::ranges::is_sorted(result.messages, {}, &Message::delivered));
   EXPECT_TRUE(std::ranges::is_sorted(result.messages, {}, &Message::read));
-  // Packets are messages, repeats and acknowledgements, and nothing else.
+  // Packets are messages, repetitions and acknowledgements only.
   EXPECT_EQ(sent.ran.report.packets.packets,
             result.messages.size() + result.repeats + result.acknowledgements);
 }
@@ -211,7 +211,7 @@ TEST(CosimTraffic, without_loss_nothing_is_repeated) {
   EXPECT_EQ(sent.flows[0].repeats, 0U);
 }
 
-TEST(CosimTraffic, a_link_that_is_dead_delivers_nothing_and_the_repeats_become_rare) {
+TEST(CosimTraffic, repetitions_become_rare_on_a_dead_link) {
   FlowOptions file = flow(FlowKind::file);
   file.transport = FlowTransport::acknowledged;
   file.bytes = 100'000;
@@ -221,35 +221,35 @@ TEST(CosimTraffic, a_link_that_is_dead_delivers_nothing_and_the_repeats_become_r
   EXPECT_EQ(sent.flows[0].repeats, 4U);
 }
 
-TEST(CosimTraffic, through_a_master_everything_takes_two_hops_and_both_are_in_the_ledger) {
+TEST(CosimTraffic, every_packet_through_a_master_takes_two_counted_hops) {
   FlowOptions stream = flow(FlowKind::stream);
   stream.count = 10;
   FlowOptions from_master = stream;
   from_master.from = 2;
   const Sent sent = send({.via = 2, .flows = {stream, from_master}});
-  EXPECT_EQ(sent.ran.report.packets.packets, 30U);  // the master's own go straight
+  EXPECT_EQ(sent.ran.report.packets.packets, 30U);  // the master sends its own packets directly
   EXPECT_EQ(sent.ran.report.packets.delivered, 30U);
   EXPECT_EQ(arrived(sent.flows[0]), 10U);
   for (const Message& message : sent.flows[0].messages) {
-    // The master reads at the next instant, and sends in it.
+    // The master reads and forwards at the next instant.
     EXPECT_EQ(message.delivered - message.sent, Duration::from_ms(1) + kDelay);
     EXPECT_EQ(message.distance_m, 20);
   }
 }
 
-TEST(CosimTraffic, what_is_for_everyone_reaches_each_once_through_a_master_too) {
+TEST(CosimTraffic, a_broadcast_through_a_master_reaches_each_robot_once) {
   FlowOptions stream = flow(FlowKind::stream, kEveryone);
   stream.count = 10;
   for (const NodeId via : {kEveryone, NodeId{2}}) {
     const Sent sent = send({.via = via, .flows = {stream}});
     EXPECT_EQ(sent.flows[0].messages.size(), 20U);
     EXPECT_EQ(arrived(sent.flows[0]), 20U);
-    // Straight: a packet each. Through the master: one to it, and one from it to everyone.
+    // Direct: one packet each. Through the master: one packet to it, and one from it to everyone.
     EXPECT_EQ(sent.ran.report.packets.packets, via == kEveryone ? 10U : 20U);
   }
 }
 
-TEST(CosimTraffic, a_ping_comes_back_and_tells_the_way_there_and_back) {
+TEST(CosimTraffic, a_ping_reports_its_round_trip) {
   FlowOptions ping = flow(FlowKind::ping);
   ping.count = 10;
   ping.bytes = 64;
@@ -260,7 +260,7 @@ TEST(CosimTraffic, a_ping_comes_back_and_tells_the_way_there_and_back) {
   }
 }
 
-TEST(CosimTraffic, flows_side_by_side_do_not_take_each_others_messages) {
+TEST(CosimTraffic, parallel_flows_keep_their_messages_separate) {
   FlowOptions stream = flow(FlowKind::stream);
   stream.count = 5;
   FlowOptions file = flow(FlowKind::file);

@@ -14,7 +14,7 @@ struct Arrival {
   Station to;
 };
 
-/// Runs a network on a clock that goes from event to event.
+/// Runs a network with a clock that jumps from event to event.
 class Lab final : public Receiver {
  public:
   explicit Lab(std::uint32_t count = 100'000) : buffers(count) {}
@@ -24,7 +24,7 @@ class Lab final : public Receiver {
     return accepts;
   }
 
-  /// False if there was no buffer.
+  /// Returns false if no buffer was free.
   bool send(Network& network, Station from, Station to, std::uint32_t bytes) {
     const auto buffer = buffers.acquire();
     if (!buffer) return false;
@@ -32,7 +32,7 @@ class Lab final : public Receiver {
     return true;
   }
 
-  /// Until `end`, or until nothing is left to do.
+  /// Runs until `end`, or until no event is left.
   void run(Network& network, Time end = Time{kNever.ns - 1}) {
     while (network.next() <= end) {
       now = std::max(now, network.next());
@@ -47,7 +47,7 @@ class Lab final : public Receiver {
   std::vector<Arrival> arrivals;
 };
 
-/// copies = delivered + Σ drops + inside, and no buffer is lost.
+/// Checks copies = delivered + Σ drops + inside, and that no buffer is lost.
 inline void expect_balanced(const Network& network, const Lab& lab) {
   std::uint64_t left = 0;
   for (Station i = 0; i < network.stations(); ++i) {

@@ -13,7 +13,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-// The order of its bytes shows.
+// A size whose byte order is visible.
 constexpr std::size_t kPixels = 0x0102;
 
 TEST(Image, has_the_head_that_ros_1_writes) {
@@ -41,7 +41,7 @@ TEST(Image, has_the_head_that_ros_2_writes) {
 class ImagePixels : public testing::TestWithParam<ImageWire> {};
 INSTANTIATE_TEST_SUITE_P(Wires, ImagePixels, testing::Values(ImageWire::ros1, ImageWire::cdr));
 
-TEST_P(ImagePixels, are_found_behind_the_head) {
+TEST_P(ImagePixels, are_found_after_the_head) {
   const std::string image = image_head(GetParam(), kPixels) + std::string(kPixels, 'x');
   const auto pixels = pixels_of(GetParam(), bytes_of(image));
   ASSERT_EQ(pixels.size(), kPixels);
@@ -49,14 +49,14 @@ TEST_P(ImagePixels, are_found_behind_the_head) {
   EXPECT_EQ(pixels.data() + pixels.size(), bytes_of(image).data() + image.size());
 }
 
-TEST_P(ImagePixels, are_found_behind_a_frame_that_has_a_name) {
+TEST_P(ImagePixels, are_found_after_a_frame_with_a_name) {
   const bool cdr = GetParam() == ImageWire::cdr;
   std::string image = image_head(GetParam(), kPixels) + std::string(kPixels, 'x');
   image.replace(12, cdr ? 8 : 4, cdr ? "\6\0\0\0front\0\0\0"s : "\5\0\0\0front"s);
   EXPECT_EQ(pixels_of(GetParam(), bytes_of(image)).size(), kPixels);
 }
 
-TEST_P(ImagePixels, of_a_message_that_was_cut_are_none) {
+TEST_P(ImagePixels, are_empty_for_a_truncated_message) {
   const std::string image = image_head(GetParam(), kPixels) + std::string(kPixels, 'x');
   for (std::size_t size = 0; size < image.size(); ++size) {
     EXPECT_TRUE(pixels_of(GetParam(), bytes_of(image).first(size)).empty()) << size;

@@ -16,13 +16,13 @@ TEST(Late, a_part_is_an_eighth_of_the_schedule) {
   EXPECT_EQ(late_part(8 * kSecond - 1, 8 * kSecond), 7U);
 }
 
-TEST(Late, what_lies_outside_of_the_schedule_counts_at_its_end) {
+TEST(Late, times_outside_the_schedule_count_at_its_ends) {
   EXPECT_EQ(late_part(-5, kSecond), 0U);
   EXPECT_EQ(late_part(9 * kSecond, kSecond), 7U);
   EXPECT_EQ(late_part(1, 0), 7U);
 }
 
-TEST(Late, a_growing_queue_is_later_from_part_to_part) {
+TEST(Late, lateness_grows_from_part_to_part_with_the_queue) {
   LateParts late(8 * kSecond);
   for (std::int64_t i = 0; i < 800; ++i) late.add(i * kSecond / 100, 1'000'000 + i * 10'000);
   const auto medians = late.medians_us();
@@ -41,7 +41,7 @@ TEST(Late, a_part_without_messages_has_no_median) {
   EXPECT_EQ(list_of(std::span(medians).last(2)), "[null, null]");
 }
 
-TEST(Late, nothing_has_no_least) { EXPECT_TRUE(std::isnan(LateParts(kSecond).least_us())); }
+TEST(Late, no_messages_have_no_minimum) { EXPECT_TRUE(std::isnan(LateParts(kSecond).least_us())); }
 
 }  // namespace
 }  // namespace hyphos::lab

@@ -20,7 +20,7 @@ void expect_refused(const std::vector<const char*>& words, const char* where, co
   EXPECT_NE(options.error().message.find(why), std::string::npos) << options.error().message;
 }
 
-TEST(Options, of_a_cable_are_read_with_their_units) {
+TEST(Options, cable_options_are_read_with_their_units) {
   const auto options = parse({"--delay-ms", "5", "--jitter-ms", "0.5", "--rate-mbit", "100",
                               "--loss", "0.02", "--loss-burst", "4", "--queue-packets", "50",
                               "--queue-bytes", "64000", "--seed", "9"});
@@ -36,7 +36,7 @@ TEST(Options, of_a_cable_are_read_with_their_units) {
   EXPECT_EQ(options->wired.seed, 9U);
 }
 
-TEST(Options, of_wifi_reach_its_model) {
+TEST(Options, wifi_options_reach_the_model) {
   const auto options = parse({"--medium", "wifi", "--rate-mbit", "24", "--cw-min", "31", "--loss",
                               "0.1", "--retry-limit", "4", "--seed", "3", "--queue-packets", "7"});
   ASSERT_TRUE(options.ok()) << options.error().to_string();
@@ -49,25 +49,26 @@ TEST(Options, of_wifi_reach_its_model) {
   EXPECT_EQ(options->air.seed, 3U);
 }
 
-TEST(Options, what_is_wrong_is_named_with_what_would_be_right) {
-  expect_refused({"--dealy-ms", "5"}, "--dealy-ms", "no such option");
-  expect_refused({"--delay-ms"}, "--delay-ms", "value is missing");
+TEST(Options, errors_contain_the_option_and_the_remedy) {
+  expect_refused({"--dealy-ms", "5"}, "--dealy-ms", "unknown option");
+  expect_refused({"--delay-ms"}, "--delay-ms", "needs a value");
   expect_refused({"--loss", "1.5"}, "--loss", "from 0 to 1");
   expect_refused({"--loss", "x"}, "--loss", "from 0 to 1");
   expect_refused({"--seed", "1.5"}, "--seed", "whole number");
   expect_refused({"--loss", "nan"}, "--loss", "from 0 to 1");
   expect_refused({"--loss", "0.1", "--loss", "0.2"}, "--loss", "twice");
   expect_refused({"--delay-ms", "1", "--jitter-ms", "2"}, "--jitter-ms", "at most --delay-ms");
-  expect_refused({"--loss-in-burst", "0.5"}, "--loss-in-burst", "--loss-burst only");
+  expect_refused({"--loss-in-burst", "0.5"}, "--loss-in-burst", "only valid with --loss-burst");
   expect_refused({"--loss", "0.9", "--loss-burst", "3", "--loss-in-burst", "0.5"}, "--loss",
                  "between");
   expect_refused({"--loss", "0.9", "--loss-burst", "2"}, "--loss-burst", "longer");
 }
 
-TEST(Options, of_the_other_medium_are_refused) {
-  expect_refused({"--retry-limit", "3"}, "--retry-limit", "--medium wifi only");
-  expect_refused({"--medium", "wifi", "--delay-ms", "3"}, "--delay-ms", "--medium cable only");
-  expect_refused({"--medium", "wifi", "--rate-mbit", "300"}, "--rate-mbit", "is one of 6, 9");
+TEST(Options, options_of_the_other_medium_are_refused) {
+  expect_refused({"--retry-limit", "3"}, "--retry-limit", "only valid with --medium wifi");
+  expect_refused({"--medium", "wifi", "--delay-ms", "3"}, "--delay-ms",
+                 "only valid with --medium cable");
+  expect_refused({"--medium", "wifi", "--rate-mbit", "300"}, "--rate-mbit", "must be one of 6, 9");
   expect_refused({"--medium", "wifi", "--cw-max", "3"}, "--cw-max", "at least --cw-min");
 }
 
@@ -78,7 +79,7 @@ TEST(Options, hosts_are_two_or_more_and_different) {
   EXPECT_TRUE(parse({"--host", "c=10.0.0.3/24"}).ok());
 }
 
-TEST(Options, a_host_that_cannot_be_read_is_named) {
+TEST(Options, an_invalid_host_is_named) {
   for (const char* text : {"a", "=10.0.0.1/24", "a=10.0.0.1", "a=10.0.0/24", "a=10.0.0.1/x",
                            "a=10.0.0.1/31", "a=10.0.0.1/24x", "../a=10.0.0.1/24"}) {
     const auto host = parse_host(text);
@@ -101,7 +102,7 @@ class Addresses : public ::testing::Test {
   Book book_;
 };
 
-TEST_F(Addresses, a_packet_goes_to_the_host_that_it_names) {
+TEST_F(Addresses, a_packet_goes_to_the_host_of_its_address) {
   EXPECT_EQ(find({10, 0, 0, 1}), Station{0});
   EXPECT_EQ(find({10, 0, 0, 2}), Station{1});
   EXPECT_EQ(find({10, 0, 0, 3}), std::nullopt);
@@ -113,7 +114,7 @@ TEST_F(Addresses, multicast_and_broadcast_go_to_everyone) {
   EXPECT_EQ(find({10, 0, 0, 255}), kEveryone);
 }
 
-TEST_F(Addresses, what_is_no_ipv4_goes_nowhere) {
+TEST_F(Addresses, a_packet_that_is_not_ipv4_has_no_receiver) {
   EXPECT_EQ(find({10, 0, 0, 1}, 6), std::nullopt);
   EXPECT_EQ(find({10, 0, 0, 1}, 4, 19), std::nullopt);
   EXPECT_EQ(find({10, 0, 0, 1}, 4, 0), std::nullopt);

@@ -8,19 +8,19 @@ namespace {
 TEST(Paper, delays_are_averaged_over_ten_in_the_order_of_sending) {
   std::vector<std::int64_t> heard;
   for (std::int64_t i = 0; i < 25; ++i) heard.push_back(i * 1000);
-  std::vector<std::int64_t> means = {7};  // of a flow before
+  std::vector<std::int64_t> means = {7};  // of an earlier flow
   append_means(means, heard);
   EXPECT_EQ(means, (std::vector<std::int64_t>{7, 4500, 14'500}));
 }
 
-TEST(Paper, fewer_than_ten_have_no_mean) {
+TEST(Paper, fewer_than_ten_delays_have_no_mean) {
   const std::vector<std::int64_t> heard(9, 1000);
   std::vector<std::int64_t> means;
   append_means(means, heard);
   EXPECT_TRUE(means.empty());
 }
 
-TEST(Paper, rates_are_of_windows_of_ten_seconds_or_of_a_quick_look) {
+TEST(Paper, rates_use_windows_of_ten_seconds_or_one_shorter_window) {
   EXPECT_EQ(Windows(10).count, 1);
   EXPECT_EQ(Windows(39.9).count, 3);
   EXPECT_EQ(Windows(30).count, 3);

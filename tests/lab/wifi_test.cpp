@@ -25,9 +25,9 @@ void saturate(Wifi& wifi, Lab& lab, Station senders, Time end, std::uint32_t byt
   }
 }
 
-TEST(Airtime, of_a_frame_is_what_the_standard_says) {
+TEST(Airtime, of_a_frame_matches_the_standard) {
   const Airtime fast({});
-  // 1500 + 36 bytes: 16 + 12288 + 6 bits in symbols of 216 bits: 57 of them; 20 + 57 × 4 µs.
+  // 1500 + 36 bytes: 16 + 12288 + 6 bits need 57 symbols of 216 bits, so 20 + 57 × 4 µs.
   EXPECT_EQ(fast.data(1500, false).ns, 248'000);
   // At 6 Mbit/s symbols have 24 bits: 513 of them.
   EXPECT_EQ(fast.data(1500, true).ns, 2'072'000);
@@ -38,7 +38,7 @@ TEST(Airtime, of_a_frame_is_what_the_standard_says) {
   EXPECT_EQ(fast.eifs().ns, 94'000);
 }
 
-TEST(Airtime, acknowledgements_go_at_a_mandatory_rate) {
+TEST(Airtime, acknowledgements_use_a_mandatory_rate) {
   EXPECT_EQ(Airtime({.rate_mbit = 18}).ack().ns, 32'000);  // at 12: 134 bits in symbols of 48
   EXPECT_EQ(Airtime({.rate_mbit = 9}).ack().ns, 44'000);   // at 6
 }
@@ -56,7 +56,7 @@ TEST(Wifi, a_lone_frame_in_an_idle_channel_takes_its_airtime) {
   expect_balanced(wifi, lab);
 }
 
-TEST(Wifi, one_station_alone_reaches_the_throughput_that_back_off_allows) {
+TEST(Wifi, one_station_reaches_the_throughput_of_its_mean_back_off) {
   Lab lab;
   Wifi wifi(2, {}, lab.buffers, lab);
   const Time end{10'000'000'000};
@@ -78,7 +78,7 @@ TEST(Wifi, two_stations_share_the_medium_fairly) {
   EXPECT_NEAR(first / second, 1, 0.02);
 }
 
-TEST(Wifi, a_station_that_sends_small_frames_gets_no_more_turns) {
+TEST(Wifi, small_frames_give_a_station_no_more_turns) {
   Lab lab;
   Wifi wifi(3, {}, lab.buffers, lab);
   for (int i = 0; i < 900; ++i) {
@@ -94,7 +94,7 @@ TEST(Wifi, a_station_that_sends_small_frames_gets_no_more_turns) {
 
 TEST(Wifi, a_collision_doubles_the_window_and_success_resets_it) {
   Lab lab;
-  // A back-off of no slots at first: two frames in the queues must collide.
+  // A first back-off without slots, so that two queued frames must collide.
   Wifi wifi(3, {.window_min = 1, .window_max = 7, .retry_limit = 50}, lab.buffers, lab);
   for (int i = 0; i < 200; ++i) {
     lab.send(wifi, 0, 2, 1000);
@@ -148,7 +148,7 @@ double bianchi(int stations, double window, int doublings) {
   return low;
 }
 
-TEST(Wifi, collisions_are_as_frequent_as_the_model_of_bianchi_says) {
+TEST(Wifi, the_collision_rate_matches_the_model_of_bianchi) {
   for (const Station stations : {Station{2}, Station{5}, Station{10}}) {
     Lab lab;
     Wifi wifi(stations, {}, lab.buffers, lab);
@@ -164,7 +164,7 @@ TEST(Wifi, collisions_are_as_frequent_as_the_model_of_bianchi_says) {
   }
 }
 
-TEST(Wifi, a_frame_that_is_never_heard_is_given_up_after_the_retry_limit) {
+TEST(Wifi, an_unreceived_frame_is_dropped_at_the_retry_limit) {
   Lab lab;
   Wifi wifi(2, {.loss = {.probability = 1}}, lab.buffers, lab);
   lab.send(wifi, 0, 1, 100);
@@ -176,14 +176,14 @@ TEST(Wifi, a_frame_that_is_never_heard_is_given_up_after_the_retry_limit) {
   expect_balanced(wifi, lab);
 }
 
-TEST(Wifi, retries_hide_losses_from_who_sends_to_one) {
+TEST(Wifi, retries_hide_losses_of_unicast_frames) {
   Lab lab;
   Wifi wifi(2, {.loss = {.probability = 0.2}}, lab.buffers, lab);
   for (int i = 0; i < 2000; ++i) {
     lab.send(wifi, 0, 1, 500);
     lab.run(wifi);
   }
-  // 0.2^7 of them are given up: of 2000, hardly one.
+  // 0.2^7 of the frames are given up: hardly one of 2000.
   EXPECT_GE(lab.arrivals.size(), 1998U);
   EXPECT_NEAR(static_cast<double>(wifi.counters(0).attempts), 2500, 150);
   expect_balanced(wifi, lab);
@@ -203,7 +203,7 @@ TEST(Wifi, a_frame_to_everyone_is_slow_and_not_repeated) {
   expect_balanced(wifi, lab);
 }
 
-TEST(Wifi, frames_to_everyone_that_meet_are_lost_and_counted) {
+TEST(Wifi, colliding_frames_to_everyone_are_lost_and_counted) {
   Lab lab;
   Wifi wifi(3, {.window_min = 1, .window_max = 1}, lab.buffers, lab);
   for (int i = 0; i < 100; ++i) {
@@ -229,7 +229,8 @@ TEST(Wifi, a_full_queue_drops_the_newest_and_counts_it) {
   expect_balanced(wifi, lab);
 }
 
-/// After a frame of station 0, station `second` gets one `later`; in how many slots it sends.
+/// The number of slots before station `second` sends. It gets a packet `later` after a frame of
+/// station 0.
 std::int64_t slots_until(std::uint64_t seed, Station second, Duration later) {
   Lab lab;
   Wifi wifi(2, {.seed = seed}, lab.buffers, lab);
@@ -244,7 +245,7 @@ std::int64_t slots_until(std::uint64_t seed, Station second, Duration later) {
   return waited / 9'000;
 }
 
-/// Over many seeds: the mean, which is 7.5 for slots that are even from 0 to 15.
+/// The mean over many seeds. It is 7.5 for a uniform draw from 0 to 15.
 double mean_slots(Station second, Duration later) {
   constexpr int kSeeds = 400;
   std::int64_t sum = 0;
@@ -257,21 +258,21 @@ double mean_slots(Station second, Duration later) {
   return static_cast<double>(sum) / kSeeds;
 }
 
-TEST(Wifi, who_comes_while_the_channel_is_busy_waits_for_its_end_and_a_back_off) {
+TEST(Wifi, a_packet_for_a_busy_channel_waits_for_a_back_off) {
   EXPECT_NEAR(mean_slots(1, Duration::from_us(100)), 7.5, 1);
 }
 
-TEST(Wifi, who_has_just_sent_waits_for_a_back_off_although_the_channel_is_idle) {
-  // It comes when one slot has passed, so that the least is one.
+TEST(Wifi, a_station_backs_off_after_sending_on_an_idle_channel) {
+  // The packet arrives after one slot, so the minimum is one.
   EXPECT_NEAR(mean_slots(0, Duration::from_us(326 + 9)), 7.5, 1);
 }
 
-TEST(Wifi, who_comes_to_a_channel_that_has_long_been_idle_sends_at_once) {
+TEST(Wifi, a_packet_for_a_long_idle_channel_is_sent_at_once) {
   EXPECT_EQ(slots_until(3, 1, Duration::from_us(326 + 9 * 20)), 20);
   EXPECT_EQ(slots_until(3, 0, Duration::from_us(326 + 9 * 20)), 20);
 }
 
-TEST(Wifi, a_frame_that_was_not_understood_is_followed_by_the_longer_pause) {
+TEST(Wifi, the_longer_eifs_pause_follows_a_corrupted_frame) {
   Lab lab;
   Wifi wifi(2, {.window_min = 0, .window_max = 0, .retry_limit = 2, .loss = {.probability = 1}},
             lab.buffers, lab);

@@ -19,7 +19,7 @@ TEST(Wired, a_cable_without_limits_delivers_at_once) {
   expect_balanced(cable, lab);
 }
 
-TEST(Wired, a_packet_takes_its_time_on_the_wire_and_then_the_delay) {
+TEST(Wired, a_packet_takes_its_transmission_time_plus_the_delay) {
   Lab lab;
   Wired cable(2, {.rate_mbit = 10, .delay = Duration::from_ms(5)}, lab.buffers, lab);
   lab.send(cable, 0, 1, 1250);  // 10,000 bits: 1 ms
@@ -39,11 +39,11 @@ TEST(Wired, the_rate_is_exact_over_many_packets_of_odd_sizes) {
   }
   lab.run(cable);
   ASSERT_EQ(lab.arrivals.size(), 1000U);
-  // To the nanosecond, although no single packet ends on one.
+  // Exact to the nanosecond, although no single packet ends on a whole nanosecond.
   EXPECT_EQ(lab.arrivals.back().at.ns, bits * 1000 / 7);
 }
 
-TEST(Wired, a_caller_who_is_late_does_not_lower_the_rate) {
+TEST(Wired, a_late_caller_does_not_lower_the_rate) {
   Lab lab;
   Wired cable(2, {.rate_mbit = 8}, lab.buffers, lab);
   for (int i = 0; i < 100; ++i) lab.send(cable, 0, 1, 1000);  // 1 ms each
@@ -87,7 +87,7 @@ TEST(Wired, a_queue_may_be_limited_in_bytes) {
   EXPECT_EQ(cable.counters(0).dropped(Drop::queue), 2U);
 }
 
-TEST(Wired, a_queue_that_has_emptied_takes_as_much_again) {
+TEST(Wired, an_emptied_queue_has_its_full_capacity_again) {
   Lab lab;
   Wired cable(2, {.rate_mbit = 8, .queue = {.bytes = 2000}}, lab.buffers, lab);
   for (int round = 0; round < 3; ++round) {
@@ -98,7 +98,7 @@ TEST(Wired, a_queue_that_has_emptied_takes_as_much_again) {
   EXPECT_EQ(cable.counters(0).dropped(), 0U);
 }
 
-TEST(Wired, a_packet_to_everyone_that_finds_the_queue_full_is_lost_for_all) {
+TEST(Wired, a_full_queue_drops_a_broadcast_for_all_receivers) {
   Lab lab;
   Wired network(4, {.rate_mbit = 8, .queue = {.packets = 1}}, lab.buffers, lab);
   for (int i = 0; i < 3; ++i) lab.send(network, 0, kEveryone, 1000);
@@ -132,7 +132,7 @@ TEST(Wired, jitter_stays_within_its_bounds_and_keeps_the_order) {
   EXPECT_TRUE(early && late);
 }
 
-TEST(Wired, a_switch_sends_once_more_at_the_port_of_the_receiver) {
+TEST(Wired, a_switch_sends_again_at_the_port_of_the_receiver) {
   Lab lab;
   Wired network(3, {.rate_mbit = 8}, lab.buffers, lab);
   lab.send(network, 0, 2, 1000);
@@ -140,7 +140,7 @@ TEST(Wired, a_switch_sends_once_more_at_the_port_of_the_receiver) {
   lab.run(network);
   ASSERT_EQ(lab.arrivals.size(), 2U);
   EXPECT_EQ(lab.arrivals[0].at.ns, 2'000'000);
-  EXPECT_EQ(lab.arrivals[1].at.ns, 3'000'000);  // both came to the port at once
+  EXPECT_EQ(lab.arrivals[1].at.ns, 3'000'000);  // both reached the port at once
 }
 
 TEST(Wired, many_senders_overflow_the_port_of_one_receiver) {
@@ -174,7 +174,7 @@ TEST(Wired, a_packet_to_everyone_reaches_all_but_its_sender) {
   expect_balanced(network, lab);
 }
 
-TEST(Wired, a_device_that_refuses_is_counted) {
+TEST(Wired, a_refusal_by_a_device_is_counted) {
   Lab lab;
   lab.accepts = false;
   Wired cable(2, {}, lab.buffers, lab);
@@ -185,7 +185,7 @@ TEST(Wired, a_device_that_refuses_is_counted) {
   expect_balanced(cable, lab);
 }
 
-TEST(Wired, what_is_on_the_way_is_bounded_by_the_buffers) {
+TEST(Wired, the_buffers_bound_the_packets_in_flight) {
   Lab lab(100);
   Wired cable(2, {.delay = Duration::from_seconds(1)}, lab.buffers, lab);
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(lab.send(cable, 0, 1, 100));

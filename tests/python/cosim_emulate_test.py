@@ -24,7 +24,7 @@ EXAMPLE = TREE / "examples/cosim/emulate.yaml"
 NS3 = TREE / "build/release/cosim/hyphos-cosim-ns3.so"
 OWN = f"hyphos-lab-{os.getpid()}-"
 
-# Lag that no machine has: such a run is valid wherever it is made.
+# A lag that no machine reaches, so that runs are valid on every machine.
 PATIENT = "realtime: {lag_p99_ms: 600000, lag_longest_ms: 600000}\n"
 ROBOTS = """
 robots:
@@ -33,8 +33,8 @@ robots:
   c: {at: [0, 10, 1]}
 """
 
-# Prints the round trips of datagrams of so many bytes, in milliseconds; what is lost, or comes back
-# after its time, is left out.
+# Prints the round trips of datagrams of the given size, in milliseconds. Lost and late replies are
+# left out.
 ASK = """
 import itertools, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -84,7 +84,7 @@ def child_of(pid: int) -> int:
 
 
 def child_named(name: str, pid: int) -> int:
-    """The first child of a process that runs this program; as far as the kernel keeps a name."""
+    """The first child of a process that runs this program. The kernel truncates the name."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return next(int(c) for c in children if Path(f"/proc/{c}/comm").read_text().strip() == name)
 
@@ -104,9 +104,7 @@ def radio_of(running: Emulation) -> subprocess.Popen[bytes]:
         ),
     ],
 )
-def test_a_datagram_takes_the_time_of_its_frames_and_comes_whole(
-    radio: str, tmp_path: Path
-) -> None:
+def test_a_datagram_takes_its_airtime_and_arrives_complete(radio: str, tmp_path: Path) -> None:
     scenario = tmp_path / "cosim.yaml"
     scenario.write_text(f"{PATIENT}{ROBOTS}radio: {{simulator: {radio}}}\n")
     with Emulation(scenario, Ways(seconds=1000)) as running:
@@ -117,7 +115,7 @@ def test_a_datagram_takes_the_time_of_its_frames_and_comes_whole(
         echo.communicate()
         summary = running.end()
     trips = [float(line) for line in out.splitlines()]
-    # Each way 20 µs of preamble, and 1,000 + 64 bytes at 6 Mbit/s.
+    # Per direction: 20 µs of preamble, and 1,000 + 64 bytes at 6 Mbit/s.
     assert min(trips) >= 2 * (0.020 + 1064 * 8 / 6e3)
     assert summary["packets"]["delivered"] >= 100
     assert summary["valid"]
@@ -128,7 +126,7 @@ def test_a_datagram_takes_the_time_of_its_frames_and_comes_whole(
 
 @need()
 def test_a_datagram_to_everyone_reaches_every_robot(scenario: Path) -> None:
-    # Frames to everyone are not repeated: two that meet are lost.
+    # Frames to everyone are not repeated: two colliding frames are lost.
     say = """
 import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -144,7 +142,7 @@ for i in range(20):
 
 
 @need()
-def test_robots_do_not_see_each_other_past_the_radio(scenario: Path) -> None:
+def test_robots_are_connected_only_by_the_radio(scenario: Path) -> None:
     look = "import os; print(sorted(os.listdir('/dev/shm')), end='')"
     with Emulation(scenario) as running:
         run(running["a"].place, "open('/dev/shm/mine', 'w').close()")
@@ -153,7 +151,7 @@ def test_robots_do_not_see_each_other_past_the_radio(scenario: Path) -> None:
 
 
 @need()
-def test_a_run_of_a_radio_that_stood_still_is_invalid_and_says_why(tmp_path: Path) -> None:
+def test_a_run_with_a_stopped_radio_is_invalid_with_a_reason(tmp_path: Path) -> None:
     scenario = tmp_path / "cosim.yaml"
     scenario.write_text(ROBOTS)
     with Emulation(scenario, Ways(seconds=1000)) as running:
@@ -169,11 +167,11 @@ def test_a_run_of_a_radio_that_stood_still_is_invalid_and_says_why(tmp_path: Pat
 
 
 @need()
-def test_an_invalid_run_has_a_code_of_its_own_and_says_so_everywhere(
+def test_an_invalid_run_has_its_own_exit_code_and_is_marked(
     hyphos_start: Start, tmp_path: Path
 ) -> None:
     scenario = tmp_path / "cosim.yaml"
-    # A microsecond: no machine wakes up so early.
+    # A limit of a microsecond, which no wake-up meets.
     scenario.write_text("realtime: {lag_p99_ms: 0.001}\n" + ROBOTS)
     code, out, err = hyphos_start(
         "cosim", "emulate", str(scenario), "--for", "1",
@@ -190,7 +188,7 @@ def test_an_invalid_run_has_a_code_of_its_own_and_says_so_everywhere(
 
 
 @need()
-def test_a_command_runs_on_a_robot_with_the_addresses_of_others_and_its_code_is_ours(
+def test_a_command_on_a_robot_gets_addresses_and_sets_the_exit_code(
     hyphos_start: Start, scenario: Path
 ) -> None:
     say = "import socket, sys; print(socket.if_nameindex()[-1][1], sys.argv[1:]); sys.exit(7)"
@@ -205,7 +203,7 @@ def test_a_command_runs_on_a_robot_with_the_addresses_of_others_and_its_code_is_
 
 
 @need()
-def test_programs_of_the_scenario_are_started_in_its_folder_and_their_end_is_told(
+def test_scenario_programs_start_in_its_folder_and_report_their_end(
     hyphos_start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / "team").mkdir()
@@ -224,7 +222,7 @@ def test_programs_of_the_scenario_are_started_in_its_folder_and_their_end_is_tol
 
 
 @need()
-def test_programs_that_still_run_at_the_end_are_ended_and_have_not_failed(
+def test_programs_running_at_the_end_are_ended_without_failure(
     hyphos_start: Start, tmp_path: Path
 ) -> None:
     path = tmp_path / "cosim.yaml"
@@ -235,7 +233,7 @@ def test_programs_that_still_run_at_the_end_are_ended_and_have_not_failed(
 
 
 @need()
-def test_hyphos_nodes_of_one_plan_talk_across_the_radio(hyphos_start: Start) -> None:
+def test_hyphos_nodes_of_one_plan_communicate_over_the_radio(hyphos_start: Start) -> None:
     shown = hyphos_start("cosim", "emulate", str(EXAMPLE), "--for", "1000")
     while " beat " not in shown.line():
         pass
@@ -262,9 +260,9 @@ def test_ctrl_c_ends_a_valid_run_with_its_summary_and_130(
 @need()
 @pytest.mark.parametrize(
     ("number", "why"),
-    [(signal.SIGKILL, "was killed by signal 9"), (signal.SIGSTOP, "gave no answer for 5000 ms")],
+    [(signal.SIGKILL, "was killed by signal 9"), (signal.SIGSTOP, "did not reply for 5000 ms")],
 )
-def test_a_simulator_that_dies_or_hangs_ends_the_run_with_its_name_and_nothing_is_left(
+def test_a_dead_or_hanging_simulator_ends_the_run_cleanly(
     hyphos_start: Start, scenario: Path, number: signal.Signals, why: str
 ) -> None:
     shown = hyphos_start(
@@ -283,7 +281,7 @@ def test_a_simulator_that_dies_or_hangs_ends_the_run_with_its_name_and_nothing_i
 
 
 @need()
-def test_an_emulation_that_is_killed_is_named_and_nothing_is_left(
+def test_a_killed_emulation_is_reported_and_leaves_nothing(
     hyphos_start: Start, scenario: Path
 ) -> None:
     shown = hyphos_start(
@@ -298,13 +296,13 @@ def test_an_emulation_that_is_killed_is_named_and_nothing_is_left(
 
 
 @need()
-def test_an_emulation_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch, scenario: Path) -> None:
+def test_a_hanging_emulation_is_killed(monkeypatch: pytest.MonkeyPatch, scenario: Path) -> None:
     monkeypatch.setattr(emulation, "_GRACE_S", 0.5)
     with Emulation(scenario, Ways(seconds=1000)) as running:
         running.begin()
         radio = radio_of(running)
         radio.send_signal(signal.SIGSTOP)
-        with pytest.raises(Error, match="did not come to its end within"):
+        with pytest.raises(Error, match="did not end within"):
             running.end()
     assert radio.returncode == -signal.SIGKILL
     nothing_left()
@@ -320,7 +318,7 @@ def test_an_emulation_killed_at_any_instant_leaves_nothing() -> None:
 
 
 @need()
-def test_garbage_from_a_robot_is_counted_and_hurts_nobody(scenario: Path) -> None:
+def test_garbage_from_a_robot_is_counted_and_harmless(scenario: Path) -> None:
     garbage = """
 import random, socket
 s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
@@ -344,7 +342,7 @@ for i in range(500):
 
 
 @need()
-def test_what_cannot_be_is_refused_and_leaves_nothing(
+def test_invalid_requests_are_refused_and_leave_nothing(
     hyphos_start: Start, scenario: Path, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "wrong.yaml"
@@ -353,8 +351,8 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(
     tcp.write_text(ROBOTS + "radio: {simulator: ns3, transport: tcp}\n")
     for words, why in (
         ([str(wrong)], "wrong.yaml:6:20: realtime.subnet: expected an IPv4 network"),
-        ([str(tcp)], "real programs bring a TCP of their own"),
-        ([str(scenario), "--on", "d"], "there is no robot 'd'"),
+        ([str(tcp)], "real programs use the TCP of the kernel"),
+        ([str(scenario), "--on", "d"], "unknown robot 'd'"),
         ([str(scenario), "--trace", "/nowhere/trace"], "/nowhere/trace"),
     ):
         shown = hyphos_start("cosim", "emulate", *words)
@@ -364,7 +362,7 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(
         assert things_named(f"hyphos-lab-{shown.popen.pid}-") == []
 
 
-def test_who_may_not_make_networks_is_told_what_to_do(
+def test_missing_privileges_give_an_error_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, scenario: Path
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

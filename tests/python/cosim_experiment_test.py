@@ -35,7 +35,7 @@ FLOWS = TREE / "examples/cosim/flows.yaml"
 
 
 def brute_force(differences: list[float]) -> float:
-    """All signs, one by one."""
+    """Tries all sign combinations."""
     sizes = [abs(one) for one in differences if one != 0]
     ranks = [
         sum(other < one for other in sizes) + (sum(other == one for other in sizes) + 1) / 2
@@ -52,11 +52,11 @@ def brute_force(differences: list[float]) -> float:
     "differences",
     [[1.0, 2, 3, 4, 5], [1.0, -1, 2, 2, -3], [0.0, 0, 1, 1, 1, -1], [5.0], [3.0, -1, 4, -1, 5, 9]],
 )
-def test_the_signed_rank_test_agrees_with_all_signs_tried(differences: list[float]) -> None:
+def test_the_signed_rank_test_agrees_with_brute_force(differences: list[float]) -> None:
     assert signed_rank(differences) == pytest.approx(brute_force(differences))
 
 
-def test_pairs_that_are_alike_show_nothing_and_few_pairs_cannot_show_anything() -> None:
+def test_equal_pairs_and_few_pairs_show_no_effect() -> None:
     same = compare([1.0, 2.0, math.nan], [1.0, 2.0, 3.0])
     assert (same.count, same.different, same.p, same.effect.value) == (2, 0, 1.0, 0.0)
     few = of([1.0] * 5)
@@ -77,7 +77,7 @@ def test_shapes_are_compared_by_ranks() -> None:
     assert spearman([1, 2, 3], [10, 200, 3000]) == pytest.approx(1)
     assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
     assert spearman([1, 1, 2], [1, 1, 2]) == pytest.approx(1)
-    assert "does not change" in shape("x", [5, 5, 5.01], [1, 2, 3])
+    assert "one series is constant" in shape("x", [5, 5, 5.01], [1, 2, 3])
     assert "too few" in shape("x", [5, math.nan, 3], [1, 2, 3])
 
 
@@ -100,7 +100,7 @@ def test_the_papers_tables_are_found_by_cell() -> None:
     assert told("ugv-ugv", "masterless", "LOS", "udp", 20) == (None, None)
 
 
-def test_robots_stand_as_far_apart_as_a_cell_says_and_obstacles_lie_between() -> None:
+def test_a_cell_places_robots_and_obstacles() -> None:
     for pair, distance in itertools.product(("ugv-ugv", "ugv-uav"), paper.DISTANCES):
         at = [robot["at"] for robot in world.robots(pair, distance).values()]
         assert math.dist(at[0], at[1]) == pytest.approx(distance, abs=0.01)
@@ -113,7 +113,7 @@ def test_robots_stand_as_far_apart_as_a_cell_says_and_obstacles_lie_between() ->
 
 
 @pytest.mark.parametrize("network", ["analytic", "ns3"])
-def test_the_cells_of_an_experiment_differ_and_name_files(network: str) -> None:
+def test_the_cells_of_an_experiment_have_unique_file_names(network: str) -> None:
     for one in experiments.ALL:
         cells = one.cells(network)
         assert len({cell.key for cell in cells}) == len({cell.name for cell in cells}) == len(cells)
@@ -131,7 +131,7 @@ def mesh(hyphos_cli: Cli, folder: Path, *more: str) -> tuple[int, str, str]:
     return hyphos_cli("cosim", "experiment", *words)
 
 
-def test_an_experiment_goes_on_where_it_was_stopped_and_gives_the_same(
+def test_a_stopped_experiment_continues_with_the_same_results(
     hyphos_cli: Cli, tmp_path: Path
 ) -> None:
     folder = tmp_path / "mesh"
@@ -139,7 +139,7 @@ def test_an_experiment_goes_on_where_it_was_stopped_and_gives_the_same(
     assert code == 0, err
     assert "near, straight" in out
     assert "5.38" in out  # the paper's
-    assert "TCP is modelled" in err
+    assert "The programs model TCP" in err
     runs = folder / "runs.jsonl"
     whole = runs.read_text().splitlines(keepends=True)
     assert len(whole) == 12
@@ -175,11 +175,13 @@ def test_results_of_another_experiment_are_not_mixed_in(hyphos_cli: Cli, tmp_pat
     with pytest.raises(Error, match="another version"):
         Results(folder).missing([cell], 1)
     (folder / "runs.jsonl").write_text("{}\n{}\n")
-    with pytest.raises(Error, match="no run of an experiment"):
+    with pytest.raises(Error, match="not a run of an experiment"):
         Results(folder)
 
 
-def test_ctrl_c_ends_an_experiment_with_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_ends_an_experiment_with_partial_results(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
     folder = tmp_path / "tables"
     words = ("paper_tables", "--network", "analytic", "--full", "-o", str(folder))
     program = hyphos_start("cosim", "experiment", *words)
@@ -188,13 +190,13 @@ def test_ctrl_c_ends_an_experiment_with_what_there_is(hyphos_start: Start, tmp_p
     program.signal(signal.SIGINT)
     code, out, err = program.end()
     assert code == 130
-    assert "the same command goes on" in err
+    assert "repeat the command to continue" in err
     assert "UGV to UGV, masterless (Table II of the paper)" in out
     assert 3 <= len(Results(folder).runs) < 1600
     assert (folder / "summary.csv").exists()
 
 
-def test_what_is_no_experiment_is_named(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_an_unknown_experiment_is_an_error(hyphos_cli: Cli, tmp_path: Path) -> None:
     code, _, err = hyphos_cli("cosim", "experiment", "paper_tabels")
     assert code == 1
     assert "did you mean 'paper_tables'?" in err
@@ -205,7 +207,7 @@ def test_what_is_no_experiment_is_named(hyphos_cli: Cli, tmp_path: Path) -> None
         (tmp_path / name).write_text(content)
         code, _, err = hyphos_cli("cosim", "report", str(tmp_path / name))
         assert code == 1
-        assert "this is no run" in err
+        assert "does not contain a run" in err
     code, _, err = hyphos_cli("cosim", "report", str(tmp_path))
     assert code == 1
     assert "no results of an experiment" in err
@@ -221,7 +223,7 @@ def run_of(parameters: dict[str, str | float], seed: int, delay_ms: float, loss:
     return Run(parameters, seed, "", told)
 
 
-def test_a_rule_is_compared_seed_by_seed_and_a_null_result_is_told(tmp_path: Path) -> None:
+def test_rules_are_compared_by_seed_and_null_results_are_shown(tmp_path: Path) -> None:
     results = Results(tmp_path)
     (tmp_path / "experiment.json").write_text('{"cells": [], "runs": 0}')
     for seed, distance, rule in itertools.product(
@@ -230,7 +232,7 @@ def test_a_rule_is_compared_seed_by_seed_and_a_null_result_is_told(tmp_path: Pat
         parameters: dict[str, str | float] = {
             **{"sender": "faster", "sight": "LOS", "distance_m": distance, "method": rule}
         }
-        base = 10.0 * seed + distance  # seeds differ more than rules do
+        base = 10.0 * seed + distance  # seeds differ more than rules
         late = {"sliding_window": 0, "velocity_aware_s": 1 + seed / 100, "lockstep": 0}[rule]
         lost = math.nan if distance == 100 else base + late
         results.runs.append(run_of(parameters, seed, lost, seed % 3))
@@ -245,10 +247,10 @@ def test_a_rule_is_compared_seed_by_seed_and_a_null_result_is_told(tmp_path: Pat
     assert answers[5] == "more"
     assert answers[9] == "none"
     assert [cell.text for cell in lines["lockstep"]][5] == "none"
-    assert "no run of it" in lines["adaptive"][2].text
+    assert "not run" in lines["adaptive"][2].text
 
 
-def test_what_a_rule_cannot_do_stands_in_its_row() -> None:
+def test_a_failed_rule_is_marked_in_its_row() -> None:
     parameters: dict[str, str | float] = {"sender": "slower"}
     row = Row(parameters, [Run(parameters, 1, "", None, "velocity_aware: non-positive window: …")])
     assert estimate(row, "loss_percent") == Figure("–", "cannot run")
@@ -258,7 +260,7 @@ def test_what_a_rule_cannot_do_stands_in_its_row() -> None:
 # --- one run ------------------------------------------------------------------------------------
 
 
-def test_a_run_leaves_all_that_a_report_needs(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_run_writes_all_data_of_a_report(hyphos_cli: Cli, tmp_path: Path) -> None:
     told, rows = tmp_path / "run.json", tmp_path / "packets.csv"
     words = ("run", str(FLOWS), "--json", str(told), "--csv", str(rows), "--seed", "3")
     code, out, err = hyphos_cli("cosim", *words)
@@ -323,11 +325,11 @@ def test_a_run_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Path) -> Non
     files = look_at(tab, tmp_path / "a.html", 4, {"flows", "bounds", "ledger", "machine"})
     assert json.loads(files["run.json.gz"]) == json.loads(told.read_text())
     text = tab.ask("document.body.innerText")
-    assert "everything goes through iris" in text
+    assert "every packet goes through iris" in text
     assert f"hyphos-cosim run {FLOWS}" in text or f"hyphos cosim run {FLOWS}" in text
 
 
-def test_an_experiment_becomes_a_page_beside_the_paper(
+def test_an_experiment_becomes_a_page_with_the_papers_figures(
     tab: Page, hyphos_cli: Cli, tmp_path: Path
 ) -> None:
     folder = tmp_path / "file"
@@ -340,5 +342,5 @@ def test_an_experiment_becomes_a_page_beside_the_paper(
     rows = tab.ask("[...document.querySelectorAll('#file tr')].map(r => r.cells[2].innerText)")
     assert set(rows) == {"paper", "468", "932", "576", "1,035"}
     text = tab.ask("document.body.innerText")
-    assert "293,797 bytes at 6 Mbit/s" in text
+    assert "the bits of 293,797 bytes" in text
     assert "cosim experiment paper_file" in text

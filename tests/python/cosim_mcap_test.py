@@ -14,7 +14,7 @@ TREE = Path(__file__).resolve().parents[2]
 EXAMPLE = TREE / "examples/cosim/cosim.yaml"
 
 
-def test_a_run_is_recorded_whole_and_alike_each_time(hyphos_start: Start, tmp_path: Path) -> None:
+def test_a_run_is_recorded_completely_and_reproducibly(hyphos_start: Start, tmp_path: Path) -> None:
     scenario = tmp_path / "cosim.yaml"
     scenario.write_text(EXAMPLE.read_text().replace("duration_s: 30", "duration_s: 5"))
     files = [tmp_path / f"{number}.mcap" for number in range(2)]
@@ -41,7 +41,7 @@ def test_a_run_is_recorded_whole_and_alike_each_time(hyphos_start: Start, tmp_pa
         if scan.channels[message.channel].topic == "cosim/packets"
     ]
     events = Counter(packet["event"] for _, packet in packets)
-    assert events["sent"] == 300  # three robots, 20 a second, 5 s
+    assert events["sent"] == 300  # three robots, 20 per second, 5 s
     dropped = sum(packet["copies"] for _, packet in packets if packet["event"] == "dropped")
     flying = re.search(r"(\d+) in flight", out)
     assert flying is not None

@@ -19,7 +19,7 @@ class Talker:
     def __init__(self, node: Node) -> None:
         self.clock = node.clock
         self.out = node.publisher("word", String)
-        # The order of a set differs from process to process unless somebody sees to it.
+        # Without a fixed hash seed, the order of a set differs between processes.
         self.words = {"alpha", "beta", "gamma", "delta", "epsilon"}
         node.every(self.talk, period_ms=20)
 
@@ -86,7 +86,7 @@ def write_plan(folder: Path, robot: str, nodes: list[str]) -> None:
     )
 
 
-def test_the_example_leaves_the_same_trace_each_time(hyphos_start: Start, tmp_path: Path) -> None:
+def test_the_example_is_reproducible(hyphos_start: Start, tmp_path: Path) -> None:
     short = EXAMPLE.read_text().replace("duration_s: 60", "duration_s: 10")
     short = short.replace("nodes/", f"{EXAMPLE.parent}/nodes/")
     (tmp_path / "cosim.yaml").write_text(short)
@@ -96,14 +96,12 @@ def test_the_example_leaves_the_same_trace_each_time(hyphos_start: Start, tmp_pa
         words = ["cosim", "run", str(tmp_path / "cosim.yaml"), "--trace", str(trace), *options]
         code, out, err = hyphos_start(*words).end()
         assert code == 0, err
-        assert "copies 198 = " in out  # 99 of the leader to the follower, as many to the last
+        assert "copies 198 = " in out  # 99 from the leader to the follower, 99 to the last robot
         traces.append(trace.read_text())
     assert traces[0] == traces[1] == traces[2]
 
 
-def test_python_nodes_talk_over_the_radio_at_simulated_time(
-    hyphos_start: Start, team: Path
-) -> None:
+def test_python_nodes_communicate_at_simulated_time(hyphos_start: Start, team: Path) -> None:
     shown = []
     for _ in range(2):
         code, out, err = hyphos_start("cosim", "run", str(team / "cosim.yaml")).end()
@@ -122,16 +120,16 @@ def fails(hyphos_start: Start, team: Path) -> str:
     return err
 
 
-def test_a_python_node_that_raises_ends_the_run_and_is_named(
-    hyphos_start: Start, team: Path
-) -> None:
+def test_a_raising_python_node_ends_the_run_with_its_name(hyphos_start: Start, team: Path) -> None:
     write_plan(team, "bert", ["Grumbler"])
     err = fails(hyphos_start, team)
     assert "robot 'bert': node 'grumbler': callback of channel 'word' threw" in err
     assert "nobody told me of" in err
 
 
-def test_a_python_node_that_cannot_be_made_says_why(hyphos_start: Start, team: Path) -> None:
+def test_a_python_node_that_cannot_be_created_gives_a_reason(
+    hyphos_start: Start, team: Path
+) -> None:
     write_plan(team, "bert", ["Listener", "Broken"])
     assert "there is no camera" in fails(hyphos_start, team)
     write_plan(team, "bert", ["Absent"])

@@ -1,4 +1,4 @@
-"""Robots of MuJoCo that Hyphos nodes drive."""
+"""Robots in MuJoCo that Hyphos nodes drive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ EXAMPLE = TREE / "examples/cosim/escort.yaml"
 MUJOCO = TREE / "build/release/cosim/hyphos-cosim-mujoco.so"
 
 pytestmark = pytest.mark.skipif(
-    not MUJOCO.exists(), reason="no adapter for MuJoCo: scripts/setup core cosim, make build"
+    not MUJOCO.exists(), reason="no MuJoCo adapter: run scripts/setup core cosim, make build"
 )
 
-# Tells everything that it hears of its own motion, and goes where it is told after half a second.
+# Reports every odometry message of its robot, and publishes its command after half a second.
 NODES = """
 import json
 
@@ -88,7 +88,7 @@ class Still:
 def drive(
     hyphos_start: Start, folder: Path, kind: str, motion: dict[str, float]
 ) -> tuple[str, list[dict[str, Any]]]:
-    """What is printed at the end, and all that the driver heard of its robot."""
+    """Returns the final output, and every odometry message that the driver received."""
     (folder / "nodes.py").write_text(NODES)
     (folder / "still.py").write_text(STILL)
     (folder / "driver.yaml").write_text(PLAN)
@@ -105,7 +105,7 @@ def drive(
     return out, heard
 
 
-def test_a_node_drives_a_ugv_and_hears_how_it_moves(hyphos_start: Start, tmp_path: Path) -> None:
+def test_a_node_drives_a_ugv_and_receives_its_odometry(hyphos_start: Start, tmp_path: Path) -> None:
     _, heard = drive(hyphos_start, tmp_path, "ugv", {"x": 1.0, "turn": 0.5})
     before = [one for one in heard if one["now_ns"] <= 500_000_000]
     assert all(math.hypot(*one["place"][:2]) < 0.01 for one in before)
@@ -114,14 +114,14 @@ def test_a_node_drives_a_ugv_and_hears_how_it_moves(hyphos_start: Start, tmp_pat
     turn = sum(one["angular"][2] for one in late) / len(late)
     assert ahead == pytest.approx(1, abs=0.1)
     assert turn == pytest.approx(0.5, abs=0.045)
-    # 5.5 s at 0.5 rad/s: the turn that is told is that of the orientation.
+    # 5.5 s at 0.5 rad/s: the reported turn matches the change of the orientation.
     yaws = [2 * math.atan2(one["orientation"][2], one["orientation"][3]) for one in heard[-2:]]
     assert math.remainder(yaws[1] - yaws[0], 2 * math.pi) / 0.02 == pytest.approx(turn, abs=0.1)
 
 
-def test_a_node_flies_a_uav_and_hears_that_it_tilts(hyphos_start: Start, tmp_path: Path) -> None:
+def test_a_node_flies_a_uav_and_receives_its_tilt(hyphos_start: Start, tmp_path: Path) -> None:
     _, heard = drive(hyphos_start, tmp_path, "uav", {"x": 3.0, "y": 1.0, "turn": 0.4})
-    assert max(abs(one["orientation"][1]) for one in heard) > 0.1, "it speeds up along x"
+    assert max(abs(one["orientation"][1]) for one in heard) > 0.1, "it accelerates along x"
     assert max(abs(one["angular"][1]) for one in heard) > 0.3
     last = heard[-1]
     assert sum(part * part for part in last["orientation"]) == pytest.approx(1, abs=1e-6)
@@ -130,16 +130,16 @@ def test_a_node_flies_a_uav_and_hears_that_it_tilts(hyphos_start: Start, tmp_pat
     assert last["angular"][2] == pytest.approx(0.4, abs=0.1)
 
 
-def test_what_a_robot_cannot_do_is_counted(hyphos_start: Start, tmp_path: Path) -> None:
+def test_infeasible_commands_are_counted(hyphos_start: Start, tmp_path: Path) -> None:
     out, heard = drive(hyphos_start, tmp_path, "ugv", {"x": 0.5, "y": 0.5})
     assert (
-        "in part    robot anna followed 55 of what it was told; first at 0.500 s: it has wheels: "
-        "it cannot go sideways" in out
+        "in part    robot anna followed 55 motion commands only in part, first at 0.500 s: it has "
+        "wheels and cannot move sideways" in out
     )
     assert heard[-1]["place"][0] > 1
 
 
-def test_the_escort_follows_with_mujoco_and_without_alike_each_time(
+def test_the_escort_example_is_reproducible_with_and_without_mujoco(
     hyphos_start: Start, tmp_path: Path
 ) -> None:
     short = EXAMPLE.read_text().replace("duration_s: 60", "duration_s: 20")
@@ -168,6 +168,6 @@ def test_the_escort_follows_with_mujoco_and_without_alike_each_time(
         assert shown[0] == shown[1]
         ways = json.loads(report.read_text())["trajectories"]
         husky, iris = (ways[robot][-1][1:] for robot in ("husky", "iris"))
-        assert husky[0] > 20, "round the first corner, or on its way to it"
+        assert husky[0] > 20, "around the first corner, or on its way to it"
         assert 2 < math.dist(husky[:2], iris[:2]) < 8
         assert iris[2] == pytest.approx(8, abs=0.5)

@@ -35,9 +35,7 @@ def test_a_trace_is_the_same_in_one_process_and_in_two(hyphos_start: Start, tmp_
     assert len(traces[0].splitlines()) == 5400
 
 
-def test_a_run_that_is_replayed_from_its_trace_leaves_the_same_trace(
-    hyphos_start: Start, tmp_path: Path
-) -> None:
+def test_replaying_a_trace_reproduces_it(hyphos_start: Start, tmp_path: Path) -> None:
     words = ["cosim", "run", str(EXAMPLE), "--method", "lockstep"]
     first, second = tmp_path / "first.txt", tmp_path / "second.txt"
     code, _, err = hyphos_start(*words, "--trace", str(first)).end()
@@ -55,7 +53,7 @@ def test_the_example_of_a_recorded_network_runs(hyphos_start: Start) -> None:
 
 
 @pytest.mark.skipif(not all(map(Path.exists, ADAPTERS)), reason="scripts/setup core cosim")
-def test_mujoco_and_ns3_run_the_same_field_alike_each_time(hyphos_start: Start) -> None:
+def test_a_run_with_mujoco_and_ns3_is_reproducible(hyphos_start: Start) -> None:
     shown: list[list[str]] = []
     for options in ([], ["--no-ahead"]):
         code, out, err = hyphos_start("cosim", "run", str(OUTSIDE), *options).end()
@@ -67,7 +65,7 @@ def test_mujoco_and_ns3_run_the_same_field_alike_each_time(hyphos_start: Start) 
     assert "latency 4.000 ms" in lines["bounds"]
 
 
-def test_a_mistake_in_a_scenario_names_its_line(hyphos_start: Start, tmp_path: Path) -> None:
+def test_an_error_in_a_scenario_has_its_line(hyphos_start: Start, tmp_path: Path) -> None:
     wrong = tmp_path / "cosim.yaml"
     wrong.write_text(EXAMPLE.read_text().replace("duration_s:", "duration:"))
     code, _, err = hyphos_start("cosim", "run", str(wrong)).end()
@@ -82,7 +80,7 @@ def test_methods_are_compared_on_one_scenario(hyphos_start: Start) -> None:
     assert len(rows) == 12
     delay = {name: float(row[3]) for name, row in rows.items() if len(row) == 8}
     assert delay["adaptive"] == delay["lockstep"] < 1
-    # What is sent in one window of 50 ms enters in the next.
+    # Packets sent in one window of 50 ms enter in the next.
     assert delay["sliding_window"] - delay["lockstep"] == pytest.approx(50, abs=0.1)
     assert "idle deadlock" in " ".join(rows["velocity_aware_s"])
 
@@ -96,7 +94,7 @@ def test_methods_are_listed(hyphos_start: Start) -> None:
     assert names[-1] == "adaptive"
 
 
-def test_ctrl_c_ends_a_long_run_with_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_long_run_with_partial_results(hyphos_start: Start, tmp_path: Path) -> None:
     long = tmp_path / "cosim.yaml"
     long.write_text(EXAMPLE.read_text().replace("duration_s: 30", "duration_s: 1000000"))
     trace = tmp_path / "trace.txt"
@@ -112,7 +110,7 @@ def test_ctrl_c_ends_a_long_run_with_what_there_is(hyphos_start: Start, tmp_path
     assert trace.read_text().endswith("\n")
 
 
-def test_on_a_terminal_a_run_shows_how_far_it_is_and_ctrl_c_is_for_it_alone(
+def test_a_terminal_run_shows_progress_and_handles_ctrl_c(
     hyphos_terminal: OnTerminalStart, tmp_path: Path
 ) -> None:
     long = tmp_path / "cosim.yaml"

@@ -279,10 +279,10 @@ def test_the_graph_that_comes_along_holds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan", "robot.yaml", "--cpus", "brain"], "'brain' is no PROCESS=PROCESSORS"),
+        (["--plan", "robot.yaml", "--cpus", "brain"], "'brain' is not a PROCESS=PROCESSORS"),
         (["--plan", "robot.yaml", "--cpus", "brian=0"], "the plan has no process 'brian'"),
-        (["--plan", "robot.yaml", "--cpus", "brain=1000"], "--cpus brain: 1000 is more than"),
-        (["--plan", "robot.yaml", "--scale", "x"], "--scale: 'x' is no number"),
+        (["--plan", "robot.yaml", "--cpus", "brain=1000"], "--cpus brain: 1000 exceeds"),
+        (["--plan", "robot.yaml", "--scale", "x"], "--scale: 'x' is not a number"),
         (["--figures"], "--plan: name a robot.yaml"),
         (["--plan"], "--plan needs a value"),
     ],

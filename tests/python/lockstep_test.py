@@ -1,4 +1,4 @@
-"""Lock-step replay: the same recording, the same outputs, bit for bit."""
+"""Lockstep replay: the same recording gives the same outputs, bit for bit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hyphos.tools.typebook import TypeBook
 
 SECOND = 1_000_000_000
 
-# Two nodes answer the same input on one channel; a third mixes what comes in the order in which it
-# comes, so that any other order gives another number.
+# Two nodes reply to the same input on one channel. A third combines the messages in order of
+# arrival, so that any other order gives a different number.
 NODES = """
 from hyphos import Node
 from hyphos.msgs import Int64
@@ -70,7 +70,7 @@ channels:
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
-    """A plan, its nodes, and a recording of their input and of an output."""
+    """A plan, its nodes, and a recording of their input and of one output."""
     (tmp_path / "nodes.py").write_text(NODES)
     (tmp_path / "robot.yaml").write_text(PLAN)
     recording = McapRecording(tmp_path / "run.mcap", TypeBook())
@@ -107,7 +107,7 @@ def test_the_same_recording_gives_the_same_file(hyphos_cli: Cli, robot: Path) ->
     scan = Scan(robot / "0.mcap")
     messages = [message for group in scan.messages() for message in group]
     assert scan.problems == []
-    # Outputs bear the time of the message that they come of.
+    # Outputs have the time of the message that caused them.
     assert {m.log_ns for m in messages} == {SECOND + n * 1_000_000 for n in range(100)}
     assert all(m.log_ns == m.publish_ns for m in messages)
 
@@ -131,7 +131,7 @@ class Timed:
 """
 
 
-def test_clocks_and_timers_live_in_the_time_of_the_recording(hyphos_cli: Cli, robot: Path) -> None:
+def test_clocks_and_timers_use_the_time_of_the_recording(hyphos_cli: Cli, robot: Path) -> None:
     (robot / "timed.py").write_text(TIMED)
     (robot / "robot.yaml").write_text(
         "hyphos: 1\nnodes:\n  timed: {python: timed.py:Timed}\n"
@@ -176,7 +176,7 @@ print(json.dumps(found))
 """
 
 
-def test_twenty_of_twenty_whatever_the_number_of_threads(python: Start, robot: Path) -> None:
+def test_twenty_runs_agree_for_any_number_of_threads(python: Start, robot: Path) -> None:
     code, out, err = python(TWENTY, str(robot)).end()
     assert code == 0, err
     digests = json.loads(out.splitlines()[-1])
@@ -184,9 +184,7 @@ def test_twenty_of_twenty_whatever_the_number_of_threads(python: Start, robot: P
     assert len(set(digests)) == 1
 
 
-def test_the_nodes_that_are_named_run_and_their_outputs_are_not_played(
-    hyphos_cli: Cli, robot: Path
-) -> None:
+def test_selected_nodes_run_and_their_outputs_are_not_played(hyphos_cli: Cli, robot: Path) -> None:
     code, out, err = hyphos_cli(*words(robot, "o.mcap", "-n", "mix", "-n", "left"))
     assert code == 0, err
     assert "testing mix, left with in" in err
@@ -194,7 +192,7 @@ def test_the_nodes_that_are_named_run_and_their_outputs_are_not_played(
     assert "400 recorded on 2 channels" in out
 
 
-def test_what_cannot_be_is_said(hyphos_cli: Cli, robot: Path) -> None:
+def test_invalid_requests_are_errors(hyphos_cli: Cli, robot: Path) -> None:
     for more, message in (
         ([], "say which nodes are to be tested"),
         (["-n", "none"], "node 'none' is no plug-in"),

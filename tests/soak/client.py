@@ -1,9 +1,9 @@
-"""client.py echo KIND ADDRESS NAME RATE_HZ: says numbers at /NAME/ping and hears them at
-/NAME/pong, one at a time, until it is ended. After the first, none may be missing, none may come
-twice. Each second a line: how many came back, and the longest wait in milliseconds.
+"""client.py echo KIND ADDRESS NAME RATE_HZ: publishes numbers on /NAME/ping and receives them on
+/NAME/pong, one at a time, until it is ended. After the first number, none may be missing or
+duplicated. Prints one line per second: the number of replies, and the longest wait in milliseconds.
 
-client.py storm KIND ADDRESS: publishes 100 KB at /storm as fast as it can and hears /beat, until
-it is killed.
+client.py storm KIND ADDRESS: publishes 100 KB messages on /storm as fast as possible and receives
+/beat, until it is killed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIZES = (10, 1_000, 100, 60_000, 20, 7_000)
 
 
 def hearing(link: Link) -> queue.Queue[str]:
-    """What comes, in a thread that ends the program when the link ends."""
+    """A queue of received texts. Its thread ends the program when the link ends."""
     heard: queue.Queue[str] = queue.Queue()
 
     def run() -> None:
@@ -33,7 +33,7 @@ def hearing(link: Link) -> queue.Queue[str]:
 
 def echo(link: Link, rate_hz: float) -> None:
     heard = hearing(link)
-    met = 0  # numbers up to this one were said before the robot was there
+    met = 0  # numbers up to this one were sent before the robot was connected
     count, worst_s, told = 0, 0.0, time.monotonic()
     for number in itertools.count(1):
         text = f"{number} " + "x" * SIZES[number % len(SIZES)]

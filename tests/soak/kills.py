@@ -1,6 +1,6 @@
-"""kills.py KILLS [SEED]: clients of each gateway are killed (SIGKILL) at random instants while they
-publish and hear at full speed. A good client beside them is served all the while, and nothing of
-those that died is left in the gateway: no thread, no descriptor, no end in the graph, no memory.
+"""kills.py KILLS [SEED]: kills clients of each gateway (SIGKILL) at random instants while they
+publish and receive at full speed. A good client is served throughout. Killed clients leave nothing
+in the gateway: no thread, no descriptor, no endpoint in the graph, no memory.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ import time
 
 from worlds import Echo, Gateway, Process, echoes, gateway, kinds, robot
 
-# After the caches of the allocator have filled. What a client that is killed may leave: less than
-# what any object of one would take, were it forgotten each time.
+# Measured after the allocator's caches have filled. The limit per killed client is smaller than any
+# object of a client. A leak of one object per kill therefore exceeds it.
 WARM = 0.25
 MOST_KB_FOR_EACH = 4.0
-# Memory that is in use or not, as it happens, whatever the number of kills.
+# Memory that varies independently of the number of kills.
 NOISE_KB = 3_000
-# A queue that once was long leaves its memory behind; what each kill leaves, it leaves every time.
+# A queue that was once long keeps its memory. A leak by kills repeats in every try.
 TRIES = 3
 
 
 def storm(gate: Gateway) -> Process:
-    if gate.kind == "ros2":  # the one that speaks is to die, not one in front of it
+    if gate.kind == "ros2":  # kill the program itself, not a wrapper around it
         program, domain = gate.address.split(" ")
         return Process([program, domain, "storm", "rt/storm", "rt/beat"])
     return Process(gate.command("storm"))
 
 
 def kill_many(gate: Gateway, good: Echo, kills: int, chance: random.Random) -> bool:
-    """Whether the memory stays as it is."""
-    # The first brings what stays: the channel of the log, threads of the pool.
+    """Returns True if the memory does not grow."""
+    # The first client creates permanent state: the log channel, threads of the pool.
     first = storm(gate)
     gate.wait_for_end("storm", there=True)
     first.kill()
@@ -49,12 +49,12 @@ def kill_many(gate: Gateway, good: Echo, kills: int, chance: random.Random) -> b
     good.process.wait_lines(len(good.process.lines) + 2)
     good.check()
     if good.answers <= answers:
-        raise SystemExit(f"{good.name} is not served any more")
+        raise SystemExit(f"{good.name} is no longer served")
     grown_kb = gate.held().rss_kb - warm_kb
     print(
-        f"{gate.kind:10} {kills} killed; the good client: {good.answers} answers in order, the "
+        f"{gate.kind:10} {kills} killed; the good client: {good.answers} replies in order, the "
         f"longest wait {good.worst_ms:.0f} ms; memory {grown_kb:+d} KB since kill "
-        f"{int(kills * WARM)}; threads, descriptors, ends as before: {before}",
+        f"{int(kills * WARM)}; threads, descriptors, endpoints as before: {before}",
         flush=True,
     )
     return grown_kb <= NOISE_KB + MOST_KB_FOR_EACH * kills * (1 - WARM)
@@ -69,7 +69,7 @@ def main() -> None:
         for kind in kinds():
             with gateway(kind, domain) as gate, echoes([(gate, "good")], 100) as good:
                 if not any(kill_many(gate, good[0], kills, chance) for _ in range(TRIES)):
-                    raise SystemExit(f"{kind}: each client that was killed has left memory")
+                    raise SystemExit(f"{kind}: each killed client has left memory")
 
 
 if __name__ == "__main__":

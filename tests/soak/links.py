@@ -1,7 +1,7 @@
-"""Clients of the gateways, each in the words of its own protocol, with nothing of Hyphos and no
-package but Python's own: they start in a few milliseconds, so that many may be killed.
+"""Clients of the gateways. Each implements its own protocol without Hyphos, using only the Python
+standard library. They start within a few milliseconds, so many clients can be killed.
 
-Each is a Link: it publishes texts on a topic and hears those of another one.
+Each client is a Link: it publishes texts on one topic and receives those of another.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Link(Protocol):
 
 
 def string_message(text: str) -> bytes:
-    """std_msgs/String as ROS 1 writes it."""
+    """std_msgs/String in the ROS 1 format."""
     data = text.encode()
     return struct.pack("<I", len(data)) + data
 
@@ -55,13 +55,13 @@ def exactly(source: socket.socket, count: int) -> bytes:
 
 
 def sized(source: socket.socket) -> bytes:
-    """Bytes with their number in front, as ROS 1 has all things."""
+    """Bytes with a length prefix, the format of all ROS 1 messages."""
     (length,) = struct.unpack("<I", exactly(source, 4))
     return exactly(source, length)
 
 
 class RosTcp:
-    """As ROS-TCP-Connector speaks."""
+    """A client with the protocol of ROS-TCP-Connector."""
 
     def __init__(self, address: str, out: str, back: str) -> None:
         self._socket = connect(int(address.rpartition(":")[2]))
@@ -93,7 +93,7 @@ class RosTcp:
 
 
 class Rosbridge:
-    """A WebSocket with JSON in it."""
+    """A WebSocket client with JSON messages."""
 
     def __init__(self, address: str, out: str, back: str) -> None:
         port = int(address.rpartition(":")[2])
@@ -118,7 +118,7 @@ class Rosbridge:
         size = len(payload)
         short = size if size < 126 else 126 if size < 65536 else 127
         more = b"" if size < 126 else struct.pack("!H" if size < 65536 else "!Q", size)
-        # A mask of zeros is one, too (RFC 6455, 5.3), and spares a pass through the bytes.
+        # A mask of zeros is valid (RFC 6455, 5.3), and saves a pass over the bytes.
         self._socket.sendall(bytes([0x81, 0x80 | short]) + more + bytes(4) + payload)
 
     def offer(self, service: str) -> None:
@@ -138,7 +138,7 @@ class Rosbridge:
             if first & 0xF == 8:
                 raise ConnectionError(payload[2:].decode())
             if first & 0xF != 1:
-                continue  # a ping: that anything comes is sign of life enough
+                continue  # a ping: receiving it is a sufficient sign of life
             told = json.loads(payload)
             if told["op"] == "publish" and told["topic"] == self._back:
                 return str(told["msg"]["data"])
@@ -152,7 +152,7 @@ def header(**fields: str) -> bytes:
 
 
 class Ros1:
-    """A node of ROS 1: a talker and a listener."""
+    """A ROS 1 node: a talker and a listener."""
 
     def __init__(self, address: str, out: str, back: str, name: str = "") -> None:
         self._name = name or f"/soak_{os.getpid()}"
@@ -179,7 +179,7 @@ class Ros1:
             raise ConnectionError(text)
         return value
 
-    # What other nodes ask, by the names of ROS.
+    # The calls of other nodes, with their ROS names.
     def requestTopic(self, *_: Any) -> list[Any]:  # noqa: N802
         return [1, "", ["TCPROS", "127.0.0.1", self._listening.getsockname()[1]]]
 
@@ -220,13 +220,13 @@ class Ros1:
     def hear(self) -> str:
         with self._arrived:
             if not self._arrived.wait_for(lambda: self._source is not None, PATIENCE_S):
-                raise ConnectionError(f"nobody publishes {self._back}")
+                raise ConnectionError(f"no publisher on {self._back}")
         assert self._source is not None
         return text_of(sized(self._source))
 
 
 class Ros2:
-    """A program of ROS 2, which is another process: DDS is not spoken here. Lines go through it."""
+    """A ROS 2 program in another process, because this process has no DDS. It exchanges lines."""
 
     def __init__(self, address: str, out: str, back: str) -> None:
         program, domain = address.split(" ")
@@ -246,7 +246,7 @@ class Ros2:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise ConnectionError("the program of ROS 2 has ended")
+            raise ConnectionError("the ROS 2 program has ended")
         return line.rstrip("\n")
 
 

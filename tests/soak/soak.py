@@ -1,8 +1,8 @@
-"""soak.py SECONDS [RATE_HZ]: eight clients, of all gateways, talk through one robot, each both
-ways. Every message has to come back, once and in order. Prints how the memory of each gateway
-changes, by a straight line through its samples, and fails if one grows by 1 MB an hour or more.
+"""soak.py SECONDS [RATE_HZ]: eight clients of all gateways communicate through one robot, in both
+directions. Every message must come back once and in order. Prints the change of memory of each
+gateway, by a straight line through its samples. Fails if a gateway grows by 1 MB per hour or more.
 
-What a few minutes cannot show is not claimed: below half an hour growth itself is bounded.
+Short runs cannot show this slope. Below half an hour, the test bounds the growth itself.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from worlds import Echo, Gateway, echoes, gateway, kinds, robot
 
 CLIENTS = 8
 MOST_MB_AN_HOUR = 1.0
-# In this time caches fill: of the allocator, of types, of connections.
+# The time in which caches fill: of the allocator, of types, of connections.
 WARM_UP = 0.2
-# Of a run that is too short for a slope.
+# The limit for a run that is too short for a slope.
 MOST_GROWTH_KB = 2_000
 LONG_S = 1800
-# A queue that once was long leaves its memory behind; what grows by each message grows every time.
+# A queue that was once long keeps its memory. A leak by messages repeats in every try.
 TRIES = 3
 
 
@@ -37,9 +37,10 @@ class Samples:
         self.kb.append(kb)
 
     def line(self) -> tuple[float, float]:
-        """MB an hour by least squares, and its standard error. Samples close to each other tell
-        the same: of n, those count that are as good as independent (first-order
-        autocorrelation)."""
+        """MB per hour by least squares, and its standard error. Nearby samples carry little new
+        information, so n is reduced to the number of effectively independent samples (first-order
+        autocorrelation).
+        """
         n = len(self.kb)
         mean_t, mean_y = sum(self.seconds) / n, sum(self.kb) / n
         spread = sum((t - mean_t) ** 2 for t in self.seconds)
@@ -95,9 +96,7 @@ def main() -> None:
         for _ in range(1 if seconds >= LONG_S else TRIES):
             samples = watch(gates, good, seconds)
             for one in good:
-                print(
-                    f"{one.name:14} {one.answers} there and back, the longest {one.worst_ms:.0f} ms"
-                )
+                print(f"{one.name:14} {one.answers} round trips, the longest {one.worst_ms:.0f} ms")
             grown = [gate.kind for gate in gates if not judge(gate, samples[gate.kind], seconds)]
             if not grown:
                 break

@@ -1,4 +1,4 @@
-"""A robot that answers, the gateways beside it, their clients, and what a process holds."""
+"""A robot that replies, the gateways, their clients, and the resources of a process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 CLIENT = HERE / "client.py"
 PATIENCE_S = 60.0
 LOG_THREAD = "hyphos-log"
-LOG_DESCRIPTORS = 3  # what that one waits with
+LOG_DESCRIPTORS = 3  # the descriptors that this thread waits with
 
 
 def free_port() -> int:
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def ros2_program() -> Path | None:
-    """The program of ROS 2 that the build has made, if it speaks ROS 2 at all."""
+    """The ROS 2 program in the build, if the build supports ROS 2."""
     build = Path(_hyphos.__file__).resolve().parents[2]
     program = build / "tests/gateway/ros2/ros2_line"
     return program if program.exists() else None
@@ -88,7 +88,7 @@ class Process:
                 lambda: len(self.lines) >= count or not self.running, PATIENCE_S
             )
         if len(self.lines) < count:
-            what = "has ended" if came else "says nothing"
+            what = "has ended" if came else "has no output"
             raise SystemExit(f"{self.popen.args!r} {what}:\n{self.errors}")
 
     def kill(self) -> None:
@@ -105,8 +105,9 @@ class Process:
 
 
 class Held:
-    """What a process has: threads, descriptors, memory. But for the channel of its log, which opens
-    with the first warning."""
+    """The resources of a process: threads, descriptors, memory. The log channel, which opens with
+    the first warning, is excluded.
+    """
 
     def __init__(self, pid: int) -> None:
         process = Path("/proc", str(pid))
@@ -135,8 +136,9 @@ class Gateway:
         return Held(self.process.popen.pid)
 
     def ends(self) -> list[str]:
-        """The channels of its publishers and subscriptions in the robot's graph. Those of its own
-        parameters come some time after its start, and stay."""
+        """The channels of the gateway's publishers and subscriptions in the graph of the robot. The
+        endpoints of its own parameters appear some time after its start, and stay.
+        """
         return [
             end.channel
             for process in _hyphos.inspect(self._domain)
@@ -147,12 +149,14 @@ class Gateway:
         ]
 
     def census(self) -> tuple[int, int, int]:
-        """Threads, descriptors, ends in the graph."""
+        """The numbers of threads, descriptors and endpoints in the graph."""
         held = self.held()
         return held.threads, held.descriptors, len(self.ends())
 
     def settle(self, before: tuple[int, int, int]) -> None:
-        """Until it has no more than before; a participant of DDS is given up after 20 s or so."""
+        """Waits until the gateway has no more than before. DDS drops a lost participant after about
+        20 s.
+        """
         deadline = time.monotonic() + PATIENCE_S
         while True:
             now = self.census()
@@ -160,8 +164,8 @@ class Gateway:
                 return
             if time.monotonic() > deadline:
                 raise SystemExit(
-                    f"{self.kind}: threads, descriptors, ends were {before}, and are {now} now; "
-                    f"the ends: {self.ends()}"
+                    f"{self.kind}: threads, descriptors, endpoints were {before}, "
+                    f"but are now {now}; the endpoints: {self.ends()}"
                 )
             time.sleep(0.1)
 
@@ -178,7 +182,7 @@ class Gateway:
 
 
 def _std_srvs(folder: Path) -> Path:
-    """The package with the service that clients offer: services do not come with Hyphos."""
+    """The package with the service that clients offer, because Hyphos ships no services."""
     package = folder / "std_srvs"
     (package / "srv").mkdir(parents=True)
     depend = "<buildtool_depend>catkin</buildtool_depend>"
@@ -193,7 +197,7 @@ def gateway(kind: str, domain: str) -> Iterator[Gateway]:
         "ros_tcp": ["--port", "0"],
         "rosbridge": ["--port", "0"],
         "ros1": ["--master", "--set", f"master_port={free_port()}"],
-        # Above 100, the ports of DDS are among those that the kernel gives to others.
+        # Above 100, the ports of DDS are in the kernel's range of ephemeral ports.
         "ros2": ["--set", f"domain_id={1 + os.getpid() % 100}"],
     }[kind]
     words = [sys.executable, "-m", "hyphos", "gateway", kind, *own, "--domain", domain]
@@ -206,7 +210,7 @@ def gateway(kind: str, domain: str) -> Iterator[Gateway]:
             raise SystemExit(f"the gateway {kind} has ended:\n{process.errors}")
         process.popen.send_signal(signal.SIGINT)
         if process.popen.wait(PATIENCE_S) != 0:
-            raise SystemExit(f"the gateway {kind} did not end well:\n{process.errors}")
+            raise SystemExit(f"the gateway {kind} did not end cleanly:\n{process.errors}")
     finally:
         if process.running:
             process.popen.kill()
@@ -215,7 +219,9 @@ def gateway(kind: str, domain: str) -> Iterator[Gateway]:
 
 @contextmanager
 def robot(names: list[str]) -> Iterator[str]:
-    """A robot that says at NAME/pong what it hears at NAME/ping, and has a /beat. Its domain."""
+    """A robot that publishes on NAME/pong everything it receives on NAME/ping, and publishes /beat.
+    Yields its domain.
+    """
     domain = f"soak{os.getpid()}"
     deep = hyphos.Policy(depth=100)
     try:
@@ -231,7 +237,7 @@ def robot(names: list[str]) -> Iterator[str]:
 
 
 class Echo:
-    """A good client: what it says comes back, each thing once and in order, or it ends."""
+    """A good client: each of its messages comes back once and in order, otherwise it ends."""
 
     def __init__(self, gate: Gateway, name: str, rate_hz: float) -> None:
         self.name = f"{gate.kind} {name}"

@@ -76,7 +76,7 @@ void Fates::given_up(PacketId id, Time now, std::uint16_t sequence) {
   const auto found = open_.find(id);
   if (found == open_.end()) return;
   const NodeId to = found->second.to;
-  // Only its acknowledgements were lost.
+  // Only the acknowledgements of the frame were lost.
   if (has_received(id, to, sequence)) return;
   const bool heard = found->second.copies.front().sampled != kNever;
   dropped(id, to, now, heard ? DropReason::retry_limit : DropReason::out_of_range);

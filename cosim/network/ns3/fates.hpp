@@ -11,7 +11,7 @@
 
 namespace hyphos::cosim {
 
-/// Says in ns-3's packets which of ours they carry. It takes no room on the air.
+/// Marks an ns-3 packet with the id of its Hyphos packet. The tag takes no space on the air.
 class PacketTag final : public ns3::Tag {
  public:
   PacketTag() = default;
@@ -29,28 +29,28 @@ class PacketTag final : public ns3::Tag {
   PacketId id_ = 0;
 };
 
-/// What becomes of every copy of every packet in ns-3. The first that is told of a copy is its
-/// fate: whatever ns-3 still does with it changes nothing.
+/// The outcomes of every copy of every packet in ns-3. The first reported outcome of a copy is
+/// final: later events of ns-3 do not change it.
 class Fates {
  public:
   void reset(std::uint32_t nodes) { nodes_ = nodes; }
 
   void sent(const Packet& packet);
-  /// A frame of it, started at `start`, is strong enough to be heard at `node`.
+  /// A frame of the packet, started at `start`, is strong enough to be detected at `node`.
   void heard(PacketId id, NodeId node, Time start, double power_dbm);
-  /// The receiver of `node` has the frame with this sequence number of the sender whole.
+  /// The receiver of `node` has the complete frame with this sequence number of the sender.
   void received(PacketId id, NodeId node, std::uint16_t sequence);
   [[nodiscard]] bool has_received(PacketId id, NodeId node, std::uint16_t sequence) const;
 
   void delivered(PacketId id, NodeId node, Time now, Buffer bytes);
   void dropped(PacketId id, NodeId node, Time now, DropReason reason);
-  /// To all that are not settled and for whom `spare(node)` is false.
+  /// Drops all unsettled copies, except those of nodes with `spare(node)`.
   template <typename Spare>
   void dropped_but(PacketId id, Time now, DropReason reason, const Spare& spare);
   void all_dropped(PacketId id, Time now, DropReason reason) {
     dropped_but(id, now, reason, [](NodeId) { return false; });
   }
-  /// The sender gave the frame up: no receiver acknowledged it.
+  /// The sender gave up the frame: no receiver acknowledged it.
   void given_up(PacketId id, Time now, std::uint16_t sequence);
 
   [[nodiscard]] std::deque<Outcome>& outcomes() { return outcomes_; }
@@ -60,7 +60,7 @@ class Fates {
     bool settled = false;
     Time sampled = kNever;
     double power_dbm = 0;
-    std::vector<std::uint16_t> frames{};  // received, by sequence number
+    std::vector<std::uint16_t> frames{};  // received frames, by sequence number
   };
   struct Entry {
     NodeId from = 0;

@@ -11,7 +11,7 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr double kSpeedOfLight = 299'792'458;
-// Frames of 1,500 bytes of IP last 2.1 ms at 6 Mbit/s.
+// A frame with 1,500 bytes of IP lasts 2.1 ms at 6 Mbit/s.
 constexpr Duration kLongestFrame = Duration::from_ms(5);
 
 Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
@@ -33,7 +33,7 @@ void RadioPhy::StartTx(ns3::Ptr<const ns3::WifiPpdu> ppdu, const ns3::WifiTxVect
 
 RadioPhyHelper::RadioPhyHelper() {
   for (ns3::ObjectFactory& phy : m_phy) phy.SetTypeId(RadioPhy::GetTypeId());
-  // Nothing is sent over it; ns-3's devices must have one.
+  // ns-3's devices need a channel. Nothing is sent over this one.
   SetChannel(ns3::CreateObject<ns3::YansWifiChannel>());
 }
 
@@ -52,8 +52,8 @@ void Medium::set_poses(std::span<const Pose> poses) {
   cells_.place(poses_);
 }
 
-/// Who hears it, in the order of numbers: events of one instant run in the order in which they were
-/// made, which must not depend on where robots happen to be.
+/// Finds the receivers, ordered by node number. Events of one instant run in the order of their
+/// creation, which must not depend on the positions of the robots.
 void Medium::reach(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
   const Vec3 here = poses_[from].position;
   reached_.clear();
@@ -106,13 +106,13 @@ void Medium::send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
   }
   fates_.dropped_but(frame.id, start, DropReason::out_of_range,
                      [&](NodeId node) { return std::ranges::binary_search(frame.heard_at, node); });
-  // A nanosecond after the last has it.
+  // One nanosecond after the last receiver has the frame.
   const ns3::Time judged =
       ppdu->GetTxDuration() + ns3::Seconds(farthest / kSpeedOfLight) + ns3::NanoSeconds(2);
   ns3::Simulator::Schedule(judged, [this, frame, from] { judge(frame, from); });
 }
 
-/// Nobody acknowledges a frame to everyone: who was within its reach and does not have it now has
+/// Frames to everyone are not acknowledged. A node in range that does not have the frame by now has
 /// lost it.
 void Medium::judge(const Broadcast& frame, NodeId from) {
   for (const NodeId node : frame.heard_at) {

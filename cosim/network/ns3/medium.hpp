@@ -15,8 +15,8 @@ namespace hyphos::cosim {
 
 class RadioPhy;
 
-/// The air between ns-3's receivers. Power is that of the RadioModel, with its shadowing and the
-/// obstacles of the world; a frame that is too weak to be heard at a node costs nothing there.
+/// The air between ns-3's receivers. The RadioModel computes the power, with its shadowing and the
+/// obstacles of the world. A frame too weak to be detected at a node costs nothing there.
 class Medium {
  public:
   explicit Medium(Fates& fates) : fates_(fates) {}
@@ -27,7 +27,7 @@ class Medium {
   void send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu);
 
  private:
-  /// A frame to everyone, until it is known who has it.
+  /// A frame to everyone, until its receivers are known.
   struct Broadcast {
     PacketId id = 0;
     std::uint16_t sequence = 0;
@@ -57,11 +57,11 @@ class Medium {
   std::vector<ns3::Ptr<RadioPhy>> phys_;
   std::vector<Pose> poses_;
   Cells cells_;
-  std::vector<Reached> reached_;            // of the frame that is being sent
-  std::vector<std::vector<OnAir>> around_;  // at each node, its own frames included
+  std::vector<Reached> reached_;            // by the frame being sent
+  std::vector<std::vector<OnAir>> around_;  // at each node, including its own frames
 };
 
-/// ns-3's receiver and sender for one channel without a spectrum, on our Medium.
+/// ns-3's receiver and sender for one channel without a spectrum, attached to our Medium.
 class RadioPhy final : public ns3::YansWifiPhy {
  public:
   static ns3::TypeId GetTypeId();
@@ -77,7 +77,7 @@ class RadioPhy final : public ns3::YansWifiPhy {
   NodeId node_ = 0;
 };
 
-/// Makes RadioPhys where ns-3's helper makes those of its own channel.
+/// Creates RadioPhys in place of the PHYs of ns-3's own channel.
 class RadioPhyHelper final : public ns3::YansWifiPhyHelper {
  public:
   RadioPhyHelper();

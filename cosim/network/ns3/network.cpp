@@ -33,7 +33,7 @@ constexpr std::uint16_t kMtu = 1500;
 constexpr std::size_t kLongestDatagram = 65'507;
 constexpr std::uint32_t kMostNodes = (1U << 24) - 2;  // of 10.0.0.0/8
 constexpr std::uint32_t kNet = 10U << 24;
-constexpr std::uint64_t kHostJitter = 3;       // what a draw is for
+constexpr std::uint64_t kHostJitter = 3;       // the purpose of a random draw
 constexpr double kThermalNoiseDbm = -100.965;  // of 20 MHz at 290 K
 
 Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
@@ -41,11 +41,12 @@ Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
 Error bad(Code code, std::string what) { return {code, std::move(what), "ns3"}; }
 
 Error past(const std::string& what, Time at, Time now) {
-  return bad(Code::out_of_range, what + " at " + std::to_string(at.ns) + " ns, but ns-3 is at " +
-                                     std::to_string(now.ns) + " ns");
+  return bad(Code::out_of_range, what + " at " + std::to_string(at.ns) +
+                                     " ns, but ns-3 is already at " + std::to_string(now.ns) +
+                                     " ns");
 }
 
-/// ns-3's word for a rate of 802.11g.
+/// ns-3's name for a rate of 802.11g.
 ns3::StringValue mode(double rate_mbit) {
   return {"ErpOfdmRate" + std::to_string(std::lround(rate_mbit)) + "Mbps"};
 }
@@ -63,10 +64,12 @@ Ns3Network::~Ns3Network() {
 
 Result<void> Ns3Network::init(std::uint32_t nodes, std::uint64_t seed) {
   static bool used = false;
-  if (used) return bad(Code::unsupported, "ns-3 can run once in a process; start another worker");
+  if (used)
+    return bad(Code::unsupported, "ns-3 can run only once in a process: start another worker");
   auto model = RadioModel::make(options_.radio, &scene_, seed);
   if (!model) return model.error();
-  if (nodes > kMostNodes) return bad(Code::invalid_config, "too many nodes for one network");
+  if (nodes > kMostNodes)
+    return bad(Code::invalid_config, "too many nodes for the network 10.0.0.0/8");
   used = true;
   ns3::RngSeedManager::SetSeed(1);
   ns3::RngSeedManager::SetRun(seed);
@@ -85,7 +88,7 @@ Result<void> Ns3Network::init(std::uint32_t nodes, std::uint64_t seed) {
   }
   medium_.init(*model, phys);
   make_stacks();
-  // Nodes are initialised by events of instant 0; sockets work only then.
+  // Events at instant 0 initialise the nodes. Sockets work only after that.
   if (auto ran = simulator_->run_before({1}); !ran) return ran;
   make_sockets();
   for (NodeId node = 0; node < nodes; ++node) watch(node);
@@ -121,7 +124,7 @@ void Ns3Network::make_devices() {
     txop->SetMinCw(radio.cw_min);
     txop->SetMaxCw(radio.cw_max);
     txop->GetWifiMacQueue()->SetMaxSize({ns3::QueueSizeUnit::PACKETS, radio.queue_packets});
-    // A packet leaves the queue by being sent.
+    // Packets leave the queue only by being sent.
     txop->GetWifiMacQueue()->SetMaxDelay(ns3::Hours(1));
   }
 }
@@ -163,7 +166,8 @@ void Ns3Network::make_sockets() {
   streams_->init(nodes_, addresses_);
 }
 
-/// Every place where ns-3 can lose a packet before it is on the air, and where it arrives.
+/// Connects to every point where ns-3 can lose a packet before it is on the air, and to the
+/// arrival.
 void Ns3Network::watch(NodeId node) {
   using Packets = ns3::Ptr<const ns3::Packet>;
   const auto device = ns3::DynamicCast<ns3::WifiNetDevice>(devices_.Get(node));
@@ -206,9 +210,9 @@ Result<void> Ns3Network::inject(const Packet& packet) {
   if (!stream && packet.bytes.size() > kLongestDatagram) {
     return bad(Code::invalid_config,
                "a packet of " + std::to_string(packet.bytes.size()) +
-                   " bytes does not fit into a datagram; send less, or to one node over tcp");
+                   " bytes does not fit into a datagram: send less, or send to one node over tcp");
   }
-  // As in the analytic radio: a packet does not overtake an earlier one of the same host.
+  // As in the analytic radio, packets of one host keep their order.
   const auto most = static_cast<std::uint64_t>(options_.radio.host_jitter.ns);
   const Duration jitter{
       static_cast<std::int64_t>(draw(seed_, packet.id, kHostJitter, packet.from) % (most + 1))};

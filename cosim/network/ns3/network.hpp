@@ -15,9 +15,9 @@
 namespace hyphos::cosim {
 
 /// ns-3: robots in one ad-hoc network of 802.11g at a constant rate, with IPv4, UDP and TCP. Nodes
-/// know each other's addresses from the start; there is no ARP.
+/// know all addresses from the start, so there is no ARP.
 ///
-/// ns-3's state is global: one such network in the life of a process.
+/// ns-3's state is global: a process can create only one such network in its life.
 class Ns3Network final : public Network {
  public:
   explicit Ns3Network(Ns3Options options)
@@ -51,7 +51,7 @@ class Ns3Network final : public Network {
   ns3::NetDeviceContainer devices_;
   std::vector<ns3::Ipv4Address> addresses_;
   std::vector<ns3::Ptr<ns3::Socket>> sockets_;
-  std::vector<Time> last_entries_;  // of each host's packets into its stack
+  std::vector<Time> last_entries_;  // entry times into the stack, by host
   std::uint64_t seed_ = 0;
   Time now_;
 };

@@ -8,18 +8,18 @@
 
 namespace hyphos::cosim {
 
-/// How packets to one node travel. Packets to everyone are always datagrams.
+/// The transport of packets to one node. Packets to everyone are always datagrams.
 enum class Transport { udp, tcp };
 
-/// What the ns-3 adapter is told. The radio's options mean what they mean to the analytic radio;
-/// frame errors and timing are ns-3's own.
+/// The options of the ns-3 adapter. The radio options mean the same as in the analytic radio. Frame
+/// errors and timing are those of ns-3.
 struct Ns3Options {
   RadioOptions radio{};
   Transport transport = Transport::udp;
   std::vector<Box> boxes{};  ///< of the world's Scene
 };
 
-/// As the adapter's options.
+/// Writes the options as the text that the adapter reads.
 [[nodiscard]] std::string to_text(const Ns3Options& options);
 /// Errors: invalid_config, with the option's name as `where`.
 [[nodiscard]] Result<Ns3Options> ns3_options(std::string_view text);

@@ -30,13 +30,13 @@ Result<void> WindowedSimulator::run_before(Time end) {
   end_ = static_cast<std::uint64_t>(end.ns);
   ns3::Simulator::Run();
   if (exhausted_) {
-    return Error{Code::exhausted, "more than 2^32 events, which ns-3 cannot tell apart", "ns3"};
+    return Error{Code::exhausted, "more than 2^32 events: ns-3 numbers events with 32 bits", "ns3"};
   }
   return success();
 }
 
 Result<void> WindowedSimulator::restart() {
-  if (next_event_time() != kNever) return Error{Code::io, "an event is left of the set-up", "ns3"};
+  if (next_event_time() != kNever) return Error{Code::io, "the set-up left an event behind", "ns3"};
   now_ = end_ = 0;
   return success();
 }
@@ -54,7 +54,7 @@ void WindowedSimulator::Run() {
     }
   }
   now_ = end_;
-  // Events of the instant `end` are still to come, whatever the uid of the last that was run.
+  // Events at the instant `end` are still to come, regardless of the uid of the last event.
   current_uid_ = 0;
   context_ = ns3::Simulator::NO_CONTEXT;
 }

@@ -13,26 +13,27 @@
 
 namespace hyphos::cosim {
 
-/// ns-3's event loop in half-open windows: what ns3::Simulator calls once it is handed to
-/// SetImplementation(). With ns-3's own loop and Stop(), an event at the end of a window falls into
-/// it or not, as it happened to be scheduled before or after the stop.
+/// ns-3's event loop in half-open windows. ns3::Simulator uses it after SetImplementation(). With
+/// ns-3's own loop and Stop(), the window of an event at its end would depend on chance: on whether
+/// the event was scheduled before or after the stop.
 ///
-/// What comes from outside lies in a queue of its own and goes before ns-3's events of the same
-/// instant, so that the order of events does not depend on when it was handed in.
+/// Injected events are kept in a separate queue and run before ns-3's events of the same instant.
+/// The order of events therefore does not depend on the time of the injection.
 ///
-/// For one thread: ScheduleWithContext() from others is not supported.
+/// Threads: one. ScheduleWithContext() from other threads is not supported.
 class WindowedSimulator final : public ns3::SimulatorImpl {
  public:
   static ns3::TypeId GetTypeId();
   WindowedSimulator();
 
-  /// Does `action` at `at`, not before now, in the context of a node; equal instants by `order`.
+  /// Runs `action` at `at`, not before now, in the context of a node. `order` decides between equal
+  /// instants.
   void inject(Time at, std::uint64_t order, std::uint32_t context, std::function<void()> action);
-  /// Does everything that happens before `end`; then it is `end`. Errors: exhausted (ns-3 counts
-  /// its events in 32 bits).
+  /// Runs all events before `end` and sets the clock to `end`. Errors: exhausted (ns-3 counts its
+  /// events in 32 bits).
   [[nodiscard]] Result<void> run_before(Time end);
-  /// Sets the clock back to 0 after a set-up that left no event: what was run counts as before the
-  /// start. Errors: io, if an event is left.
+  /// Resets the clock to 0 after a set-up that left no event. Everything before counts as before
+  /// the start. Errors: io, if an event is left.
   [[nodiscard]] Result<void> restart();
   [[nodiscard]] Time next_event_time();
 
@@ -48,8 +49,8 @@ class WindowedSimulator final : public ns3::SimulatorImpl {
   void Remove(const ns3::EventId& id) override;
   void Cancel(const ns3::EventId& id) override;
   bool IsExpired(const ns3::EventId& id) const override;
-  /// To the `end` of run_before(). ns3::Simulator::Run() is the way in: it also lets go of Times
-  /// that were made before, each of which is registered otherwise and costs.
+  /// Runs up to the `end` of run_before(). Call it through ns3::Simulator::Run(), which also
+  /// releases the Times created before. Otherwise each of them stays registered and costs time.
   void Run() override;
   ns3::Time Now() const override;
   ns3::Time GetDelayLeft(const ns3::EventId& id) const override;
@@ -83,7 +84,7 @@ class WindowedSimulator final : public ns3::SimulatorImpl {
   std::uint64_t count_ = 0;
   std::uint32_t context_;
   std::uint32_t uid_;              // of the next event
-  std::uint32_t current_uid_ = 0;  // 0: none of this instant was run
+  std::uint32_t current_uid_ = 0;  // 0: no event of this instant has run
   bool exhausted_ = false;
 };
 

@@ -131,7 +131,7 @@ void Streams::fail(Key key) {
   for (const PacketId id : lost.expected) {
     fates_.dropped(id, key.second, now(), DropReason::retry_limit);
   }
-  // It is the caller: it may not die in its own callback.
+  // The caller is this socket, which must not be destroyed in its own callback.
   ns3::Simulator::ScheduleNow([socket = lost.socket] {
     silence(socket);
     socket->Close();
@@ -152,7 +152,7 @@ void Streams::accept(NodeId node, const ns3::Ptr<ns3::Socket>& socket, const ns3
 void Streams::read(Key key, std::uint16_t port, const ns3::Ptr<ns3::Socket>& socket) {
   const auto found = connections_.find(key);
   while (const ns3::Ptr<ns3::Packet> part = socket->Recv()) {
-    // What comes late over a connection that was given up counts as lost already.
+    // Late bytes of a connection that was given up already count as lost.
     if (found == connections_.end() || found->second.port != port) continue;
     Connection& connection = found->second;
     const std::size_t had = connection.arrived.size();

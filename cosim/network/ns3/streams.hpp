@@ -11,15 +11,16 @@
 
 namespace hyphos::cosim {
 
-/// Packets over TCP: one connection for each pair and direction, opened by the first packet and
-/// kept. A length of 4 bytes goes before each packet, as some mark of its end must; it is delivered
-/// with its last byte.
+/// Packets over TCP: one connection for each pair and direction. The first packet opens the
+/// connection, which then stays open. A length of 4 bytes precedes each packet and marks its end. A
+/// packet is delivered with its last byte.
 ///
-/// A connection that cannot be opened, or that gives up, drops all that waited in it as
-/// `retry_limit`; the next packet opens another.
+/// A connection that fails to open or gives up drops all packets waiting in it as `retry_limit`.
+/// The next packet opens a new connection.
 class Streams {
  public:
-  /// Sizes and times of Linux where ns-3's defaults are others. Before the nodes get their stacks.
+  /// Sets the sizes and times of Linux where ns-3's defaults differ. Call it before the nodes get
+  /// their stacks.
   static void set_defaults();
 
   Streams(Fates& fates, std::size_t most_waiting) : fates_(fates), most_waiting_(most_waiting) {}
@@ -27,7 +28,7 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  /// Nodes listen from now on. `address(node)` is where.
+  /// From now on the nodes listen at `address(node)`.
   void init(const ns3::NodeContainer& nodes, std::vector<ns3::Ipv4Address> addresses);
   void send(const Packet& packet);
 
@@ -36,8 +37,8 @@ class Streams {
     ns3::Ptr<ns3::Socket> socket;
     std::uint16_t port = 0;  // of the sender
     bool open = false;
-    std::deque<std::vector<std::byte>> waiting{};  // length and bytes, not all handed to TCP
-    std::size_t written = 0;                       // of the first of them
+    std::deque<std::vector<std::byte>> waiting{};  // length and bytes that TCP has not taken yet
+    std::size_t written = 0;                       // bytes written of the first entry
     std::deque<PacketId> expected{};               // in the order of the bytes
     std::vector<std::byte> arrived{};
   };

@@ -6,8 +6,8 @@
 
 #include "gz_subset.pb.h"
 
-/// The types of messages of the two families. A type's name is part of the talk, and its bytes are
-/// the same.
+/// The message types of the two families. The name of a type is part of the protocol. The encoded
+/// bytes are the same in both families.
 namespace hyphos::cosim {
 
 struct IgnitionFamily {

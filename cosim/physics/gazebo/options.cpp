@@ -24,7 +24,7 @@ Result<void> take(GazeboOptions& options, const Setting& setting) {
   if (setting.key == "timeout_ms") {
     return take_duration(options.timeout, setting, 10, 600'000, 1'000'000);
   }
-  if (setting.values.size() != 1) return bad(setting, "takes one word");
+  if (setting.values.size() != 1) return bad(setting, "takes exactly one word");
   const std::string word(setting.values.front());
   if (setting.key == "world") {
     options.world = word;

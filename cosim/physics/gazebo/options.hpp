@@ -9,21 +9,22 @@
 
 namespace hyphos::cosim {
 
-/// The names that a Gazebo gives its types of messages: Fortress and before, Harmonic and since.
+/// The message names of Gazebo: `ignition` up to Fortress, `gz` since Harmonic.
 enum class GazeboMessages { ignition, gz };
 
-/// What the Gazebo adapter is told.
+/// The options of the Gazebo adapter.
 struct GazeboOptions {
   std::string world = "default";
-  std::vector<std::string> models{};           ///< by node; names without blanks
+  std::vector<std::string> models{};           ///< by node, names without blanks
   Duration step = Duration::from_ms(1);        ///< the world's max_step_size
-  Duration timeout = Duration::from_ms(5000);  ///< for each answer, and for each step to be told of
+  Duration timeout = Duration::from_ms(5000);  ///< for each reply, and for the poses of each step
   GazeboMessages messages = GazeboMessages::ignition;
-  std::string partition{};   ///< of the transport; empty: that of the environment
+  std::string partition{};   ///< of the transport. Empty: from the environment
   std::string pose_topic{};  ///< empty: /world/WORLD/dynamic_pose/info
 };
 
-/// As the adapter's options: "world field; model husky; model iris; messages gz; step_us 1000; …".
+/// Writes the options as the text that the adapter reads: "world field; model husky; model iris;
+/// messages gz; step_us 1000; …".
 [[nodiscard]] std::string to_text(const GazeboOptions& options);
 /// Errors: invalid_config, with the option's name as `where`.
 [[nodiscard]] Result<GazeboOptions> gazebo_options(std::string_view text);

@@ -7,11 +7,12 @@
 namespace hyphos::cosim {
 namespace {
 
-// The transport believes after 100 ms that a connection stands. If it does not, an answer, or the
-// notice that we subscribe, is lost for good: begin anew after this long, then after twice as long.
+// After 100 ms the transport assumes that a connection is established. If it is not, a reply or our
+// subscription is lost for good. The adapter therefore reconnects after this time, and doubles the
+// time with every attempt.
 constexpr Duration kMeeting = Duration::from_ms(1000);
 constexpr Duration kFirstPoses = Duration::from_ms(300);
-// Nothing newer comes for so long: the world stands.
+// The world is paused if no newer poses arrive for this time.
 constexpr Duration kQuiet = Duration::from_ms(150);
 
 Error bad(Code code, std::string what) { return {code, std::move(what), "gazebo"}; }
@@ -43,7 +44,8 @@ Result<void> GazeboPhysics::init(std::uint32_t nodes, std::uint64_t seed) {
   return keep(find_start(seed));
 }
 
-/// The first poses that arrive. A world that tells of none while it is paused makes a step.
+/// Returns the first poses that arrive. A world that publishes no poses while it is paused makes
+/// one step.
 Result<Frame> GazeboPhysics::first_frame(std::uint64_t seed, Time deadline) {
   for (const std::uint32_t steps : {0U, 1U}) {
     if (auto agreed = server_->step(steps, seed, deadline - monotonic_now()); !agreed) {
@@ -54,10 +56,10 @@ Result<Frame> GazeboPhysics::first_frame(std::uint64_t seed, Time deadline) {
   }
   const std::string other = server_->other_type();
   return bad(Code::timeout,
-             "the Gazebo server takes steps, but tells of no poses" +
+             "the Gazebo server steps, but publishes no poses" +
                  (other.empty() ? ": its world needs the system SceneBroadcaster"
-                                : "; there are messages of type '" + other +
-                                      "': `messages` is ignition up to Fortress, gz since "
+                                : "; it publishes messages of type '" + other +
+                                      "': set `messages` to ignition up to Fortress, to gz since "
                                       "Harmonic"));
 }
 
@@ -72,8 +74,8 @@ Result<Frame> GazeboPhysics::meet(std::uint64_t seed, Time deadline) {
   }
 }
 
-/// Pauses the world, and believes that it stands when a step leads to the next instant, and nothing
-/// comes after it. That instant is the start.
+/// Pauses the world. The world counts as paused when a step leads to the next instant and no poses
+/// follow. That instant is the start.
 Result<void> GazeboPhysics::find_start(std::uint64_t seed) {
   const Time deadline = monotonic_now() + options_.timeout;
   auto frame = meet(seed, deadline);
@@ -83,30 +85,31 @@ Result<void> GazeboPhysics::find_start(std::uint64_t seed) {
       *frame = std::move(*newer);
       if (monotonic_now() > deadline) {
         return bad(Code::corrupt, "the Gazebo server was asked to pause its world '" +
-                                      options_.world + "' and goes on");
+                                      options_.world + "', but the world still runs");
       }
     }
     const Time next = frame->stamp + options_.step;
     if (auto agreed = server_->step(1, 0, deadline - monotonic_now()); !agreed) return agreed;
     auto stepped = server_->wait_for(frame->stamp + Duration{1}, deadline);
     if (!stepped) {
-      return bad(Code::timeout, "the Gazebo server takes a step, but its poses stay those of " +
+      return bad(Code::timeout, "the Gazebo server made a step, but its poses are still those of " +
                                     seconds(frame->stamp));
     }
     stands =
         stepped->stamp == next && !server_->wait_for(next + Duration{1}, monotonic_now() + kQuiet);
     if (!stands && monotonic_now() > deadline) {
       return bad(Code::corrupt, "a step of the Gazebo server leads from " + seconds(frame->stamp) +
-                                    " to " + seconds(stepped->stamp) + ", and was to last " +
+                                    " to " + seconds(stepped->stamp) + ", but should last " +
                                     std::to_string(options_.step.ns / 1000) +
-                                    " us: its max_step_size is another, or it is not paused");
+                                    " us: max_step_size differs from step_us, or the world is "
+                                    "not paused");
     }
     *frame = std::move(*stepped);
   }
   for (std::size_t i = 0; i < options_.models.size(); ++i) {
     if (frame->places[i]) continue;
-    return bad(Code::not_found, "the Gazebo server has no model '" + options_.models[i] +
-                                    "' that moves; it tells of " + listed(frame->names));
+    return bad(Code::not_found, "the Gazebo server has no moving model '" + options_.models[i] +
+                                    "': it publishes " + listed(frame->names));
   }
   start_ = frame->stamp;
   return take(*frame, 0);
@@ -116,9 +119,8 @@ Result<void> GazeboPhysics::take(const Frame& frame, double seconds) {
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     const auto& place = frame.places[i];
     if (!place || !is_finite(place->position) || !is_rotation(place->orientation)) {
-      return bad(Code::corrupt, "the Gazebo server tells of model '" + options_.models[i] +
-                                    "' as if it were " +
-                                    (place ? "nowhere" : "not there any more"));
+      return bad(Code::corrupt, "the Gazebo server published model '" + options_.models[i] +
+                                    "' with " + (place ? "an invalid pose" : "no pose"));
     }
     const double rate = seconds > 0 ? 1 / seconds : 0;
     const Vec3 way = place->position - poses_[i].position;
@@ -131,7 +133,7 @@ Result<void> GazeboPhysics::take(const Frame& frame, double seconds) {
 Result<void> GazeboPhysics::step(std::int64_t count) {
   // The service takes 32 bits.
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (count > kMost) return bad(Code::out_of_range, "too many steps at once");
+  if (count > kMost) return bad(Code::out_of_range, "too many steps in one call");
   const Time deadline = monotonic_now() + options_.timeout;
   if (auto agreed = server_->step(static_cast<std::uint32_t>(count), 0, options_.timeout);
       !agreed) {
@@ -143,18 +145,18 @@ Result<void> GazeboPhysics::step(std::int64_t count) {
     const auto last = server_->latest();
     return bad(Code::timeout, "the Gazebo server was asked for " + std::to_string(count) +
                                   " steps, to " + seconds(target) +
-                                  ", and its poses are still of " +
+                                  ", but its poses are still of " +
                                   seconds(last ? last->stamp : start_) + " after " +
                                   std::to_string(options_.timeout.ns / 1'000'000) +
-                                  " ms: it hangs, or its max_step_size is less than " +
+                                  " ms: the server hangs, or its max_step_size is less than " +
                                   std::to_string(options_.step.ns / 1000) + " us");
   }
   if (frame->stamp != target) {
     return bad(Code::corrupt, "the Gazebo server was asked for " + std::to_string(count) +
-                                  " steps, to " + seconds(target) + ", and its poses are of " +
+                                  " steps, to " + seconds(target) + ", but its poses are of " +
                                   seconds(frame->stamp) + ": its max_step_size is more than " +
                                   std::to_string(options_.step.ns / 1000) +
-                                  " us, or somebody else steps it");
+                                  " us, or another client steps the world");
   }
   steps_ += count;
   return take(*frame, static_cast<double>(count * options_.step.ns) * 1e-9);
@@ -164,7 +166,8 @@ Result<void> GazeboPhysics::advance(Time end) {
   if (broken_) return *broken_;
   if (end < now_) {
     return bad(Code::out_of_range, "asked to end at " + std::to_string(end.ns) +
-                                       " ns, but Gazebo is at " + std::to_string(now_.ns) + " ns");
+                                       " ns, but Gazebo is already at " + std::to_string(now_.ns) +
+                                       " ns");
   }
   const std::int64_t count = end.ns / options_.step.ns - steps_;
   if (count > 0) {
@@ -174,16 +177,16 @@ Result<void> GazeboPhysics::advance(Time end) {
   return success();
 }
 
-// Its transport tells nobody that a message was taken: which step a command on a topic would count
-// from is chance.
+// Gazebo's transport does not report whether a message was received. The step from which a command
+// on a topic would count is therefore random.
 Result<std::string> GazeboPhysics::steer(NodeId robot, const Motion&) {
   if (robot >= options_.models.size()) {
     return bad(Code::not_found, "there is no robot " + std::to_string(robot));
   }
   return bad(Code::unsupported,
              "robot " + std::to_string(robot) + " ('" + options_.models[robot] +
-                 "') was told where to go, but models of Gazebo are moved by their world alone; "
-                 "robots of `kinematic` and `mujoco` can be steered");
+                 "') received a motion command, but only the world moves Gazebo models: "
+                 "use `kinematic` or `mujoco` physics for robots that are steered");
 }
 
 }  // namespace hyphos::cosim

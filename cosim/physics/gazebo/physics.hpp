@@ -9,14 +9,13 @@
 
 namespace hyphos::cosim {
 
-/// A Gazebo server that somebody started: paused, stepped through its world-control service, and
-/// believed to have stepped when it publishes poses of that very instant. What moves the models is
-/// the server's affair.
+/// A running Gazebo server, paused and stepped through its world-control service. A step counts as
+/// done when the server publishes poses of exactly that instant. The server alone moves the models.
 ///
-/// Instant 0 is one step behind where the world was paused. A velocity is the way since the last
-/// advance, divided by its time, and a turn likewise: Gazebo's poses have none. A step that is not
-/// told of within the timeout is an error, as is a world that goes on by itself. Whatever went
-/// wrong once is what every later call says.
+/// Instant 0 is one step after the instant at which the world was paused. Gazebo's poses contain no
+/// velocity. Velocity and turn are therefore the difference to the last advance, divided by its
+/// duration. A step without poses within the timeout is an error, and so is a world that runs by
+/// itself. After an error, every later call returns the same error.
 class GazeboPhysics final : public Physics {
  public:
   explicit GazeboPhysics(GazeboOptions options) : options_(std::move(options)) {}
@@ -37,7 +36,7 @@ class GazeboPhysics final : public Physics {
 
   GazeboOptions options_;
   std::unique_ptr<GazeboServer> server_;
-  Time start_;  // of the server, at our 0
+  Time start_;  // server time at our instant 0
   std::int64_t steps_ = 0;
   Time now_;
   std::vector<Pose> poses_;

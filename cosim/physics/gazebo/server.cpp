@@ -86,7 +86,7 @@ class Server final : public GazeboServer {
       if (frame.names.size() < kMostNames) frame.names.push_back(pose.name());
       const auto found = std::ranges::find(options_.models, pose.name());
       if (found == options_.models.end()) continue;
-      // Links may have the names of models; models come first.
+      // Links may have the names of models. Models come first.
       auto& place = frame.places[static_cast<std::size_t>(found - options_.models.begin())];
       if (place) continue;
       const auto& p = pose.position();
@@ -108,18 +108,18 @@ class Server final : public GazeboServer {
     if (servers.empty()) {
       return {Code::disconnected,
               "no Gazebo server offers " + service_ + " within " + waited +
-                  ": is it running, with this world and in this partition?",
+                  ": check that it runs with this world and in this partition",
               "gazebo"};
     }
     for (const auto& server : servers) {
       if (server.ReqTypeName() == typename Family::WorldControl().GetTypeName()) continue;
       return {Code::invalid_config,
-              "the Gazebo server takes '" + server.ReqTypeName() + "' on " + service_ + ", not '" +
-                  typename Family::WorldControl().GetTypeName() +
-                  "'; `messages` is ignition up to Fortress and gz since Harmonic",
+              "the Gazebo server expects '" + server.ReqTypeName() + "' on " + service_ +
+                  ", not '" + typename Family::WorldControl().GetTypeName() +
+                  "': set `messages` to ignition up to Fortress, to gz since Harmonic",
               "gazebo"};
     }
-    return {Code::timeout, "the Gazebo server gave no answer on " + service_ + " for " + waited,
+    return {Code::timeout, "the Gazebo server did not reply on " + service_ + " for " + waited,
             "gazebo"};
   }
 
@@ -129,7 +129,7 @@ class Server final : public GazeboServer {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::optional<Frame> latest_;
-  ignition::transport::Node node_;  // goes first: nothing arrives in what is gone
+  ignition::transport::Node node_;  // destroyed first: no message arrives after its target
 };
 
 }  // namespace

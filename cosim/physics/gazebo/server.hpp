@@ -16,15 +16,15 @@ struct Place {
   Quaternion orientation{};
 };
 
-/// Where the models were at an instant of the server's simulated time.
+/// The poses of the models at an instant of the server's simulated time.
 struct Frame {
   Time stamp;
-  std::vector<std::optional<Place>> places{};  ///< of the models asked for; nothing: not among them
-  std::vector<std::string> names{};            ///< some of those that were
+  std::vector<std::optional<Place>> places{};  ///< of the requested models. Empty: model missing
+  std::vector<std::string> names{};            ///< some names in the message
 };
 
-/// The talk with a Gazebo server: its world-control service, and the poses it publishes. Calls come
-/// from one thread; poses arrive in threads of the transport.
+/// The connection to a Gazebo server: its world-control service, and the poses that it publishes.
+/// Threads: calls come from one thread, and poses arrive in threads of the transport.
 class GazeboServer {
  public:
   [[nodiscard]] static std::unique_ptr<GazeboServer> make(const GazeboOptions& options);
@@ -34,16 +34,16 @@ class GazeboServer {
   GazeboServer& operator=(const GazeboServer&) = delete;
   virtual ~GazeboServer() = default;
 
-  /// Lets the paused world go on by so many steps, and pause again; returns when that is agreed,
-  /// not when it is done. Errors: disconnected (nobody offers the service), timeout (`patience` is
-  /// over), io (refused).
+  /// Advances the paused world by `count` steps. Returns when the server accepts the request,
+  /// before the steps are done. Errors: disconnected (no server offers the service), timeout (no
+  /// reply within `patience`), io (refused).
   [[nodiscard]] virtual Result<void> step(std::uint32_t count, std::uint64_t seed,
                                           Duration patience) = 0;
-  /// The latest poses, once they are of `stamp` or later; nothing at the deadline.
+  /// Returns the latest poses, once they are of `stamp` or later. Returns nothing at the deadline.
   [[nodiscard]] virtual std::optional<Frame> wait_for(Time stamp, Time deadline) = 0;
-  /// The latest there are.
+  /// Returns the latest poses.
   [[nodiscard]] virtual std::optional<Frame> latest() = 0;
-  /// What is published on the topic of poses instead, if its type is another; for an error.
+  /// The message type on the pose topic, if it is not the expected type. For error texts.
   [[nodiscard]] virtual std::string other_type() const = 0;
 };
 

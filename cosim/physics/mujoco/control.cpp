@@ -10,7 +10,7 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr double kGravity = 9.81;
-constexpr double kNear = 0.3;            // m: a waypoint is reached
+constexpr double kNear = 0.3;            // m: a waypoint this close is reached
 constexpr double kMostAcceleration = 4;  // m/s², of a UAV
 
 Vec3 at_most(const Vec3& v, double most) {
@@ -74,7 +74,7 @@ std::array<double, 4> rotors(const BodyState& state, const Vec3& acceleration, d
   const Vec3 push = at_most(acceleration, kMostAcceleration) + Vec3{0, 0, kGravity};
   const Vec3 up = axis(state, 2);
   const double thrust = Uav::kMass * dot(push, up);
-  // Turns the rotors' axis into the direction of the push, and the nose to where it is to be.
+  // Turns the rotor axis into the direction of the thrust, and the nose to its target heading.
   const Vec3 tilt = cross(up, push * (1 / length(push)));
   const auto about = [&](std::size_t i, double error, double turn, double kp, double kd) {
     return Uav::kInertia[i] * (kp * error - kd * turn);

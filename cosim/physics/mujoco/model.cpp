@@ -55,8 +55,8 @@ void write_actuators(std::ostream& out, std::size_t index, RobotKind kind) {
   }
 }
 
-/// For one robot, MuJoCo is told what it can touch, and need not search. The parts of a robot do
-/// not touch each other.
+/// With one robot, MuJoCo gets a list of the possible contacts, and need not search for them. The
+/// parts of a robot do not touch each other.
 void write_contacts(std::ostream& out, const std::vector<std::string>& solids, RobotKind kind) {
   out << "<contact>";
   for (const std::string& solid : solids) {
@@ -82,7 +82,7 @@ std::string mjcf(const MujocoOptions& options, std::size_t ugvs, std::size_t uav
   std::vector<std::string> solids{"ground"};
   for (const Box& box : options.boxes) {
     const Vec3 half = (box.high - box.low) * 0.5;
-    if (half.x <= 0 || half.y <= 0 || half.z <= 0) continue;  // a sheet: it only dampens signals
+    if (half.x <= 0 || half.y <= 0 || half.z <= 0) continue;  // a flat box only attenuates signals
     solids.push_back("box" + std::to_string(solids.size()));
     out << "<geom name='" << solids.back() << "' type='box' pos='" << box.low + half << "' size='"
         << half << "'/>\n";

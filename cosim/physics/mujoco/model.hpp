@@ -7,20 +7,20 @@
 
 namespace hyphos::cosim {
 
-/// A vehicle of about the size and weight of a Clearpath Husky: 50 kg, four driven wheels, turning
-/// by skidding.
+/// A vehicle with about the size and weight of a Clearpath Husky: 50 kg, four driven wheels, skid
+/// steering.
 struct Ugv {
   static constexpr double kWheelRadius = 0.165;       // m
   static constexpr double kWheelBase = 0.512;         // m, between the axles
   static constexpr double kTrack = 0.545;             // m, between left and right
-  static constexpr double kTurnTrack = 1.6 * kTrack;  // what skidding makes of it
+  static constexpr double kTurnTrack = 1.6 * kTrack;  // effective track with skidding
   static constexpr double kMostTorque = 40;           // N m, of a wheel
   static constexpr double kMostSpeed = 3;             // m/s and rad/s, when it is steered
   static constexpr double kMostTurn = 2;
-  static constexpr double kReach = 0.6;  // m: no point of it is farther from its place
+  static constexpr double kReach = 0.6;  // m: largest distance of a point from the position
 };
 
-/// A quadrotor of 1.5 kg; rotors at the corners of a square.
+/// A quadrotor of 1.5 kg with its rotors at the corners of a square.
 struct Uav {
   static constexpr double kMass = 1.5;                                   // kg
   static constexpr std::array<double, 3> kInertia{0.015, 0.015, 0.025};  // kg m²
@@ -28,16 +28,16 @@ struct Uav {
   static constexpr double kMostThrust = 10;                              // N, of a rotor
   static constexpr double kMostSpeed = 15;                               // m/s, when it is steered
   static constexpr double kMostTurn = 3;                                 // rad/s
-  static constexpr double kReach = 0.3;                                  // m, as of a UGV
+  static constexpr double kReach = 0.3;                                  // m, as for a UGV
   static constexpr double kDrag = 0.02;  // N m of yaw for each N of thrust
-  /// Signs of rotor i along x and y; it turns as their product says.
+  /// Signs of rotor i along x and y. Their product is its direction of rotation.
   static constexpr std::array<std::array<double, 2>, 4> kRotors{
       {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}};
 };
 
-/// The world and so many robots of each kind in MuJoCo's language, UGVs first. Robot i is the i-th
-/// free joint; its four actuators are numbers 4i to 4i + 3: wheels left front, left rear, right
-/// front, right rear (rad/s) or rotors (N).
+/// The world and the given numbers of robots in MuJoCo's XML format, UGVs first. Robot i is the
+/// i-th free joint. Its four actuators are numbers 4i to 4i + 3: wheels left front, left rear,
+/// right front, right rear (rad/s), or rotors (N).
 [[nodiscard]] std::string mjcf(const MujocoOptions& options, std::size_t ugvs, std::size_t uavs);
 
 }  // namespace hyphos::cosim

@@ -39,7 +39,7 @@ Result<void> take(MujocoOptions& options, const Setting& setting) {
     return success();
   }
   if (setting.key != "waypoint" && setting.key != "loop") return unknown(setting);
-  if (options.robots.empty()) return bad(setting, "belongs to the robot before it; there is none");
+  if (options.robots.empty()) return bad(setting, "must follow the line of a robot");
   MujocoRobot& robot = options.robots.back();
   auto v = numbers(setting, setting.key == "loop" ? 1 : 3);
   if (!v) return v.error();

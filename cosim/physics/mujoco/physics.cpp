@@ -10,7 +10,7 @@
 namespace hyphos::cosim {
 namespace {
 
-// Robots that meet in ever other numbers would fill the memory with models.
+// Bounds the memory of models: robots may meet in many different numbers.
 constexpr std::size_t kMostWorlds = 64;
 
 Error bad(Code code, std::string what) { return {code, std::move(what), "mujoco"}; }
@@ -37,7 +37,7 @@ Result<void> MujocoPhysics::init(std::uint32_t nodes, std::uint64_t) {
                                          std::to_string(nodes) + " nodes");
   }
   worlds_.clear();
-  // What is wrong with the world is said now.
+  // Reports errors of the world at init().
   if (auto made = world_for({1, 0}); !made) return made.error();
   robots_.clear();
   std::vector<double> reach;
@@ -89,7 +89,7 @@ Result<std::string> MujocoPhysics::steer(NodeId robot, const Motion& motion) {
   const Vec3& v = motion.velocity;
   for (const double value : {v.x, v.y, v.z, motion.turn}) {
     if (std::isfinite(value)) continue;
-    return bad(Code::out_of_range, "robot " + std::to_string(robot) + " was told to move with " +
+    return bad(Code::out_of_range, "robot " + std::to_string(robot) + " received a motion of " +
                                        std::to_string(value) + " m/s or rad/s");
   }
   std::string left_out;
@@ -139,7 +139,7 @@ Result<void> MujocoPhysics::step_group(std::span<const std::uint32_t> robots) {
 
 Result<void> MujocoPhysics::step() {
   control();
-  // Forces of a step are those of its start.
+  // The forces of a step are those at its start.
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const auto& p = robots_[i].position;
     places_[i] = {p[0], p[1], p[2]};
@@ -154,7 +154,8 @@ Result<void> MujocoPhysics::step() {
 Result<void> MujocoPhysics::advance(Time end) {
   if (end < now_) {
     return bad(Code::out_of_range, "asked to end at " + std::to_string(end.ns) +
-                                       " ns, but MuJoCo is at " + std::to_string(now_.ns) + " ns");
+                                       " ns, but MuJoCo is already at " + std::to_string(now_.ns) +
+                                       " ns");
   }
   now_ = end;
   for (const std::int64_t last = end.ns / options_.step.ns; steps_ < last; ++steps_) {
@@ -164,7 +165,7 @@ Result<void> MujocoPhysics::advance(Time end) {
   return success();
 }
 
-/// Everything that the next step depends on, as one list for reading and writing.
+/// Everything that the next step depends on, as one list for saving and restoring.
 std::vector<std::span<std::byte>> MujocoPhysics::state() {
   return {bytes_of(&steps_, 1), bytes_of(next_.data(), next_.size()),
           bytes_of(courses_.data(), courses_.size()), bytes_of(robots_.data(), robots_.size())};
@@ -181,7 +182,8 @@ Result<std::vector<std::byte>> MujocoPhysics::save() const {
 Result<void> MujocoPhysics::restore(std::span<const std::byte> saved) {
   std::size_t size = 0;
   for (const auto part : state()) size += part.size();
-  if (saved.size() != size) return bad(Code::corrupt, "not a state of these robots");
+  if (saved.size() != size)
+    return bad(Code::corrupt, "the saved state is not a state of these robots");
   for (const auto part : state()) {
     std::ranges::copy(saved.first(part.size()), part.begin());
     saved = saved.subspan(part.size());

@@ -11,13 +11,14 @@
 
 namespace hyphos::cosim {
 
-/// MuJoCo: robots with wheels and rotors on the ground and among the boxes of the world, each with
-/// a controller that runs at every step: from waypoint to waypoint, until the robot is steered for
-/// the first time. A pose is that of the last step that has ended, and what a robot is told counts
-/// from the next one that begins. The same options and motions give the same bits.
+/// MuJoCo: robots with wheels and rotors on the ground and among the boxes of the world. Each robot
+/// has a controller that runs at every step. It drives the robot from waypoint to waypoint until
+/// the robot is steered for the first time. A pose is the pose at the end of the last step. A
+/// command takes effect with the next step. The same options and motions give the same bits.
 ///
-/// Robots that cannot touch are stepped one by one, each in a small model; those that can,
-/// together. In one model of all, the cost of a robot would grow with the number of the others.
+/// Robots that cannot touch are stepped one by one, each in a small model. Robots that can touch
+/// are stepped together. In one model of all robots, the cost of a robot would grow with the number
+/// of the others.
 class MujocoPhysics final : public Physics {
  public:
   explicit MujocoPhysics(MujocoOptions options) : options_(std::move(options)) {}
@@ -40,17 +41,17 @@ class MujocoPhysics final : public Physics {
   [[nodiscard]] std::vector<std::span<std::byte>> state();
 
   MujocoOptions options_;
-  std::map<Crew, std::unique_ptr<World>> worlds_;  // made as they are needed
+  std::map<Crew, std::unique_ptr<World>> worlds_;  // created on demand
   std::vector<RobotState> robots_;
   std::vector<std::array<double, 4>> controls_;
-  std::vector<std::uint32_t> next_;  // waypoint of each robot
+  std::vector<std::uint32_t> next_;  // next waypoint, by robot
   std::vector<Course> courses_;
   std::int64_t steps_ = 0;
   Touching touching_;
   std::vector<Vec3> places_;
   std::vector<Pose> poses_;
   Time now_;
-  // Of the group that is being stepped.
+  // The group that is being stepped.
   std::vector<RobotState*> group_;
   std::vector<std::array<double, 4>> group_controls_;
 };

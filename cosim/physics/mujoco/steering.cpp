@@ -9,22 +9,23 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr double kNothing = 1e-6;  // m/s: what rounding leaves of a velocity that is none
+constexpr double kNothing = 1e-6;  // m/s: a smaller velocity is a rounding error of zero
 
-// Of a UGV: how fast it learns what its wheels lose, and how much they may, so that one that is
-// stuck does not learn more than it forgets within a second or two. Sliding sideways takes most.
+// A UGV learns the loss of its wheels at these rates, up to these limits. The limits let a stuck
+// UGV forget within a second or two everything that it learned. Sliding sideways causes the largest
+// loss.
 constexpr double kLearnAhead = 2;   // 1/s
 constexpr double kLearnTurn = 6;    // 1/s
 constexpr double kMostAhead = 0.5;  // m/s
 constexpr double kMostTurn = 4;     // rad/s
-constexpr double kTurnGain = 3;     // of what is lacking now
-// While it stands, its wheels are asked for no more than this: a push of 200 N. With all their
-// torque they would climb the wall that it stands before.
+constexpr double kTurnGain = 3;     // gain of the current error
+// While a UGV stands, its wheels get at most this set point: a push of 200 N. With full torque the
+// wheels would climb a wall in front of it.
 constexpr double kMostPull = 0.07;  // m/s
 
-constexpr double kTiltLag = 0.18;  // s, of a UAV: until it has tilted as rotors() was told
+constexpr double kTiltLag = 0.18;  // s: time until a UAV has the tilt that rotors() requests
 
-// Of a UAV that is held back: how far the place that it is to keep may run away.
+// For a UAV that is held back: the largest distance between its position and its set point.
 constexpr double kMostBelow = 0.5;  // m
 constexpr double kMostAside = 0.5;  // rad
 
@@ -40,7 +41,7 @@ std::string digits(double value) {
 
 void limit_turn(Motion& motion, double most, std::string& left_out) {
   if (std::abs(motion.turn) <= most) return;
-  note(left_out, "it turns by at most " + digits(most) + " rad/s, not " + digits(motion.turn));
+  note(left_out, "its turn is at most " + digits(most) + " rad/s, not " + digits(motion.turn));
   motion.turn = std::copysign(most, motion.turn);
 }
 
@@ -56,13 +57,13 @@ Motion possible(RobotKind kind, const Motion& motion, std::string& left_out) {
   if (ugv) {
     can.velocity = {motion.velocity.x, 0, 0};
     if (std::abs(motion.velocity.y) > kNothing)
-      note(left_out, "it has wheels: it cannot go sideways");
-    if (std::abs(motion.velocity.z) > kNothing) note(left_out, "it has wheels: it cannot rise");
+      note(left_out, "it has wheels and cannot move sideways");
+    if (std::abs(motion.velocity.z) > kNothing) note(left_out, "it has wheels and cannot rise");
   }
   const double speed = length(can.velocity);
   const double most = ugv ? Ugv::kMostSpeed : Uav::kMostSpeed;
   if (speed > most) {
-    note(left_out, "it goes at most " + digits(most) + " m/s, not " + digits(speed));
+    note(left_out, "its speed is at most " + digits(most) + " m/s, not " + digits(speed));
     can.velocity = can.velocity * (most / speed);
   }
   limit_turn(can, ugv ? Ugv::kMostTurn : Uav::kMostTurn, left_out);
@@ -83,7 +84,7 @@ void follow(Course& course, const BodyState& state, std::int64_t now_ns) {
 std::array<double, 4> drive(Course& course, const BodyState& state, double seconds) {
   const double ahead = course.motion.velocity.x;
   const double turn = course.motion.turn;
-  if (ahead == 0 && turn == 0) {  // it brakes, and stands
+  if (ahead == 0 && turn == 0) {  // it brakes and stands
     course.more_ahead = course.more_turn = 0;
     return {};
   }
@@ -107,8 +108,8 @@ std::array<double, 4> fly(Course& course, const BodyState& state, double seconds
       step_towards(course.height, motion.velocity.z, seconds, state.position.z, kMostBelow);
   Vec3 velocity = turned(about_z(yaw), motion.velocity);
   velocity.z += course.height - state.position.z;
-  // Round a bend, what turns its velocity; and all of it by as much as it will have turned when it
-  // has tilted.
+  // In a bend, the acceleration that turns the velocity. The sum is rotated by the turn that
+  // happens until the UAV has tilted.
   const Vec3 bend = Vec3{-velocity.y, velocity.x, 0} * motion.turn;
   const Vec3 acceleration = (velocity - state.velocity) * kVelocityGain + bend;
   return rotors(state, turned(about_z(motion.turn * kTiltLag), acceleration),

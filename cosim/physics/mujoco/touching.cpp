@@ -17,7 +17,7 @@ std::span<const std::uint32_t> Touching::group(std::size_t index) const {
   return std::span(members_).subspan(begin, ends_[index] - begin);
 }
 
-/// By insertion: robots hardly change places within a step.
+/// Insertion sort: the order of robots hardly changes within a step.
 void Touching::sort_along_x(std::span<const Vec3> places) {
   const auto low = [&](std::uint32_t robot) { return places[robot].x - reach_[robot]; };
   for (std::size_t i = 1; i < order_.size(); ++i) {
@@ -41,9 +41,9 @@ void Touching::find(std::span<const Vec3> places) {
     for (std::size_t j = i + 1; j < order_.size(); ++j) {
       const std::uint32_t b = order_[j];
       const double both = reach_[a] + reach_[b];
-      if (places[b].x - places[a].x > both) break;  // as are all that begin farther along x
+      if (places[b].x - places[a].x > both) break;  // so are all that begin farther along x
       const Vec3 way = places[b] - places[a];
-      // The lower number becomes the root, so that groups come in the order of their first robots.
+      // The lower number becomes the root, so that groups are ordered by their first robots.
       if (dot(way, way) <= both * both) {
         const std::uint32_t one = root(a);
         const std::uint32_t other = root(b);

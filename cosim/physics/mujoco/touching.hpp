@@ -8,23 +8,23 @@
 
 namespace hyphos::cosim {
 
-/// Splits robots into groups of which no two can touch now: spheres around them overlap inside a
-/// group only, along a chain of robots. Robots of different groups exert no force on each other, so
-/// each group can be stepped alone, and a step costs what its robots cost, not what their number
-/// squared would.
+/// Splits robots into groups that cannot touch each other now: spheres around the robots overlap
+/// only inside a group, along a chain of robots. Robots of different groups exert no force on each
+/// other, so each group can be stepped alone. The cost of a step is then linear in the number of
+/// robots instead of quadratic.
 ///
-/// Which groups there are depends on places alone. Cost: about 10 ns for each robot, while they
-/// keep their order along x.
+/// The groups depend only on positions. Cost: about 10 ns per robot, while the robots keep their
+/// order along x.
 class Touching {
  public:
-  /// `reach[i]`: no point of robot i is farther than this from its place.
+  /// `reach[i]` is the largest distance of a point of robot i from its position.
   explicit Touching(std::vector<double> reach);
   Touching() : Touching(std::vector<double>{}) {}
 
   void find(std::span<const Vec3> places);
 
   [[nodiscard]] std::size_t groups() const { return ends_.size(); }
-  /// Numbers of the robots of a group, ascending.
+  /// The numbers of the robots of a group, ascending.
   [[nodiscard]] std::span<const std::uint32_t> group(std::size_t index) const;
 
  private:
@@ -33,8 +33,8 @@ class Touching {
   void collect();
 
   std::vector<double> reach_;
-  std::vector<std::uint32_t> order_;   // by the low end along x; nearly sorted from step to step
-  std::vector<std::uint32_t> parent_;  // of a robot in its group; a root is its own
+  std::vector<std::uint32_t> order_;   // by the low end along x, nearly sorted after each step
+  std::vector<std::uint32_t> parent_;  // parent of a robot in its group. A root is its own parent
   std::vector<std::uint32_t> members_;
   std::vector<std::size_t> ends_;
 };

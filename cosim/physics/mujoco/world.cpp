@@ -11,12 +11,12 @@ namespace {
 Error bad(Code code, std::string what) { return {code, std::move(what), "mujoco"}; }
 
 Result<mjModel*> compile(const std::string& text) {
-  // It is megabytes.
+  // The file system object has several megabytes, so it is on the heap.
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
   constexpr const char* kName = "world.xml";
   if (mj_makeEmptyFileVFS(files.get(), kName, static_cast<int>(text.size())) != 0) {
-    return bad(Code::exhausted, "cannot hand over the model");
+    return bad(Code::exhausted, "cannot pass the model to MuJoCo");
   }
   std::memcpy(files->filedata[files->nfile - 1], text.data(), text.size());
   std::array<char, 500> why{};
@@ -34,13 +34,13 @@ World::World(mjModel* model, Crew crew) : crew_(crew) {
 }
 
 Result<std::unique_ptr<World>> World::make(const MujocoOptions& options, Crew crew) {
-  mju_user_warning = [](const char*) {};  // complaint() tells of them; no log file
+  mju_user_warning = [](const char*) {};  // complaint() reports warnings, so no log file
   auto model = compile(mjcf(options, crew.first, crew.second));
   if (!model) return model.error();
   return std::unique_ptr<World>(new World(*model, crew));
 }
 
-/// `f(robot, place of its coordinates, of its velocities, how many of each)`.
+/// Calls `f(robot, its coordinates, its velocities, the number of both)`.
 template <typename F>
 void World::each(std::span<RobotState* const> robots, const F& f) {
   mjtNum* position = data_->qpos;

@@ -17,24 +17,24 @@ namespace hyphos::cosim {
 /// Everything that the next step of a robot depends on, in MuJoCo's coordinates: the free joint,
 /// then the wheels of a UGV.
 struct RobotState {
-  std::array<double, 7 + 4> position{};  ///< x, y, z, quaternion; angles of wheels
+  std::array<double, 7 + 4> position{};  ///< x, y, z, quaternion, wheel angles
   std::array<double, 6 + 4> velocity{};
-  std::array<double, 6 + 4> warm_start{};  ///< where its solver begins
+  std::array<double, 6 + 4> warm_start{};  ///< start value of the solver
 };
 
-/// How many robots of each kind.
+/// The numbers of robots of each kind.
 using Crew = std::pair<std::size_t, std::size_t>;  // UGVs, UAVs
 
-/// MuJoCo's model of some robots among the boxes of the world. It keeps nothing from one step to
-/// the next: whichever robots of these kinds can be stepped in it.
+/// MuJoCo's model of some robots among the boxes of the world. It keeps no state between steps, so
+/// it can step any robots of these kinds.
 class World {
  public:
-  /// Errors: invalid_config, with what MuJoCo says; exhausted.
+  /// Errors: invalid_config, with MuJoCo's text, and exhausted.
   [[nodiscard]] static Result<std::unique_ptr<World>> make(const MujocoOptions& options, Crew crew);
 
-  /// One step of robots that may touch each other: UGVs first. `controls` are those of model.hpp.
+  /// One step of robots that may touch each other, UGVs first. model.hpp defines `controls`.
   void step(std::span<RobotState* const> robots, std::span<const std::array<double, 4>> controls);
-  /// What MuJoCo has ever complained about in this world.
+  /// The first warning of MuJoCo in this world, if any.
   [[nodiscard]] std::optional<std::string> complaint() const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace hyphos::cosim {
 
-/// A thread of ordinary priority that wakes up a hundred times a second and notes how late it was:
-/// so late is what this machine makes of the programs on the robots, while the radio, which has
+/// A thread of ordinary priority that wakes up a hundred times per second and records its lateness.
+/// It shows the delay of ordinary programs on the robots, while the radio, which has real-time
 /// priority, may be in time.
 class Bystander {
  public:
@@ -24,7 +24,7 @@ class Bystander {
 
   Lateness late_;
   std::atomic<bool> ends_{false};
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last member, because the thread uses the others
 };
 
 }  // namespace hyphos::cosim

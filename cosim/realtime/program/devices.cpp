@@ -8,7 +8,7 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::size_t kLargest = 65'536;
-/// Packets taken from one device before the others have their turn.
+/// Packets taken from one device before the next device is read.
 constexpr int kTurn = 32;
 
 }  // namespace
@@ -25,7 +25,7 @@ Devices::Devices(const std::vector<lab::Host>& hosts, std::vector<lab::Tun> devi
   watched_.push_back({parent, POLLIN, 0});
 }
 
-/// True if something has come.
+/// Returns true if a packet or signal has arrived.
 Result<bool> Devices::look(timespec timeout) {
   const int found = ::ppoll(watched_.data(), watched_.size(), &timeout, nullptr);
   if (found < 0 && errno != EINTR) {
@@ -33,7 +33,8 @@ Result<bool> Devices::look(timespec timeout) {
   }
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if ((watched_[i].revents & (POLLERR | POLLHUP)) != 0) {
-      return Error{Code::disconnected, "the device of this robot is gone", hosts_[i].name_space};
+      return Error{Code::disconnected, "the TUN device of this robot has disappeared",
+                   hosts_[i].name_space};
     }
   }
   return found > 0;

@@ -11,10 +11,11 @@
 
 namespace hyphos::cosim {
 
-/// TUN devices of the robots' network namespaces, by node.
+/// The TUN devices in the network namespaces of the robots, by node.
 class Devices final : public Outside {
  public:
-  /// `signals` is a signalfd, `parent` a pidfd of whom to end with; both stay the caller's.
+  /// `signals` is a signalfd. `parent` is a pidfd of the process to end with. The caller keeps
+  /// both.
   Devices(const std::vector<lab::Host>& hosts, std::vector<lab::Tun> devices, Duration spin,
           int signals, int parent);
 
@@ -27,7 +28,7 @@ class Devices final : public Outside {
   std::uint64_t overrun() override;
   std::uint64_t to_nobody() override { return to_nobody_; }
 
-  /// Since the last wait(): a signal came, or the parent has ended.
+  /// True if a signal came or the parent ended since the last wait().
   [[nodiscard]] bool asked_to_end() const;
 
  private:

@@ -8,14 +8,14 @@
 #include "cosim/realtime/machine.hpp"
 #include "cosim/scenario/scenario.hpp"
 
-/// What the program tells, one line of JSON each; python/hyphos/cosim/emulate.py reads it.
+/// The output of the program, one line of JSON each. python/hyphos/cosim/emulate.py reads it.
 namespace hyphos::cosim {
 
-/// Robots with address and command, and what the run will be.
+/// The robots with address and command, and the parameters of the run.
 [[nodiscard]] std::string describe(const Scenario& scenario);
-/// How far a run is.
+/// The progress of a run.
 [[nodiscard]] std::string progress(const RealTimeReport& report);
-/// What it was.
+/// The result of a run.
 [[nodiscard]] std::string summary(const Scenario& scenario, const RealTimeReport& report,
                                   const MachineWatch::Use& use);
 

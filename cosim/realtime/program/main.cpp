@@ -1,5 +1,5 @@
-// hyphos-cosim-emulate: the radio of a scenario between TUN devices of network namespaces, in real
-// time. `hyphos cosim emulate` makes the namespaces and starts it.
+// hyphos-cosim-emulate: connects TUN devices in network namespaces by the radio of a scenario, in
+// real time. `hyphos cosim emulate` creates the namespaces and starts this program.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -31,11 +31,11 @@ constexpr const char* kUsage =
     "usage: hyphos-cosim-emulate describe SCENARIO [--seed N]\n"
     "       hyphos-cosim-emulate run SCENARIO --host NAMESPACE=ADDRESS/PREFIX ...\n"
     "           [--seconds S] [--seed N] [--trace FILE] [--radio-process]\n"
-    "One host for each robot, in their order. Says `ready` when the devices are up, and begins "
+    "One host for each robot, in the order of the robots. Prints `ready` when the devices are up, "
+    "and\n"
+    "starts with the first line of its input. Ends after S seconds, with SIGINT or SIGTERM, or "
     "with\n"
-    "the first line of its input. Ends after S seconds, with SIGINT or SIGTERM, or with the "
-    "process\n"
-    "that started it, and then says what the run was, in one line of JSON.\n";
+    "its parent process. Then prints the result of the run as one line of JSON.\n";
 constexpr const char* kDevice = "radio0";
 constexpr Duration kProgressEvery = Duration::from_ms(500);
 
@@ -43,7 +43,7 @@ struct Words {
   bool describes = false;
   std::string scenario;
   std::vector<lab::Host> hosts;
-  double seconds = 0;  // 0: as the scenario says
+  double seconds = 0;  // 0: the duration in the scenario
   std::string trace;
   Overrides overrides;
   RunOptions run;
@@ -67,17 +67,17 @@ Result<void> take(std::string_view option, const std::string& value, Words& to) 
       return usage("--seconds takes a positive number");
     }
   } else {
-    return usage("there is no option " + std::string(option));
+    return usage("unknown option " + std::string(option));
   }
   return success();
 }
 
 Result<Words> parse(std::span<const char* const> words) {
   Words to;
-  if (words.size() < 2) return usage("a command and a scenario are missing");
+  if (words.size() < 2) return usage("a command and a scenario are required");
   const std::string_view command = words[0];
   to.describes = command == "describe";
-  if (!to.describes && command != "run") return usage("there is no " + std::string(command));
+  if (!to.describes && command != "run") return usage("unknown command " + std::string(command));
   to.scenario = words[1];
   for (std::size_t i = 2; i < words.size(); ++i) {
     if (std::string_view(words[i]) == "--radio-process") {
@@ -91,7 +91,7 @@ Result<Words> parse(std::span<const char* const> words) {
   return to;
 }
 
-/// A line of output that nobody may hold up: if nobody reads, it is left out.
+/// Prints one line without blocking: if the reader does not keep up, the line is dropped.
 void tell(const std::string& line) {
   const std::string text = line + "\n";
   (void)!::write(STDOUT_FILENO, text.data(), text.size());
@@ -107,7 +107,7 @@ Result<int> signals_as_file() {
   return file;
 }
 
-/// Readable when the process that started us has ended.
+/// A file descriptor that becomes readable when the parent process has ended.
 Result<int> parent_as_file() {
   const auto file = static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0));
   if (file < 0) {
@@ -122,7 +122,7 @@ void be_punctual(int priority) {
   if (priority == 0) return;
   const sched_param wanted{priority};
   if (::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &wanted) != 0) {
-    std::fprintf(stderr, "no real-time priority (%s): the run will be less exact\n",
+    std::fprintf(stderr, "no real-time priority (%s): the timing of the run will be less exact\n",
                  std::strerror(errno));
   }
 }
@@ -139,29 +139,29 @@ Result<std::vector<lab::Tun>> open_devices(const std::vector<lab::Host>& hosts) 
 
 Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words) {
   if (words.hosts.size() != scenario.robots.size()) {
-    return usage("the scenario has " + std::to_string(scenario.robots.size()) + " robots, and " +
-                 std::to_string(words.hosts.size()) + " hosts were given");
+    return usage("the scenario has " + std::to_string(scenario.robots.size()) + " robots, but " +
+                 std::to_string(words.hosts.size()) + " hosts are given");
   }
   if (scenario.transport == Transport::tcp) {
     return Error{Code::invalid_config,
-                 "radio.transport: real programs bring a TCP of their own; leave it out",
+                 "radio.transport: real programs use the TCP of the kernel: remove this key",
                  words.scenario};
   }
   return success();
 }
 
-/// A trace that says what it is in its first line.
+/// Opens a trace and describes it in its first line.
 Result<std::FILE*> open_trace(const std::string& path) {
   if (path.empty()) return nullptr;
   std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return Error{Code::io, "cannot be written", path};
-  std::fputs("# real-time emulation: the next run leaves another trace\n", file);
+  if (file == nullptr) return Error{Code::io, "the file cannot be written", path};
+  std::fputs("# real-time emulation: the trace differs from run to run\n", file);
   return file;
 }
 
 Result<void> emulate(Scenario scenario, const Words& words) {
   if (words.seconds > 0) scenario.duration = Duration::from_seconds(words.seconds);
-  scenario.radio.host_jitter = {0};  // real hosts have their own
+  scenario.radio.host_jitter = {0};  // real hosts have their own jitter
   auto parent = parent_as_file();
   if (!parent) return parent.error();
   RunOptions run = words.run;
@@ -186,12 +186,12 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   if (auto ready = emulator.start(); !ready) return ready;
   tell("ready");
   if (std::array<char, 64> word{}; ::read(STDIN_FILENO, word.data(), word.size()) <= 0) {
-    return Error{Code::canceled, "ended before it began", "hyphos-cosim-emulate"};
+    return Error{Code::canceled, "ended before the start", "hyphos-cosim-emulate"};
   }
   ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
   const MachineWatch machine;
   const Bystander bystander;
-  be_punctual(scenario.realtime.priority);  // of this thread alone
+  be_punctual(scenario.realtime.priority);  // this thread only
   Time told = devices.now();
   emulator.run_while([&](Time) {
     if (const Time now = devices.now(); now - told >= kProgressEvery) {
@@ -206,7 +206,7 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   report.programs = bystander.snapshot();
   if (ran) tell(summary(scenario, report, machine.finish()));
   if (*file != nullptr && std::fclose(*file) != 0 && ran) {
-    return Error{Code::io, "cannot be written to its end", words.trace};
+    return Error{Code::io, "the file cannot be written completely", words.trace};
   }
   return ran;
 }

@@ -1,4 +1,4 @@
-// The memory that the parent shares with its processes: as lab/common/sheet.hpp has it.
+// The memory that the parent shares with its processes, as defined in lab/common/sheet.hpp.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -7,7 +7,8 @@ using System.Threading;
 
 namespace Hyphos.Lab
 {
-    /// The words that the parent hands to its processes, which it has checked; of them what a pair needs.
+    /// The options that the parent passes to its processes, already validated. Only those that a
+    /// pair needs.
     internal sealed class Options
     {
         public readonly string Variant, Role;
@@ -63,7 +64,7 @@ namespace Hyphos.Lab
         private long pad0_, pad1_;
     }
 
-    /// One pair's: one flow, one source.
+    /// The sheet of one pair: one flow, one source.
     internal sealed unsafe class Sheet
     {
         public const int WarmingUp = 1, Measuring = 3, Stopping = 4;
@@ -88,7 +89,7 @@ namespace Hyphos.Lab
             if (head_->Magic != Magic || head_->HeadBytes != head || head_->FlowBytes != sizeof(Flow) ||
                 head_->SourceBytes != sizeof(Source) || head_->MaxFlows != MaxFlows)
             {
-                throw new InvalidOperationException("the result sheet is of another version");
+                throw new InvalidOperationException("the result sheet has a different version");
             }
         }
 
@@ -126,7 +127,7 @@ namespace Hyphos.Lab
             while (clock_nanosleep(1, 1, time, null) == 4) { }  // EINTR
         }
 
-        /// The default timer slack of 50 us would be added to every tick of the schedule.
+        /// The default timer slack would add 50 us to every tick of the schedule.
         public static void UsePreciseTimers() { prctl(29, (UIntPtr)1, UIntPtr.Zero, UIntPtr.Zero, UIntPtr.Zero); }
 
         private static void Futex(int* word, int operation, int value)

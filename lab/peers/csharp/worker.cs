@@ -1,4 +1,4 @@
-// The C# end of a pair: what lab/common/roles.hpp is in C++, and says more about.
+// The C# process of a pair. lab/common/roles.hpp is its C++ counterpart, with more explanations.
 using System;
 using System.Threading;
 
@@ -51,7 +51,7 @@ namespace Hyphos.Lab
             else worker.Hear();
             worker.node_.Dispose();
             try { System.IO.Directory.Delete(worker.Folder); }
-            catch (System.IO.IOException) { }  // the last process to leave finds it empty
+            catch (System.IO.IOException) { }  // not the last process: not empty yet
             return 0;
         }
 
@@ -153,7 +153,7 @@ namespace Hyphos.Lab
             long limit = Node.MonotonicNs + 60000000000 + 2 * o_.Warmup * period;
             for (long tick = Node.MonotonicNs; Volatile.Read(ref sheet_.Flow->Warm) < o_.Warmup; tick += period)
             {
-                if (Node.MonotonicNs > limit) throw new TimeoutException("a subscriber did not hear the warm-up");
+                if (Node.MonotonicNs > limit) throw new TimeoutException("a subscriber did not receive the warm-up");
                 Sheet.SleepUntil(tick);
                 Publish(Header.Warmup, 0);
             }
@@ -211,7 +211,8 @@ namespace Hyphos.Lab
             }
         }
 
-        /// Until everything arrived, or nothing has for so long, or to the limit.
+        /// Waits until every message has arrived, until nothing has arrived for a while, or until
+        /// the limit.
         private void Drain()
         {
             long seen = Volatile.Read(ref sheet_.Flow->Received);

@@ -19,7 +19,7 @@ from hyphos.tools.console import console, progress, table
 from hyphos.tools.waiting import on_signals
 
 STOPPED = 130
-MOST_BYTES = 65_507 - 24  # with the header of flows before them
+MOST_BYTES = 65_507 - 24  # payload after the flow header
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ def list_all() -> int:
 
 
 def experiment(name: str, options: Options) -> int:
-    """Runs what is not yet in the folder, and shows what there is. 0, or 130 if it was stopped
-    before its end."""
+    """Runs the cells that are not in the folder yet, and shows the results. Returns 0, or 130 if it
+    was stopped before its end.
+    """
     wanted = experiments.find(name)
     native = Native()
     network = _network(wanted, options, native)
@@ -56,26 +57,29 @@ def experiment(name: str, options: Options) -> int:
     results.write_summary()
     for one in wanted.tables(results):
         show(one)
-    console().print(f"results: {folder}; a page of them: hyphos cosim report {folder}")
+    console().print(f"results: {folder}; for a report run: hyphos cosim report {folder}")
     if whole:
         return 0
-    console(stderr=True).print("stopped before the end; the same command goes on")
+    console(stderr=True).print("stopped before the end: repeat the command to continue")
     return STOPPED
 
 
 def _network(wanted: Experiment, options: Options, native: Native) -> str:
-    """Says what stands in for what is not here."""
+    """Chooses the network simulator, and explains replacements for missing simulators."""
     chosen = options.network
     if chosen == "auto":
         chosen = wanted.network or ("ns3" if native.has("ns3") else "analytic")
     if chosen == "ns3" and not native.has("ns3"):
         raise Error(
-            "not_found", "ns-3 is not here", wanted.name, "scripts/setup core cosim && make build"
+            "not_found",
+            "ns-3 is not available",
+            wanted.name,
+            "scripts/setup core cosim && make build",
         )
     if chosen == "analytic" and not wanted.network:
         console(stderr=True).print(
-            "radio: analytic; TCP is modelled by acknowledgements, repeats and a window of the "
-            "programs. With ns-3: scripts/setup core cosim && make build"
+            "radio: analytic. The programs model TCP by acknowledgements, repeats and a window. "
+            "For ns-3 run: scripts/setup core cosim && make build"
         )
     return chosen
 
@@ -110,9 +114,9 @@ def _open(
             if (before["name"], before["network"]) != (wanted.name, network):
                 raise Error(
                     "already_exists",
-                    f"there are results of {before['name']} with {before['network']} here",
+                    f"the folder has results of {before['name']} with {before['network']}",
                     str(folder),
-                    "name another folder with -o, or --overwrite begins anew",
+                    "choose another folder with -o, or start over with --overwrite",
                 )
             about["begun"] = before["begun"]
             about["runs"] = max(about["runs"], before["runs"])
@@ -139,7 +143,7 @@ def _measure(results: Results, native: Native, cells: list[Cell], seeds: int, qu
 
 
 def _one(results: Results, native: Native, cell: Cell, seed: int) -> bool:
-    """False if it was stopped."""
+    """Runs one cell with one seed. Returns False if it was stopped."""
     ran = native.run(results.folder / "scenarios" / f"{cell.name}.yaml", seed, cell.method)
     if ran is None:
         return False
@@ -174,14 +178,14 @@ def show(one: Table) -> None:
 
 
 def recording(file: Path, channel: str, output: Path) -> int:
-    """Messages of a channel as `traffic.flows.NAME.recording` reads them."""
+    """Writes the messages of a channel in the format of `traffic.flows.NAME.recording`."""
     from hyphos.lab.recorded import read_recorded  # noqa: PLC0415
 
     read = read_recorded(file, channel, 0)
     if read.largest > MOST_BYTES:
         raise Error(
             "unsupported",
-            f"a message of {read.largest} bytes is no datagram: {MOST_BYTES} at most",
+            f"a message of {read.largest} bytes exceeds the {MOST_BYTES} bytes of a datagram",
             str(file),
         )
     lines = [f"# {channel} of {file.name}: seconds after the first message, bytes in hexadecimal"]
@@ -192,6 +196,6 @@ def recording(file: Path, channel: str, output: Path) -> int:
     try:
         output.write_text("\n".join(lines) + "\n")
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(output)) from None
+        raise Error("io", f"the file cannot be written: {error.strerror}", str(output)) from None
     console().print(f"{len(read.payloads)} messages: {output}")
     return 0

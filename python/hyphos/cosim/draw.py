@@ -30,10 +30,10 @@ TITLES = {
     "delay_sum_s": "sum of delays (s)",
     "loss_percent": "loss (%)",
     "took_ms": "file took (ms)",
-    "read_delay_ms": "delay until read (ms)",
+    "read_delay_ms": "delay until the read (ms)",
     "delay_ms": "delay (ms)",
 }
-_PAPER_ALPHA = 0.5  # of the line beside which the figures of the paper stand
+_PAPER_ALPHA = 0.5  # of the line that shows the figures of the paper
 
 
 def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -48,11 +48,11 @@ def _legend(figure: Figure, ax: Axes) -> None:
 
 
 def field_map(told: dict[str, Any], name: str = "map") -> Plot:
-    """From above: where robots went, where they ended, and what lies in the way of the radio."""
+    """A view from above: the paths of the robots, their final positions, and the obstacles."""
     figure, (ax,) = _new(7, 5.5)
     ways = told["trajectories"]
     places = [point for way in ways.values() for point in way]
-    if places:  # boxes may reach far beyond where anybody goes
+    if places:  # boxes may extend far beyond the paths
         margin = 10.0
         xs, ys = [p[1] for p in places], [p[2] for p in places]
         ax.set_xlim(min(xs) - margin, max(xs) + margin)
@@ -66,7 +66,7 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
                 max(high[1] - low[1], 0.2),
                 color="#888888",
                 alpha=0.4,
-                label="takes from the signal" if i == 0 else None,
+                label="attenuates the signal" if i == 0 else None,
             )
         )
     for i, (robot, way) in enumerate(ways.items()):
@@ -78,11 +78,13 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
     ax.set_xlabel("x (m)")
     ax.set_ylabel("y (m)")
     _legend(figure, ax)
-    return Plot(name, "From above: the ways of the robots; marks are where they ended.", figure)
+    return Plot(
+        name, "View from above: the paths of the robots. Marks show the final positions.", figure
+    )
 
 
 def windows(series: dict[str, list[list[int]]], name: str = "windows") -> Plot:
-    """Of one run or more: the length of windows over simulated time."""
+    """Plots the length of windows over simulated time, for one run or more."""
     figure, (ax,) = _new(9, 3)
     for i, (text, rows) in enumerate(series.items()):
         colour = COLOURS[i % len(COLOURS)]
@@ -98,17 +100,17 @@ def windows(series: dict[str, list[list[int]]], name: str = "windows") -> Plot:
     if len(series) > 1:
         _legend(figure, ax)
     return Plot(
-        name, "Windows over time: the mean, and from the shortest to the longest beside it.", figure
+        name, "Windows over time: the mean, and the range from shortest to longest.", figure
     )
 
 
 def by_distance(told: dict[str, Any]) -> Plot | None:
-    """Of one run: every copy of every packet, by the distance at which it was sent."""
+    """Plots every copy of every packet of one run, by the distance at the send."""
     bins = told["distances"]
     if not bins:
         return None
     figure, (delay, loss) = _new(9, 3.2, 2)
-    for i, (blocked, text) in enumerate([(False, "line of sight"), (True, "something between")]):
+    for i, (blocked, text) in enumerate([(False, "line of sight"), (True, "blocked path")]):
         mine = [one for one in bins if one["blocked"] == blocked]
         if not mine:
             continue
@@ -138,15 +140,16 @@ def by_distance(told: dict[str, Any]) -> Plot | None:
         ax.set_xlim(left=0)
     _legend(figure, loss)
     text = (
-        "Each packet's delay in the network (mean, least and most) and loss, by the distance "
-        "between the two robots when it was sent, in steps of 5 m."
+        "Delay in the network (mean, minimum and maximum) and loss of each packet, by the "
+        "distance between the two robots at the send, in steps of 5 m."
     )
     return Plot("by_distance", text, figure)
 
 
 def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot | None:
-    """Of an experiment: a field for each combination, a line for each transport or method, bars of
-    95 %, and what the paper has."""
+    """Plots an experiment: one panel for each combination, one line for each transport or method,
+    intervals of 95 %, and the figures of the paper.
+    """
     rows = [row for row in results.rows() if "distance_m" in row.parameters]
     if not rows:
         return None
@@ -162,12 +165,12 @@ def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot 
                 _line(ax, mine, metric, line, i, len(lines))
                 _beside(ax, wanted, mine, metric, line, i)
             ax.set_xlabel("distance (m)")
-        # One range of distances, so that fields can be compared.
+        # One range of distances, so that panels can be compared.
         ends = [float(row.parameters["distance_m"]) for row in rows]
         margin = max(1.0, 0.05 * (max(ends) - min(ends)))
         for ax in axes[: len(fields)]:
             ax.set_xlim(min(ends) - margin, max(ends) + margin)
-        # Fields share this axis, and a limit fixes it: not before all is drawn.
+        # The panels share this axis, and a limit fixes it. Set it after everything is drawn.
         if metric == "loss_percent":
             axes[0].set_ylim(-5, 105)
         elif _wide(rows, metric):
@@ -183,7 +186,7 @@ def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot 
 
 
 def _wide(rows: Sequence[Row], metric: str) -> bool:
-    """Over more than a decade, small ones would lie on the axis."""
+    """True if the values span more than a factor of 20, too much for a linear axis."""
     values = [value for row in rows for value in row.values(metric)]
     return bool(values) and min(values) > 0 and max(values) > 20 * min(values)
 
@@ -197,7 +200,7 @@ def _line(ax: Axes, rows: Sequence[Row], metric: str, text: str, i: int, count: 
         [0.0 if math.isnan(y.low) else max(0.0, y.value - y.low) for _, y in found],
         [0.0 if math.isnan(y.high) else max(0.0, y.high - y.value) for _, y in found],
     ]
-    apart = (i - (count - 1) / 2) * 0.8  # metres, so that lines that agree can be told apart
+    apart = (i - (count - 1) / 2) * 0.8  # metres, so that equal lines remain distinguishable
     ax.errorbar(
         [x + apart for x, _ in found],
         [y.value for _, y in found],
@@ -235,7 +238,7 @@ def _beside(
 
 
 def profile(told: dict[str, dict[str, float]]) -> Plot:
-    """Where real time went, for each second simulated: a bar for each run, in milliseconds."""
+    """Shows the real time per simulated second: one bar for each run, in milliseconds."""
     figure, (ax,) = _new(9, 0.9 + 0.32 * len(told))
     names = ("physics", "network", "wait", "codec", "programs", "engine")
     left = [0.0] * len(told)
@@ -246,6 +249,6 @@ def profile(told: dict[str, dict[str, float]]) -> Plot:
         left = [a + b for a, b in zip(left, values, strict=True)]
     ax.set_yticks(rows, [wrap_text(text, SIDE_CHARACTERS) for text in told])
     ax.invert_yaxis()
-    ax.set_xlabel("real time for a second simulated (ms)")
+    ax.set_xlabel("real time per simulated second (ms)")
     _legend(figure, ax)
-    return Plot("profile", "Where the run spent its real time.", figure)
+    return Plot("profile", "The real time of the run by part.", figure)

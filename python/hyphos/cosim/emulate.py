@@ -1,4 +1,4 @@
-"""`hyphos cosim emulate`: starts the programs of a scenario, watches, and says what the run was."""
+"""`hyphos cosim emulate`: starts the programs of a scenario, watches them, and reports the run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOOK_S = 0.1
 class Wanted:
     scenario: Path
     ways: Ways = field(default_factory=Ways)
-    on: str | None = None  # the robot that `command` runs on; None: the first
+    on: str | None = None  # the robot that runs `command`; None: the first
     command: tuple[str, ...] = ()
     json: Path | None = None
     quiet: bool = False
@@ -39,15 +39,15 @@ class Wanted:
 
 @dataclass
 class _Programs:
-    """What runs on the robots."""
+    """The processes that run on the robots."""
 
-    own: dict[str, subprocess.Popen[str]] = field(default_factory=dict)  # of the scenario
+    own: dict[str, subprocess.Popen[str]] = field(default_factory=dict)  # from the scenario
     command: subprocess.Popen[str] | None = None
     readers: list[threading.Thread] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
 
     def codes(self) -> dict[str, int | None]:
-        """With which they have ended, by robot; None: they run."""
+        """Exit codes by robot. None: still running."""
         return {name: running.poll() for name, running in self.own.items()}
 
     def tell_failures(self) -> None:
@@ -57,20 +57,20 @@ class _Programs:
                 print(f"the program of {name} ended with code {code}", file=sys.stderr)
 
     def ended(self) -> bool:
-        """Whether there is no reason to go on."""
+        """True if there is no reason to continue."""
         if self.command is not None:
             return self.command.poll() is not None
         return bool(self.own) and all(p.poll() is not None for p in self.own.values())
 
 
 def emulate(wanted: Wanted) -> int:
-    """The exit code."""
+    """Runs the emulation. Returns the exit code."""
     with _signals_as_ctrl_c():
         running = Emulation(wanted.scenario, wanted.ways)
         names = [robot.name for robot in running.described.robots]
         if wanted.on is not None and wanted.on not in names:
             raise Error(
-                "not_found", f"there is no robot '{wanted.on}'", "--on", advice=", ".join(names)
+                "not_found", f"unknown robot '{wanted.on}'", "--on", advice=", ".join(names)
             )
         programs = _Programs()
         try:
@@ -100,7 +100,7 @@ def _run(wanted: Wanted, running: Emulation, programs: _Programs) -> tuple[dict[
         _watch(running, programs, shown=not wanted.quiet and sys.stderr.isatty())
     except KeyboardInterrupt:
         interrupted = True
-    # Before they are ended by us.
+    # Read the codes before this program ends the processes.
     codes, command = programs.codes(), programs.command and programs.command.poll()
     summary = running.end()
     return {**summary, "programs": codes, "command": command}, interrupted
@@ -134,7 +134,7 @@ def _start(wanted: Wanted, running: Emulation, programs: _Programs) -> None:
 
 def _words(words: Sequence[str], running: Emulation) -> list[str]:
     words = with_addresses(words, running.hosts)
-    # The one that runs this, wherever it is installed.
+    # Use the interpreter of this program, wherever Hyphos is installed.
     return [sys.executable, "-m", "hyphos", *words[1:]] if words[0] == "hyphos" else words
 
 
@@ -150,7 +150,7 @@ def _copy(name: str, lines: TextIO) -> None:
 
 
 def _watch(running: Emulation, programs: _Programs, *, shown: bool) -> None:
-    """Until the time is over, or nothing is left to wait for."""
+    """Waits until the time is over or no process is left."""
     try:
         while not running.over and not programs.ended():
             news = running.watch(_LOOK_S)
@@ -180,12 +180,14 @@ def _report(wanted: Wanted, summary: dict[str, Any]) -> None:
         try:
             wanted.json.write_text(text + "\n")
         except OSError as error:
-            raise Error("io", f"cannot be written: {error.strerror}", str(wanted.json)) from error
+            raise Error(
+                "io", f"the file cannot be written: {error.strerror}", str(wanted.json)
+            ) from error
 
 
 @contextmanager
 def _signals_as_ctrl_c() -> Iterator[None]:
-    """The other ways to be asked to end: by `kill`, by a terminal that is closed."""
+    """Treats other requests to end like Ctrl-C: `kill`, or a terminal that closes."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

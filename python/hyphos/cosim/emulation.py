@@ -1,4 +1,4 @@
-"""Robots of a scenario as hosts with real programs, and its simulated radio between them, in real
+"""Robots of a scenario as hosts with real programs, and the simulated radio between them, in real
 time.
 
     with Emulation(Path("emulate.yaml")) as running:
@@ -7,9 +7,9 @@ time.
         ...
         print(running.end()["valid"])
 
-A robot is a network namespace with one device, `radio0`, an address, and a /dev/shm of its own.
-Needs root. Everything is removed by `down()`, which `with` calls, or by the reaper, however the
-program ends.
+A robot is a network namespace with one device, `radio0`, an address, and its own /dev/shm. Needs
+root. `down()` removes everything. `with` calls it, and the reaper removes everything if the program
+ends in another way.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from hyphos.lab.standing import Standing
 from hyphos.tools.native import program
 
 DEVICE = "radio0"
-_SHM_MB = 256  # at most, for each robot
-# The program reads scenario and libraries first; a simulator of its own has 5 s for an answer.
+_SHM_MB = 256  # limit for each robot
+# The program first reads the scenario and libraries. A simulator process has 5 s for a reply.
 _PATIENCE_S = 60.0
-_GRACE_S = 15.0  # to come to its end; it may be waiting for a simulator
+_GRACE_S = 15.0  # for the end of the program, which may wait for a simulator
 
 
 @dataclass(frozen=True)
 class Robot:
-    """As the scenario has it."""
+    """A robot of the scenario."""
 
     name: str
     address: str
@@ -56,7 +56,7 @@ class Described:
 
     @staticmethod
     def of(scenario: Path, seed: int | None = None) -> Described:
-        """Reads a scenario. Error with all that is wrong, each with file, line and key."""
+        """Reads a scenario. Raises Error with all problems, each with file, line and key."""
         words = [str(_program()), "describe", str(scenario), *_seed(seed)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -76,7 +76,7 @@ def _seed(seed: int | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Ways:
-    """How a scenario is run; None: as it says itself."""
+    """Options of a run. None: the value in the scenario."""
 
     seconds: float | None = None
     seed: int | None = None
@@ -93,7 +93,7 @@ class Ways:
 
 
 class Emulation(Standing):
-    """Robots by name, and the radio between them. One thread."""
+    """Robots by name, and the radio between them. Use from one thread."""
 
     def __init__(self, scenario: Path, ways: Ways | None = None) -> None:
         self._scenario = scenario
@@ -113,13 +113,13 @@ class Emulation(Standing):
 
     @property
     def seconds(self) -> float:
-        """How long it is meant to last."""
+        """The planned duration of the run."""
         return self._ways.seconds or self.described.seconds
 
-    # Coming up.
+    # --- start ---
 
     def up(self) -> Self:
-        """The clock stands still until begin()."""
+        """Creates robots and radio. The clock does not run before begin()."""
         need_namespaces("a network of namespaces")
         need_tun()
         sweep(cgroup_folders())
@@ -135,7 +135,7 @@ class Emulation(Standing):
 
     def _make(self, robot: Robot, reaper: Reaper) -> None:
         bare = make_host(reaper, robot.name, robot.address, self.described.prefix, self._resources)
-        # Robots on one machine would find each other in its /dev/shm, past the radio.
+        # Robots on one machine would find each other in its /dev/shm, without the radio.
         shm = SmallShm(reaper, f"{robot.name}-shm", _SHM_MB)
         self._resources += shm.resources
         place = bare.place.within(Place(reaper, shm=shm.path))
@@ -151,10 +151,10 @@ class Emulation(Standing):
         for host in self.hosts.values():
             bring_up(host, DEVICE)
 
-    # While it runs.
+    # --- run ---
 
     def begin(self) -> None:
-        """From now on packets flow, and time passes."""
+        """Starts the clock and the flow of packets."""
         assert self._radio is not None and self._radio.stdin is not None
         try:
             self._radio.stdin.write(b"begin\n")
@@ -163,8 +163,9 @@ class Emulation(Standing):
             raise self._failure() from None
 
     def watch(self, seconds: float) -> dict[str, Any] | None:
-        """Waits at most so long for news: how far it is, or, once it has come to its end, the
-        summary. Error if the radio has failed."""
+        """Waits at most `seconds` for news. Returns the progress, or the summary after the end.
+        Raises Error if the radio has failed.
+        """
         if self._summary is not None:
             return self._summary
         line = self._line(seconds)
@@ -182,7 +183,7 @@ class Emulation(Standing):
         return self._summary is not None
 
     def end(self) -> dict[str, Any]:
-        """Ends it now, unless it is over: the summary."""
+        """Ends the run, unless it is over, and returns the summary."""
         assert self._radio is not None
         if self._summary is None:
             with suppress(ProcessLookupError):
@@ -192,13 +193,13 @@ class Emulation(Standing):
                 self._radio.kill()
                 raise Error(
                     "timeout",
-                    f"it did not come to its end within {_GRACE_S:g} s and was killed",
+                    f"the emulation did not end within {_GRACE_S:g} s and was killed",
                     "hyphos-cosim-emulate",
                 )
         return self._summary
 
     def _line(self, seconds: float) -> str | None:
-        """The next one of the radio; None: not within this time; empty: it has ended."""
+        """The next line of the radio. None: no line in time. Empty: the radio has ended."""
         assert self._radio is not None and self._radio.stdout is not None
         while b"\n" not in self._text:
             ready, _, _ = select.select([self._radio.stdout], [], [], seconds)
@@ -212,16 +213,16 @@ class Emulation(Standing):
         return line.decode()
 
     def _failure(self) -> Error:
-        """Why the radio has ended; what it says itself stands before that."""
+        """The error for a radio that has ended. Its own messages were printed before."""
         assert self._radio is not None
         code = self._radio.wait(_PATIENCE_S)
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
         return Error("disconnected", f"the emulation {how}", "hyphos-cosim-emulate")
 
-    # Going down.
+    # --- end ---
 
     def down(self) -> None:
-        """Ends what runs on the robots, and removes them."""
+        """Ends the programs on the robots, and removes the robots."""
         if self._reaper is None:
             return
         if self._radio is not None:
@@ -244,7 +245,7 @@ class Emulation(Standing):
 
 
 def with_addresses(words: Sequence[str], hosts: dict[str, Host]) -> list[str]:
-    """{NAME} is the address of that robot."""
+    """Replaces {NAME} by the address of that robot."""
 
     def put(word: str) -> str:
         for name, host in hosts.items():

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 _ADVICE = (
-    "What was seen is not what the scenario says. Give the machine less to do, or raise\n"
-    "           realtime.lag_p99_ms and lag_longest_ms if so much does not matter to you."
+    "The results do not represent the scenario. Reduce the load of the machine, or raise\n"
+    "           realtime.lag_p99_ms and lag_longest_ms if this lag is acceptable."
 )
 
 
@@ -35,14 +35,11 @@ def summary_lines(run: dict[str, Any]) -> Iterator[str]:
     )
     programs = run["programs_late"]
     yield (
-        f"           an ordinary program is woken {programs['p50_ms']:.3f} ms (p50), "
+        f"           wake-ups of an ordinary program are {programs['p50_ms']:.3f} ms (p50), "
         f"{programs['p99_ms']:.3f} (p99, at most {limits['lag_longest_ms']:.3f}) late here"
     )
     yield from _packets(run["packets"])
-    yield (
-        f"lost here  {run['overrun']} before they were read, {run['refused']} by a device that "
-        f"took no more"
-    )
+    yield (f"lost here  {run['overrun']} before the read, {run['refused']} refused by a device")
     machine = run["machine"]
     yield (
         f"processor  {machine['own']:.1%} of the machine's by this radio, {machine['others']:.1%} "
@@ -63,4 +60,4 @@ def _packets(counts: dict[str, Any]) -> Iterator[str]:
     for reason, count in dropped.items():
         yield f"           {count} {reason}"
     if counts["to_nobody"]:
-        yield f"           besides {counts['to_nobody']} to addresses that no robot has"
+        yield f"           in addition {counts['to_nobody']} to addresses of no robot"

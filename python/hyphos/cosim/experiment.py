@@ -1,4 +1,4 @@
-"""What an experiment of the co-simulator is: cells, each a scenario, run with several seeds."""
+"""Experiments of the co-simulator: cells, each a scenario, run with several seeds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Cell:
     """One combination of parameters."""
 
     parameters: Parameters
-    scenario: Mapping[str, Any]  # as cosim.yaml has it
-    flow: str  # whose delay and loss count
-    method: str = ""  # instead of the scenario's
+    scenario: Mapping[str, Any]  # in the format of cosim.yaml
+    flow: str  # the flow whose delay and loss count
+    method: str = ""  # replaces the method of the scenario
 
     @property
     def key(self) -> str:
@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of files."""
+        """The name used in file names."""
         return "-".join(str(value).replace(" ", "_") for value in self.parameters.values())
 
     def text(self) -> str:
@@ -48,35 +48,35 @@ def key_of(parameters: Parameters) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """A cell of a table: what was measured, and in small its interval."""
+    """A cell of a table: the measured value, and its interval in small print."""
 
     text: str
     small: str = ""
-    span: int = 1  # columns, of words in the place of figures
+    span: int = 1  # number of columns, for text in place of figures
 
 
 @dataclass(frozen=True)
 class Table:
-    """For people, on a terminal or in a page."""
+    """A table for display on a terminal or a page."""
 
     name: str
     title: str
     heads: list[str]
     lines: list[list[Figure]]
     notes: list[str] = field(default_factory=list)
-    left: int = 1  # columns of words
+    left: int = 1  # number of text columns
 
 
 @dataclass(frozen=True)
 class Experiment:
     name: str
     about: str
-    # By the radio, `analytic` or `ns3`.
+    # The argument is the radio: `analytic` or `ns3`.
     cells: Callable[[str], list[Cell]]
     tables: Callable[[Results], list[Table]]
-    metrics: tuple[str, ...]  # that its pictures show, by distance
+    metrics: tuple[str, ...]  # shown in pictures, by distance
     seeds: int = 3
     full_seeds: int = 20
-    network: str = ""  # the radio it runs with unless told; empty: ns3 if it is here
-    lines_by: str = ""  # the parameter that has a line each in pictures
+    network: str = ""  # the default radio. Empty: ns3 if available
+    lines_by: str = ""  # the parameter with one line per value in pictures
     paper: Callable[[Parameters, str], float | None] = lambda _parameters, _metric: None

@@ -11,12 +11,12 @@ from hyphos.tools.native import program
 
 
 def become(words: Sequence[str]) -> NoReturn:
-    """Becomes that program. Error if it is missing."""
+    """Replaces this process by the native program. Raises Error if the program is missing."""
     path = program("cosim", "hyphos-cosim")
     os.execv(path, [str(path), *words])
 
 
 def output(*words: str) -> str:
-    """What it prints. Error if it is missing, or fails."""
+    """Returns the output of the native program. Raises Error if it is missing or fails."""
     path = program("cosim", "hyphos-cosim")
     return subprocess.run([path, *words], capture_output=True, text=True, check=True).stdout

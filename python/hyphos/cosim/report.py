@@ -18,21 +18,23 @@ from hyphos.lab.page import Cell
 from hyphos.lab.plots import Plot
 
 WORDS = {
-    "delay": "From the send by a program to the delivery by the network; with acknowledgements, "
-    "until all that was sent before had come, too. Until read: to the instant at which the "
-    "program at the other end can see it.",
-    "loss": "The share of messages that had not arrived when the run ended.",
-    "window": "The span of simulated time for which physics and network run on their own before "
-    "they exchange what happened.",
-    "bounds": "What the run guarantees for every packet: how much later than without windows it "
-    "may be read, how far a robot may have been from where the network believed it, and how wrong "
-    "the received power may be.",
+    "delay": "From the send by a program to the delivery by the network. With acknowledgements: "
+    "until this message and all earlier messages have arrived. Until the read: to the instant at "
+    "which the receiving program can read the message.",
+    "loss": "The share of messages that had not arrived at the end of the run.",
+    "window": "The span of simulated time for which physics and network run independently before "
+    "they exchange their events.",
+    "bounds": "The guarantees of the run for every packet. Latency: the largest additional delay "
+    "before the read, compared to a run without windows. Position: the largest distance between a "
+    "robot and the position that the network used. Power: the largest error of the received power.",
     "ledger": "Every copy of every packet: sent = delivered + dropped + in flight.",
 }
 
 
 def write_report(what: Path, output: Path | None) -> Path:
-    """Of a folder of an experiment, or of what `run --json` has written; returns its path."""
+    """Writes the report of an experiment's folder, or of a file from `run --json`. Returns the path
+    of the report.
+    """
     if what.is_dir():
         return page.write(output or what / "report.html", _experiment_page(what))
     return page.write(output or what.with_name("report.html"), _run_page(read_run(what)))
@@ -42,12 +44,15 @@ def read_run(path: Path) -> dict[str, Any]:
     try:
         told = json.loads(path.read_text())
         if not isinstance(told, dict) or told.get("cosim") != 1:
-            raise ValueError("no `cosim` 1 in it")
+            raise ValueError("the key `cosim` is not 1")
     except OSError as error:
-        raise Error("not_found", f"cannot be read: {error.strerror}", str(path)) from None
+        raise Error("not_found", f"the file cannot be read: {error.strerror}", str(path)) from None
     except ValueError as error:
         raise Error(
-            "corrupt", f"this is no run: {error}", str(path), "hyphos cosim run FILE --json"
+            "corrupt",
+            f"the file does not contain a run: {error}",
+            str(path),
+            "hyphos cosim run FILE --json",
         ) from None
     return told
 
@@ -80,8 +85,8 @@ def _run_page(told: dict[str, Any]) -> str:
     about = (
         f"{len(told['robots'])} robots, {told['end_ns'] * 1e-9:g} s by {told['method']}, seed "
         f"{told['seed']}; physics: {told['physics']}, radio: {radio}"
-        + (f"; everything goes through {told['via']}" if told["via"] else "")
-        + ("" if told["whole"] else "; stopped before its end")
+        + (f"; every packet goes through {told['via']}" if told["via"] else "")
+        + ("" if told["whole"] else "; stopped before the end")
     )
     parts = [
         page.paragraph(about, dim=True),
@@ -89,7 +94,7 @@ def _run_page(told: dict[str, Any]) -> str:
         page.section("Flows", _flows(told)) if told["flows"] else "",
         page.section("Bounds", _bounds(told)),
         page.section("Ledger", _ledger(told)),
-        page.section("What the words mean", page.words(WORDS)),
+        page.section("Definitions", page.words(WORDS)),
         page.section("Machine", page.machine_table(told["machine"])),
         page.section("Command", _command(told["command"])),
         page.section("Scenario", _command(told["scenario_text"])),
@@ -101,7 +106,7 @@ def _run_page(told: dict[str, Any]) -> str:
 
 
 def _profile(told: dict[str, Any]) -> dict[str, float]:
-    """Milliseconds for each second simulated."""
+    """Milliseconds per simulated second."""
     seconds = max(told["end_ns"] * 1e-9, 1e-9)
     return {
         name.removesuffix("_ns"): value * 1e-6 / seconds for name, value in told["profile"].items()
@@ -174,7 +179,7 @@ def _experiment_page(folder: Path) -> str:
     about = results.about
     wanted = experiments.find(about["name"])
     if not results.runs:
-        raise Error("not_found", "nothing was run yet", str(folder), about["command"])
+        raise Error("not_found", "no run is complete yet", str(folder), about["command"])
     results.write_summary()
     plots: list[Plot | None] = [
         draw.against_distance(wanted, results, metric) for metric in wanted.metrics
@@ -185,7 +190,7 @@ def _experiment_page(folder: Path) -> str:
         plots.append(draw.field_map(list(shown.values())[-1]))
         plots.append(draw.profile({name: _profile(one) for name, one in shown.items()}))
     head = (
-        f"{wanted.about} Radio: {about['network']}; {about['seeds']} seeds; begun {about['begun']}"
+        f"{wanted.about} Radio: {about['network']}; {about['seeds']} seeds; start {about['begun']}"
         + ("" if results.whole else f"; {len(results.runs)} of {about['runs']} runs so far")
     )
     files = ["summary.csv", "summary.json", "runs.csv", RUNS]
@@ -194,9 +199,9 @@ def _experiment_page(folder: Path) -> str:
     parts = [
         page.paragraph(head, dim=True),
         *(page.figure(plot) for plot in plots if plot is not None),
-        page.section("Beside the paper", *map(_table, wanted.tables(results))),
+        page.section("Comparison with the paper", *map(_table, wanted.tables(results))),
         page.section("Bounds, ledger and speed", _table(_guarantees(results))),
-        page.section("What the words mean", page.words(WORDS)),
+        page.section("Definitions", page.words(WORDS)),
         page.section("Machine", page.machine_table(about["machine"])),
         page.section("Command", _command(about["command"])),
         page.section("One of the scenarios", _command(first.read_text())) if first else "",
@@ -206,7 +211,9 @@ def _experiment_page(folder: Path) -> str:
 
 
 def _shown(results: Results, wanted: Experiment) -> dict[str, dict[str, Any]]:
-    """Whole runs for pictures: one of each line, of the first field in which most could run."""
+    """Complete runs for pictures: one for each line, from the first panel in which most lines could
+    run.
+    """
     by_field: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in results.rows():
         others = tuple(v for k, v in row.parameters.items() if k != wanted.lines_by)

@@ -1,4 +1,4 @@
-"""A folder of an experiment: every run as it came, the scenarios, and what the runs amount to."""
+"""A folder of an experiment: every run as recorded, the scenarios, and the summary of the runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Run:
 
     parameters: dict[str, str | float]
     seed: int
-    digest: str  # of what was run
-    figures: dict[str, float] | None  # None: it could not be run
+    digest: str  # of the scenario that was run
+    figures: dict[str, float] | None  # None: the run was impossible
     failure: str = ""
-    trace: str = ""  # its hash
+    trace: str = ""  # hash of the trace
     at: str = ""
 
     @property
@@ -66,7 +66,7 @@ class Row:
         return next((run.failure for run in self.runs if run.failure), "")
 
     def values(self, metric: str) -> list[float]:
-        """Of the runs that have it, by seed."""
+        """The values of the runs that have this metric, by seed."""
         found = [run.figures[metric] for run in self.runs if run.figures is not None]
         return [value for value in found if not math.isnan(value)]
 
@@ -74,19 +74,19 @@ class Row:
         return {run.seed: run.figures[metric] for run in self.runs if run.figures is not None}
 
     def estimate(self, metric: str) -> Estimate:
-        """The mean, with the interval of a bootstrap over seeds."""
+        """The mean, with an interval by a bootstrap over seeds."""
         if metric not in self._known:
             self._known[metric] = bootstrap(self.values(metric), mean)
         return self._known[metric]
 
 
 class Results:
-    """Appends each run at once, so that an experiment that was stopped can go on."""
+    """Appends each run at once, so that a stopped experiment can continue."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs: list[Run] = []
-        self._rows: tuple[int, list[Row]] = (0, [])  # and of how many runs
+        self._rows: tuple[int, list[Row]] = (0, [])  # with the number of runs
         path = folder / RUNS
         if not path.exists():
             return
@@ -95,11 +95,14 @@ class Results:
             try:
                 self.runs.append(_run(line))
             except (ValueError, TypeError, KeyError):
-                if number == len(lines) and not line.endswith("\n"):  # it was killed while writing
+                if number == len(lines) and not line.endswith("\n"):  # killed while writing
                     path.write_text("".join(lines[:-1]))
                     return
                 raise Error(
-                    "corrupt", "this is no run of an experiment", f"{path}:{number}", "--overwrite"
+                    "corrupt",
+                    "the line is not a run of an experiment",
+                    f"{path}:{number}",
+                    "--overwrite",
                 ) from None
 
     @property
@@ -109,19 +112,19 @@ class Results:
         except FileNotFoundError:
             raise Error(
                 "not_found",
-                "there are no results of an experiment here",
+                "the folder has no results of an experiment",
                 str(self.folder),
                 "hyphos cosim experiment NAME -o FOLDER",
             ) from None
         except ValueError:
             raise Error(
-                "corrupt", "this is no experiment", str(self.folder / "experiment.json")
+                "corrupt", "the file is not an experiment", str(self.folder / "experiment.json")
             ) from None
         return told
 
     @property
     def whole(self) -> bool:
-        """Whether all runs that were asked for are there."""
+        """True if all requested runs are in the folder."""
         return bool(len(self.runs) == self.about["runs"])
 
     def add(self, run: Run) -> None:
@@ -130,8 +133,9 @@ class Results:
             file.write(_line(run) + "\n")
 
     def missing(self, cells: Sequence[Cell], seeds: int) -> list[tuple[Cell, int]]:
-        """What is not yet there, seed by seed, so that what was stopped has something of every
-        cell. Error if what is there was another version of a cell."""
+        """The runs that are not in the folder yet, seed by seed, so that a stopped experiment has
+        runs of every cell. Raises Error if the folder has another version of a cell.
+        """
         known = {run.key: run.digest for run in self.runs}
         found = []
         for cell in cells:
@@ -142,14 +146,14 @@ class Results:
                 elif told != digest:
                     raise Error(
                         "already_exists",
-                        "there are results of another version of this experiment here",
+                        "the folder has results of another version of this experiment",
                         str(self.folder),
-                        "--overwrite begins anew",
+                        "--overwrite starts over",
                     )
         return sorted(found, key=lambda one: one[1])
 
     def keep(self, cell: Cell, told: dict[str, Any]) -> None:
-        """The whole of one run of each cell, for the pictures."""
+        """Keeps the complete data of one run of each cell, for the pictures."""
         path = self._shown(cell.parameters)
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
@@ -165,7 +169,7 @@ class Results:
         return self.folder / "shown" / f"{Cell(parameters, {}, '').name}.json.gz"
 
     def rows(self) -> list[Row]:
-        """As the experiment has its cells."""
+        """The rows in the order of the experiment's cells."""
         if self._rows[0] != len(self.runs):
             self._rows = len(self.runs), self._in_order()
         return self._rows[1]
@@ -178,7 +182,7 @@ class Results:
         return sorted(rows.values(), key=lambda row: order.get(key_of(row.parameters), len(order)))
 
     def row(self, **parameters: str | float) -> Row | None:
-        """The row with these parameters, whatever its others are."""
+        """The first row with these parameters, for any value of the other parameters."""
         return next(
             (
                 row

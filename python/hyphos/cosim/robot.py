@@ -1,4 +1,4 @@
-"""Runs the nodes of one robot of a co-simulation, those in Python among them. The engine starts it:
+"""Runs the nodes of one robot of a co-simulation, including Python nodes. The engine starts it:
 
 python -m hyphos.cosim.robot --robot NAME --plan FILE [--set KEY=VALUE]... [--node NODE]...
 """
@@ -20,7 +20,7 @@ from hyphos.node import Node, Runtime
 
 
 class Nodes:
-    """The Python nodes of a robot, and what was made for them."""
+    """The Python nodes of a robot and the objects created for them."""
 
     def __init__(self, plan: Path, settings: list[str], names: list[str]) -> None:
         self._plan = plan
@@ -40,7 +40,7 @@ class Nodes:
             made = load_node(entry, str(self._plan))
             node = runtime.node(entry["name"])
             self._nodes.append(node)
-            # In the pool: what a node publishes at its start has its place in the order, too.
+            # Runs in the pool, so that messages published at start also have a place in the order.
             runtime.settle(partial(self._keep, made, node))
 
     def _keep(self, make: Any, node: Node) -> None:
@@ -55,7 +55,7 @@ class Nodes:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the engine, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the engine
     words = argparse.ArgumentParser("hyphos.cosim.robot", description=__doc__)
     words.add_argument("--robot", required=True)
     words.add_argument("--plan", required=True, type=Path)

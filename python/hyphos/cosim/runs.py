@@ -1,4 +1,4 @@
-"""One run of a scenario by the native program, and what of it is kept."""
+"""One run of a scenario by the native program, and the recorded part of its result."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.tools.native import program
 
-# What a method or a radio cannot do is a result; anything else ends an experiment.
+# Limits of a method or a radio are a result. Any other failure ends an experiment.
 _CANNOT = ("idle deadlock", "non-positive window", "time overflow")
 
-_ATTEMPTS = 3  # a machine that is busy elsewhere may keep a simulator from answering in time
+_ATTEMPTS = 3  # on a busy machine a simulator may miss its time limit
 
 
 @dataclass(frozen=True)
 class Ran:
-    """`told`: what `--json` has written; None if the scenario could not be run to its end."""
+    """`told` is the output of `--json`. None if the scenario could not run to its end."""
 
     told: dict[str, Any] | None
     failure: str = ""
 
 
 class Native:
-    """Runs scenarios one after the other; `stop`, in a signal handler say, ends the one that
-    runs."""
+    """Runs scenarios one after the other. `stop` ends the current run, for example from a signal
+    handler.
+    """
 
     def __init__(self) -> None:
         self._program = program("cosim", "hyphos-cosim")
@@ -45,7 +46,9 @@ class Native:
             self._running.terminate()
 
     def run(self, scenario: Path, seed: int, method: str = "") -> Ran | None:
-        """None if it was stopped. Error if the scenario or the machine is at fault."""
+        """Returns None if the run was stopped. Raises Error if the scenario or the machine is at
+        fault.
+        """
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._run(scenario, seed, method)
@@ -68,7 +71,7 @@ class Native:
                 start_new_session=True,
             )
             self._running = running
-            if self.stopped:  # meanwhile
+            if self.stopped:  # stopped meanwhile
                 running.terminate()
             _, err = running.communicate()
             self._running = None
@@ -81,15 +84,15 @@ class Native:
 
 
 def _failed(err: str, scenario: Path) -> Ran:
-    first = err.splitlines()[0] if err else "it says nothing"
+    first = err.splitlines()[0] if err else "no error text"
     if any(word in err for word in _CANNOT):
         return Ran(None, first)
     code = "timeout" if first.endswith("[timeout]") else "internal"
-    raise Error(code, f"a run failed: {first}", str(scenario), "hyphos cosim run shows all")
+    raise Error(code, f"a run failed: {first}", str(scenario), "hyphos cosim run shows all output")
 
 
 def figures(told: dict[str, Any], flow: str) -> dict[str, float]:
-    """The numbers of a run that an experiment compares: those of one flow, and of the run."""
+    """The numbers of a run that an experiment compares: the figures of one flow and of the run."""
     one = next((f for f in told["flows"] if f["name"] == flow), None)
     if one is None:
         raise Error("not_found", f"the run has no flow '{flow}'", told["scenario"])
@@ -98,7 +101,7 @@ def figures(told: dict[str, Any], flow: str) -> dict[str, float]:
     found = {
         "loss_percent": _times(one["loss"], 100),
         "delay_ms": one["delay_ms"]["mean"],
-        # Of all messages, were those that are lost like those that came.
+        # The sum over all messages, assuming that lost messages resemble the delivered ones.
         "delay_sum_s": _times(one["delay_ms"]["mean"], one["messages"] * 1e-3),
         "read_delay_ms": one["read_delay_ms"]["mean"],
         "delay_p95_ms": one["delay_ms"]["p95"],

@@ -15,7 +15,7 @@
 namespace hyphos::cosim {
 namespace {
 
-/// The stand-in's process; ends with this.
+/// The process of the stand-in. It ends with this object.
 class StandIn {
  public:
   StandIn(const std::string& family, const std::string& fault, long after)
@@ -76,7 +76,7 @@ std::unique_ptr<RemotePhysics> gazebo(const GazeboOptions& options) {
           .or_throw());
 }
 
-/// Servers of simulators that a suite has made; they live as long as the program.
+/// The servers that a suite has started. They live as long as the program.
 std::unique_ptr<Physics> beside(const std::string& family) {
   static std::vector<std::unique_ptr<StandIn>> servers;
   servers.push_back(std::make_unique<StandIn>(family, "", 0));
@@ -92,7 +92,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NetworkConformance);
 using Families = testing::Types<Fortress, Harmonic>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gazebo, PhysicsConformance, Families);
 
-TEST(Gazebo, models_are_where_the_server_says_at_every_step) {
+TEST(Gazebo, models_have_the_poses_of_the_server_at_every_step) {
   const StandIn server("ignition", "", 0);
   const auto physics = gazebo(options(server));
   const auto ready = physics->init(4, 1);
@@ -112,7 +112,7 @@ TEST(Gazebo, models_are_where_the_server_says_at_every_step) {
   }
 }
 
-TEST(Gazebo, a_notice_that_is_lost_when_both_meet_is_given_again) {
+TEST(Gazebo, a_lost_subscription_is_sent_again) {
   const StandIn server("ignition", "deaf", 0);
   const auto physics = gazebo(options(server));
   const auto ready = physics->init(4, 1);
@@ -120,7 +120,7 @@ TEST(Gazebo, a_notice_that_is_lost_when_both_meet_is_given_again) {
   EXPECT_TRUE(physics->advance({10'000'000}).ok());
 }
 
-TEST(Gazebo, models_look_where_the_server_says_and_turn_as_they_do) {
+TEST(Gazebo, models_have_the_orientation_and_turn_of_the_server) {
   const StandIn server("gz", "", 0);
   const auto physics = gazebo(options(server, "gz"));
   ASSERT_TRUE(physics->init(4, 1).ok());
@@ -132,7 +132,7 @@ TEST(Gazebo, models_look_where_the_server_says_and_turn_as_they_do) {
   EXPECT_LT(length(now.turn - Vec3{0, 0, 0.5}), 1e-6);
 }
 
-TEST(Gazebo, a_model_that_is_told_where_to_go_is_named_and_the_others_go_on) {
+TEST(Gazebo, a_motion_command_is_refused_and_the_run_continues) {
   const StandIn server("ignition", "", 0);
   const auto physics = gazebo(options(server));
   ASSERT_TRUE(physics->init(4, 1).ok());
@@ -153,7 +153,7 @@ void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fault; }
 
 class GazeboFault : public testing::TestWithParam<Broken> {};
 
-TEST_P(GazeboFault, is_a_named_error_within_the_timeout_and_for_good) {
+TEST_P(GazeboFault, gives_a_permanent_error_within_the_timeout) {
   const auto& [fault, code, says] = GetParam();
   const StandIn server("ignition", fault, 20);
   GazeboOptions told = options(server);
@@ -170,17 +170,17 @@ TEST_P(GazeboFault, is_a_named_error_within_the_timeout_and_for_good) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Gazebo, GazeboFault,
-    testing::Values(Broken{"hang", Code::timeout, "gave no answer on /world/field/control"},
+    testing::Values(Broken{"hang", Code::timeout, "did not reply on /world/field/control"},
                     Broken{"ignore", Code::timeout, "its poses are still of"},
                     Broken{"fast", Code::corrupt, "max_step_size is more than 1000 us"},
                     Broken{"refuse", Code::io, "refused to step"},
-                    Broken{"lose", Code::corrupt, "'m3' as if it were not there any more"},
-                    Broken{"nan", Code::corrupt, "as if it were nowhere"},
-                    Broken{"run", Code::corrupt, "somebody else steps it"},
+                    Broken{"lose", Code::corrupt, "'m3' with no pose"},
+                    Broken{"nan", Code::corrupt, "with an invalid pose"},
+                    Broken{"run", Code::corrupt, "another client steps the world"},
                     Broken{"silent", Code::timeout, "its poses are still of"}),
     [](const auto& broken) { return broken.param.fault; });
 
-TEST(Gazebo, a_server_that_is_killed_is_an_error_that_names_it) {
+TEST(Gazebo, a_killed_server_gives_an_error_with_its_name) {
   const StandIn server("ignition", "die", 20);
   GazeboOptions told = options(server);
   told.timeout = Duration::from_ms(10'000);
@@ -188,13 +188,13 @@ TEST(Gazebo, a_server_that_is_killed_is_an_error_that_names_it) {
   auto ran = physics->init(4, 1);
   for (std::int64_t ms = 1; ms <= 100 && ran.ok(); ++ms) ran = physics->advance({ms * 1'000'000});
   ASSERT_FALSE(ran.ok());
-  // The transport may not have noticed yet that nobody is there.
+  // The transport may not have detected the end of the server yet.
   EXPECT_TRUE(ran.error().code == Code::timeout || ran.error().code == Code::disconnected);
   EXPECT_NE(ran.error().message.find("/world/field/control"), std::string::npos)
       << ran.error().to_string();
 }
 
-TEST(Gazebo, nobody_there_and_other_models_and_other_messages_are_told_at_the_start) {
+TEST(Gazebo, init_reports_a_missing_server_model_or_message_type) {
   const StandIn server("ignition", "", 0);
   GazeboOptions told = options(server);
   told.timeout = Duration::from_ms(2000);
@@ -209,8 +209,8 @@ TEST(Gazebo, nobody_there_and_other_models_and_other_messages_are_told_at_the_st
   const auto other = gazebo(told)->init(4, 1);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, Code::not_found) << other.error().to_string();
-  EXPECT_NE(other.error().message.find("no model 'husky'"), std::string::npos);
-  EXPECT_NE(other.error().message.find("m1"), std::string::npos) << "what there is";
+  EXPECT_NE(other.error().message.find("no moving model 'husky'"), std::string::npos);
+  EXPECT_NE(other.error().message.find("m1"), std::string::npos) << "the published models";
 
   told = options(server);
   told.messages = GazeboMessages::gz;
@@ -235,7 +235,7 @@ TEST(Gazebo, wrong_options_are_refused_by_name) {
   }
 }
 
-TEST(Gazebo, options_come_back_from_their_text) {
+TEST(Gazebo, options_survive_a_round_trip_through_text) {
   GazeboOptions options;
   options.world = "field";
   options.partition = "mine";

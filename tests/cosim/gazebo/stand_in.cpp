@@ -1,13 +1,13 @@
-// Offers what the adapter uses of a Gazebo server, without its physics: the world-control service,
-// and poses of five models, of which m0 to m3 go round circles, published whenever they change and
-// every few milliseconds. It ends when its input does.
+// A stand-in for a Gazebo server without physics. It offers the world-control service and publishes
+// poses of five models, at every change and every few milliseconds. The models m0 to m3 move on
+// circles. The program ends at the end of its input.
 //
 //   cosim_gazebo_stand_in WORLD PARTITION ignition|gz [FAULT [STEPS]]
 //
-// A fault begins after STEPS steps: die, hang (no answers), ignore (steps are agreed, and not
-// made), fast (two for one), refuse, lose (a model), nan, run (on, paused or not), silent (no
-// poses). `deaf` is another: until the first service call ends, the notices of subscribers are
-// lost.
+// A fault begins after STEPS steps: die, hang (no replies), ignore (steps are accepted but not
+// made), fast (two steps instead of one), refuse, lose (a model), nan, run (continue, paused or
+// not), silent (no poses). The fault `deaf` loses the notices of subscribers until the end of the
+// first service call.
 
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ class StandIn {
     for (;;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       const std::lock_guard lock(mutex_);
-      // In two parts, so that poses of the middle of what was asked are seen as well.
+      // In two parts, so that poses in the middle of the requested steps are published as well.
       const long part = pending_ > 1 ? pending_ / 2 : pending_;
       for (int half = 0; half < 2; ++half) {
         const long now = half == 0 ? part : pending_ - part;
@@ -80,9 +80,9 @@ class StandIn {
     return true;
   }
 
-  /// As if the notices of those that are there had never arrived.
+  /// Acts as if the notices of existing subscribers had never arrived.
   static void lose_subscribers() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they are on their way
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the notices are in flight
     auto* transport = ignition::transport::NodeShared::Instance();
     const std::lock_guard lock(transport->mutex);
     transport->remoteSubscribers = {};
@@ -97,7 +97,7 @@ class StandIn {
     if (faulty("silent") || (fault_.kind == "deaf" && !has_heard_)) return;
     typename Family::Poses poses;
     auto* stamp = poses.mutable_header()->mutable_stamp();
-    const long long ns = 42'000'000'000 + steps_ * 1'000'000;  // it has run before
+    const long long ns = 42'000'000'000 + steps_ * 1'000'000;  // the world ran before
     stamp->set_sec(ns / 1'000'000'000);
     stamp->set_nsec(static_cast<int>(ns % 1'000'000'000));
     for (int model = 0; model < 4 && !(model == 3 && faulty("lose")); ++model) {

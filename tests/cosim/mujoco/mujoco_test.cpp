@@ -36,7 +36,7 @@ std::vector<Pose> after(Physics& physics, std::uint32_t robots, std::int64_t sec
   return {physics.poses().begin(), physics.poses().end()};
 }
 
-TEST(Mujoco, a_ugv_drives_to_its_waypoint_on_its_wheels_and_stays) {
+TEST(Mujoco, a_ugv_drives_to_its_waypoint_and_stays) {
   const auto physics = mujoco("ugv 0 0 0 0 1; waypoint 4 0 0; waypoint 4 4 0");
   const auto poses = after(*physics, 1, 20);
   EXPECT_LT(length(poses[0].position - Vec3{4, 4, 0.165}), 0.6);
@@ -44,7 +44,7 @@ TEST(Mujoco, a_ugv_drives_to_its_waypoint_on_its_wheels_and_stays) {
   EXPECT_LT(length(poses[0].velocity), 0.05);
 }
 
-TEST(Mujoco, a_ugv_on_a_straight_way_has_the_speed_it_was_asked_for) {
+TEST(Mujoco, a_ugv_on_a_straight_path_reaches_its_speed) {
   const auto physics = mujoco("ugv 0 0 0 0 1; waypoint 100 0 0");
   const auto poses = after(*physics, 1, 5);
   EXPECT_NEAR(poses[0].velocity.x, 1, 0.1);
@@ -80,10 +80,10 @@ TEST(Mujoco, ugvs_that_meet_head_on_stop_each_other) {
       mujoco("ugv 0 0 0 0 1; waypoint 20 0 0; ugv 6 0 0 3.14159 1; waypoint -14 0 0");
   const auto poses = after(*physics, 2, 8);
   EXPECT_GT(poses[0].position.x, 1.5);
-  EXPECT_GT(poses[1].position.x - poses[0].position.x, 0.8) << "as long as their bodies";
+  EXPECT_GT(poses[1].position.x - poses[0].position.x, 0.8) << "the length of their bodies";
 }
 
-TEST(Mujoco, a_uav_that_hovers_in_the_way_of_a_ugv_is_pushed) {
+TEST(Mujoco, a_ugv_pushes_a_hovering_uav_in_its_path) {
   const auto physics = mujoco("ugv 0 0 0 0 1; waypoint 20 0 0; uav 3 0 0.25 0 1");
   ASSERT_TRUE(physics->init(2, 1).ok());
   double pushed = 0;
@@ -97,7 +97,7 @@ TEST(Mujoco, a_uav_that_hovers_in_the_way_of_a_ugv_is_pushed) {
   EXPECT_GT(pushed, 0.2);
 }
 
-TEST(Mujoco, robots_that_are_far_away_do_not_change_a_bit) {
+TEST(Mujoco, distant_robots_do_not_change_a_bit) {
   const std::string mine =
       "box 3 -2 0 4 2 2 10; ugv 0 0 0 0 1; waypoint 10 5 0; uav 0 5 2 0 2; waypoint 9 9 4";
   const auto alone = mujoco(mine);
@@ -111,7 +111,7 @@ TEST(Mujoco, robots_that_are_far_away_do_not_change_a_bit) {
   }
 }
 
-TEST(Mujoco, a_state_saved_in_a_crash_goes_on_as_it_did) {
+TEST(Mujoco, a_state_saved_during_a_crash_continues_identically) {
   const std::string options =
       "ugv 0 0 0 0 1; waypoint 20 0 0; ugv 4 0 0 3.14159 1; waypoint -14 0 0; uav 2 0.2 1 0 1; "
       "waypoint 2 0 0.3";
@@ -141,7 +141,7 @@ TEST(Mujoco, wrong_options_are_refused_by_name) {
   }
 }
 
-TEST(Mujoco, options_come_back_from_their_text) {
+TEST(Mujoco, options_survive_a_round_trip_through_text) {
   MujocoOptions options;
   options.boxes = {{{0, 0, 0}, {1, 0.1, 3}, 12}};
   options.robots = {{RobotKind::uav, {1, 2, 3}, 0.3, 2, true, {{4, 5, 6}, {0, 0, 1}}}};

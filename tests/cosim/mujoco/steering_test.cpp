@@ -1,4 +1,4 @@
-// Robots of MuJoCo that are driven: what they make of a motion.
+// Steered robots in MuJoCo: the motion that results from a command.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Robots, and what they are told; time goes on in steps of 1 ms.
+/// Robots and their commands. Time advances in steps of 1 ms.
 class Field {
  public:
   Field(const std::string& options, std::uint32_t robots)
@@ -41,7 +41,7 @@ class Field {
   std::int64_t now_ms_ = 0;
 };
 
-/// How a robot moves in the mean of some seconds: in the frame of its heading, and turning.
+/// The mean motion of a robot over some seconds: velocity in the frame of its heading, and turn.
 Motion mean_motion(Field& field, NodeId robot, double seconds) {
   Motion sum;
   int count = 0;
@@ -54,7 +54,7 @@ Motion mean_motion(Field& field, NodeId robot, double seconds) {
   return {sum.velocity * (1.0 / count), sum.turn / count};
 }
 
-/// Of docs/cosim.md: what is reached some seconds after a motion was told.
+/// The tolerance of docs/cosim.md for the motion some seconds after a command.
 void expect_reached(const Motion& is, const Motion& told) {
   EXPECT_LT(length(is.velocity - told.velocity), 0.05 + 0.05 * length(told.velocity))
       << is.velocity.x << " " << is.velocity.y << " " << is.velocity.z;
@@ -63,14 +63,14 @@ void expect_reached(const Motion& is, const Motion& told) {
 
 class Drives : public testing::TestWithParam<std::pair<double, double>> {};
 
-TEST_P(Drives, a_ugv_reaches_what_it_is_told) {
+TEST_P(Drives, a_ugv_reaches_its_commanded_motion) {
   const auto& [ahead, turn] = GetParam();
   Field field("ugv 0 0 0 0.7 1", 1);
   const Motion told{{ahead, 0, 0}, turn};
   EXPECT_EQ(field.tell(0, told), "");
   field.go_on(3);
   Motion is = mean_motion(field, 0, 2);
-  EXPECT_LT(std::abs(is.velocity.y), 0.15 * std::abs(ahead * turn) + 0.01) << "its middle slides";
+  EXPECT_LT(std::abs(is.velocity.y), 0.15 * std::abs(ahead * turn) + 0.01) << "its centre slides";
   is.velocity.y = 0;
   expect_reached(is, told);
   EXPECT_NEAR(field.at(0).position.z, 0.165, 0.03) << "on its wheels";
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Mujoco, Drives,
 
 class Flies : public testing::TestWithParam<std::tuple<double, double, double, double>> {};
 
-TEST_P(Flies, a_uav_reaches_what_it_is_told) {
+TEST_P(Flies, a_uav_reaches_its_commanded_motion) {
   const auto& [x, y, z, turn] = GetParam();
   Field field("uav 0 0 50 -0.4 1", 1);
   const Motion told{{x, y, z}, turn};
@@ -114,7 +114,7 @@ TEST(MujocoSteering, a_uav_keeps_its_height_and_its_heading) {
   EXPECT_LT(highest, 5.2);
   EXPECT_NEAR(field.at(0).position.z, 5, 0.01);
   EXPECT_NEAR(yaw_of(field.at(0).orientation), 1.2, 0.01);
-  // It rises, and stays where it was when it was told to stay.
+  // The UAV rises, and keeps the height at which it receives the stop command.
   field.tell(0, {{0, 0, 2}, 0});
   field.go_on(3);
   const double there = field.at(0).position.z;
@@ -122,13 +122,13 @@ TEST(MujocoSteering, a_uav_keeps_its_height_and_its_heading) {
   field.go_on(5);
   const double stays = field.at(0).position.z;
   EXPECT_NEAR(stays, there, 0.3);
-  field.tell(0, {});  // said again, it does not sink from one to the next
+  field.tell(0, {});  // a repeated command does not make it sink
   field.go_on(20);
   EXPECT_NEAR(field.at(0).position.z, stays, 0.05);
   EXPECT_LT(length(field.at(0).velocity), 0.01);
 }
 
-TEST(MujocoSteering, a_uav_that_speeds_up_tilts_and_says_so) {
+TEST(MujocoSteering, an_accelerating_uav_tilts_and_reports_it) {
   Field field("uav 0 0 5 0 1", 1);
   field.tell(0, {{10, 0, 0}, 0});
   double most = 0;
@@ -149,7 +149,7 @@ TEST(MujocoSteering, a_uav_that_speeds_up_tilts_and_says_so) {
   EXPECT_LT(worst, 1e-4) << "rad in a step";
 }
 
-TEST(MujocoSteering, a_wall_stops_a_ugv_that_is_told_to_drive_on_and_lets_it_go_again) {
+TEST(MujocoSteering, a_wall_stops_a_steered_ugv_until_it_turns_back) {
   Field field("box 3 -2 0 4 2 2 10; ugv 0 0 0 0 1", 1);
   field.tell(0, {{1.5, 0, 0}, 0});
   double farthest = 0;
@@ -158,15 +158,15 @@ TEST(MujocoSteering, a_wall_stops_a_ugv_that_is_told_to_drive_on_and_lets_it_go_
     farthest = std::max(farthest, poses[0].position.x);
     highest = std::max(highest, poses[0].position.z);
   });
-  EXPECT_GT(farthest, 2.3) << "it came to the wall";
-  EXPECT_LT(farthest, 2.7) << "its nose is 0.42 m ahead of it";
+  EXPECT_GT(farthest, 2.3) << "it reached the wall";
+  EXPECT_LT(farthest, 2.7) << "its nose is 0.42 m in front of its centre";
   EXPECT_LT(highest, 0.4) << "it does not climb";
   field.tell(0, {{-1, 0, 0}, 0});
   field.go_on(3);
   EXPECT_LT(field.at(0).position.x, 1);
 }
 
-TEST(MujocoSteering, a_ugv_that_is_told_to_stop_stands) {
+TEST(MujocoSteering, a_ugv_stops_on_command) {
   Field field("ugv 0 0 0 0 1", 1);
   field.tell(0, {{2, 0, 0}, 0.5});
   field.go_on(2);
@@ -177,20 +177,20 @@ TEST(MujocoSteering, a_ugv_that_is_told_to_stop_stands) {
   EXPECT_LT(length(field.at(0).position - there), 0.01);
 }
 
-TEST(MujocoSteering, what_a_robot_cannot_do_is_said_and_the_rest_is_done) {
+TEST(MujocoSteering, a_robot_follows_the_feasible_part_and_reports_the_rest) {
   Field field("ugv 0 0 0 0 1; uav 0 9 5 0 1", 2);
-  EXPECT_EQ(field.tell(0, {{1, 0.5, 0}, 0}), "it has wheels: it cannot go sideways");
+  EXPECT_EQ(field.tell(0, {{1, 0.5, 0}, 0}), "it has wheels and cannot move sideways");
   EXPECT_EQ(field.tell(0, {{1, 1e-12, 0}, 0}), "");
   EXPECT_EQ(field.tell(0, {{9, 0, -1}, -5}),
-            "it has wheels: it cannot rise; it goes at most 3 m/s, not 9; it turns by at most 2 "
-            "rad/s, not -5");
-  EXPECT_EQ(field.tell(1, {{12, 16, 0}, 0}), "it goes at most 15 m/s, not 20");
+            "it has wheels and cannot rise; its speed is at most 3 m/s, not 9; its turn is at most "
+            "2 rad/s, not -5");
+  EXPECT_EQ(field.tell(1, {{12, 16, 0}, 0}), "its speed is at most 15 m/s, not 20");
   field.tell(0, {{1, 0.5, 0}, 0});
   field.go_on(3);
   expect_reached(mean_motion(field, 0, 2), {{1, 0, 0}, 0});
 }
 
-TEST(MujocoSteering, a_robot_goes_its_own_way_until_it_is_told_otherwise) {
+TEST(MujocoSteering, a_robot_follows_waypoints_until_the_first_command) {
   const std::string way = "ugv 0 0 0 0 1; waypoint 100 0 0; uav 0 9 5 0 1; waypoint 100 9 5";
   Field field(way, 2);
   Field other(way, 2);
@@ -200,11 +200,11 @@ TEST(MujocoSteering, a_robot_goes_its_own_way_until_it_is_told_otherwise) {
   field.tell(0, {});
   field.go_on(10);
   other.go_on(10);
-  EXPECT_LT(field.at(0).position.x, 3) << "its waypoints are for others";
-  EXPECT_EQ(field.at(1).position, other.at(1).position) << "the other robot goes on";
+  EXPECT_LT(field.at(0).position.x, 3) << "it no longer follows its waypoints";
+  EXPECT_EQ(field.at(1).position, other.at(1).position) << "the other robot continues";
 }
 
-TEST(MujocoSteering, what_is_told_within_a_step_counts_from_the_next) {
+TEST(MujocoSteering, a_command_within_a_step_applies_from_the_next_step) {
   Field field("uav 0 0 5 0 1", 1);
   Field other("uav 0 0 5 0 1", 1);
   ASSERT_TRUE(field.physics.advance({2'500'000}).ok());  // the step of 1 ms from 2 ms is not over
@@ -215,7 +215,7 @@ TEST(MujocoSteering, what_is_told_within_a_step_counts_from_the_next) {
   EXPECT_NE(field.at(0).velocity, other.at(0).velocity);
 }
 
-TEST(MujocoSteering, a_uav_that_is_told_to_sink_lands_and_rises_again) {
+TEST(MujocoSteering, a_uav_lands_on_command_and_rises_again) {
   Field field("uav 0 0 2 0 1", 1);
   field.tell(0, {{0, 0, -1}, 0});
   field.go_on(6);

@@ -28,7 +28,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhysicsConformance);
 using Networks = testing::Types<Ns3Udp, Ns3Tcp>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Ns3, NetworkConformance, Networks);
 
-/// Sends what it is told to, when it is.
+/// Sends scripted packets at scripted times.
 class Script final : public Programs {
  public:
   explicit Script(std::vector<Sent> sends) : sends_(std::move(sends)) {}
@@ -89,7 +89,7 @@ Outcomes cosimulated(bool walls, Trial trial) {
 
 class Ns3Scene : public testing::TestWithParam<bool> {};
 
-TEST_P(Ns3Scene, a_static_scene_goes_as_in_ns3_alone_packet_by_packet_and_to_the_nanosecond) {
+TEST_P(Ns3Scene, a_static_scene_matches_plain_ns3_to_the_nanosecond) {
   const auto alone = plain(GetParam() ? "walls" : "open");
   const auto together = cosimulated(GetParam(), standing_trial());
   EXPECT_GT(alone.size(), 100U);
@@ -98,13 +98,13 @@ TEST_P(Ns3Scene, a_static_scene_goes_as_in_ns3_alone_packet_by_packet_and_to_the
   EXPECT_EQ(counts.delivered, alone.size());
   EXPECT_EQ(counts.delivered + counts.all_dropped() + counts.in_flight, counts.sent);
   EXPECT_GT(counts.all_dropped(), 0U);
-  EXPECT_EQ(counts.in_flight, 0U) << "everything had the time to end";
+  EXPECT_EQ(counts.in_flight, 0U) << "every packet had time to arrive";
 }
 INSTANTIATE_TEST_SUITE_P(Ns3, Ns3Scene, testing::Bool(), [](const auto& scene) {
   return scene.param ? "walls_and_shadowing" : "open_field";
 });
 
-TEST(Ns3, windows_of_another_length_and_skipping_change_no_outcome) {
+TEST(Ns3, window_length_and_skipping_change_no_outcome) {
   Trial trial = standing_trial();
   const auto reference = cosimulated(true, trial);
   trial.skip = false;
@@ -122,7 +122,7 @@ TEST(Ns3, a_packet_over_tcp_that_fills_many_segments_arrives_verbatim) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 251);
   const Buffer file = Buffer::adopt(std::move(bytes));
   ASSERT_TRUE(network->inject({1, 0, 1, {1'000'000}, file}).ok());
-  ASSERT_TRUE(network->inject({2, 0, 1, {1'000'000}, {}}).ok()) << "an empty one behind it";
+  ASSERT_TRUE(network->inject({2, 0, 1, {1'000'000}, {}}).ok()) << "an empty packet after it";
   ASSERT_TRUE(network->advance({2'000'000'000}).ok());
   std::vector<Outcome> outcomes;
   ASSERT_TRUE(network->poll(outcomes).ok());
@@ -133,7 +133,7 @@ TEST(Ns3, a_packet_over_tcp_that_fills_many_segments_arrives_verbatim) {
   EXPECT_TRUE(outcomes[1].bytes.empty());
 }
 
-TEST(Ns3, a_connection_that_cannot_be_opened_drops_what_waits_in_it_and_a_later_one_works) {
+TEST(Ns3, a_failed_connection_drops_its_packets_and_a_later_one_works) {
   const auto network = ns3("transport tcp");
   ASSERT_TRUE(network->init(2, 1).ok());
   const auto place = [&](double x) {
@@ -156,7 +156,7 @@ TEST(Ns3, a_connection_that_cannot_be_opened_drops_what_waits_in_it_and_a_later_
   EXPECT_EQ(outcomes[0].fate, Fate::delivered);
 }
 
-TEST(Ns3, every_reason_for_a_loss_is_told_apart) {
+TEST(Ns3, every_reason_of_a_loss_is_distinguished) {
   const auto network = ns3("queue_packets 2; box 40 -50 0 41 50 9 200");
   ASSERT_TRUE(network->init(3, 1).ok());
   const std::vector<Pose> poses{{{0, 0, 1}, {}}, {{10, 0, 1}, {}}, {{60, 0, 1}, {}}};
@@ -172,8 +172,9 @@ TEST(Ns3, every_reason_for_a_loss_is_told_apart) {
   ASSERT_TRUE(network->poll(outcomes).ok());
   std::map<DropReason, std::uint32_t> copies;
   for (const Outcome& outcome : outcomes) copies[outcome.reason] += outcome.copies;
-  EXPECT_EQ(copies[DropReason::out_of_range], 2U) << "behind the wall, one each";
-  EXPECT_EQ(copies[DropReason::queue_full], 5U) << "one on the air and one behind it have room";
+  EXPECT_EQ(copies[DropReason::out_of_range], 2U) << "one packet each behind the wall";
+  EXPECT_EQ(copies[DropReason::queue_full], 5U)
+      << "there is room for one packet on the air and one in the queue";
   EXPECT_EQ(copies[DropReason::none], 3U);
 }
 
@@ -189,7 +190,7 @@ TEST(Ns3, wrong_options_are_refused_by_name) {
   }
 }
 
-TEST(Ns3, options_come_back_from_their_text) {
+TEST(Ns3, options_survive_a_round_trip_through_text) {
   Ns3Options options = standing_options(true);
   options.transport = Transport::tcp;
   options.radio.retry_limit = 3;

@@ -1,6 +1,5 @@
-// The traffic of traffic.hpp in ns-3 alone, as one would write it without the co-simulator: ns-3's
-// own loop in one piece, its own channel, mobility and helpers. Prints "id to time" for everything
-// that arrives.
+// The traffic of traffic.hpp in ns-3 alone, written without the co-simulator: ns-3's own event loop
+// in one run, its own channel, mobility and helpers. Prints "id to time" for each arrival.
 //
 //   cosim_plain_ns3 open|walls
 
@@ -34,7 +33,7 @@
 namespace {
 
 using namespace hyphos::cosim;
-using namespace ns3;  // NOLINT: the program is one of ns-3's
+using namespace ns3;  // NOLINT: this is an ns-3 program
 
 constexpr std::uint16_t kPort = 4000;
 
@@ -56,7 +55,7 @@ ns3::Ptr<PropagationLossModel> open_field(const RadioOptions& radio) {
   return loss;
 }
 
-/// Shadowing and walls are ours: ns-3 is told their sum for each pair.
+/// Shadowing and walls come from Hyphos: ns-3 gets their sum for each pair.
 ns3::Ptr<PropagationLossModel> behind_walls(const Ns3Options& options, const NodeContainer& nodes) {
   const Scene scene(options.boxes);
   const auto model = RadioModel::make(options.radio, &scene, kTrafficSeed).or_throw();

@@ -10,8 +10,8 @@
 #include "cosim/core/random.hpp"
 #include "cosim/network/ns3/options.hpp"
 
-/// What the plain run of ns-3 and the one under the co-simulator have in common: robots that stand
-/// still, and what they send.
+/// The common part of plain ns-3 and of ns-3 under the co-simulator: robots at rest, and their
+/// packets.
 namespace hyphos::cosim {
 
 inline constexpr std::uint32_t kStanding = 8;
@@ -26,7 +26,7 @@ struct Sent {
   std::size_t size = 0;
 };
 
-/// Two rows; the ends of a row are out of each other's reach.
+/// Two rows. The ends of a row are out of range of each other.
 inline std::vector<Pose> standing() {
   std::vector<Pose> poses;
   for (std::uint32_t i = 0; i < kStanding; ++i) {
@@ -38,7 +38,7 @@ inline std::vector<Pose> standing() {
 inline Ns3Options standing_options(bool walls) {
   Ns3Options options;
   options.radio.rate_mbit = 24;
-  options.radio.host_jitter = {};  // ns-3's stacks take no time
+  options.radio.host_jitter = {};  // ns-3's stacks have no delay
   if (walls) {
     options.radio.shadowing_db = 4;
     options.boxes = {{{40, -5, 0}, {42, 10, 3}, 8}, {{10, 10, 0}, {75, 12, 4}, 15}};
@@ -46,7 +46,7 @@ inline Ns3Options standing_options(bool walls) {
   return options;
 }
 
-/// Packets to one and to everyone, several at one instant, some in three fragments.
+/// Packets to one node and to everyone, several at one instant, some in three fragments.
 inline std::vector<Sent> standing_traffic() {
   std::vector<Sent> all;
   for (PacketId id = 1; id <= 600; ++id) {
@@ -57,7 +57,7 @@ inline std::vector<Sent> standing_traffic() {
     const auto ms = static_cast<std::int64_t>(1 + id / 2 * 3);
     all.push_back({id, from, id % 4 == 0 ? kEveryone : other, ms, size});
   }
-  // The engine counts packets in the order of its event keys: by instant, then by sender.
+  // The engine numbers packets in the order of its event keys: by instant, then by sender.
   std::ranges::stable_sort(all, {}, [](const Sent& sent) { return std::tie(sent.ms, sent.from); });
   for (std::size_t i = 0; i < all.size(); ++i) all[i].id = i + 1;
   return all;

@@ -1,8 +1,8 @@
-//! iceoryx2 behind the four C functions that the C++ laboratory calls, so that this peer is
-//! started, timed and counted by the same code as all others. Publish-subscribe carries loaned
-//! slices; an event service beside it wakes the subscriber. Nothing polls.
+//! iceoryx2 behind the four C functions that the C++ laboratory calls. The same code therefore
+//! starts, times and counts this peer and all others. Publish-subscribe carries loaned slices, and
+//! a separate event service wakes the subscriber. Nothing polls.
 //!
-//! A handle is used by one thread at a time.
+//! Threads: use a handle from one thread at a time.
 
 use iceoryx2::prelude::*;
 use std::error::Error;
@@ -13,7 +13,7 @@ type OnMessage = extern "C" fn(context: *mut c_void, data: *const u8, size: usiz
 type Data = iceoryx2::service::port_factory::publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
 type Wake = iceoryx2::service::port_factory::event::PortFactory<ipc::Service>;
 
-/// The services of one edge; both sides must ask for the same.
+/// The services of one edge. Both sides must request the same settings.
 struct Edge {
     data: Data,
     wake: Wake,
@@ -67,7 +67,7 @@ fn boxed<T>(made: Result<T, Box<dyn Error>>) -> *mut T {
     }
 }
 
-/// Null on failure. `size` is the largest message, in bytes.
+/// Returns null on failure. `size` is the largest message, in bytes.
 #[no_mangle]
 pub extern "C" fn lab_iox2_open_publisher(
     name: *const c_char, size: usize, depth: usize, publishers: usize, subscribers: usize, block: bool,
@@ -90,7 +90,7 @@ pub extern "C" fn lab_iox2_open_publisher(
     boxed(open())
 }
 
-/// Null on failure.
+/// Returns null on failure.
 #[no_mangle]
 pub extern "C" fn lab_iox2_open_subscriber(
     name: *const c_char, depth: usize, publishers: usize, subscribers: usize, block: bool,
@@ -130,7 +130,8 @@ pub unsafe extern "C" fn lab_iox2_publish(
     }
 }
 
-/// Blocks until woken, then hands over every sample there is. False when the wait was interrupted.
+/// Blocks until woken, then delivers every available sample. Returns false if the wait was
+/// interrupted.
 ///
 /// # Safety
 /// `subscriber` came from `lab_iox2_open_subscriber`.
@@ -150,7 +151,7 @@ pub unsafe extern "C" fn lab_iox2_receive(
 }
 
 /// # Safety
-/// `publisher` came from `lab_iox2_open_publisher` or is null; it is gone afterwards.
+/// `publisher` came from `lab_iox2_open_publisher` or is null. The function consumes it.
 #[no_mangle]
 pub unsafe extern "C" fn lab_iox2_close_publisher(publisher: *mut Publisher) {
     if !publisher.is_null() {
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn lab_iox2_close_publisher(publisher: *mut Publisher) {
 }
 
 /// # Safety
-/// `subscriber` came from `lab_iox2_open_subscriber` or is null; it is gone afterwards.
+/// `subscriber` came from `lab_iox2_open_subscriber` or is null. The function consumes it.
 #[no_mangle]
 pub unsafe extern "C" fn lab_iox2_close_subscriber(subscriber: *mut Subscriber) {
     if !subscriber.is_null() {

@@ -1,8 +1,8 @@
-//! zenoh behind the few C functions that the C++ laboratory calls, so that this peer is started,
-//! timed and counted by the same code as all others. A process has one session, with at most one
-//! publisher and one subscriber.
+//! zenoh behind the few C functions that the C++ laboratory calls. The same code therefore starts,
+//! times and counts this peer and all others. A process has one session, with at most one publisher
+//! and one subscriber.
 //!
-//! The callback runs in zenoh's receiving threads; C++ lets one in at a time.
+//! The callback runs in zenoh's receiving threads. C++ admits one thread at a time.
 
 use std::error::Error;
 use std::ffi::{c_char, c_void, CStr};
@@ -27,7 +27,7 @@ pub struct Link {
     session: Session,
 }
 
-/// A pointer of C++, which says in its own comments from where it may be used.
+/// A C++ pointer. The C++ comments document the threads that may use it.
 #[derive(Clone, Copy)]
 struct Context(*mut c_void);
 unsafe impl Send for Context {}
@@ -49,8 +49,8 @@ fn good(result: Outcome<()>) -> bool {
     result.is_ok()
 }
 
-/// Null on failure. `config` is JSON5; with `shared_bytes` messages are written into shared memory
-/// of that size.
+/// Returns null on failure. `config` is JSON5. With `shared_bytes`, messages are written into
+/// shared memory of that size.
 ///
 /// # Safety
 /// `config` is a text that ends with 0.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn lab_zenoh_open(config: *const c_char, shared_bytes: usi
 }
 
 /// # Safety
-/// `link` came from `lab_zenoh_open`; `key` is a text that ends with 0.
+/// `link` came from `lab_zenoh_open`, and `key` is a text that ends with 0.
 #[no_mangle]
 pub unsafe extern "C" fn lab_zenoh_advertise(link: *mut Link, key: *const c_char, block: bool) -> bool {
     let link = &mut *link;
@@ -90,10 +90,10 @@ pub unsafe extern "C" fn lab_zenoh_advertise(link: *mut Link, key: *const c_char
     good(open())
 }
 
-/// `on_message` is given the message, for `lab_zenoh_forward`, and its bytes in one piece.
+/// `on_message` gets the message, for `lab_zenoh_forward`, and its contiguous bytes.
 ///
 /// # Safety
-/// `link` came from `lab_zenoh_open`; `context` outlives it.
+/// `link` came from `lab_zenoh_open`, and `context` outlives it.
 #[no_mangle]
 pub unsafe extern "C" fn lab_zenoh_subscribe(
     link: *mut Link, key: *const c_char, on_message: OnMessage, context: *mut c_void,
@@ -111,8 +111,8 @@ pub unsafe extern "C" fn lab_zenoh_subscribe(
     good(open())
 }
 
-/// Sends `size` bytes at `data`, which `fill` may write into first; with shared memory `fill` writes
-/// into a piece of that.
+/// Sends `size` bytes at `data`, which `fill` may write first. With shared memory, `fill` writes
+/// into the shared memory.
 ///
 /// # Safety
 /// `link` came from `lab_zenoh_open` and has advertised.
@@ -134,10 +134,10 @@ pub unsafe extern "C" fn lab_zenoh_publish(
     good(send())
 }
 
-/// Hands a received message on, within its callback, without copying it.
+/// Forwards a received message within its callback, without a copy.
 ///
 /// # Safety
-/// `link` came from `lab_zenoh_open` and has advertised; `message` is that of the callback.
+/// `link` came from `lab_zenoh_open` and has advertised, and `message` is that of the callback.
 #[no_mangle]
 pub unsafe extern "C" fn lab_zenoh_forward(link: *const Link, message: *const ZBytes) -> bool {
     let publisher = (*link).publisher.as_ref().expect("advertised");
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn lab_zenoh_forward(link: *const Link, message: *const ZB
 }
 
 /// # Safety
-/// `link` came from `lab_zenoh_open` or is null; it is gone afterwards.
+/// `link` came from `lab_zenoh_open` or is null. The function consumes it.
 #[no_mangle]
 pub unsafe extern "C" fn lab_zenoh_close(link: *mut Link) {
     if !link.is_null() {
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn lab_zenoh_close(link: *mut Link) {
     }
 }
 
-/// Removes the segments of zenoh's shared memory that no living process has mapped: some outlive the
-/// process that made them.
+/// Removes the segments of zenoh's shared memory that no living process has mapped. Some segments
+/// outlive the process that created them.
 #[no_mangle]
 pub extern "C" fn lab_zenoh_sweep() {
     zenoh::shm::cleanup_orphaned_shm_segments();

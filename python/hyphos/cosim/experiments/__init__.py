@@ -1,4 +1,4 @@
-"""Experiments that come with the co-simulator. One more is a file here, and a line below."""
+"""The built-in experiments. To add one, write a file here and one line below."""
 
 from __future__ import annotations
 
@@ -21,4 +21,6 @@ def find(name: str) -> Experiment:
     names = [one.name for one in ALL]
     near = difflib.get_close_matches(name, names, 1)
     said = f"; did you mean '{near[0]}'?" if near else ""
-    raise Error("not_found", f"no experiment '{name}'{said}", advice="one of " + ", ".join(names))
+    raise Error(
+        "not_found", f"unknown experiment '{name}'{said}", advice="one of " + ", ".join(names)
+    )

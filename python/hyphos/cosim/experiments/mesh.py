@@ -1,4 +1,4 @@
-"""Section VII.C: pings from node 1 to node 10 of ten."""
+"""Section VII.C: pings from node 1 to node 10 in a group of ten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIGHT_M_PER_MS = 299_792.458
 
 
 def _node(number: int) -> list[float]:
-    """Five and five, 10 m apart."""
+    """The position of a node: two rows of five, 10 m apart."""
     return [10.0 * (number % 5), 10.0 * (number // 5), 1.0]
 
 
@@ -62,17 +62,17 @@ def _why() -> tuple[str, ...]:
     far_km = more_ms / 2 * LIGHT_M_PER_MS / 1000
     chord_km = 2 * 6371 * math.sin(math.radians(100) / 2)
     return (
-        "A ping of 64 bytes and its answer are two frames of 0.2 ms and what two hosts add: here "
-        "it takes a few steps of 1 ms. The paper's 5.4 ms are real time of an emulator on a "
-        "computer of which nothing is said, not of the network it shows.",
+        "A ping of 64 bytes and its reply are two frames of 0.2 ms plus the delay of two hosts. "
+        "Here the round trip takes a few steps of 1 ms. The paper's 5.4 ms are the real time of an "
+        "emulator on an unspecified computer, not the time of the network.",
         "The paper moves node 10 by 100 in longitude, latitude and altitude, and the ping takes "
-        f"{more_ms:.0f} ms more. Longitude and latitude are in degrees: light takes half of that "
-        f"for {far_km:,.0f} km, and 100 degrees of a great circle are {chord_km:,.0f} km as the "
-        "crow flies through the earth. So what grew may well be the way itself, which no radio "
-        "of a robot has.",
-        "Moved by 100 m along each axis node 10 is 205 m from node 1 and 179 m from node 5. This "
-        "radio reaches 158 m, farther only where shadowing is kind: most is lost. EMANE without "
-        "a model of the radio delivers whatever is sent.",
+        f"{more_ms:.0f} ms more. Longitude and latitude are in degrees. Light takes half of that "
+        f"for {far_km:,.0f} km, and 100 degrees of a great circle are {chord_km:,.0f} km in a "
+        "straight line through the earth. The increase may therefore be the propagation delay, "
+        "over a distance that no radio of a robot covers.",
+        "After a move of 100 m along each axis, node 10 is 205 m from node 1 and 179 m from node "
+        "5. This radio reaches 158 m, and farther only with favourable shadowing, so most pings "
+        "are lost. EMANE without a radio model delivers every packet.",
     )
 
 
@@ -91,7 +91,7 @@ def tables(results: Results) -> list[Table]:
                 Figure("0" if straight and told["node_10"] != "moved 50 m" else "–"),
             ]
         )
-    heads = ["node 10", "there and back, ms", "paper", "loss, %", "paper"]
+    heads = ["node 10", "round trip, ms", "paper", "loss, %", "paper"]
     return [Table("mesh", f"{PINGS} pings of 64 bytes (section VII.C)", heads, lines, list(_why()))]
 
 

@@ -1,5 +1,6 @@
-"""What Dey et al. have measured: tables II to IV, section VI and section VII.C of "A Reliable and
-Low Latency Synchronizing Middleware for Co-simulation of a Heterogeneous Multi-Robot Systems"."""
+"""The measurements of Dey et al.: tables II to IV, section VI and section VII.C of "A Reliable and
+Low Latency Synchronizing Middleware for Co-simulation of a Heterogeneous Multi-Robot Systems".
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _METRICS = ("delay_sum_s", "loss_percent")
 
 
 def table(parameters: Parameters, metric: str) -> float | None:
-    """The paper's figure beside that of a cell; None if it has none."""
+    """The paper's figure for the parameters of a cell. None if the paper has none."""
     if metric not in _METRICS or parameters.get("distance_m") not in DISTANCES:
         return None
     key = str(parameters.get("robots")), str(parameters.get("architecture"))
@@ -46,7 +47,7 @@ def table(parameters: Parameters, metric: str) -> float | None:
     return column[DISTANCES.index(int(parameters["distance_m"]))][_METRICS.index(metric)]
 
 
-# Section VI: a file of 293,797 bytes; delay by ping, and the time the file took, in ms.
+# Section VI: a file of 293,797 bytes. Delay by ping, and duration of the transfer, in ms.
 FILE_BYTES = 293_797
 FILES = {
     ("masterless", "udp"): (13.0, 468.0),
@@ -56,6 +57,6 @@ FILES = {
 }
 FILE_PACKETS = {"udp": 36, "tcp": 207}
 
-# Section VII.C: 100 pings of 64 bytes in EMANE, mean in ms; node 10 where it was, and moved by 100
-# in longitude, latitude and altitude.
+# Section VII.C: 100 pings of 64 bytes in EMANE, mean in ms. Node 10 at its first position, and
+# moved by 100 in longitude, latitude and altitude.
 PINGS = {"near": 5.377, "moved": 54.309}

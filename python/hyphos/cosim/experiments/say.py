@@ -1,4 +1,4 @@
-"""Figures and sentences of tables."""
+"""Figures and notes of tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def estimate(row: Row | None, metric: str) -> Figure:
 
 
 def shape(name: str, found: Sequence[float], told: Sequence[float | None]) -> str:
-    """How far both rise alike, whatever their size."""
+    """Describes how similarly both series rise, independent of their size."""
     pairs = [
         (a, b) for a, b in zip(found, told, strict=True) if b is not None and not math.isnan(a)
     ]
@@ -45,12 +45,12 @@ def shape(name: str, found: Sequence[float], told: Sequence[float | None]) -> st
         f"{plain(here[0])} to {plain(here[-1])} here, {plain(there[0])} to {plain(there[-1])} there"
     )
     if any(max(one) <= 1.01 * min(one) for one in (here, there)):
-        return f"{name}: {ends}; one of them does not change."
+        return f"{name}: {ends}; one series is constant."
     return f"{name}: {ends}; rank correlation {spearman(here, there):.2f}."
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    """The correlation of ranks; equal values share theirs."""
+    """The rank correlation. Equal values share their rank."""
     return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 

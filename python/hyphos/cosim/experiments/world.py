@@ -1,24 +1,26 @@
-"""The field, the robots and the radio that the paper's experiments have in common."""
+"""The field, the robots and the radio that the paper's experiments share."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-ANTENNA_M = 0.5  # of a ground vehicle
-FLIGHT_M = 10.0  # of the drone
-# A row of trees and a house right behind the sender, higher than the straight way to the drone, as
-# in section VI, where the sender stands behind a wall.
+ANTENNA_M = 0.5  # height on a ground vehicle
+FLIGHT_M = 10.0  # height of the drone
+# A row of trees and a house right behind the sender, higher than the straight path to the drone. In
+# section VI the sender is behind a wall.
 OBSTACLE: dict[str, Any] = {"low": [3, -20, 0], "high": [7, 120, 9], "loss_db": 12}
 RADIO: dict[str, Any] = {"rate_mbit": 6, "tx_power_dbm": 16, "path_loss_exponent": 3}
-# How far links of the same length differ, by obstacles that no box stands for: more where some are.
+# The difference between links of the same length, caused by obstacles that are not modelled as
+# boxes. It is larger where such obstacles exist.
 SHADOWING_DB = {"LOS": 3, "NLOS": 6}
 METHOD = {"name": "adaptive", "window_ms": 50, "latency_budget_ms": 0}
 
 
 def robots(pair: str, distance_m: float, speeds: tuple[float, float] = (1.0, 1.5)) -> Any:
-    """A sender, a receiver so far away, and a third robot at the same distance from the sender.
-    They drive side by side with different speeds, so that distances change little."""
+    """A sender, a receiver at the given distance, and a third robot at the same distance from the
+    sender. They drive in parallel at different speeds, so that distances change little.
+    """
     high = FLIGHT_M if pair == "ugv-uav" else ANTENNA_M
     other = ANTENNA_M if pair == "ugv-uav" else FLIGHT_M
 
@@ -56,5 +58,5 @@ def radio(sight: str, network: str, transport: str, **more: float) -> dict[str, 
 
 
 def flow_transport(network: str, transport: str) -> str:
-    """ns-3 has a TCP of its own; where it is not, programs acknowledge and repeat."""
+    """ns-3 has its own TCP. Without ns-3, the programs acknowledge and repeat."""
     return "acknowledged" if transport == "tcp" and network == "analytic" else "plain"
