@@ -164,7 +164,7 @@ CPP = {
     ),
     ("docs/time.md", "hyphos::SimTimeOptions options;"): (
         "struct World { void step(double); };\nWorld world;", *BODY),
-    ("docs/tracing.md", "#include <hyphos/inspect.hpp>"): ("", "void shown() {", "}"),
+    ("docs/reference/tracing.md", "#include <hyphos/inspect.hpp>"): ("", "void shown() {", "}"),
     ("docs/transforms.md", "auto transforms = node.transforms();"): ("", *BODY),
     ("docs/transforms.md", "(void)transforms.set("): (
         "", "void shown(const hyphos::Transforms& transforms, hyphos::Time now, double angle) {",

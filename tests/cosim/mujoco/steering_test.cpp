@@ -54,7 +54,7 @@ Motion mean_motion(Field& field, NodeId robot, double seconds) {
   return {sum.velocity * (1.0 / count), sum.turn / count};
 }
 
-/// The tolerance of docs/cosim.md for the motion some seconds after a command.
+/// The accuracy of steering in docs/how-to/cosim_nodes.md, some seconds after a command.
 void expect_reached(const Motion& is, const Motion& told) {
   EXPECT_LT(length(is.velocity - told.velocity), 0.05 + 0.05 * length(told.velocity))
       << is.velocity.x << " " << is.velocity.y << " " << is.velocity.z;
