@@ -1,4 +1,4 @@
-"""The commands that the documents name exist, and those of the page "From ROS 2" work."""
+"""The commands named in the documents exist, and those of the page "From ROS 2" work."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/from_ros2.md"
 ROBOT = ROOT / "examples/patrol/three_processes.yaml"
 DOCUMENTS = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
-PATIENCE_S = 60.0  # for things that take a second, on a machine that is busy
+PATIENCE_S = 60.0  # for actions of about a second on a busy machine
 
-# What the page's commands ask for and the demo does not have: parameters that may be set, a
-# service, an action, coordinate frames.
+# The commands of the page need parameters, a service, an action and coordinate frames. The demo has
+# none of these, so this program offers them.
 OPERATOR = """
 import sys, hyphos
 from hyphos import Struct
@@ -52,7 +52,7 @@ runtime.spin()
 
 
 def spans(text: str) -> list[str]:
-    """The commands in the text: `hyphos ...`, and lines of blocks."""
+    """The commands in the text: `hyphos ...` in prose, and lines of fenced blocks."""
     blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     found = [
         line.removeprefix("$ ").removeprefix(".venv/bin/")
@@ -70,7 +70,7 @@ def program() -> Any:
 
 
 def command_of(words: list[str]) -> tuple[Command, list[str]]:
-    """The command that the words call, and its arguments."""
+    """The command that the words name, and its arguments."""
     command: Any = program()
     while isinstance(command, TyperGroup) and words:
         below: Any = command.commands.get(words[0])
@@ -80,7 +80,7 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
         if words[0].startswith("-"):
             break
         if below is None:
-            # `hyphos time` and the like are commands as well as groups.
+            # `hyphos time` and some others are both a command and a group of commands.
             assert command.invoke_without_command, f"there is no command 'hyphos … {words[0]}'"
             break
         command, words = below, words[1:]
@@ -88,13 +88,13 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
 
 
 def words_of(span: str) -> list[str]:
-    # What follows `--` is a command of somebody else.
+    # The words after `--` are another program's command.
     span = re.sub(r" \| .*| #.*| -- .*| &$", "", span)
     return shlex.split(re.sub(r"[\[\]]|\.\.\.|…", " ", span))[1:]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_and_options_exist(document: Path) -> None:
+def test_commands_and_options_in_documents_exist(document: Path) -> None:
     for span in spans(document.read_text()):
         command, arguments = command_of(words_of(span))
         known = {name for option in command.params for name in option.opts} | {"--help", "-h"}
@@ -103,13 +103,13 @@ def test_commands_and_options_exist(document: Path) -> None:
 
 
 def from_ros2() -> list[str]:
-    """The commands of the page's tables, each once."""
+    """The commands of the page's tables, without duplicates."""
     tables = PAGE.read_text().split("## Commands")[1].split("\n## Known pains")[0]
     return list(dict.fromkeys(spans(tables)))
 
 
 @pytest.mark.parametrize("span", from_ros2())
-def test_the_page_calls_them_rightly(
+def test_commands_of_the_page_parse(
     span: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -117,11 +117,11 @@ def test_the_page_calls_them_rightly(
     for word in arguments:
         if re.fullmatch(r"\w+\.(yaml|mcap)", word):
             Path(word).touch()  # some arguments are files that must exist
-    command.make_context("hyphos", list(arguments))  # raises what the user would be told
+    command.make_context("hyphos", list(arguments))  # raises the error that the user would see
 
 
 class Terminal:
-    """Runs commands as typed, in one folder and one domain."""
+    """Runs commands as a user types them, in one folder and one domain."""
 
     def __init__(self, folder: Path, domain: str, stack: ExitStack) -> None:
         self._folder = folder
@@ -132,21 +132,21 @@ class Terminal:
         words = words_of(span)
         command, _ = command_of(words)
         words = [str(ROBOT) if word == "robot.yaml" else word for word in words]
-        if words[0] == "run":  # a robot of its own, and not for long
+        if words[0] == "run":  # a separate, short run of the robot
             words += ["--set", f"domain={self._domain}-run", "--for", "2"]
             words += ["--set", f"record.path={self._folder / 'recordings'}"]
             words += ["--logs", str(self._folder / "logs")]
         elif any("--domain" in option.opts for option in command.params) and "-d" not in words:
             words += ["-d", self._domain]
-        for patience in ("--timeout", "--accept"):  # whoever answers may stand still for a while
+        for patience in ("--timeout", "--accept"):  # a server on a busy machine may reply late
             if any(patience in option.opts for option in command.params) and patience not in words:
                 words += [patience, str(PATIENCE_S)]
         if "pub" in words and "--rate" in words and "--static" not in words:
             words += ["-n", "5"]
         if words[:2] in (["tf", "tree"], ["tf", "monitor"]):
-            words += ["-w", "5"]  # nothing comes while the robot stands still
+            words += ["-w", "5"]  # there is no data while the robot stands still
         if words[0] == "foxglove":
-            words += ["--port", "0"]  # this machine may have one
+            words += ["--port", "0"]  # the default port of this machine may be in use
         if words[0] == "record" and not {"--ring-s", "--snapshot"} & set(words):
             words += ["--for", "5"]
         return words
@@ -163,17 +163,17 @@ class Terminal:
         return program, heard
 
     def type(self, span: str) -> tuple[subprocess.Popen[bytes], Path]:
-        """Returns when the command has ended, or has said something and goes on."""
+        """Returns when the command has ended, or has printed its first output and continues."""
         program, heard = self.start(*self.words(span))
         deadline = time.monotonic() + PATIENCE_S
         endless = self.endless(span)
         while program.poll() is None and not (endless and heard.stat().st_size > 0):
-            assert time.monotonic() < deadline, f"{span} says nothing: {heard.read_text()}"
+            assert time.monotonic() < deadline, f"{span} prints nothing: {heard.read_text()}"
             time.sleep(0.02)
         return program, heard
 
     def endless(self, span: str) -> bool:
-        """Until Ctrl-C."""
+        """True if the command runs until Ctrl-C."""
         words = words_of(span)
         if {"-n", "--once", "--snapshot"} & set(words):
             return False
@@ -197,7 +197,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """A terminal beside the demo robot, which runs."""
+    """A terminal beside the running demo robot."""
     domain = f"ros2-{os.getpid()}"
     (tmp_path / "keys").mkdir()
     with ExitStack() as stack:
@@ -211,7 +211,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         stack.callback(operator.kill)
         assert operator.stdout is not None
         assert operator.stdout.readline() == "ready\n"
-        # Until the last process of the robot has begun: before that there is no such channel.
+        # Wait for the last process of the robot: its channels do not exist before.
         echo = ("channel", "echo", "path", "-n", "1", "-d", domain)
         deadline = time.monotonic() + PATIENCE_S
         while subprocess.run(
@@ -226,19 +226,19 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         assert robot.wait(PATIENCE_S) == 0, heard.read_text()
 
 
-def test_the_page_works_on_a_running_robot(terminal: Terminal) -> None:
+def test_commands_of_the_page_work_on_a_running_robot(terminal: Terminal) -> None:
     running = []
     for span in from_ros2():
         program, heard = terminal.type(span)
         if span.startswith(("hyphos time sim", "hyphos record --ring-s")):
-            running.append((span, program, heard))  # what comes after it needs it
+            running.append((span, program, heard))  # later commands need it
             continue
         fine = {0}
         if program.poll() is None:
             program.send_signal(signal.SIGINT)
-            fine = {0, 130}  # as programs do that Ctrl-C ends
+            fine = {0, 130}  # programs that Ctrl-C ends return 130
         if span == "hyphos doctor":
-            fine = {0, 1}  # 1: it has found something to mend on this machine
+            fine = {0, 1}  # 1: the doctor found a problem on this machine
         assert program.wait(PATIENCE_S) in fine, f"{span}: {heard.read_text()}"
     for span, program, heard in running:
         program.send_signal(signal.SIGINT)

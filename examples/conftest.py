@@ -1,4 +1,4 @@
-"""What the tests of the numbered examples share."""
+"""Fixtures that the tests of the numbered examples share."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def _command(program: str, domain: str) -> list[str]:
 
 @pytest.fixture
 def listen() -> Listen:
-    """Starts programs of the examples, the one to listen to first, and gives its first lines."""
+    """Starts example programs and returns the first lines of the first one."""
 
     def run(listener: str, *others: str, lines: int = 1) -> list[str]:
         domain = f"example-{os.getpid()}"
@@ -46,7 +46,7 @@ def listen() -> Listen:
             finally:
                 for child in (first, *rest):
                     child.terminate()
-        # 0, or ended by the signal before it began to wait for one.
+        # 0, or -SIGTERM if the signal came before the program installed its handler.
         assert {child.returncode for child in (first, *rest)} <= {0, -signal.SIGTERM}
         return heard
 

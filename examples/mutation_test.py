@@ -1,6 +1,8 @@
-"""Nodes of the examples are models: none may fail on any field values of a message, or pass a NaN
-on. Each Python node with a subscription gets messages with odd fields, without a runtime. The C++
-nodes have a fuzzer (tests/fuzz/fuzz_patrol.cpp), and each must have a check."""
+"""The nodes of the examples are models: no field value of a message may crash them or pass a NaN
+on.
+Each Python node with a subscription receives messages with odd fields, without a runtime. The C++
+nodes have a fuzzer (tests/fuzz/fuzz_patrol.cpp), and each of them must have a check.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,10 @@ MESSAGES = 400  # to each subscription
 FLOATS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 1e-300, 1e30, -1e30, 3e38, 0.1, 30.0]
 INTEGERS = [0, 1, -1, 2, 3, 255, 640, 2**31 - 1, -(2**31), 2**32 - 1, 2**63 - 1, -(2**63)]
 TEXTS = ["", "odom", "/odom", "base", "tilt", "mono8", "rgb8", "32FC1", "16UC99", "no such", "ü"]
-# Fields whose values need not be finite: a range without a return is infinite, or no number, and
-# range_max may be no limit.
+# These fields need not be finite: a range without a return is infinite or NaN, and range_max may be
+# infinite for no limit.
 MAY_BE_ODD = {"ranges", "intensities", "range_max"}
-# These accept any value: they print it, count it, or pass it on unchanged.
+# These programs accept any value: they print it, count it, or pass it on unchanged.
 TAKE_ANYTHING = {
     "01_struct/odometer.cpp",
     "03_loan_and_forward/relay.cpp",
@@ -44,7 +46,7 @@ TAKE_ANYTHING = {
 
 
 class FakeNode:
-    """Keeps what a node subscribes, publishes and times."""
+    """Stands in for a node and keeps its subscriptions, timers and published messages."""
 
     def __init__(self) -> None:
         self.subscribed: list[tuple[str, Any, Callable[..., object]]] = []
@@ -94,7 +96,7 @@ def scripts() -> list[Path]:
 
 
 def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
-    """Runs a program, or makes each class of a module of nodes."""
+    """Runs a program, or constructs each class of a module of nodes."""
     made: list[FakeNode] = []
 
     def make(*_: Any, **__: Any) -> FakeNode:
@@ -120,7 +122,7 @@ def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
 
 
 class Mutator:
-    """Makes nearly valid messages: some fields have values that faulty drivers leave."""
+    """Makes nearly valid messages, in which some fields have values of faulty drivers."""
 
     def __init__(self, seed: str) -> None:
         self.chance = random.Random(seed)
@@ -226,7 +228,7 @@ def good(kind: Any) -> Any:
 
 
 def odd_numbers(message: Message, path: str = "") -> Iterator[str]:
-    """Names of the fields that are no finite numbers, and should be."""
+    """Names of the fields that must be finite and are not."""
     for field, held in message.ListFields():
         name = f"{path}{field.name}"
         many = held if hasattr(held, "append") or hasattr(held, "add") else [held]
@@ -276,7 +278,7 @@ def test_good_messages_pass_after_bad_ones(path: Path, monkeypatch: pytest.Monke
         assert node.shown.get("refused", 0) == refused
 
 
-def test_every_cpp_node_that_subscribes_checks_its_messages() -> None:
+def test_each_subscribing_cpp_node_checks_its_messages() -> None:
     unchecked = set()
     for path in EXAMPLES.glob("*/**/*.cpp"):
         text = path.read_text()

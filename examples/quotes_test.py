@@ -1,4 +1,4 @@
-"""What the documents quote from the examples is what stands there."""
+"""Code that the documents quote from the examples is equal to the code of the examples."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ DOCS = EXAMPLES.parent / "docs"
 
 
 def lines(text: str) -> list[str]:
-    """The lines that say something: without comments and indentation."""
+    """The lines with code: without comments, indentation and blank lines."""
     return [line for raw in text.splitlines() if (line := re.sub(r"\s*//.*", "", raw).strip())]
 
 
@@ -48,18 +48,18 @@ def lines(text: str) -> list[str]:
         ("concepts.md", "06_drops/drops_test.py", "$ build/release/examples/06_drops/drops_slow"),
     ],
 )
-def test_quotes_are_true(document: str, source: str, begins: str) -> None:
+def test_quotes_match_the_examples(document: str, source: str, begins: str) -> None:
     blocks = re.findall(r"```\w*\n(.*?)```", (DOCS / document).read_text(), re.DOTALL)
     quoted = next(lines(block) for block in blocks if block.startswith(begins))
     text = (EXAMPLES / source).read_text()
-    if source.endswith("_test.py"):  # what a program prints, as its test expects it
+    if source.endswith("_test.py"):  # the output of a program, as its test expects it
         assert all(f'"{line}"' in text for line in quoted[1:])
     else:
         assert set(quoted) <= set(lines(text))
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
-def test_quoted_python_is_python_and_names_what_there_is(document: Path) -> None:
+def test_quoted_python_uses_names_that_exist(document: Path) -> None:
     for block in re.findall(
         r"^```python\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE
     ):

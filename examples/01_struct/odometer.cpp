@@ -1,4 +1,4 @@
-// Receives it: the value is read where the publisher wrote it.
+// Receives the struct. The callback reads it in the memory where the publisher wrote it.
 #include <cstdio>
 
 #include "wheel.hpp"

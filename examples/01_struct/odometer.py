@@ -1,4 +1,4 @@
-"""The same in Python: name and layout of the struct, and it reads as a NumPy record."""
+"""The odometer in Python: a struct has a name and a layout, and arrives as a NumPy record."""
 
 import sys
 from typing import Any

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// Any trivially copyable struct is a message. The name is part of its type id, with its size.
+/// Any trivially copyable struct is a message. Its name and its size form the type id.
 struct Wheel {
   static constexpr std::string_view hyphos_type = "example.Wheel";
   std::uint32_t id = 0;

@@ -1,4 +1,5 @@
-// The same in C++: the head is parsed, the pixels lie where the camera wrote them.
+// The viewer in C++: it parses the head and reads the pixels in the memory where the camera wrote
+// them.
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -9,7 +10,7 @@
 
 using Picture = hyphos::Attached<hyphos::msgs::Image>;
 
-// Why a picture cannot be used; "" if it can.
+// The reason why a picture cannot be used, or "" if it can.
 std::string_view unusable(const Picture& image) {
   if (image.buffers.size() != 1 || image.buffers[0].empty()) return "it has no pixels";
   if (image.head.encoding() != "mono8") return "it is not mono8";

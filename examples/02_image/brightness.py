@@ -1,4 +1,4 @@
-"""Looks at the pictures through a NumPy array that is a view of the publisher's memory."""
+"""Reads pictures through a NumPy array that is a view of the publisher's memory."""
 
 import sys
 
@@ -9,7 +9,7 @@ from hyphos.msgs import Image
 def measure(image: hyphos.Attached[Image]) -> None:
     try:
         pixels = hyphos.image_to_numpy(image)
-    except ValueError as error:  # head and pixels do not fit together
+    except ValueError as error:  # the head does not match the pixels
         refusals.refuse("image", str(error))
         return
     if refusals.refuse("image", "" if pixels.size else "it has no pixels"):

@@ -1,4 +1,4 @@
-// Draws each picture straight into the memory in which the receivers read it.
+// Draws each picture into shared memory, in the place where the receivers read it.
 #include <algorithm>
 
 #include <hyphos/hyphos.hpp>

@@ -1,4 +1,4 @@
-"""The same camera in Python: the array is lent by the publisher, so publishing copies nothing."""
+"""The camera in Python: the array is a loan from the publisher, so publishing copies nothing."""
 
 import sys
 

@@ -1,5 +1,5 @@
-// Publishes what it receives on another channel: the same bytes in the same slot. The slot returns
-// to its owner when the last receiver has let go of it.
+// Publishes each received message on another channel: the same bytes in the same slot. The slot
+// returns to its owner when the last receiver releases it.
 #include <hyphos/hyphos.hpp>
 
 int main(int argc, char** argv) {

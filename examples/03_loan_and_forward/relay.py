@@ -1,4 +1,4 @@
-"""The relay in Python: a received array is published as it is."""
+"""The relay in Python: it publishes each received array unchanged."""
 
 import sys
 

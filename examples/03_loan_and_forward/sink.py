@@ -1,4 +1,4 @@
-"""Keeps the last message beyond its callback: it stays valid, and its slot stays taken."""
+"""Keeps the last message after its callback: the message stays valid and occupies its slot."""
 
 import sys
 

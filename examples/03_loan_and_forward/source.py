@@ -1,4 +1,4 @@
-"""Lends a million bytes from the channel, fills them, and publishes them without a copy."""
+"""Loans a million bytes from the channel, fills them, and publishes them without a copy."""
 
 import sys
 

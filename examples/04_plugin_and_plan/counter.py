@@ -1,4 +1,4 @@
-"""A node in Python, made by `hyphos run` as robot.yaml says."""
+"""A node in Python. `hyphos run` creates it as robot.yaml describes."""
 
 import hyphos
 from hyphos.msgs import Int64

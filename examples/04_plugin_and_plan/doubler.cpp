@@ -1,4 +1,4 @@
-// A node as a plug-in. Which process runs it is a line of robot.yaml.
+// A node as a plug-in. One line of robot.yaml chooses the process that runs it.
 #include <cstdint>
 
 #include <hyphos/hyphos.hpp>

@@ -9,7 +9,7 @@ PLAN = Path(__file__).parent / "robot.yaml"
 
 
 @pytest.mark.parametrize("process", ["work", "count"])
-def test_the_plan_says_where_the_plugin_runs(process: str, tmp_path: Path) -> None:
+def test_the_plan_chooses_the_process_of_a_plugin(process: str, tmp_path: Path) -> None:
     settings = [f"nodes.doubler.process={process}", f"domain=doubling-{os.getpid()}"]
     command = [sys.executable, "-m", "hyphos", "run", str(PLAN), "--logs", str(tmp_path)]
     for setting in settings:

@@ -1,4 +1,4 @@
-// Receives it. Inside one process it would get the publisher's object itself.
+// Receives a route. In the publisher's process it would receive the publisher's object itself.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 #include "route.hpp"
 
-// Why a route cannot be used; "" if it can.
+// The reason why a route cannot be used, or "" if it can.
 std::string_view unusable(const Route& route) {
   if (route.points_m.empty()) return "it has no points";
   const bool finite = std::ranges::all_of(route.points_m, [](float p) { return std::isfinite(p); });

@@ -1,4 +1,4 @@
-"""The same type in Python: `hyphos_type`, serialize() and parse()."""
+"""The type and the follower in Python: `hyphos_type`, serialize() and parse()."""
 
 import sys
 

@@ -1,4 +1,4 @@
-// Publishes a type that has its own serialize/parse pair.
+// Publishes a type that has its own serialize and parse functions.
 #include "route.hpp"
 
 int main(int argc, char** argv) {

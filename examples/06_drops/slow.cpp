@@ -1,4 +1,4 @@
-// A slow subscriber and a queue of three: what is lost is counted, and nothing else is lost.
+// A slow subscriber with a queue of three messages: each lost message is counted.
 #include <cstdio>
 #include <semaphore>
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   });
 
   numbers.publish(Number{1});
-  started.acquire();  // the callback is busy with 1; from here on messages wait
+  started.acquire();  // the callback is busy with 1, so all later messages wait
   for (int i = 2; i <= 10; ++i) numbers.publish(Number{i});
   for (int i = 0; i < 3; ++i) {
     go_on.release();

@@ -1,4 +1,4 @@
-// Parameters: declared with unit and range, read in a callback, changed by anybody while it runs.
+// Parameters: declared with unit and range, read in a callback, changed by any process at run time.
 #include <cstdio>
 
 #include <hyphos/hyphos.hpp>
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   const auto limit = params.declare<double>("limit", {.value = 1, .unit = "m/s", .range = {0, 2}});
   params.declare<std::string>("mode", {.value = "calm", .choices = {"calm", "brisk"}});
 
-  // Several together: asked before any of them changes.
+  // Checks parameters that depend on each other, before any of them changes.
   params.check([](const hyphos::ParamSet& next) {
     return next.get<double>("speed") <= next.get<double>("limit") ? "" : "speed is above limit";
   });

@@ -1,4 +1,4 @@
-"""The same in Python."""
+"""The same parameters in Python."""
 
 import sys
 
@@ -17,5 +17,5 @@ def within_limit(next: hyphos.ParamSet) -> str | None:
 
 params.check(within_limit)
 speed.watch(lambda now: print(f"speed is {now:.1f} now", flush=True))
-node.every(lambda: speed.value * 0.01, period_ms=10)  # reading it is cheap
+node.every(lambda: speed.value * 0.01, period_ms=10)  # reading a parameter is cheap
 node.spin()

@@ -11,7 +11,7 @@ PYTHON = [sys.executable, str(HERE / "cruise.py")]
 
 
 @pytest.mark.parametrize("program", [CPP, PYTHON], ids=["cpp", "python"])
-def test_another_process_reads_and_sets(program: list[str]) -> None:
+def test_another_process_reads_and_sets_parameters(program: list[str]) -> None:
     domain = ["--hyphos-domain", f"params-{os.getpid()}"]
     with subprocess.Popen([*program, *domain], stdout=subprocess.PIPE, text=True) as cruise:
         try:

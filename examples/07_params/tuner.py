@@ -14,5 +14,5 @@ try:
     cruise.set({"speed": 1.5})
 except hyphos.Error as error:
     print(f"refused: {error.message}")
-cruise.set({"speed": 1.5, "limit": 2.0, "mode": "brisk"})  # all of them, or none
+cruise.set({"speed": 1.5, "limit": 2.0, "mode": "brisk"})  # sets all of them, or none
 print(f"speed {cruise['speed']}, limit {cruise['limit']}, mode {cruise['mode']}", flush=True)

@@ -1,4 +1,4 @@
-"""What was recorded once gives the same outputs each time, and others if the filter is another."""
+"""A replay of one recording gives equal outputs each time, and others if the filter changes."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-def test_a_replay_in_lock_step_is_a_regression_test(tmp_path: Path) -> None:
+def test_a_replay_in_lockstep_is_a_regression_test(tmp_path: Path) -> None:
     recorded = tmp_path / "run.mcap"
     settings = [f"domain=smoother-{os.getpid()}", f"record.path={recorded}"]
     words = ["-m", "hyphos", "run", PLAN, "--record", "--for", "10", "--logs", str(tmp_path)]

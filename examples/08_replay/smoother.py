@@ -1,11 +1,11 @@
-"""A sensor, and a filter that is worth a regression test."""
+"""A sensor, and a filter that deserves a regression test."""
 
 import hyphos
 from hyphos.msgs import Float64
 
 
 class Sensor:
-    """Measures 1, 2, 3, ... as soon as the filter and the recorder listen."""
+    """Measures 1, 2, 3, ... once the filter and the recorder are subscribed."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.range = node.publisher("range", Float64)
@@ -27,8 +27,8 @@ class Filter:
         node.subscribe("range", Float64, self.on_range)
 
     def on_range(self, measured: Float64) -> None:
-        # One NaN would stay in the value for ever.
-        if self.refusals.refuse("range", "" if abs(measured.data) < 1e9 else "it is no range"):
+        # A single NaN would stay in the value for ever.
+        if self.refusals.refuse("range", "" if abs(measured.data) < 1e9 else "it is invalid"):
             return
         self.value += self.weight * (measured.data - self.value)
         self.smooth.publish(Float64(data=self.value))

@@ -1,4 +1,4 @@
-// Comes late, and knows at once where we are; then it asks to go on.
+// Starts late and receives the current place at once. Then it asks the server to go on.
 #include <cstdio>
 
 #include <hyphos/hyphos.hpp>
@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   auto node = hyphos::Node::open("late", argc, argv).or_throw();
   hyphos::Policy latched;
   latched.latched = true;
-  // Latched, too: the server need not have found this end yet when it publishes.
+  // Latched as well: the server may not have found this publisher yet.
   auto go_on = node.publisher<hyphos::msgs::Empty>("go_on", {.policy = latched});
   node.subscribe<hyphos::msgs::String>(
       "place", {.policy = latched}, [=](const hyphos::Message<hyphos::msgs::String>& place) {

@@ -1,4 +1,4 @@
-"""The same in Python."""
+"""The late joiner in Python."""
 
 import sys
 

@@ -12,12 +12,12 @@ PYTHON = [sys.executable, str(HERE / "late.py")]
 
 
 @pytest.mark.parametrize("late", [CPP, PYTHON], ids=["cpp", "python"])
-def test_who_comes_late_gets_the_last_value_at_once(late: list[str]) -> None:
+def test_a_late_joiner_gets_the_last_value_at_once(late: list[str]) -> None:
     domain = ["--hyphos-domain", f"late-{os.getpid()}"]
     server = [str(BUILT / "latched_server"), *domain]
     with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
-        said = [first.stdout.readline() for _ in range(2)]  # before the other one is there
+        said = [first.stdout.readline() for _ in range(2)]  # before the late joiner starts
         with subprocess.Popen([*late, *domain], stdout=subprocess.PIPE, text=True) as second:
             assert second.stdout is not None
             try:

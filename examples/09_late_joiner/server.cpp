@@ -1,4 +1,4 @@
-// Says once where we are, on a latched channel: whoever comes later gets it at once.
+// Publishes each place once, on a latched channel: a late joiner receives the last one at once.
 #include <cstdio>
 
 #include <hyphos/hyphos.hpp>
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
   };
   say("hall");
-  say("kitchen");  // the last one is what a late joiner gets
+  say("kitchen");  // a late joiner receives this value
   node.subscribe<hyphos::msgs::Empty>("go_on", {.policy = latched},
                                       [=](const auto&) { say("garden"); });
   return node.spin();

@@ -10,13 +10,13 @@ WATCHERS = {
 
 @pytest.mark.parametrize("robot", ["10_transforms/transforms_robot", "10_transforms/robot.py"])
 @pytest.mark.parametrize("watcher", WATCHERS)
-def test_the_laser_is_where_two_transforms_say(
+def test_the_laser_is_where_two_transforms_place_it(
     listen: Callable[..., list[str]], robot: str, watcher: str
 ) -> None:
     wanted = [WATCHERS[watcher]] * 2
     heard: list[str] = []
-    # Between two stamps a robot goes straight on: one that was kept from running for a third of a
-    # second cuts its circle by a centimetre.
+    # Transforms are interpolated along a straight line between two stamps. A robot program that
+    # does not run for a third of a second therefore cuts its circle by a centimetre.
     for _ in range(5):
         heard = listen(watcher, robot, lines=2)
         if heard == wanted:

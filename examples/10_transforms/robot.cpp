@@ -1,4 +1,4 @@
-// A robot that drives around the origin of the map, two metres away from it, with a laser at its
+// A robot that drives around the origin of the map at a distance of two metres. A laser is at its
 // right side.
 #include <cmath>
 #include <numbers>

@@ -1,4 +1,4 @@
-// Asks where the laser is, which no process has said: from laser to base, from base to map.
+// Looks up the laser in the map. The answer joins two transforms: laser to base, and base to map.
 #include <cmath>
 #include <cstdio>
 

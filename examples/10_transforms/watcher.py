@@ -1,4 +1,4 @@
-"""Points that the laser sees, in the map: a 4×4 matrix, or all of them at once."""
+"""Transforms points that the laser sees into the map: by a 4×4 matrix, or all of them at once."""
 
 import sys
 import time

@@ -1,4 +1,5 @@
-// A service: one node answers, any number ask. What it returns is the reply; an error is one too.
+// A service: one node replies to the calls of any number of clients. The returned value is the
+// reply, and an error is a reply too.
 #include "sum.hpp"
 #include <hyphos/hyphos.hpp>
 

@@ -1,4 +1,4 @@
-// Asks three times: a reply, a refusal, and a service that nobody offers.
+// Calls three times: for a reply, for a refusal, and for a service that no node offers.
 #include <cstdint>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-"""The same in Python, with asyncio: three calls under way at once."""
+"""The client in Python, with asyncio: three calls are in flight at once."""
 
 import asyncio
 import sys

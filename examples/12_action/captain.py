@@ -1,4 +1,4 @@
-"""Sends goals: one to its end, one that is rejected, one that is canceled on the way."""
+"""Sends three goals: the first succeeds, the second is rejected, the third is canceled."""
 
 import sys
 from typing import Any

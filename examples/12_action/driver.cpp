@@ -1,5 +1,5 @@
-// An action: a goal that takes time, tells how far it is, and ends early when it is canceled. A
-// newer goal takes the place of the one that is carried out.
+// An action: a goal takes time, reports its progress, and ends early if it is canceled. A newer
+// goal replaces the running one.
 #include "drive.hpp"
 #include <hyphos/hyphos.hpp>
 
@@ -12,7 +12,7 @@ void drive(const Goal& goal) {
   while (metres < goal->metres) {
     metres += 1;
     goal.feedback({metres});
-    if (goal.wait_for(hyphos::Duration::from_ms(10))) {  // true as soon as the goal should end
+    if (goal.wait_for(hyphos::Duration::from_ms(10))) {  // true once the goal should end
       goal.canceled({metres});
       return;
     }

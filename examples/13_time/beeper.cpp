@@ -1,4 +1,4 @@
-// Beeps once a second: of real time, or of simulated time if it is started with --hyphos-clock sim.
+// Beeps once a second of real time, or of simulated time with the option --hyphos-clock sim.
 #include <cstdio>
 
 #include <hyphos/hyphos.hpp>

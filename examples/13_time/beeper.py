@@ -1,4 +1,4 @@
-"""The same in Python."""
+"""The beeper in Python."""
 
 import sys
 

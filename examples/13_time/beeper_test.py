@@ -11,7 +11,7 @@ PYTHON = [sys.executable, str(HERE / "beeper.py")]
 
 
 @pytest.mark.parametrize("beeper", [CPP, PYTHON], ids=["cpp", "python"])
-def test_beeps_follow_a_simulated_time(beeper: list[str]) -> None:
+def test_beeps_follow_simulated_time(beeper: list[str]) -> None:
     domain = f"example-time-{os.getpid()}"
     hyphos = [sys.executable, "-m", "hyphos", "time"]
     simulate = [*hyphos, "sim", "--paused", "--start", "0", "-d", domain]

@@ -1,4 +1,4 @@
-"""Two nodes that may die: what one says on a latched channel, the other knows when it is back."""
+"""Two nodes that may be killed. A latched channel gives the restarted one its state back."""
 
 import os
 
@@ -9,7 +9,7 @@ from hyphos.msgs import Int64, String
 class Counter:
     def __init__(self, node: hyphos.Node) -> None:
         self.born = node.publisher("born", String)
-        self.born.publish(String(data=f"counter {os.getpid()}"))  # for whoever comes, and when
+        self.born.publish(String(data=f"counter {os.getpid()}"))  # latched, for late subscribers
         self.number = node.publisher("count", Int64)
         self.count = 0
         node.every(self.tick, rate_hz=20)
@@ -30,4 +30,4 @@ class Listener:
 
     def on_count(self, count: Int64) -> None:
         if self.source and count.data % 10 == 0:
-            print(f"{os.getpid()} hears {self.source}: {count.data}", flush=True)
+            print(f"{os.getpid()} receives from {self.source}: {count.data}", flush=True)

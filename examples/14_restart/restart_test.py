@@ -1,4 +1,4 @@
-"""Whichever process is killed, the robot is whole again: the line names both that run now."""
+"""The robot recovers from the death of either process: a printed line names both running ones."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PLAN = Path(__file__).parent / "robot.yaml"
 
 @pytest.fixture
 def robot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[IO[str]]:
-    """The output of a run; a parameter is what is set."""
+    """The output of a run. The parameter, if there is one, is a setting of the plan."""
     words = ["--set", f"domain=phoenix-{os.getpid()}", "--logs", str(tmp_path)]
     if hasattr(request, "param"):
         words += ["--set", request.param]
@@ -36,21 +36,21 @@ def find(lines: IO[str], pattern: str) -> re.Match[str]:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_the_body_comes_back(robot: IO[str], blow: signal.Signals) -> None:
-    body = int(find(robot, r"hears counter (\d+)")[1])
+def test_the_body_restarts(robot: IO[str], blow: signal.Signals) -> None:
+    body = int(find(robot, r"receives from counter (\d+)")[1])
     os.kill(body, blow)
     find(robot, "body is back after")
-    while int(find(robot, r"hears counter (\d+)")[1]) == body:
+    while int(find(robot, r"receives from counter (\d+)")[1]) == body:
         pass
 
 
-# Only a body whose heart does not stand still for long with the machine stays the same.
+# With a short heartbeat, a machine that stalls would restart the body as well.
 @pytest.mark.parametrize("robot", ["processes.body.health.heartbeat_ms=20000"], indirect=True)
-def test_the_brain_comes_back_and_knows_the_body(robot: IO[str]) -> None:
-    found = find(robot, r"│ (\d+) hears counter (\d+)")
+def test_the_brain_restarts_and_knows_the_body(robot: IO[str]) -> None:
+    found = find(robot, r"│ (\d+) receives from counter (\d+)")
     os.kill(int(found[1]), signal.SIGKILL)
     find(robot, "brain is back after")
-    again = find(robot, r"│ (\d+) hears counter (\d+)")
+    again = find(robot, r"│ (\d+) receives from counter (\d+)")
     assert again[1] != found[1]
     assert again[2] == found[2]
 

@@ -1,4 +1,4 @@
-"""The first programs: they are what the documents show, they are short, and they talk."""
+"""The first programs: the documents show them unchanged, they are short, and they work together."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,9 @@ Listen = Callable[..., list[str]]
         ("talker.py", 7, ["docs/from_ros2.md"]),
     ],
 )
-def test_the_documents_show_this_program(name: str, most_lines: int, documents: list[str]) -> None:
+def test_documents_show_this_program_unchanged(
+    name: str, most_lines: int, documents: list[str]
+) -> None:
     text = (HERE / name).read_text()
     for document in documents:
         assert text in (ROOT / document).read_text()
@@ -29,5 +31,7 @@ def test_the_documents_show_this_program(name: str, most_lines: int, documents: 
 
 @pytest.mark.parametrize("listener", ["hello_listener", "listener.py"])
 @pytest.mark.parametrize("talker", ["hello_talker", "talker.py"])
-def test_a_talker_is_heard_in_either_language(talker: str, listener: str, listen: Listen) -> None:
+def test_talkers_reach_listeners_in_both_languages(
+    talker: str, listener: str, listen: Listen
+) -> None:
     assert listen(f"hello/{listener}", f"hello/{talker}") == ["hello"]

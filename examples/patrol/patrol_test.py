@@ -1,4 +1,4 @@
-"""The same nodes under each of the three plans: the robot moves, and a map comes out."""
+"""The same nodes under each of the three plans: the robot moves, and the run leaves a map."""
 
 import os
 import re
@@ -14,7 +14,7 @@ SECONDS = "12"
 
 
 def run(plan: str, folder: Path, *before: str) -> str:
-    """Runs a plan for some seconds; its output. The domain is the test's own."""
+    """Runs a plan for some seconds in a separate domain and returns its output."""
     domain = f"{plan.replace('_', '')}-{os.getpid()}"
     words = [sys.executable, "-m", "hyphos", "run", str(HERE / f"{plan}.yaml"), "--live"]
     words += ["--for", SECONDS, "--set", f"domain={domain}", "--logs", str(folder / "logs")]
@@ -35,14 +35,14 @@ def run(plan: str, folder: Path, *before: str) -> str:
         text=True,
         check=True,
     )
-    # The recorder hears every channel, whatever carries it in the plan.
+    # The recorder receives every channel, over any transport of the plan.
     for channel in ("scan", "odom", "image", "map", "pose", "path", "drive"):
         assert re.search(rf"\b{channel}\b.*\b[1-9]", info.stdout), info.stdout
     return done.stdout
 
 
 def transport_of(output: str, channel: str) -> str:
-    """As the last live table shows it."""
+    """The transport of a channel in the last live table."""
     rows = re.findall(rf"^ {channel} +([a-z+]+) ", output, re.MULTILINE)
     return rows[-1] if rows else ""
 

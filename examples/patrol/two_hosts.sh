@@ -15,7 +15,7 @@ ip netns add hyphos-base
 ip link add hy-ugv netns hyphos-ugv type veth peer name hy-base netns hyphos-base
 for side in "ugv 1" "base 2"; do
   read -r name last <<<"$side"
-  # Not `ip -n`: it mounts, which a chroot may not let it.
+  # Not `ip -n`, because it mounts, and a chroot may not permit that.
   inside() { nsenter --net="/run/netns/hyphos-$name" "$@"; }
   inside ip addr add "10.77.0.$last/24" dev "hy-$name"
   inside ip link set lo up

@@ -1,4 +1,4 @@
-"""Looks at the camera and the path from Python. Pixels are a view of shared memory, not a copy."""
+"""Reads the camera and the path from Python. Pixels are a view of shared memory, not a copy."""
 
 import math
 
@@ -19,7 +19,7 @@ class Watcher:
     def on_image(self, image: hyphos.Attached[Image]) -> None:
         try:
             pixels = hyphos.image_to_numpy(image)
-        except ValueError as error:  # head and pixels do not fit together
+        except ValueError as error:  # the head does not match the pixels
             self.refusals.refuse("image", str(error))
             return
         if self.refusals.refuse("image", "" if pixels.size else "it has no pixels"):
@@ -41,7 +41,7 @@ class Watcher:
 
 
 def unusable(path: Path) -> str:
-    """Why a path has no goal; "" if it has one."""
+    """The reason why a path has no goal, or "" if it has one."""
     if not path.poses:
         return "it has no poses"
     goal = path.poses[-1].pose.position

@@ -1,7 +1,7 @@
-"""Step 1: two nodes in one process. A timer publishes, a callback listens, Ctrl-C ends it.
+"""Step 1: two nodes in one process. A timer publishes, a callback prints, Ctrl-C ends the program.
 
-Run it twice side by side: the second program hears the first as well. They find each other through
-shared memory.
+Run the program twice side by side: the second one also receives the messages of the first. The two
+programs find each other through shared memory.
 """
 
 import sys

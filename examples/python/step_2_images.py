@@ -1,5 +1,6 @@
-"""Step 2: images without copies. Pixels are drawn where the receiver will read them, changed into a
-second image by another node, and looked at as an array that is a view of the same memory.
+"""Step 2: images without copies. The camera draws pixels into the memory where the receiver reads
+them. A second node turns them into an image of edges, and a viewer reads that image as an array.
+The array is a view of the same memory.
 """
 
 import itertools
@@ -12,7 +13,7 @@ from hyphos.msgs import Image
 HEIGHT, WIDTH = 480, 640
 
 runtime = hyphos.Runtime.open(sys.argv)
-camera = runtime.node("camera")  # a node lives as long as it is kept
+camera = runtime.node("camera")  # a node lives as long as its object
 images = camera.publisher("image", hyphos.Attached[Image])
 edges = runtime.node("edges")
 found = edges.publisher("edges", hyphos.Attached[Image])
@@ -22,20 +23,20 @@ shifts = itertools.count(0, 5)
 
 
 def grab() -> None:
-    pixels = images.loan(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)  # in shared memory if it is of use
-    stripe = (np.arange(WIDTH) + next(shifts)) // 80  # stripes that walk
+    pixels = images.loan(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)  # in shared memory if possible
+    stripe = (np.arange(WIDTH) + next(shifts)) // 80  # stripes that move
     pixels[:] = stripe % 2 * 255
     images.publish(hyphos.numpy_to_image(pixels, "mono8"))
 
 
 def unusable(image: hyphos.Attached[Image]) -> str:
-    """Why an image cannot be used; "" if it can."""
+    """The reason why an image cannot be used, or "" if it can."""
     head = image.head
     if head.encoding != "mono8" or head.width == 0 or head.height == 0:
-        return f"it is no mono8 image with pixels, but {head.width}×{head.height} {head.encoding}"
+        return f"not a mono8 image with pixels, but {head.width}×{head.height} {head.encoding}"
     try:
         hyphos.image_to_numpy(image)
-    except ValueError as error:  # head and pixels do not fit together
+    except ValueError as error:  # the head does not match the pixels
         return str(error)
     return ""
 

@@ -1,4 +1,4 @@
-"""Step 3: nodes for a plan. See step_3_robot.yaml, and start them with
+"""Step 3: nodes for the plan step_3_robot.yaml. Start them with
 
 hyphos run examples/python/step_3_robot.yaml --live
 """
@@ -10,7 +10,7 @@ from hyphos.msgs import Odometry, Twist
 
 
 class Driver:
-    """Drives a circle of the radius that the plan gives."""
+    """Drives a circle. The plan sets its radius."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.radius = node.param("radius_m", 1.0)
@@ -25,7 +25,7 @@ class Driver:
 
 
 class Wheels:
-    """A robot that does at once what it is told, and says where it is."""
+    """A robot that follows each command at once and publishes its position."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.x = self.y = self.heading = 0.0
@@ -52,7 +52,7 @@ class Wheels:
 
 
 class Judge:
-    """Measures the circle: twice the radius between the lowest and the highest point."""
+    """Measures the diameter of the circle: the distance between its lowest and highest point."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.low = self.high = 0.0
@@ -70,7 +70,7 @@ class Judge:
 
 
 def unusable(twist: Twist) -> str:
-    """Why a command cannot be used; "" if it can."""
+    """The reason why a command cannot be used, or "" if it can."""
     # Written so that NaN is refused.
     fine = abs(twist.linear.x) < 100 and abs(twist.angular.z) < 100
     return "" if fine else "the speed is not finite, or beyond 100 m/s or rad/s"

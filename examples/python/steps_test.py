@@ -1,4 +1,4 @@
-"""The steps do what they say."""
+"""The programs of the three steps work as their docstrings describe."""
 
 import os
 import re
@@ -24,11 +24,11 @@ def first_lines(program: str, count: int) -> list[str]:
     return lines
 
 
-def test_step_1_talks() -> None:
+def test_step_1_prints_the_temperature() -> None:
     assert first_lines("step_1_talk.py", 3) == ["21.5 °C"] * 3
 
 
-def test_step_2_sees_the_stripes_walk() -> None:
+def test_step_2_finds_moving_edges() -> None:
     for line in first_lines("step_2_images.py", 3):
         columns = [int(word) for word in line.removeprefix("edges at columns").split()]
         assert len(columns) in (7, 8)  # 640 columns, stripes of 80
@@ -43,5 +43,5 @@ def test_step_3_drives_a_circle() -> None:
     )
     found = re.search(r"so far ([\d.]+) m across", done.stdout)
     assert found is not None
-    # A circle of 0.2 m takes 2.5 s; nobody says how fast this machine is.
+    # A circle of 0.2 m takes 2.5 s, and the speed of this machine is not known.
     assert 0.05 < float(found[1]) < 0.5

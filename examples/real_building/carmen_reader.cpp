@@ -1,4 +1,4 @@
-// Publishes the scans and the odometry of a CARMEN log, as fast as they are taken, then ends the
+// Publishes the scans and the odometry of a CARMEN log at the pace of the mapper, then ends the
 // run.
 #include <condition_variable>
 #include <cstdio>
@@ -34,7 +34,7 @@ class CarmenReader {
 
  private:
   void read(const std::stop_token& stop) {
-    // Latched or not, what is published before anybody listens is lost: wait for the mapper.
+    // Messages published before the mapper subscribes are lost, so wait for the mapper.
     while (!stop.stop_requested() && (odom_.listeners() == 0 || scan_.listeners() == 0)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -45,15 +45,15 @@ class CarmenReader {
       odometry.mutable_header()->set_stamp_ns(entry.scan.stamp_ns);
       patrol::set_pose(entry.odometry, *odometry.mutable_pose()->mutable_pose());
       LaserScan scan = patrol::to_message(entry.scan);
-      // The mapper does not answer a scan that it refuses.
+      // The mapper sends no pose for a scan that it refuses.
       if (refusals_.refuse("log", patrol::unusable(odometry))) continue;
       if (refusals_.refuse("log", patrol::unusable(scan))) continue;
       odom_.publish(std::move(odometry));
-      // Blocks while the mapper has enough to do: nothing is dropped, at any speed.
+      // Blocks while the mapper is busy, so nothing is dropped at any speed.
       scan_.publish(std::move(scan));
       if (++count % 100 == 0) std::printf("%zu of %zu scans\n", count, log_.scans.size());
     }
-    // The mapper answers every scan with a pose: the run ends when it has answered the last.
+    // The mapper publishes a pose for every scan. The run ends after the pose of the last scan.
     std::unique_lock lock(mutex_);
     answered_.wait(lock, stop, [&] { return poses_ >= count; });
     runtime_.request_stop();

@@ -1,9 +1,10 @@
-"""Brings a ROS recording into the form that the mapper wants: level scans, and odometry.
+"""Converts a ROS recording to the mapper's input: level scans, and odometry.
 
-Odometry is the transform from `odom_frame` to its child in tf; a recording without one is of a
-robot that stands still. With `tilt_frame` (the frame that nods, as of a tilting laser) each scan is
-levelled: its returns are turned by the nod at that time, and those between `lowest_m` and
-`highest_m`, seen from the laser, are seen from above: high enough to be no floor.
+Odometry is the transform from `odom_frame` to its child in tf. A recording without one is taken for
+a robot that stands still. With `tilt_frame`, the moving frame of a nodding laser, the node levels
+each scan: it turns the returns by the nod at that time. It keeps the returns between `lowest_m` and
+`highest_m`, relative to the laser, and projects them to the ground plane. `lowest_m` excludes the
+floor.
 """
 
 import math
@@ -28,8 +29,7 @@ class Frames:
         self.refusals = hyphos.Refusals(node)
         self.odom = node.publisher("level_odom", Odometry)
         self.scan = node.publisher("level_scan", LaserScan)
-        # One channel after the other, in this process: a lock is not needed for `inline` callbacks
-        # of one transport, which come one at a time.
+        # `inline` callbacks of one transport come one at a time, so these two need no lock.
         node.subscribe("tf", TfMessage, self.on_tf, mode="inline")
         node.subscribe("scan", LaserScan, self.on_scan, mode="inline")
 
@@ -50,7 +50,7 @@ class Frames:
                 self.odom.publish(odometry)
             if self.tilt_frame and stamped.child_frame_id.strip("/") == self.tilt_frame:
                 if self.tilt and stamp_ns < self.tilt[-1][0]:
-                    self.tilt.clear()  # time was set back
+                    self.tilt.clear()  # the clock was set back
                 self.tilt.append((stamp_ns, pitch(stamped.transform.rotation)))
         self.flush()
 
@@ -67,7 +67,7 @@ class Frames:
         self.flush()
 
     def flush(self) -> None:
-        """Publishes the scans whose nod is known."""
+        """Publishes the scans with a known nod."""
         while self.waiting:
             stamp_ns = self.waiting[0].header.stamp_ns
             if self.tilt_frame and (not self.tilt or self.tilt[-1][0] < stamp_ns):
@@ -90,16 +90,16 @@ def pitch(q: Quaternion) -> float:
 
 
 def unusable_transform(transform: Transform) -> str:
-    """Why a transform cannot be used; "" if it can."""
+    """The reason why a transform cannot be used, or "" if it can."""
     place, q = transform.translation, transform.rotation
     if not all(map(math.isfinite, (place.x, place.y, place.z))):
         return "a translation is not finite"
     norm = math.hypot(q.x, q.y, q.z, q.w)
-    return "" if 0.95 < norm < 1.05 else "a rotation is no unit quaternion"
+    return "" if 0.95 < norm < 1.05 else "a rotation is not a unit quaternion"
 
 
 def unusable_scan(scan: LaserScan) -> str:
-    """Why a scan cannot be levelled; "" if it can. The mapper checks what is left."""
+    """The reason why a scan cannot be levelled, or "" if it can. The mapper checks the rest."""
     if scan.header.stamp_ns == 0:
         return "the stamp is 0, which means unset"
     if not scan.ranges:
@@ -109,14 +109,14 @@ def unusable_scan(scan: LaserScan) -> str:
     if abs(scan.angle_increment) * len(scan.ranges) > 4 * math.pi or abs(scan.angle_min) > 13:
         return "the angles span more than two turns"
     # Written so that NaN is refused.
-    return "" if 0 <= scan.range_min < math.inf and scan.range_max >= 0 else "a limit is no range"
+    return "" if 0 <= scan.range_min < math.inf and scan.range_max >= 0 else "a limit is invalid"
 
 
 def level(scan: LaserScan, nod: float, lowest_m: float, highest_m: float) -> LaserScan:
-    """The scan as a level laser would have seen it: per direction the nearest return."""
+    """Converts a scan to the view of a level laser: the nearest return per direction."""
     ranges = np.asarray(scan.ranges, np.float32)
     angles = scan.angle_min + scan.angle_increment * np.arange(len(ranges))
-    most = scan.range_max or np.inf  # 0 is the limit of a driver that sets none
+    most = scan.range_max or np.inf  # 0 means that the driver sets no limit
     good = np.isfinite(ranges) & (ranges > 0) & (ranges >= scan.range_min) & (ranges < most)
     ranges = np.where(good, ranges, 0)
     forward = ranges * np.cos(angles)
@@ -131,7 +131,7 @@ def level(scan: LaserScan, nod: float, lowest_m: float, highest_m: float) -> Las
     out.angle_min = -math.pi + out.angle_increment / 2
     out.angle_max = math.pi - out.angle_increment / 2
     out.range_min, out.range_max = scan.range_min, scan.range_max
-    # Directions without a return near the laser's height say nothing, not that all is free.
+    # A direction without a return near the laser's height is unknown, not free.
     flat[np.isinf(flat)] = np.nan
     out.ranges.extend(flat.tolist())
     return out

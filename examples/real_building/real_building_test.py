@@ -1,4 +1,4 @@
-"""A small CARMEN log of a room, made here, goes through the mapper and comes out as a picture."""
+"""A small CARMEN log of a room, made here, goes through the mapper and becomes a picture."""
 
 import math
 import os
@@ -17,7 +17,7 @@ SCANS = 40
 
 
 def room_log(path: Path) -> None:
-    """A robot that drives 2 m along the middle of a room of 8 x 6 m, 180 beams a scan."""
+    """A log of a robot that drives 2 m along the middle of a room of 8 x 6 m, 180 beams a scan."""
     lines = []
     for i in range(SCANS):
         x = -1.0 + 2.0 * i / SCANS
@@ -47,7 +47,7 @@ def stamped(stamp_ns: int, frame_id: str) -> Any:
 
 
 def moved(stamp_ns: int, x: float) -> Any:
-    """The transform of a robot in its odometry."""
+    """The odometry transform of a robot."""
     place = made("geometry_msgs/msg/Vector3", x=x, y=0.0, z=0.0)
     turn = made("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=0.0, w=1.0)
     transform = made("geometry_msgs/msg/Transform", translation=place, rotation=turn)
@@ -84,7 +84,7 @@ def scanned(stamp_ns: int, x: float, head: dict[str, float]) -> Any:
 
 
 def room_bag(folder: Path, every: int, head: dict[str, float]) -> Path:
-    """SCANS scans of a robot that drives on; of every so many one has this head."""
+    """A recording of SCANS scans of a moving robot. Every `every`-th scan has the faulty head."""
     with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         kinds = {"/scan": "sensor_msgs/msg/LaserScan", "/tf": "tf2_msgs/msg/TFMessage"}
         to = {
@@ -125,7 +125,7 @@ def test_a_carmen_log_becomes_a_map(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_broken_log_is_named_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_log_is_reported_with_its_line(tmp_path: Path) -> None:
     log = tmp_path / "bad.log"
     log.write_text("FLASER 3 1.0 2.0\n")
     done = run(str(log), str(tmp_path / "map.png"), f"domain=rbx{os.getpid()}")
@@ -147,13 +147,13 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         ({"angle_increment": math.nan}, "an angle is not finite"),
         ({"angle_min": math.inf}, "an angle is not finite"),
         ({"angle_increment": 0.0}, "angle_increment is 0"),
-        ({"range_min": math.nan}, "a limit is no range"),
+        ({"range_min": math.nan}, "a limit is invalid"),
         ({"ranges": np.array([], np.float32)}, "it has no ranges"),
         ({"ranges": np.full(90, 2, np.float32)}, "does not fit the angles"),
     ],
     ids=["nan", "inf", "zero", "limit", "empty", "half"],
 )
-def test_scans_with_a_bad_head_are_left_out_and_counted(
+def test_scans_with_a_bad_head_are_skipped_and_counted(
     tmp_path: Path, head: dict[str, float], why: str
 ) -> None:
     bag = room_bag(tmp_path / "room", 5, head)
@@ -173,7 +173,7 @@ def test_range_max_0_means_no_limit(tmp_path: Path) -> None:
     assert min(size_of(picture)) > 100
 
 
-def test_a_map_of_nothing_says_why(tmp_path: Path) -> None:
+def test_an_empty_map_reports_the_reason(tmp_path: Path) -> None:
     bag = room_bag(tmp_path / "room", 1, {"range_min": 20.0})
     done = run(str(bag), str(tmp_path / "map.png"), f"domain=rbw{os.getpid()}")
     assert f"map of {SCANS} scans, none with a range in its limits" in done.stdout

@@ -54,7 +54,7 @@ class Came:
     number: int = 0
     sender: int = 0  # of the channel. Differs after each restart of its process
     sink: int = 0  # its pid
-    known: int = 0  # pid of the source that the sink knows
+    known: int = 0  # pid of the source, as the sink knows it
 
 
 class Witness:

@@ -96,9 +96,7 @@ assert heard.wait(60)
             robot.send_signal(signal.SIGINT)
 
 
-def test_an_installed_co_simulator_runs_scenarios_and_real_programs(
-    wheel: Path, tmp_path: Path
-) -> None:
+def test_an_installed_cosim_runs_scenarios_and_programs(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
     subprocess.run(pip, check=True, capture_output=True)

@@ -1,7 +1,7 @@
 """Arrays of every layout: the output has the values of the input, or the input is refused.
 
-Layouts are generated: fields in any order of offset, padded, overlapping, of both byte orders and
-of every kind; arrays with any strides, shapes and flags.
+The layouts are generated. Fields have any order of offset, gaps, overlaps, both byte orders and
+every kind. Arrays have any strides, shapes and flags.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def some_format(random: Random, kinds: list[str]) -> np.dtype[Any]:
 
 
 def some_layout(random: Random, kinds: list[str], *, overlap: bool = True) -> np.dtype[Any]:
-    """Fields in any order of offset, with gaps, and sometimes over one another."""
+    """Fields in any order of offset, with gaps and sometimes with overlaps."""
     formats = [some_format(random, kinds) for _ in range(random.integers(1, 6))]
     at, offsets = 0, []
     for one in formats:
@@ -63,7 +63,7 @@ def some_layout(random: Random, kinds: list[str], *, overlap: bool = True) -> np
 
 
 def filled(random: Random, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """An array of random bytes, which no layout can hide."""
+    """An array of random bytes, so that a wrong layout shows."""
     size = int(np.prod(shape, dtype=int)) * dtype.itemsize
     data = np.frombuffer(random.bytes(size), np.uint8).copy()
     array: Array = np.ndarray(shape, dtype, data)
@@ -76,7 +76,7 @@ def filled(random: Random, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Arra
 
 
 def some_strides(random: Random, array: Array) -> Array:
-    """The same kind of values, seen with other strides and flags."""
+    """The same kind of values with other strides and flags."""
     ways: list[Callable[[Array], Array]] = [
         lambda a: a,
         lambda a: a[::-1],
@@ -95,7 +95,7 @@ def some_strides(random: Random, array: Array) -> Array:
 
 
 def same_bits(a: Array, b: Array) -> bool:
-    """Equal values, NaN of the same kind included."""
+    """True for equal values, including NaN with equal bits."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     one_order = np.ascontiguousarray(b.astype(a.dtype))
     return a.shape == b.shape and a.tobytes() == one_order.tobytes()
@@ -138,7 +138,7 @@ def test_clouds_keep_their_values_in_every_layout(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_clouds_of_other_types_are_refused_in_words(seed: int) -> None:
+def test_clouds_of_other_types_are_refused_with_a_reason(seed: int) -> None:
     random = np.random.default_rng(seed)
     dtype = some_layout(random, [*NUMBERS, *OTHERS], overlap=False)
     dtype = one_order(random, dtype)
@@ -187,7 +187,7 @@ def test_the_last_field_does_not_decide_the_byte_order() -> None:
     ],
     ids=str,
 )
-def test_points_that_are_no_cloud_are_refused(points: Any) -> None:
+def test_points_that_form_no_cloud_are_refused(points: Any) -> None:
     with pytest.raises(REFUSED, match=r"\w+ \w+ \w+"):
         numpy_to_cloud(points)
 
@@ -210,7 +210,7 @@ def test_a_cloud_with_invalid_points_is_not_dense() -> None:
     assert not numpy_to_cloud(points).head.is_dense
 
 
-def test_heads_that_describe_no_points_are_refused() -> None:
+def test_cloud_heads_without_valid_points_are_refused() -> None:
     def head(**other: Any) -> PointCloud:
         field = PointField(name="x", datatype=PointField.FLOAT32, count=1)
         return PointCloud(**{"height": 1, "width": 2, "point_step": 4, "fields": [field], **other})
@@ -257,7 +257,7 @@ def encodings() -> Iterator[tuple[str, str, int]]:
 
 
 @pytest.mark.parametrize(("name", "code", "channels"), list(encodings()))
-def test_images_of_every_encoding_return_as_they_were(name: str, code: str, channels: int) -> None:
+def test_images_of_every_encoding_survive_a_round_trip(name: str, code: str, channels: int) -> None:
     random = np.random.default_rng(len(name) + channels)
     for order in "<>":
         dtype = np.dtype(code).newbyteorder(order)  # type: ignore[arg-type]
@@ -285,7 +285,7 @@ def test_rows_of_every_encoding_may_be_padded(name: str, code: str, channels: in
         assert same_bits(image_to_numpy(Attached(head, [rows])).reshape(pixels.shape), pixels)
 
 
-def test_a_guessed_encoding_has_the_values_of_the_array() -> None:
+def test_a_guessed_encoding_keeps_the_values_of_the_array() -> None:
     for code in ("u1", "i1", "u2", ">u2", "i2", ">i2", "i4", "f4", ">f4", "f8"):
         for channels in (1, 2, 3, 4, 9):
             array = np.arange(4 * channels).reshape(2, 2, channels).astype(code)
@@ -307,12 +307,12 @@ def test_values_without_an_encoding_are_refused(code: str) -> None:
     "name",
     ["nv12", "nv21", "nv24", "NV21", "i420", "8UC0", "8UC²", "8UC-1", "7UC1", "rgb", "", "jpeg"],
 )
-def test_encodings_that_are_no_pixels_are_refused(name: str) -> None:
+def test_encodings_without_pixels_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="image encoding"):
         image_to_numpy(Attached(Image(height=2, width=2, encoding=name), [bytes(64)]))
 
 
-def test_images_that_lose_something_are_refused() -> None:
+def test_images_that_would_lose_data_are_refused() -> None:
     for bad in (np.zeros((2, 2, 0), "u1"), np.zeros((2, 3, 2, 1), "u1"), np.zeros(4, "u1")):
         with pytest.raises(ValueError, match=r"image|dimensions"):
             numpy_to_image(bad)
@@ -330,7 +330,7 @@ def test_published_arrays_arrive_in_c_order(seed: int) -> None:
         dtype = some_layout(random, [*NUMBERS, *OTHERS])
     shape = [(), (7,), (4, 5), (2, 3, 4), (0,), (3, 0)][random.integers(6)]
     array = some_strides(random, filled(random, dtype, shape))
-    expected = array.view(f"V{dtype.itemsize}").tobytes()  # the gaps between fields included
+    expected = array.view(f"V{dtype.itemsize}").tobytes()  # including the gaps between fields
     payload, _ = codec_for(bytes).encode(array)
     assert bytes(as_buffer(payload)) == expected
     _, [buffer] = codec_for(Attached[Image]).encode(Attached(Image(), [array]))
@@ -384,7 +384,7 @@ def test_an_array_in_place_of_the_list_of_buffers_is_refused() -> None:
             codec_for(Attached[Image]).encode(Attached(Image(), bad))  # type: ignore[arg-type]
 
 
-def test_images_of_every_layout_become_those_of_ros() -> None:
+def test_images_of_every_layout_become_ros_images() -> None:
     types = RosTypes()
     pixels = filled(np.random.default_rng(2), np.dtype(">u2"), (4, 6))
     for array in (pixels, pixels[::-1], pixels[:, ::2], pixels.T):
@@ -397,7 +397,7 @@ def test_images_of_every_layout_become_those_of_ros() -> None:
         types.write("sensor_msgs/Image", "ros1", Attached(image.head, [b"a", b"b"]))
 
 
-def test_arrays_travel_between_processes_as_they_were(node: hyphos.Node, inbox: Inbox) -> None:
+def test_arrays_reach_other_processes_unchanged(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("cloud", Attached[PointCloud], inbox)
     publisher = node.publisher("cloud", Attached[PointCloud])
     random = np.random.default_rng(5)
@@ -524,7 +524,7 @@ def test_points_of_every_layout_are_moved(seed: int) -> None:
         assert same_bits(found[name], points[name])
 
 
-def test_coordinates_that_are_no_real_numbers_are_refused() -> None:
+def test_coordinates_must_be_real_numbers() -> None:
     move = hyphos.Transform("map", "laser", (1, 2, 3))
     for code in ("c8", "M8[s]", "U3", "O"):
         with pytest.raises(TypeError, match="real numbers"):

@@ -1,8 +1,8 @@
-"""Each advice of the commands for recordings helps when it is followed.
+"""Each advice of the recording commands helps when the user follows it.
 
-Every command is run on every kind of file: of Hyphos, foreign, cut off, damaged, and none at all.
-The commands behind its "→" are then run as printed. They succeed, and the first command does on
-what they made.
+Every command runs on every kind of file: of Hyphos, foreign, truncated, damaged, and missing. The
+test then runs the commands after the "→" as printed. They succeed, and the first command succeeds
+on their output.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def own(path: Path, cls: type[String | Odometry] = String) -> Path:
 
 
 def foreign(path: Path, encoding: str) -> Path:
-    """Of another writer, without a profile; one topic has two types."""
+    """A file of another writer, without a profile. One topic has two types."""
     with path.open("wb") as file:
         writer = Writer(file, chunk_size=200, compression=CompressionType.ZSTD)
         writer.start("", "other")
@@ -53,7 +53,7 @@ def foreign(path: Path, encoding: str) -> Path:
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path, bool]]:
-    """Name, file or folder, and whether something of it can be read."""
+    """The name, the file or folder, and whether a part of it is readable."""
     (folder / "text.mcap").write_text("this is a text")
     (folder / "text.bag").write_text("this is a text")
     (folder / "empty.mcap").touch()
@@ -89,7 +89,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path, bool]]:
         yield f"damaged_{name}", damaged, name != "db3"
         if name in ("own", "ros2"):
             tail = path.with_name(f"tail {path.name}")
-            tail.write_bytes(data[:-40])  # in the index, which stands behind all messages
+            tail.write_bytes(data[:-40])  # damages the index, which comes after all messages
             yield f"tail_{name}", tail, True
     yield "ros2_folder", folder / "two", True
     yield "db3_folder", folder / "three", True
@@ -128,7 +128,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, b
 
 
 def advice(text: str) -> list[list[str]]:
-    """The commands behind the arrows, as a shell takes them."""
+    """The commands after the arrows, split as a shell does."""
     found = []
     for line in text.splitlines():
         _, arrow, said = line.partition("→ ")
@@ -137,7 +137,7 @@ def advice(text: str) -> list[list[str]]:
     return found
 
 
-# What these refuse does not depend on the kind of file.
+# These commands refuse an input for reasons that do not depend on the kind of file.
 FEW = {"cut_nothing", "merge_other_types", "replay_nothing"}
 CASES = [
     (name, command)
@@ -192,7 +192,7 @@ def test_advice_helps_when_followed(
         assert step_out
     if not readable or (command == "check" and code == 0):
         return
-    if command == "to_ros1":  # no type of it has a counterpart
+    if command == "to_ros1":  # none of its types has a counterpart
         assert "no channel can be converted" in err
         return
     assert follow, (words, said)

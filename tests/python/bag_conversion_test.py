@@ -1,8 +1,8 @@
 """Conversions keep names, times, types, order and counts, or list their losses.
 
-Recordings are generated: odd names, equal ones after the mapping, times and stamps at the edges,
-types without a counterpart, latched topics, damaged messages; and converted from each format to
-each other one.
+The recordings are generated. They contain odd names, names that become equal by the mapping, times
+and stamps at the limits, types without a counterpart, latched topics and damaged messages. Each
+format is converted to each other format.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def ros_message(store: Any, kind: str, number: int, seconds: int, *, ros1: bool)
 
 
 def generate(rng: random.Random, kind: str, folder: Path) -> Made:
-    """A recording of one of the formats."""
+    """Generates a recording in one of the formats."""
     topics = rng.sample(TOPICS, 6)
     made = Made(folder / {"mcap": "in.mcap", "ros1": "in.bag"}.get(kind, "in"))
     made.kinds = {topic: rng.choice(KINDS) for topic in topics}
@@ -144,7 +144,7 @@ def _write_hyphos(made: Made, times: list[int], order: list[str], stamps: list[i
 
 
 def contents(path: Path) -> tuple[dict[str, list[tuple[int, str]]], dict[str, bool]]:
-    """By channel: times and what can be compared of the messages; and whether it is latched."""
+    """Per channel: the times, the comparable content of the messages, and whether it is latched."""
     source = open_source(path)
     found: dict[str, list[tuple[int, str]]] = {}
     before = -(2**70)
@@ -164,7 +164,7 @@ def contents(path: Path) -> tuple[dict[str, list[tuple[int, str]]], dict[str, bo
 
 
 def left_out(out: str) -> Counter[str]:
-    """By topic."""
+    """The number of messages left out, by topic."""
     found: Counter[str] = Counter()
     for topic, count in re.findall(r"^left out: (.+?), ([\d,]+) messages: .+$", out, re.MULTILINE):
         found[topic] += int(count.replace(",", ""))
@@ -174,7 +174,7 @@ def left_out(out: str) -> Counter[str]:
 @pytest.mark.parametrize("to", FORMATS)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("seed", range(6))
-def test_conversions_keep_or_list(
+def test_conversions_keep_data_or_list_losses(
     seed: int, kind: str, to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = generate(random.Random(f"{seed}{kind}"), kind, tmp_path)
@@ -209,7 +209,7 @@ def test_conversions_keep_or_list(
 
 @pytest.mark.parametrize("to", FORMATS)
 @pytest.mark.parametrize("kind", FORMATS[1:])
-def test_topics_that_map_to_one_name_stay_apart(
+def test_topics_with_equal_mapped_names_stay_apart(
     kind: str, to: str, tmp_path: Path, hyphos_cli: Cli
 ) -> None:
     names = ["/a-b", "/a_b", "/a.b", "/a_b_2"]
@@ -298,7 +298,7 @@ def test_stamps_keep_their_time_or_are_left_out(
         ("ros2-db3", -(2**31) - 1, False),
     ],
 )
-def test_stamps_at_the_edges_of_ros(
+def test_stamps_at_the_limits_of_ros_are_kept_or_left_out(
     to: str, seconds: int, held: bool, tmp_path: Path, hyphos_cli: Cli
 ) -> None:
     path = tmp_path / "in.mcap"
@@ -323,7 +323,7 @@ def test_stamps_at_the_edges_of_ros(
     assert ("it has a stamp" in out) != held
 
 
-def test_what_one_format_has_and_the_other_not_is_listed(tmp_path: Path, hyphos_cli: Cli) -> None:
+def test_features_missing_in_the_target_format_are_listed(tmp_path: Path, hyphos_cli: Cli) -> None:
     path = tmp_path / "in.mcap"
     recording = McapRecording(path, TypeBook())
     kind = hyphos.TypeId("hyphos.msgs.Imu", "protobuf")

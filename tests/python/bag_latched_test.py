@@ -43,7 +43,7 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
         name: recording.add_channel(name, kind.name, "protobuf", kind.hash, {"latched": on})
         for name, on in latched.items()
     }
-    # Each publisher counts its own messages, from anywhere.
+    # Each publisher counts its own messages, from an arbitrary start.
     publishers = [(name, 1000 * number) for name in ids for number in range(rng.randint(1, 3))]
     sent = dict.fromkeys(publishers, 0)
     all_of_it = []
@@ -86,16 +86,14 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
     assert "left out: the counters" in out
 
 
-def test_the_cut_of_a_cut_and_a_repeated_value_do_not_multiply(
-    tmp_path: Path, hyphos_cli: Cli
-) -> None:
+def test_repeated_cuts_and_repeated_values_do_not_multiply(tmp_path: Path, hyphos_cli: Cli) -> None:
     path = tmp_path / "in.mcap"
     kind = hyphos.TypeId("hyphos.msgs.String", "protobuf")
     recording = McapRecording(path, TypeBook())
     map_id = recording.add_channel("map", kind.name, "protobuf", kind.hash, {"latched": True})
     scan_id = recording.add_channel("scan", kind.name, "protobuf", kind.hash, {})
     value = String(data="the map").SerializeToString()
-    for at in (0, 5):  # the second time by a recorder at the start of a file
+    for at in (0, 5):  # the second time is by a recorder at the start of a file
         recording.write(map_id, at * SECOND, 0, 1, value)
     for number in range(20):
         data = String(data=str(number)).SerializeToString()

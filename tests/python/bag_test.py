@@ -1,5 +1,6 @@
-"""hyphos bag: info, check and repair, cut, merge, convert; and the files that C++ writes, as the
-`mcap` library sees them."""
+"""Tests of `hyphos bag`: info, check and repair, cut, merge, convert. The `mcap` library reads the
+files that the C++ writer makes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ SECOND = 1_000_000_000
 
 
 def make(path: Path, *, count: int = 100, first: int = 0, compression: str = "zstd") -> Path:
-    """Scans and images, 10 ms apart, in chunks of ten messages or so."""
+    """Writes scans and images, 10 ms apart, in chunks of about ten messages."""
     kind = {name: hyphos.TypeId(f"hyphos.msgs.{name}", how) for name, how in KINDS.items()}
     recording = McapRecording(path, TypeBook(), compression=compression, chunk_bytes=3000)
     ids = {
@@ -60,13 +61,11 @@ def numbers(path: Path, channel: str = "laserscan") -> list[int]:
     ]
 
 
-# --- what C++ writes, as others read it -----------------------------------------------------------
+# --- files of the C++ writer, read by other libraries ---------------------------------------------
 
 
 @pytest.mark.parametrize("compression", ["zstd", "lz4", "none"])
-def test_the_mcap_library_reads_all_of_it_with_its_checks_on(
-    tmp_path: Path, compression: str
-) -> None:
+def test_the_mcap_library_reads_every_file_with_checks_on(tmp_path: Path, compression: str) -> None:
     path = make(tmp_path / "run.mcap", compression=compression)
     with path.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
@@ -81,7 +80,7 @@ def test_the_mcap_library_reads_all_of_it_with_its_checks_on(
         found = list(reader.iter_messages())
         assert [m.log_time for _, _, m in found] == sorted(m.log_time for _, _, m in found)
         assert len(found) == 200
-        # By the message indexes alone: a span of time, one channel.
+        # By the message indexes alone: a time span of one channel.
         some = reader.iter_messages(["image"], starting_at=SECOND + 100, ending_before=2 * SECOND)
         assert len(list(some)) == 99
         [attachment] = reader.iter_attachments()
@@ -97,9 +96,10 @@ def test_the_mcap_library_reads_all_of_it_with_its_checks_on(
     assert kinds[-1] == "Footer"
 
 
-def test_every_record_is_as_the_mcap_library_writes_it(tmp_path: Path) -> None:
-    """The same calls to both writers give the same records, byte for byte where the format leaves
-    no choice."""
+def test_every_record_equals_that_of_the_mcap_library(tmp_path: Path) -> None:
+    """The same calls to both writers give the same records: byte for byte, where the format leaves
+    no choice.
+    """
     ours, theirs = tmp_path / "ours.mcap", tmp_path / "theirs.mcap"
     mine = hyphos._hyphos.McapWriter.create(str(ours), "p", compression="none")
     with theirs.open("wb") as file:
@@ -141,7 +141,7 @@ def test_every_record_is_as_the_mcap_library_writes_it(tmp_path: Path) -> None:
 # --- check and repair -----------------------------------------------------------------------------
 
 
-def test_a_whole_file_is_whole(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_check_reports_an_undamaged_file_as_whole(hyphos_cli: Cli, tmp_path: Path) -> None:
     path = make(tmp_path / "run.mcap")
     code, out, err = hyphos_cli("bag", "check", str(path))
     assert code == 0, err
@@ -149,7 +149,7 @@ def test_a_whole_file_is_whole(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert "200 messages" in out
 
 
-def test_a_file_of_another_writer_is_whole(tmp_path: Path) -> None:
+def test_check_accepts_a_file_of_another_writer(tmp_path: Path) -> None:
     path = tmp_path / "other.mcap"
     with path.open("wb") as file:
         writer = Writer(file, chunk_size=100)
@@ -163,7 +163,7 @@ def test_a_file_of_another_writer_is_whole(tmp_path: Path) -> None:
     assert scan.counts == {channel: 50}
 
 
-def test_damage_is_found_wherever_it_is_and_the_rest_is_repaired(tmp_path: Path) -> None:
+def test_damage_is_found_anywhere_and_the_rest_is_repaired(tmp_path: Path) -> None:
     path = make(tmp_path / "run.mcap")
     whole = path.read_bytes()
     chunks = Scan(path).read().chunks
@@ -187,7 +187,7 @@ def _changed(data: bytes, at: int, value: int | None = None) -> bytes:
     return data[:at] + bytes([new]) + data[at + 1 :]
 
 
-def test_repair_writes_what_is_readable(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_repair_writes_all_readable_messages(hyphos_cli: Cli, tmp_path: Path) -> None:
     path = make(tmp_path / "run.mcap")
     data = path.read_bytes()
     chunks = Scan(path).read().chunks
@@ -218,7 +218,7 @@ def test_noise_never_breaks_the_scan(tmp_path: Path) -> None:
             data[at] = rng.integers(256)
         path = tmp_path / "noise.mcap"
         path.write_bytes(data[: rng.integers(9, len(data))])
-        Scan(path).read()  # whatever it finds, it ends
+        Scan(path).read()  # the scan ends in any case
 
 
 def test_a_chunk_that_claims_to_be_huge_is_refused(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_chunk_that_claims_to_be_huge_is_refused(tmp_path: Path) -> None:
 # --- info, cut, merge -----------------------------------------------------------------------------
 
 
-def test_info_tells_what_is_in_it(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_info_lists_the_content(hyphos_cli: Cli, tmp_path: Path) -> None:
     path = make(tmp_path / "run.mcap")
     code, out, _ = hyphos_cli("bag", "info", str(path))
     assert code == 0
@@ -263,7 +263,7 @@ def test_cut_takes_a_span_and_channels(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "x.mcap").exists()
 
 
-def test_merge_is_in_order_of_time(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_merge_sorts_by_time(hyphos_cli: Cli, tmp_path: Path) -> None:
     late = make(tmp_path / "b.mcap", first=50, count=50)
     early = make(tmp_path / "a.mcap", count=60)
     merged = tmp_path / "m.mcap"
@@ -322,7 +322,7 @@ def test_ros_1_to_hyphos_and_back_keeps_every_field(hyphos_cli: Cli, tmp_path: P
     }
 
 
-def test_hyphos_to_ros_2(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_hyphos_recordings_convert_to_ros_2(hyphos_cli: Cli, tmp_path: Path) -> None:
     middle = tmp_path / "a.mcap"
     bag = write_ros1(tmp_path / "a.bag")
     assert hyphos_cli("bag", "convert", str(bag), "-o", str(middle))[0] == LEFT_OUT
@@ -330,7 +330,7 @@ def test_hyphos_to_ros_2(hyphos_cli: Cli, tmp_path: Path) -> None:
         folder = tmp_path / kind
         code, out, err = hyphos_cli("bag", "convert", str(middle), "-o", str(folder), "--to", kind)
         assert code == 0, err
-        assert "Header.seq" in out  # ROS 2 has none: told
+        assert "Header.seq" in out  # ROS 2 has no such field, so the conversion reports it
         again = everything(folder)
         scan = LaserScan.FromString(bytes(again["front/scan"][0].payload))  # type: ignore[call-overload]
         assert list(scan.ranges) == [1, 2, 3]
@@ -344,7 +344,7 @@ def test_hyphos_to_ros_2(hyphos_cli: Cli, tmp_path: Path) -> None:
         assert list(odom.pose.covariance) == list(range(36))
 
 
-def test_ros_1_to_ros_2_directly(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_ros_1_recordings_convert_to_ros_2_directly(hyphos_cli: Cli, tmp_path: Path) -> None:
     bag, folder = write_ros1(tmp_path / "a.bag"), tmp_path / "two"
     code, out, err = hyphos_cli("bag", "convert", str(bag), "-o", str(folder))
     assert code == 0, err
@@ -356,7 +356,7 @@ def test_ros_1_to_ros_2_directly(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert "it exists" in err
 
 
-def test_what_ros_does_not_have_is_named(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_conversion_names_features_that_ros_lacks(hyphos_cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     recording = McapRecording(path, TypeBook())
     for channel, name, encoding in (

@@ -1,4 +1,4 @@
-"""ROS 1 bags and databases of ROS 2 made row by row, also such as no writer makes."""
+"""Builds ROS 1 bags and ROS 2 databases row by row, including files that no writer makes."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def make_bag(
     messages: Sequence[tuple[int, int, bytes]],
     layout: BagLayout | None = None,
 ) -> Path:
-    """`messages`: (number of the topic, time, data)."""
+    """Writes a bag. `messages`: (number of the topic, time, data)."""
     layout = layout or BagLayout()
     bag = _Bag(layout)
     start = len(bag.data)
@@ -176,7 +176,7 @@ def make_bag(
 
 @dataclass(frozen=True)
 class Row:
-    """A topic of a database."""
+    """One topic of a database."""
 
     id: int = 1
     topic: str = "/chatter"
@@ -191,7 +191,9 @@ class Row:
 def make_db3(
     path: Path, topics: Sequence[Row], messages: Sequence[tuple[int, Any, Any]], schema: int = 4
 ) -> Path:
-    """`messages`: (topic, time, data). `schema`: 1 to 4, as rosbag2 has changed it."""
+    """Writes a database. `messages`: (topic, time, data). `schema`: 1 to 4, the versions of
+    rosbag2.
+    """
     database = sqlite3.connect(path)
     database.execute("PRAGMA synchronous=OFF")
     more = ",offered_qos_profiles TEXT" if schema >= 2 else ""

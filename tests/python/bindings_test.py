@@ -1,4 +1,4 @@
-"""Node, publishers and subscriptions inside one process."""
+"""Nodes, publishers and subscriptions inside one process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def counters(domain: str, channel: str, *, publisher: bool) -> dict[str, int]:
     return {}
 
 
-def test_protobuf_arrives_as_it_was_sent(node: hyphos.Node, inbox: Inbox) -> None:
+def test_protobuf_arrives_unchanged(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("scan", LaserScan, inbox)
     sent = LaserScan(ranges=[1.0, 2.5], range_max=30)
     published = node.publisher("scan", LaserScan).publish(sent)
@@ -38,7 +38,7 @@ def test_protobuf_arrives_as_it_was_sent(node: hyphos.Node, inbox: Inbox) -> Non
     assert inbox.wait(1) == [sent]
 
 
-def test_messages_come_in_order(node: hyphos.Node, inbox: Inbox) -> None:
+def test_messages_arrive_in_order(node: hyphos.Node, inbox: Inbox) -> None:
     policy = hyphos.Policy(reliability="reliable", depth=4)
     node.subscribe("n", String, lambda text: inbox(text.data), policy=policy)
     publisher = node.publisher("n", String, policy=policy)
@@ -77,7 +77,7 @@ def test_has_room_is_false_where_publish_would_wait_or_drop(
     assert publisher.has_room(1000)
 
 
-def test_a_callback_with_two_arguments_learns_the_rest(node: hyphos.Node, inbox: Inbox) -> None:
+def test_a_callback_with_two_arguments_gets_the_metadata(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("n", String, lambda text, info: inbox((text.data, info)))
     publisher = node.publisher("n", String)
     for word in ("a", "b"):
@@ -106,7 +106,7 @@ def test_every_mode_delivers(node: hyphos.Node, inbox: Inbox, mode: str) -> None
     assert sorted(map(str, inbox.wait(5))) == list("01234")
 
 
-def test_received_bytes_are_a_read_only_view_that_lives_on(node: hyphos.Node, inbox: Inbox) -> None:
+def test_received_bytes_are_a_lasting_read_only_view(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("raw", bytes, inbox)
     node.publisher("raw", bytes).publish(b"hello")
     [view] = inbox.wait(1)
@@ -116,7 +116,7 @@ def test_received_bytes_are_a_read_only_view_that_lives_on(node: hyphos.Node, in
     assert bytes(view) == b"hello"
 
 
-def test_a_loan_is_read_where_it_was_written(node: hyphos.Node, inbox: Inbox) -> None:
+def test_a_loan_is_read_in_place(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("raw", bytes, inbox)
     publisher = node.publisher("raw", bytes)
     array = publisher.loan(4096)
@@ -138,7 +138,7 @@ def test_a_part_of_a_loan_is_sent_without_a_copy(node: hyphos.Node, inbox: Inbox
     assert view.view(np.float64).tolist() == [5, 6, 7, 8, 9]
 
 
-def test_a_received_buffer_goes_onward_without_a_copy(node: hyphos.Node, inbox: Inbox) -> None:
+def test_a_received_buffer_is_forwarded_without_a_copy(node: hyphos.Node, inbox: Inbox) -> None:
     onward = node.publisher("second", bytes)
     first = Inbox()
 
@@ -164,7 +164,7 @@ def test_an_image_keeps_its_pixels_in_the_buffer(node: hyphos.Node, inbox: Inbox
     assert not image.buffers[0].flags.owndata
 
 
-def test_head_and_buffers_can_be_given_side_by_side(node: hyphos.Node, inbox: Inbox) -> None:
+def test_head_and_buffers_can_be_separate_arguments(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("camera", Attached[Image], inbox)
     node.publisher("camera", Attached[Image]).publish(Image(width=2), b"ab", b"", bytearray(b"cd"))
     [image] = inbox.wait(1)
@@ -180,7 +180,7 @@ def test_an_array_with_gaps_is_sent_densely(node: hyphos.Node, inbox: Inbox) -> 
     assert bytes(view) == array.tobytes()
 
 
-def test_structs_lie_as_in_c(node: hyphos.Node, inbox: Inbox) -> None:
+def test_structs_have_the_layout_of_c(node: hyphos.Node, inbox: Inbox) -> None:
     class Pose(ctypes.Structure):
         hyphos_type = "test.Pose"
         _fields_ = (("id", ctypes.c_uint8), ("x", ctypes.c_double), ("n", ctypes.c_uint16))
@@ -207,7 +207,7 @@ def test_a_struct_can_be_received_as_ctypes(node: hyphos.Node, inbox: Inbox) -> 
     assert inbox.wait(1) == [(-1, 2)]
 
 
-def test_a_type_with_its_own_pair(node: hyphos.Node, inbox: Inbox) -> None:
+def test_a_type_may_have_its_own_serialize_and_parse(node: hyphos.Node, inbox: Inbox) -> None:
     class Word:
         hyphos_type = "test.Word"
 
@@ -226,8 +226,8 @@ def test_a_type_with_its_own_pair(node: hyphos.Node, inbox: Inbox) -> None:
     assert inbox.wait(1) == ["grün"]
 
 
-def test_type_ids_are_those_of_the_wire_format() -> None:
-    # FNV-1a 64 of "name|encoding|size", worked out by hand for one type and from scratch here.
+def test_type_ids_equal_those_of_the_wire_format() -> None:
+    # FNV-1a 64 of "name|encoding|size": computed by hand for one type, and from scratch here.
     value = 0xCBF29CE484222325
     for byte in b"test.Pose|struct|24":
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -246,7 +246,7 @@ def test_two_types_on_one_channel_are_refused(node: hyphos.Node) -> None:
     assert node.publisher("scan", String).channel == "scan"
 
 
-def test_bad_names_and_words_are_refused(node: hyphos.Node) -> None:
+def test_bad_names_and_options_are_refused(node: hyphos.Node) -> None:
     with pytest.raises(hyphos.Error) as caught:
         node.publisher("no spaces", String)
     assert caught.value.code == "invalid_config"
@@ -324,7 +324,7 @@ def test_timers_repeat_until_closed(node: hyphos.Node, inbox: Inbox) -> None:
     assert len(inbox.items) == after
 
 
-def test_every_wants_one_period(node: hyphos.Node) -> None:
+def test_every_requires_exactly_one_period(node: hyphos.Node) -> None:
     for bad in ({}, {"period_ms": 1.0, "rate_hz": 1.0}):
         with pytest.raises(TypeError, match="either"):
             node.every(print, **bad)
@@ -342,14 +342,14 @@ def test_closing_a_subscription_ends_its_callbacks(node: hyphos.Node, inbox: Inb
     subscription.close()  # idempotent
 
 
-def test_a_closed_node_says_so(domain: str) -> None:
+def test_a_closed_node_reports_that_it_is_closed(domain: str) -> None:
     node = hyphos.Node.open("gone", domain=domain)
     node.close()
     with pytest.raises(hyphos.Error, match="closed"):
         node.publisher("n", String)
 
 
-def test_spin_ends_on_request_and_lets_others_run(node: hyphos.Node, inbox: Inbox) -> None:
+def test_spin_ends_on_request_and_releases_the_interpreter(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("n", String, inbox)
     publisher = node.publisher("n", String)
 
@@ -392,7 +392,7 @@ def test_params_come_from_the_plan(tmp_path: Path, domain: str) -> None:
     node.close()
 
 
-def test_unknown_messages_come_with_a_suggestion() -> None:
+def test_unknown_message_types_come_with_a_suggestion() -> None:
     with pytest.raises(ImportError):
         exec("from hyphos.msgs import LaserScn", {})
     import hyphos.msgs as module  # noqa: PLC0415

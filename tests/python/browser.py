@@ -1,4 +1,4 @@
-"""A page in headless Chromium, asked by its DevTools protocol: what people would see."""
+"""A page in headless Chromium, controlled by the DevTools protocol: tests see the user's view."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def chromium() -> str | None:
 
 
 class Page:
-    """`events`: all that the browser has told since the page was opened."""
+    """A browser page. `events`: all events of the browser since the page was opened."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -47,7 +47,7 @@ class Page:
         return told
 
     def open(self, place: Path | str, *, width: int = 1280, dark: bool = False) -> None:
-        """`place`: a file, or an address."""
+        """Opens a page. `place`: a file, or an address."""
         self.events.clear()
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
@@ -72,14 +72,14 @@ class Page:
         return [event["params"] for event in self.events if event["method"] in methods]
 
     def picture(self, path: Path) -> None:
-        """Of the whole page, as PNG."""
+        """Saves the whole page as a PNG file."""
         told = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(told["data"]))
 
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Page]:
-    """A browser with a profile of its own below `folder`, and one empty page in it."""
+    """A browser with a separate profile below `folder`, and one empty page in it."""
     program = chromium()
     assert program is not None
     words = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]

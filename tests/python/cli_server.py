@@ -1,6 +1,7 @@
-"""Runs commands in forks of one process that has imported them. Each is a process of its own, as
-from a shell, but begins at once: an interpreter and its imports take half a second, and tests call
-hundreds of commands. Those that `hyphos_start` starts begin as everywhere."""
+"""Runs commands in forks of one process that has imported the modules. Each command is a separate
+process, as from a shell, but starts at once. An interpreter and its imports take half a second, and
+tests call hundreds of commands. Programs of `hyphos_start` start in the normal way.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,15 @@ from pathlib import Path
 
 from helpers import PATIENCE_S
 
-# What commands import when they run. Nothing here starts a thread, which a fork would lose.
-PARSING = ("pydantic.types", "pydantic.type_adapter")  # typer does, at the first option
+# Modules that the commands import when they run. None of them starts a thread, because a fork would
+# lose it.
+PARSING = ("pydantic.types", "pydantic.type_adapter")  # typer imports them at the first option
 PACKAGES = ("hyphos.tools", "hyphos.recording")
 MODULES = ("hyphos.cli.main", "hyphos.lab.commands", "hyphos.msgs", "rich.progress", *PARSING)
 
 
 class CliServer:
-    """For one thread."""
+    """Runs commands one at a time, for one thread."""
 
     def __init__(self) -> None:
         self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -40,7 +42,7 @@ class CliServer:
         self._door.settimeout(PATIENCE_S)
 
     def run(self, words: tuple[str, ...], cwd: Path) -> tuple[int, str, str]:
-        """Exit code, output, errors."""
+        """Runs a command. Returns its exit code, its output and its errors."""
         asked = json.dumps({"words": words, "cwd": str(cwd), "env": dict(os.environ)})
         ours, theirs = zip(os.pipe(), os.pipe(), strict=True)
         socket.send_fds(self._door, [asked.encode()], theirs)
@@ -64,7 +66,7 @@ class CliServer:
 
 
 def _read_to_end(fds: tuple[int, ...]) -> list[str]:
-    """What comes from each until nobody holds its other end any more."""
+    """Reads each descriptor until no process holds its other end."""
     found = dict.fromkeys(fds, b"")
     deadline = time.monotonic() + PATIENCE_S
     with selectors.DefaultSelector() as selector:
@@ -82,7 +84,9 @@ def _read_to_end(fds: tuple[int, ...]) -> list[str]:
 
 
 def serve(door: socket.socket) -> list[str]:
-    """The words of a command, in a process that is to run it. Ends when nobody asks any more."""
+    """Forks a process for each command and returns the command's words in it. Ends when the client
+    closes the socket.
+    """
     while True:
         asked, fds, _, _ = socket.recv_fds(door, 1 << 20, 2)
         if not asked:
@@ -110,7 +114,7 @@ def preload() -> None:
         if module.__name__ in PACKAGES:
             for one in pkgutil.iter_modules(module.__path__, f"{module.__name__}."):
                 importlib.import_module(one.name)
-    gc.freeze()  # its garbage is not looked through, and so not copied, in each fork
+    gc.freeze()  # forks neither scan nor copy the objects that exist now
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ channels: {scan: {type: hyphos.msgs.LaserScan, publishers: [a], depth: 3}}
 
 @pytest.fixture
 def robot(domain: str) -> Iterator[hyphos.Node]:
-    """A robot that publishes a scan and an image a hundred times a second, and hears the scan."""
+    """A robot that publishes a scan and an image a hundred times a second, and subscribes to the
+    scan.
+    """
     with hyphos.Node.open("robot", domain=domain) as node:
         scan = node.publisher("scan", LaserScan)
         camera = node.publisher("front/camera", Attached[Image])
@@ -43,7 +45,7 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
             raw.publish(b"raw \x00\x01 bytes")
 
         node.every(tick, rate_hz=100)
-        heard.wait(2)  # the first one is counted at both ends
+        heard.wait(2)  # the first message is counted at both endpoints
         yield node
 
 
@@ -66,7 +68,7 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
         ["msg", "show", "--help"],
     ],
 )
-def test_help_is_there(hyphos_cli: Cli, words: list[str]) -> None:
+def test_help_is_available(hyphos_cli: Cli, words: list[str]) -> None:
     code, out, err = hyphos_cli(*words)
     assert (code, err) == (0, "")
     assert "Usage" in out
@@ -97,7 +99,7 @@ def test_plan_prints_text_json_and_dot(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert out.count("digraph") == 2
 
 
-def test_plan_draws(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_plan_draws_an_svg(hyphos_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     file.write_text(PLAN)
     code, _, err = hyphos_cli("plan", str(file), "--svg", str(tmp_path / "out/robot.svg"))
@@ -130,7 +132,7 @@ def test_mistakes_end_in_one_sentence(
     assert "Traceback" not in err
 
 
-def test_wrong_usage_is_told_from_failure(hyphos_cli: Cli) -> None:
+def test_wrong_usage_and_failures_have_different_exit_codes(hyphos_cli: Cli) -> None:
     code, _, err = hyphos_cli("channel", "hz")
     assert code == 2
     assert "Missing argument" in err
@@ -150,7 +152,7 @@ def test_plan_errors_name_file_line_and_remedy(hyphos_cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("robot")
-def test_channel_list_tells_what_runs(hyphos_cli: Cli, domain: str) -> None:
+def test_channel_list_shows_the_running_channels(hyphos_cli: Cli, domain: str) -> None:
     _, out, _ = hyphos_cli("channel", "list", "-d", domain, "--json")
     found = {row["name"]: row for row in json.loads(out)}
     assert set(found) == {"scan", "front/camera", "raw"}
@@ -166,7 +168,7 @@ def test_channel_list_tells_what_runs(hyphos_cli: Cli, domain: str) -> None:
 
 
 @pytest.mark.usefixtures("robot")
-def test_channel_and_node_info(hyphos_cli: Cli, domain: str) -> None:
+def test_channel_info_and_node_info(hyphos_cli: Cli, domain: str) -> None:
     _, out, _ = hyphos_cli("channel", "info", "scan", "-d", domain, "--json")
     ends = {end["publishes"]: end for end in json.loads(out)}
     assert ends[True]["counters"]["sent"] > 0
@@ -205,7 +207,7 @@ def test_hz_bw_and_delay_read_the_counters(hyphos_cli: Cli, domain: str) -> None
 
 
 @pytest.mark.usefixtures("robot")
-def test_ctrl_c_is_the_end_of_hz_not_an_error(hyphos_start: Start, domain: str) -> None:
+def test_ctrl_c_ends_hz_without_an_error(hyphos_start: Start, domain: str) -> None:
     program = hyphos_start("channel", "hz", "scan", "-d", domain, "-w", "0.1")
     assert "Hz" in program.line()
     code, _, err = program.stop()
@@ -241,13 +243,13 @@ def test_echo_writes_numbers_as_numbers(hyphos_cli: Cli, domain: str) -> None:
         assert json.loads(out)["ranges"] == ["Infinity", "NaN", 1.5]
 
 
-def test_echo_gives_up_after_its_time(hyphos_cli: Cli, domain: str) -> None:
+def test_echo_gives_up_after_its_timeout(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("channel", "echo", "scan", "-d", domain, "--timeout", "0.1")
     assert code == 1
     assert "no message came on 'scan'" in err
 
 
-def test_pub_is_heard(hyphos_cli: Cli, domain: str, inbox: Inbox) -> None:
+def test_pub_reaches_a_subscriber(hyphos_cli: Cli, domain: str, inbox: Inbox) -> None:
     with hyphos.Node.open("hearer", domain=domain) as node:
         node.subscribe("cmd_vel", Twist, inbox)
         words = ("channel", "pub", "cmd_vel", "Twist", "{linear: {x: 0.5}}", "-d", domain)
@@ -291,20 +293,18 @@ def test_own_types_come_from_a_proto_folder(
     assert talker.stop()[0] == 0
 
 
-def test_repeated_publishing_says_at_once_what_it_does(
-    hyphos_terminal: OnTerminalStart, domain: str
-) -> None:
+def test_repeated_publishing_reports_at_once(hyphos_terminal: OnTerminalStart, domain: str) -> None:
     words = ("channel", "pub", "note", "String", "{data: hi}", "--rate", "50", "--wait", "0")
     talker = hyphos_terminal(*words, "-d", domain)
     talker.read_until("publishing on note at 50 Hz; Ctrl-C ends it")
     talker.read_until(" published, 0 listening")
-    assert "nobody subscribes" not in talker.shown  # that is for the end
+    assert "nobody subscribes" not in talker.shown  # only the final report contains it
     talker.type("\x03")
     talker.read_until("; nobody subscribes")
     assert talker.end() == 0
 
 
-def test_a_count_is_told_before_and_after(hyphos_cli: Cli, domain: str) -> None:
+def test_a_count_is_reported_before_and_after(hyphos_cli: Cli, domain: str) -> None:
     words = ("channel", "pub", "note", "String", "{data: hi}", "--wait", "0", "-d", domain)
     code, out, err = hyphos_cli(*words, "--rate", "100", "-n", "3")
     assert (code, out) == (0, "")
@@ -336,7 +336,7 @@ def test_shm_list_and_clean(hyphos_cli: Cli, python: Start, domain: str) -> None
     assert sorted(p["alive"] for p in participants) == [True, True]
     lonely.popen.kill()
     lonely.end()
-    # Nobody else lives in that domain, so only the tool can notice.
+    # No other process is in that domain, so only the tool can notice.
     _, out, _ = hyphos_cli("shm", "list", "-d", other)
     assert "dead" in out
     _, out, _ = hyphos_cli("shm", "clean", "-d", other)
@@ -346,7 +346,7 @@ def test_shm_list_and_clean(hyphos_cli: Cli, python: Start, domain: str) -> None
     assert len(json.loads(out)["participants"]) == 2
 
 
-def test_doctor_checks_everything(hyphos_cli: Cli) -> None:
+def test_doctor_runs_all_checks(hyphos_cli: Cli) -> None:
     code, out, _ = hyphos_cli("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(out)}
     assert code == int(any(check["status"] == "FAIL" for check in checks.values()))
@@ -367,7 +367,7 @@ def test_doctor_checks_everything(hyphos_cli: Cli) -> None:
     assert "kernel: futex" in out
 
 
-def test_doctor_says_what_to_do() -> None:
+def test_doctor_gives_remedies() -> None:
     for check in all_checks():
         assert check.text
         if check.status == "FAIL":
@@ -385,7 +385,7 @@ def test_small_formats() -> None:
     ]
 
 
-def test_keys_make_a_pair_once(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_keys_makes_a_pair_only_once(hyphos_cli: Cli, tmp_path: Path) -> None:
     prefix = tmp_path / "keys" / "robot"
     assert hyphos_cli("keys", str(prefix))[0] == 0
     secret = prefix.with_suffix(".key")

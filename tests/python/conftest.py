@@ -1,4 +1,6 @@
-"""Fixtures: a domain of its own for every test, programs that end with it, and the command line."""
+"""Fixtures: a separate domain for every test, programs that end with the test, and the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ from recordings import POSE
 
 _numbers = itertools.count()
 
-# A shell that starts us in the background lets us ignore Ctrl-C, and with us all that we start.
+# A shell that starts pytest in the background makes it ignore Ctrl-C, and all its children too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# Likewise `nohup`, whose children would ignore a hangup, too.
+# Likewise `nohup`: its children would ignore a hangup.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -35,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def papers(request: pytest.FixtureRequest) -> Path | None:
-    """The texts of the papers, which are not in the repository; None without --papers."""
+    """The texts of the papers, which are not in the repository. None without --papers."""
     folder: Path | None = request.config.getoption("--papers")
     return folder
 
@@ -49,7 +51,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def domain() -> Iterator[str]:
-    """A robot of its own, so that tests may run side by side."""
+    """A separate domain, so that tests can run side by side."""
     name = f"py{os.getpid()}-{next(_numbers)}"
     yield name
     _hyphos.shm_clean(name)  # of the processes that the test killed
@@ -68,8 +70,9 @@ def inbox() -> Inbox:
 
 @pytest.fixture
 def start(tmp_path: Path, domain: str) -> Iterator[Start]:  # noqa: ARG001
-    """start(*words) runs a program; it is killed at the end of the test if it still runs, and
-    before its `domain` is cleaned."""
+    """`start(*words)` runs a program. At the end of the test it is killed if it still runs, before
+    its `domain` is cleaned.
+    """
     programs: list[Program] = []
 
     def make(*words: str, keys: bool = False) -> Program:
@@ -94,7 +97,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture
 def python(start: Start) -> Start:
-    """python(source, *arguments) runs a Python program."""
+    """`python(source, *arguments)` runs a Python program."""
 
     def make(source: str, *arguments: str) -> Program:
         return start(sys.executable, "-c", source, *arguments)
@@ -104,7 +107,7 @@ def python(start: Start) -> Start:
 
 @pytest.fixture
 def hyphos_start(start: Start) -> Start:
-    """hyphos_start("record", ...) starts a command."""
+    """`hyphos_start("record", ...)` starts a command."""
 
     def make(*words: str, keys: bool = False) -> Program:
         return start(sys.executable, "-m", "hyphos", *words, keys=keys)
@@ -114,7 +117,7 @@ def hyphos_start(start: Start) -> Start:
 
 @pytest.fixture
 def hyphos_terminal(tmp_path: Path, domain: str) -> Iterator[OnTerminalStart]:  # noqa: ARG001
-    """hyphos_terminal("top", ...) starts a command in a terminal of its own."""
+    """`hyphos_terminal("top", ...)` starts a command in a separate terminal."""
     programs: list[OnTerminal] = []
 
     def make(*words: str) -> OnTerminal:
@@ -137,7 +140,7 @@ def cli_server() -> Iterator[CliServer]:
 
 @pytest.fixture
 def hyphos_cli(cli_server: CliServer, tmp_path: Path, domain: str) -> Cli:  # noqa: ARG001
-    """hyphos_cli("plan", ...) runs a command to its end: (code, output, errors)."""
+    """`hyphos_cli("plan", ...)` runs a command to its end and returns (code, output, errors)."""
 
     def run(*words: str) -> tuple[int, str, str]:
         return cli_server.run(words, tmp_path)
@@ -147,7 +150,7 @@ def hyphos_cli(cli_server: CliServer, tmp_path: Path, domain: str) -> Cli:  # no
 
 @pytest.fixture
 def numbers_robot(domain: str) -> Iterator[hyphos.Node]:
-    """Publishes four kinds of types, numbered, a hundred times a second."""
+    """A robot that publishes numbered messages of four kinds of types, a hundred times a second."""
     with hyphos.Node.open("robot", domain=domain) as node:
         scan = node.publisher("scan", LaserScan)
         camera = node.publisher("camera", Attached[Image])

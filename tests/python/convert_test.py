@@ -1,4 +1,4 @@
-"""Images and clouds as arrays."""
+"""Images and clouds as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyphos.msgs import Image, PointCloud, PointField
         ((4, 6, 2), "f4", "32FC2"),
     ],
 )
-def test_images_return_as_they_were(shape: tuple[int, ...], dtype: str, encoding: str) -> None:
+def test_images_survive_a_round_trip(shape: tuple[int, ...], dtype: str, encoding: str) -> None:
     array = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
     image = numpy_to_image(array, stamp_ns=5)
     assert (image.head.encoding, image.head.header.stamp_ns) == (encoding, 5)
@@ -44,12 +44,12 @@ def test_rows_may_be_padded_and_big_endian() -> None:
         (Image(height=1, width=1, encoding="mono8"), [], "one attached buffer"),
     ],
 )
-def test_images_that_do_not_fit_are_refused(head: Image, buffers: list[bytes], text: str) -> None:
+def test_images_with_wrong_sizes_are_refused(head: Image, buffers: list[bytes], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         image_to_numpy(Attached(head, buffers))
 
 
-def test_arrays_that_are_no_image_are_refused() -> None:
+def test_arrays_without_an_image_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="rgb8 needs 3"):
         numpy_to_image(np.zeros((2, 2), np.uint8), "rgb8")
     with pytest.raises(ValueError, match="dimensions"):
@@ -81,7 +81,7 @@ def test_structured_points_keep_their_layout() -> None:
     assert (back["t"] == 1.5).all()
 
 
-def test_clouds_that_do_not_fit_are_refused() -> None:
+def test_clouds_with_wrong_sizes_are_refused() -> None:
     field = PointField(name="x", datatype=PointField.FLOAT32, count=1)
     head = PointCloud(height=1, width=4, point_step=4, row_step=16, fields=[field])
     with pytest.raises(ValueError, match="does not fit"):

@@ -1,4 +1,4 @@
-"""An action of ROS 1 that is not installed anywhere, in the graph and for its gateways."""
+"""A ROS 1 action that is not installed anywhere, for the graph and for its gateways."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE = "count_msgs/Count"
 
 
 class Count(NamedTuple):
-    """Its messages, as the graph carries them."""
+    """The messages of the action, as the graph carries them."""
 
     goal: Any
     feedback: Any
@@ -44,7 +44,7 @@ def types_of(package: Path) -> Count:
 
 
 def counting(count: Count) -> Callable[[Any], None]:
-    """Adds up to the goal; beyond 100 it waits to be canceled, below 0 it fails."""
+    """Counts up to the goal. A goal above 100 waits to be canceled, and one below 0 fails."""
 
     def carry_out(goal: Any) -> None:
         if goal.value.to > 100:

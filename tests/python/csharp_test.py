@@ -1,4 +1,6 @@
-"""The C# client in mono: the same messages as in Python, services, ends; `hyphos msg csharp`."""
+"""The C# client in mono: the same messages as in Python, services, lifetimes, and `hyphos msg
+csharp`.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def kinds(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The words that run the test program."""
+    """The command that runs the test program."""
     if not shutil.which("mcs") or not shutil.which("mono"):
         pytest.skip(ABSENT)
     place = tmp_path_factory.mktemp("csharp")
@@ -74,7 +76,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def is_heard(domain: str, channel: str) -> bool:
-    """Whether a publisher of another process has found who listens there."""
+    """True if a publisher of another process has found the subscriber of the channel."""
     return any(
         end.channel == channel and end.is_publisher and "shm" in end.transports
         for process in _hyphos.inspect(domain)
@@ -90,7 +92,7 @@ def robot(program: list[str], start: Start, domain: str) -> Program:
 
 
 def fill(message: Any, rng: random.Random, depth: int = 0) -> None:
-    """Some of its fields, with values at random."""
+    """Fills some of the fields with random values."""
     for field in message.DESCRIPTOR.fields:
         if rng.random() < 0.3 or (field.message_type and depth > 3):
             continue
@@ -138,7 +140,7 @@ def value(field: Any, rng: random.Random) -> Any:
 
 
 def every_class(folder: Path) -> list[Any]:
-    """Of the standard messages and of the one with all kinds of fields."""
+    """The classes of the standard messages and of the message with all kinds of fields."""
     pool = descriptor_pool.DescriptorPool()
     for file in compile_protos(kinds(folder)).file:
         pool.AddSerializedFile(file.SerializeToString())
@@ -168,7 +170,7 @@ def lines_of(messages: list[Any]) -> str:
     )
 
 
-def test_every_message_of_csharp_is_that_of_python(program: list[str], tmp_path: Path) -> None:
+def test_csharp_and_python_messages_are_equal(program: list[str], tmp_path: Path) -> None:
     messages = random_messages(tmp_path / "protos", 40)
     done = subprocess.run(
         [*program, "convert"], input=lines_of(messages), capture_output=True, text=True, check=True
@@ -183,9 +185,7 @@ def test_every_message_of_csharp_is_that_of_python(program: list[str], tmp_path:
         )
 
 
-def test_damaged_messages_are_refused_and_nothing_is_read_beyond_them(
-    program: list[str], tmp_path: Path
-) -> None:
+def test_damaged_messages_are_refused_without_overreads(program: list[str], tmp_path: Path) -> None:
     messages = random_messages(tmp_path / "protos", 10)
     done = subprocess.run(
         [*program, "damage"], input=lines_of(messages), capture_output=True, text=True, check=False
@@ -196,7 +196,7 @@ def test_damaged_messages_are_refused_and_nothing_is_read_beyond_them(
     assert bad > 1000
 
 
-def test_the_client_keeps_its_promises(program: list[str], domain: str) -> None:
+def test_the_client_passes_its_own_checks(program: list[str], domain: str) -> None:
     done = subprocess.run(
         [*program, "checks", domain], capture_output=True, text=True, check=False, timeout=300
     )
@@ -204,7 +204,7 @@ def test_the_client_keeps_its_promises(program: list[str], domain: str) -> None:
     assert done.stdout.count("ok ") >= 13
 
 
-def test_images_go_to_csharp_and_come_back(
+def test_images_reach_csharp_and_return(
     robot: Program,
     node: hyphos.Node,
     inbox: Inbox,
@@ -223,11 +223,11 @@ def test_images_go_to_csharp_and_come_back(
     assert robot.popen.wait(60) == 0
 
 
-def test_a_client_that_is_killed_leaves_nobody_waiting(
+def test_a_killed_client_blocks_no_other_process(
     program: list[str], start: Start, node: hyphos.Node, inbox: Inbox, domain: str
 ) -> None:
     rng = random.Random(3)
-    numbered = Inbox()  # those that are numbered: what the killed have said may come late
+    numbered = Inbox()  # numbered messages, since late messages of killed clients may still arrive
     node.subscribe(
         "inverted", Attached[Image], lambda back: (numbered if back.head.width else inbox)(back)
     )
@@ -243,7 +243,7 @@ def test_a_client_that_is_killed_leaves_nobody_waiting(
         running.popen.wait(60)
         assert out.publish(Attached(Image(), [pixels]))
         wait_until(lambda: out.listeners == 0)
-    # All slots have come back: the next one gets every image, and all of it.
+    # All slots are reclaimed: the next client receives every image completely.
     start(*program, "robot", domain)
     wait_until(lambda: out.listeners == 1 and is_heard(domain, "inverted"))
     inbox.items.clear()
@@ -255,7 +255,7 @@ def test_a_client_that_is_killed_leaves_nobody_waiting(
 
 
 @pytest.mark.usefixtures("robot")
-def test_csharp_answers_a_service_and_asks_one(
+def test_csharp_offers_a_service_and_calls_one(
     node: hyphos.Node,
     inbox: Inbox,
     domain: str,
@@ -276,7 +276,7 @@ def test_csharp_answers_a_service_and_asks_one(
     assert said.data == "sum is 6"
 
 
-def test_a_process_that_leaves_in_the_middle_ends_clean(program: list[str], domain: str) -> None:
+def test_a_process_that_exits_early_ends_cleanly(program: list[str], domain: str) -> None:
     for _ in range(5):
         done = subprocess.run(
             [*program, "leave", domain], capture_output=True, text=True, check=False, timeout=60
@@ -284,14 +284,14 @@ def test_a_process_that_leaves_in_the_middle_ends_clean(program: list[str], doma
         assert (done.returncode, done.stdout, done.stderr) == (0, "leaving\n", "")
 
 
-def test_scripts_may_be_loaded_anew_while_messages_come(program: list[str], domain: str) -> None:
+def test_scripts_can_be_reloaded_while_messages_arrive(program: list[str], domain: str) -> None:
     done = subprocess.run(
         [*program, "reload", domain], capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "reloaded\n", "")
 
 
-def test_what_is_not_proto3_is_refused_by_name(tmp_path: Path) -> None:
+def test_files_other_than_proto3_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "old.proto").write_text('syntax = "proto2"; package old; message A {}\n')
     with pytest.raises(hyphos.Error, match=r"old\.proto is not proto3"):
         generate([tmp_path], [], tmp_path / "out")
@@ -306,7 +306,7 @@ def test_the_command_writes_the_standard_messages(hyphos_cli: Any, tmp_path: Pat
     assert "public sealed class LaserScan : global::Hyphos.IMessage" in text
 
 
-def test_members_are_called_as_csharp_lets_them(tmp_path: Path) -> None:
+def test_members_get_names_that_csharp_accepts(tmp_path: Path) -> None:
     generate([kinds(tmp_path / "protos")], [], tmp_path / "out")
     text = (tmp_path / "out" / "Kinds.cs").read_text()
     for line in ("public int All_;", "public int GetType_;", "public int Types_;"):
@@ -315,7 +315,7 @@ def test_members_are_called_as_csharp_lets_them(tmp_path: Path) -> None:
 
 
 def make_package(place: Path) -> Path:
-    """As clients/csharp/CMakeLists.txt does, with an empty library."""
+    """Makes a package as clients/csharp/CMakeLists.txt does, with an empty library."""
     shutil.copytree(ROOT / "clients/csharp", place)
     (place / "CMakeLists.txt").unlink()
     generate([], [], place / "Runtime/Messages")
@@ -326,7 +326,7 @@ def make_package(place: Path) -> Path:
     return place
 
 
-def test_each_file_of_the_package_has_a_meta_with_a_guid_of_its_own(tmp_path: Path) -> None:
+def test_each_package_file_has_a_meta_with_a_unique_guid(tmp_path: Path) -> None:
     package = make_package(tmp_path / "first")
     metas = {path: path.read_text() for path in package.rglob("*.meta")}
     kept = [path for path in package.rglob("*") if path.suffix != ".meta"]
@@ -347,7 +347,7 @@ def test_each_file_of_the_package_has_a_meta_with_a_guid_of_its_own(tmp_path: Pa
     }
 
 
-def test_unity_loads_the_library_in_the_editor_and_in_players_of_linux(tmp_path: Path) -> None:
+def test_unity_loads_the_library_in_editor_and_linux_players(tmp_path: Path) -> None:
     package = make_package(tmp_path / "package")
     meta = package / "Runtime/Plugins/Linux/x86_64/libhyphos_c.so.meta"
     platforms = yaml.safe_load(meta.read_text())["PluginImporter"]["platformData"]
@@ -360,7 +360,7 @@ def test_unity_loads_the_library_in_the_editor_and_in_players_of_linux(tmp_path:
 
 
 @pytest.mark.usefixtures("program")
-def test_the_package_compiles_as_unity_sees_it(tmp_path: Path) -> None:
+def test_the_package_compiles_with_the_symbols_of_unity(tmp_path: Path) -> None:
     generate([], [], tmp_path / "messages")
     folders = [ROOT / "clients/csharp", ROOT / "tests/clients/csharp/unity", tmp_path]
     sources = sorted(str(path) for folder in folders for path in folder.rglob("*.cs"))

@@ -72,7 +72,7 @@ class FakeProcess:
 
 
 class Robot:
-    """Processes and nodes that often have one name; ends close, open again and count from 0."""
+    """Processes and nodes that often share a name. Endpoints close, open again and count from 0."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -104,7 +104,9 @@ class Robot:
         return Look(time_s, frozen)  # type: ignore[arg-type]
 
     def live(self) -> dict[tuple[int, int], int]:
-        """Messages pass; some ends are replaced by new ones. Returns how much each end counted."""
+        """Messages pass, and new endpoints replace some endpoints. Returns the growth of each
+        count.
+        """
         grown: dict[tuple[int, int], int] = {}
         for process in self.processes:
             for i, end in enumerate(process.endpoints):
@@ -121,7 +123,7 @@ class Robot:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_generated_robots_are_shown_as_they_are(seed: int) -> None:
+def test_generated_robots_are_displayed_correctly(seed: int) -> None:
     robot = Robot(seed)
     before = robot.look(10.0)
     grown = robot.live()
@@ -134,7 +136,7 @@ def test_generated_robots_are_shown_as_they_are(seed: int) -> None:
     graph = graph_of("0", now, before)
     assert sum(edge.rate_hz for edge in graph.edges) == pytest.approx(sum(grown.values()) / 2.0)
     assert all(edge.rate_hz >= 0 for edge in graph.edges)
-    # One node for each name and process: in the drawing, in the list.
+    # One entry for each node name and process: in the drawing and in the list.
     places = {(end.node, process.participant) for process, end in now.ends()}
     drawn = {line.split(" [")[0] for line in graph.as_dot().splitlines() if "shape=circle" in line}
     assert len(drawn) == len(places)
@@ -159,7 +161,7 @@ def test_generated_robots_are_shown_as_they_are(seed: int) -> None:
         ("zmq", 4e6, "2.00"), ("pointer", 4e6, "2.00"),
     ],
 )  # fmt: skip
-def test_megabytes_are_shown_where_bytes_are(transports: str, size: int, text: str) -> None:
+def test_megabytes_are_shown_where_bytes_are_counted(transports: str, size: int, text: str) -> None:
     def at(time_s: float, count: int) -> Look:
         end = FakeEnd(1, "talker", "a", True, count, int(size * count), transports=transports)
         return Look(time_s, [FakeProcess(1, "main", 7, [end])])  # type: ignore[list-item]
@@ -184,10 +186,10 @@ node.spin()
 """
 
 
-def test_programs_of_one_process_name_stay_apart(
+def test_programs_with_one_process_name_stay_apart(
     python: Start, hyphos_cli: Cli, domain: str
 ) -> None:
-    """Started by hand, every program is process "main"; two are node "talker" besides."""
+    """Every program started by hand is process "main". Two of these are also node "talker"."""
     programs = [python(TALKER, domain, name) for name in ("talker", "talker", "listener")]
     for program in programs:
         assert program.line() == "up"
@@ -203,7 +205,7 @@ def test_programs_of_one_process_name_stay_apart(
     assert pids == {programs[0].popen.pid, programs[1].popen.pid}
 
 
-def test_an_end_that_is_opened_again_is_another(domain: str, inbox: Inbox) -> None:
+def test_an_endpoint_that_opens_again_is_another_one(domain: str, inbox: Inbox) -> None:
     with hyphos.Node.open("robot", domain=domain) as node:
         number = node.publisher("number", Int64)
         first = node.subscribe("number", Int64, inbox)
@@ -222,7 +224,7 @@ def test_an_end_that_is_opened_again_is_another(domain: str, inbox: Inbox) -> No
     assert all(edge.rate_hz >= 0 for edge in graph_of(domain, now, before).edges)
 
 
-def test_bandwidth_says_that_nothing_is_encoded(hyphos_cli: Cli, domain: str) -> None:
+def test_bandwidth_reports_channels_without_encoding(hyphos_cli: Cli, domain: str) -> None:
     with hyphos.Node.open("robot", domain=domain) as node:
         number = node.publisher("number", Int64)
         node.every(lambda: number.publish(Int64(data=1)), rate_hz=100)
@@ -232,7 +234,9 @@ def test_bandwidth_says_that_nothing_is_encoded(hyphos_cli: Cli, domain: str) ->
         assert "MB/s" not in out
 
 
-def test_tools_that_take_part_are_ready(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
+def test_tools_that_join_as_processes_are_ready(
+    hyphos_start: Start, domain: str, tmp_path: Path
+) -> None:
     with hyphos.Node.open("robot", domain=domain) as node:
         number = node.publisher("number", Int64)
         node.runtime.ready()
@@ -245,7 +249,7 @@ def test_tools_that_take_part_are_ready(hyphos_start: Start, domain: str, tmp_pa
         assert number.channel == "number"
 
 
-def test_a_robot_without_channels_is_not_called_absent(hyphos_cli: Cli, domain: str) -> None:
+def test_a_robot_without_channels_is_not_reported_absent(hyphos_cli: Cli, domain: str) -> None:
     with hyphos.Node.open("robot", domain=domain):
         code, _, err = hyphos_cli("channel", "hz", "number", "-d", domain)
         assert code == 1
@@ -281,7 +285,7 @@ def test_service_list_counts_requests_of_clients_that_ended(
         assert one["requests"] == 3
 
 
-def test_a_recording_that_is_being_written_is_called_so(
+def test_a_recording_in_progress_is_marked(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "run.mcap"

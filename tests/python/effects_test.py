@@ -1,4 +1,4 @@
-"""Every input of a plan or a command has an effect, or is refused before anything starts."""
+"""Every input of a plan or a command has an effect, or is refused before any process starts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(cli: Cli, plan: str, folder: Path, *words: str, seconds: str = "1") -> t
     return cli("run", plan, "--for", seconds, "--logs", str(folder / "logs"), *words)
 
 
-# (the node's line, parts of the error): each is refused before a process starts.
+# (line of the node, parts of the error): each node is refused before a process starts.
 IDLE = [
     ("executable: listener.py", ["is a Python file", "executable: python3"]),
     ("executable: runs.py", ["is a Python file", "'#!'"]),
@@ -84,7 +84,7 @@ def test_a_node_that_cannot_run_is_refused_with_the_remedy(
         assert word in told, told
 
 
-def test_nodes_that_can_run_do(hyphos_cli: Cli, folder: Path, domain: str) -> None:
+def test_nodes_that_can_run_do_run(hyphos_cli: Cli, folder: Path, domain: str) -> None:
     write_program(folder / "good.py", f"#!/usr/bin/env python3\n{PROGRAM}")
     (folder / "made.py").write_text(
         "from nodes import Talker as Node\ndef make(node): return Node(node)\nother = make\n"
@@ -95,7 +95,7 @@ def test_nodes_that_can_run_do(hyphos_cli: Cli, folder: Path, domain: str) -> No
     assert (code, err) == (0, ""), out
 
 
-def test_a_node_without_a_program_is_told_at_the_start(
+def test_a_node_without_a_program_is_reported_at_the_start(
     hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
     plan = plan_of(
@@ -134,9 +134,7 @@ def test_a_wrong_type_in_the_plan_stops_the_start(
         assert "robot.yaml:6" in told
 
 
-def test_validate_finds_nothing_wrong_with_a_robot_that_is_right(
-    hyphos_cli: Cli, folder: Path, domain: str
-) -> None:
+def test_validate_accepts_a_correct_robot(hyphos_cli: Cli, folder: Path, domain: str) -> None:
     """A timer begins its transforms, and no other node uses its parameters."""
     (folder / "frames.py").write_text(
         "import hyphos\n"
@@ -156,7 +154,7 @@ def test_validate_finds_nothing_wrong_with_a_robot_that_is_right(
 
 
 @pytest.mark.parametrize("name", ["robot.png", "robot.jpeg", "robot.pdf", "robot.foo"])
-def test_a_picture_of_another_kind_is_refused(
+def test_a_picture_of_another_file_type_is_refused(
     name: str, hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
     plan = plan_of(folder, domain, "nodes: {one: {}}\n")
@@ -176,7 +174,7 @@ def test_a_picture_of_another_kind_is_refused(
     ("name", "begin"),
     [("g.dot", "digraph"), ("g.gv", "digraph"), ("g.json", "{"), ("g", "digraph")],
 )
-def test_a_graph_is_written_as_its_file_ends(
+def test_the_file_ending_selects_the_format_of_a_graph(
     name: str, begin: str, hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
     with hyphos.Node.open("robot", domain=domain) as node:
@@ -186,7 +184,7 @@ def test_a_graph_is_written_as_its_file_ends(
     assert (folder / name).read_text().startswith(begin)
 
 
-def test_a_format_and_an_ending_that_disagree_are_refused(
+def test_a_format_that_contradicts_the_ending_is_refused(
     hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
     code, _, err = hyphos_cli("graph", "-f", "json", "-o", "g.svg", "-d", domain)
@@ -195,7 +193,9 @@ def test_a_format_and_an_ending_that_disagree_are_refused(
 
 
 @pytest.mark.parametrize("default", [None, [1], {"a": 1}, object(), 1 << 64])
-def test_a_default_of_no_type_is_refused_in_words(default: object, node: hyphos.Node) -> None:
+def test_a_default_without_a_type_is_refused_with_a_reason(
+    default: object, node: hyphos.Node
+) -> None:
     with pytest.raises(hyphos.Error, match=r"parameter 'sensor'.*default") as caught:
         node.param("sensor", default)  # type: ignore[type-var]
     assert caught.value.advice

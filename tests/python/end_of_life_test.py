@@ -1,7 +1,7 @@
 """The rules of docs/python.md, "End of life", in generated orders.
 
-Each case is a program that carries out steps, compares what it sees with a model, and ends in one
-of several ways. That it ends, and with which exit code, is a part of the rule.
+Each case is a program that carries out steps, compares the results with a model, and ends in one of
+several ways. The end and the exit code of the program are part of the rule.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DOMAIN = sys.argv[1]
 def wait_until(condition, what):
     end = time.monotonic() + 50
     while not condition():
-        assert time.monotonic() < end, f"waited in vain for {what}"
+        assert time.monotonic() < end, f"timed out waiting for {what}"
         time.sleep(0.002)
 
 
@@ -48,7 +48,7 @@ MACHINE = (
     PRELUDE
     + '''
 class Robot:
-    """One node with its ends, beside a listener in another participant of the machine."""
+    """One node with its endpoints, and a listener in another participant of the machine."""
 
     def __init__(self):
         self.far = hyphos.Node.open("far", domain=DOMAIN, process="far")
@@ -140,7 +140,7 @@ class Robot:
         self.was_closed()
 
     def spin(self, end, *, ends_runtime=True):
-        """`end` makes it end, in another thread."""
+        """`end` ends spin() from another thread."""
         if self.closed or self.ended:
             assert self.node.spin() == 0  # at once
             return
@@ -342,7 +342,9 @@ def _run(source: str, *words: str) -> tuple[int, str, str]:
 
 
 def _sequences(count: int) -> list[list[str]]:
-    """Each step comes first at least once, then others in a random order, and it is used again."""
+    """Each step comes first at least once. Others follow in a random order, and the node is used
+    again.
+    """
     chosen = random.Random(14)
     return [
         [STEPS[number % len(STEPS)], *chosen.choices(STEPS, k=4), "open_again", "publish", "fork"]
@@ -369,7 +371,7 @@ def test_a_program_that_closes_and_then_spins_ends(domain: str) -> None:
     assert _run(source, domain) == (0, "spin 0\n", "")
 
 
-def test_a_runtime_that_is_closed_spins_no_more(domain: str) -> None:
+def test_a_closed_runtime_does_not_spin(domain: str) -> None:
     source = (
         "import sys, hyphos\n"
         "with hyphos.Runtime.open(domain=sys.argv[1]) as runtime:\n"
@@ -381,7 +383,7 @@ def test_a_runtime_that_is_closed_spins_no_more(domain: str) -> None:
 
 @pytest.mark.parametrize("place", ["before_open", "after_open"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_handler_may_end_the_program(place: str, name: str, domain: str) -> None:
+def test_a_signal_handler_may_end_the_program(place: str, name: str, domain: str) -> None:
     install = f"signal.signal(signal.{name}, lambda *_: sys.exit(5))\n"
     opening = "node = hyphos.Node.open('n', domain=DOMAIN)\n"
     first, second = (install, opening) if place == "before_open" else (opening, install)
@@ -397,7 +399,7 @@ def test_a_handler_may_end_the_program(place: str, name: str, domain: str) -> No
     assert _run(source, domain)[:2] == (5, "")
 
 
-def test_a_signal_that_is_ignored_stays_so(domain: str) -> None:
+def test_an_ignored_signal_stays_ignored(domain: str) -> None:
     source = PRELUDE + (
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "node = hyphos.Node.open('n', domain=DOMAIN)\n"
@@ -413,7 +415,7 @@ def test_a_signal_that_is_ignored_stays_so(domain: str) -> None:
     assert _run(source, domain) == (0, "still here\n0\n", "")
 
 
-def test_a_child_of_a_callback_dies_of_a_signal_alone(domain: str) -> None:
+def test_a_signal_kills_only_the_child_of_a_callback(domain: str) -> None:
     source = PRELUDE + (
         "node = hyphos.Node.open('n', domain=DOMAIN)\n"
         "def work():\n"

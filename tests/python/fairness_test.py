@@ -1,7 +1,7 @@
-"""A callback that is busy for long keeps no other channel from its callbacks.
+"""A long-running callback does not keep other channels from their callbacks.
 
-The busy one ends only when the others have been called often enough meanwhile: were they starved,
-it would go on until the test loses patience. Nothing here depends on how fast the machine is.
+The busy callback ends only after enough calls of the other callbacks. If the others starved, it
+would run until the timeout of the test. The result does not depend on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ work = {
     "one_core": lambda: sum(i * i for i in range(10_000)),
     "numpy": lambda: matrix @ matrix,  # without the GIL
     "asleep": lambda: time.sleep(0.01),  # without the GIL
-    "holds_gil": lambda: ctypes.PyDLL(None).usleep(20_000),  # a library that does not let go of it
+    "holds_gil": lambda: ctypes.PyDLL(None).usleep(20_000),  # a library that keeps the GIL
 }[kind]
 node = hyphos.Node.open("listener", domain=domain, threads=int(threads))
 quick, ticks = [], []
@@ -68,13 +68,13 @@ def test_a_busy_callback_does_not_starve_another_channel(
     numbers = itertools.count()
     node.every(lambda: quick.publish(Int64(data=next(numbers))), rate_hz=100)
     slow.publish(Int64(data=0))
-    slow.publish(Int64(data=1))  # waits behind the first one
+    slow.publish(Int64(data=1))  # waits behind the first message
 
     told = [json.loads(listener.line()) for _ in range(2)]
     assert [one["slow"] for one in told] == [0, 1]
     for one in told:
         assert len(one["quick"]) >= ENOUGH
         assert one["ticks"] >= ENOUGH
-        # Each of them, in order.
+        # Each message, in order.
         assert one["quick"] == list(range(one["quick"][0], one["quick"][0] + len(one["quick"])))
     assert listener.stop()[0] == 0

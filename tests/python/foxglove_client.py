@@ -1,4 +1,4 @@
-"""A client of Foxglove's protocol, with a WebSocket library of its own."""
+"""A client of the Foxglove protocol that uses another WebSocket library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 
 
 class Message:
-    """One message as it came."""
+    """One received message."""
 
     def __init__(self, topic: str, time_ns: int, data: bytes) -> None:
         self.topic = topic
@@ -28,7 +28,7 @@ class Message:
 
 
 class Client:
-    """Keeps what a server says; its thread reads all the time unless it is told not to."""
+    """Keeps the messages of a server. Its thread reads continuously unless a test pauses it."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -45,7 +45,7 @@ class Client:
         self._thread.start()
 
     def _read(self) -> None:
-        # The SDK hangs up without a farewell.
+        # The SDK closes the connection without a closing handshake.
         with contextlib.suppress(ConnectionClosed):
             self._read_all()
 
@@ -85,7 +85,7 @@ class Client:
 
     def subscribe(self, *topics: str) -> None:
         for topic in topics:
-            number = self.channel(topic)["id"] + 1000  # a number that is the client's own
+            number = self.channel(topic)["id"] + 1000  # a number chosen by the client
             self._topics[number] = topic
             wish = {"id": number, "channelId": number - 1000}
             self.say(op="subscribe", subscriptions=[wish])
@@ -100,7 +100,7 @@ class Client:
         return [message for message in list(self.messages.items) if message.topic == topic]
 
     def next(self, topic: str) -> Any:
-        """The newest message, parsed with what the server says its schema is."""
+        """The next message of a topic, parsed with the schema that the server advertised."""
         have = len(self.of(topic))
         wait_until(lambda: len(self.of(topic)) > have, f"a message on {topic}")
         return parse(self.channel(topic), self.of(topic)[-1].data)

@@ -1,4 +1,4 @@
-"""The parts of hyphos foxglove: converters, frames, what waits for a slow client."""
+"""The parts of `hyphos foxglove`: converters, frames, and the queue of a slow client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PUBLISHED_NS = 7_000_000_009
 
 
 def converted(message: Any, *buffers: Any) -> Any:
-    """The well-known message, parsed with the schema that the SDK gives for it."""
+    """The well-known message, parsed with its schema from the SDK."""
     name = message.DESCRIPTOR.full_name
     known = WELL_KNOWN[name, "attached" if (name, "attached") in WELL_KNOWN else "protobuf"]
     schema = known.schema
@@ -38,15 +38,15 @@ def stamped(message: Any, frame: str = "map") -> Any:
 
 
 @pytest.mark.parametrize("key", WELL_KNOWN, ids=lambda key: key[0])
-def test_an_empty_message_of_every_type_becomes_one_or_is_refused(key: tuple[str, str]) -> None:
+def test_empty_messages_of_each_type_convert_or_are_refused(key: tuple[str, str]) -> None:
     message = CLASSES[key[0]]()
     try:
         converted(message, b"")
     except ValueError as problem:
-        assert "buffer" in str(problem)  # nothing to show
+        assert "buffer" in str(problem)  # there is nothing to show
 
 
-def test_stamps_and_frames() -> None:
+def test_stamps_and_frames_are_converted() -> None:
     pose = converted(stamped(msgs.PoseStamped(), "base"))
     assert (pose.timestamp.seconds, pose.timestamp.nanos, pose.frame_id) == (1, 500_000_000, "base")
     unset = converted(msgs.PoseStamped())
@@ -57,7 +57,7 @@ def test_stamps_and_frames() -> None:
         converted(early)
 
 
-def test_a_rotation_that_nobody_set_is_none() -> None:
+def test_an_unset_rotation_becomes_the_identity() -> None:
     assert converted(msgs.PoseStamped()).pose.orientation.w == 1
     turned = msgs.PoseStamped()
     turned.pose.orientation.z = 1
@@ -65,7 +65,7 @@ def test_a_rotation_that_nobody_set_is_none() -> None:
     assert (orientation.z, orientation.w) == (1, 0)
 
 
-def test_scans() -> None:
+def test_scans_are_converted() -> None:
     scan = stamped(msgs.LaserScan(angle_min=-1, angle_max=2, ranges=[1, float("inf")]), "laser")
     scan.intensities.extend([5, 6])
     made = converted(scan)
@@ -114,10 +114,10 @@ def test_clouds_lose_their_padding_and_keep_their_colours(big: bool) -> None:
     points = np.frombuffer(made.data, POINT)
     assert points["x"].tolist() == [0, 1, 2, 3, 4, 5]
     assert points["n"].tolist() == [[7, 8]] * 6
-    assert set(points["rgb"].tolist()) == {0xFF112233}  # seen, though nobody said so
+    assert set(points["rgb"].tolist()) == {0xFF112233}  # opaque, although the sender set no alpha
 
 
-def test_clouds_that_are_none() -> None:
+def test_invalid_clouds_are_refused() -> None:
     with pytest.raises(ValueError, match="has 95 bytes, its head says 96"):
         converted(cloud(2, 3), bytes(95))
     with pytest.raises(ValueError, match="no attached buffer"):
@@ -137,7 +137,7 @@ def test_clouds_that_are_none() -> None:
     assert converted(cloud(0, 0), b"").data == b""
 
 
-def test_images() -> None:
+def test_images_are_converted() -> None:
     head = stamped(msgs.Image(height=2, width=2, encoding="16UC1", step=4))
     pixels = np.array([[1, 2], [3, 0x1234]], "<u2")
     made = converted(head, pixels)
@@ -152,7 +152,7 @@ def test_images() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["mono16", "rgb16", "16UC3", "32FC2", "64FC1", "bayer_rggb16"])
-def test_big_endian_images_of_every_encoding_change_their_order(encoding: str) -> None:
+def test_big_endian_images_of_every_encoding_are_swapped(encoding: str) -> None:
     code, channels = pixel_layout(encoding)
     random = np.random.default_rng(len(encoding))
     for padding in (0, 1, 5):
@@ -169,7 +169,7 @@ def test_big_endian_images_of_every_encoding_change_their_order(encoding: str) -
         converted(head, rows)
 
 
-def test_big_endian_fields_that_share_bytes_change_their_order_once() -> None:
+def test_big_endian_fields_that_share_bytes_swap_once() -> None:
     head = stamped(msgs.PointCloud(height=1, width=2, point_step=5, is_bigendian=True))
     for name, kind in (("a", 7), ("b", 6), ("c", 2)):
         head.fields.add(name=name, offset=1, datatype=kind, count=1)
@@ -180,7 +180,7 @@ def test_big_endian_fields_that_share_bytes_change_their_order_once() -> None:
         converted(head, points)
 
 
-def test_calibrations() -> None:
+def test_calibrations_are_converted() -> None:
     camera = stamped(msgs.CameraInfo(width=640, height=480, distortion_model="plumb_bob"))
     camera.d.extend([0.1, 0.2])
     camera.k.extend(range(9))
@@ -192,7 +192,7 @@ def test_calibrations() -> None:
     assert (list(made.R), list(made.P)) == (list(range(9, 18)), list(range(12)))
 
 
-def test_maps_have_colours_and_their_values() -> None:
+def test_maps_have_colours_and_values() -> None:
     grid = stamped(msgs.OccupancyGrid(data=bytes([0, 100, 255])))
     grid.info.width, grid.info.height, grid.info.resolution = 3, 1, 0.1
     grid.info.origin.position.x = -4
@@ -210,7 +210,7 @@ def test_maps_have_colours_and_their_values() -> None:
         converted(grid)
 
 
-def test_frames_poses_and_paths() -> None:
+def test_frames_poses_and_paths_are_converted() -> None:
     one = stamped(msgs.TransformStamped(child_frame_id="laser"), "base")
     one.transform.translation.z = 2
     one.transform.rotation.w = 1
@@ -235,7 +235,7 @@ def test_frames_poses_and_paths() -> None:
     assert converted(point).point.x == 5
 
 
-def test_motion_places_and_joints() -> None:
+def test_motion_positions_and_joints_are_converted() -> None:
     odometry = stamped(msgs.Odometry(child_frame_id="base"), "odom")
     odometry.pose.pose.position.x = 1
     odometry.twist.twist.linear.x, odometry.twist.twist.angular.z = 2, 3
@@ -256,7 +256,7 @@ def test_motion_places_and_joints() -> None:
     assert [j.HasField("velocity") for j in made] == [True, False]
 
 
-def test_log_lines() -> None:
+def test_log_lines_are_converted() -> None:
     line = msgs.Log(
         stamp_ns=10**9, level=msgs.Log.WARN, name="mapper", msg="low", file="a.py", line=7
     )
@@ -299,7 +299,7 @@ STREAM = [
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 4096, 10**6])
-def test_frames_are_cut_wherever_the_network_cuts(size: int) -> None:
+def test_frames_are_split_at_any_network_boundary(size: int) -> None:
     splitter = FrameSplitter()
     stream = HEAD + b"".join(STREAM)
     found: list[Frame] = []
@@ -313,7 +313,7 @@ def test_frames_are_cut_wherever_the_network_cuts(size: int) -> None:
     assert flows == [False, True, True, True, True, *[False] * 5]
 
 
-def test_a_refused_handshake_comes_through() -> None:
+def test_a_refused_handshake_passes_through() -> None:
     splitter = FrameSplitter()
     answer = b"HTTP/1.1 400 Bad Request\r\n\r\n"
     [one] = splitter.feed(answer)
@@ -323,26 +323,26 @@ def test_a_refused_handshake_comes_through() -> None:
         FrameSplitter().feed(b"x" * 20_000)
 
 
-# --- what waits ---------------------------------------------------------------------------------
+# --- the send queue -----------------------------------------------------------------------------
 
 
 def message(flow: bytes, payload: bytes) -> Frame:
     return Frame(payload, flow, is_message=True)
 
 
-def test_what_waits_keeps_its_order_and_the_newest_of_each() -> None:
+def test_the_queue_keeps_order_and_each_newest_message() -> None:
     waiting = Waiting(flow_bytes=10)
     assert not waiting
     waiting.add(message(b"a", b"a1aa"))
     waiting.add(Frame(b"control 1"))
-    waiting.add(message(b"b", b"b1" * 50))  # larger than what may wait, and the newest
+    waiting.add(message(b"b", b"b1" * 50))  # larger than the queue limit, but the newest
     waiting.add(message(b"a", b"a2aa"))
     waiting.add(message(b"a", b"a3aa"))  # no room beside a1
     waiting.add(message(b"b", b"b2" * 50))
     waiting.add(Frame(b"control 2"))
     waiting.add(Frame(b"time 1", b"time"))
     waiting.add(Frame(b"time 2", b"time"))
-    assert waiting.dropped == 2  # a1 and b1; the time is no message
+    assert waiting.dropped == 2  # a1 and b1, because a time is no message
     assert waiting.control_bytes == 18
     out = []
     while waiting:

@@ -1,4 +1,4 @@
-"""hyphos foxglove: what a client sees that speaks the protocol with a library of its own."""
+"""`hyphos foxglove`: the view of a client that speaks the protocol with another library."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Serve = Callable[..., tuple[Program, int]]
 
 @pytest.fixture
 def serve(hyphos_start: Start, domain: str) -> Serve:
-    """serve(...) runs `hyphos foxglove`: the program and its port."""
+    """`serve(...)` runs `hyphos foxglove` and returns the program and its port."""
 
     def run(*words: str) -> tuple[Program, int]:
         program = hyphos_start("foxglove", "--port", "0", "-d", domain, *words)
@@ -72,12 +72,12 @@ def robot(python: Start, domain: str) -> Program:
 
 
 def listeners(domain: str, channel: str) -> list[str]:
-    """The nodes that subscribe."""
+    """The nodes that subscribe to a channel."""
     return [end.node for _, end in look(domain).ends(channel) if not end.is_publisher]
 
 
 @pytest.mark.usefixtures("robot")
-def test_every_channel_is_offered_with_a_schema_that_parses(serve: Serve) -> None:
+def test_every_channel_is_advertised_with_a_valid_schema(serve: Serve) -> None:
     server, port = serve()
     with joined(port) as client:
         assert client.info["name"].startswith("hyphos py")
@@ -89,7 +89,7 @@ def test_every_channel_is_offered_with_a_schema_that_parses(serve: Serve) -> Non
             "note": "hyphos.msgs.String",
             "tf": "foxglove.FrameTransforms",
             "tf_static": "foxglove.FrameTransforms",
-        }  # and no struct, which Foxglove cannot read
+        }  # no struct, because Foxglove cannot read structs
         for channel in client.channels.values():
             assert message_class(channel).DESCRIPTOR.full_name == channel["schemaName"]
     code, out, err = server.stop()
@@ -98,7 +98,7 @@ def test_every_channel_is_offered_with_a_schema_that_parses(serve: Serve) -> Non
 
 
 @pytest.mark.usefixtures("robot")
-def test_messages_arrive_as_foxglove_knows_them(serve: Serve) -> None:
+def test_messages_arrive_as_foxglove_types(serve: Serve) -> None:
     _, port = serve()
     before_ns = time.time_ns()
     with joined(port) as client:
@@ -114,20 +114,20 @@ def test_messages_arrive_as_foxglove_knows_them(serve: Serve) -> None:
         assert (image.width, image.height, image.step, image.encoding) == (2, 2, 6, "rgb8")
         assert image.data == bytes(range(12))
         stamp_ns = image.timestamp.seconds * 10**9 + image.timestamp.nanos
-        assert stamp_ns == shown.time_ns  # nobody set one
+        assert stamp_ns == shown.time_ns  # the sender set no stamp
         assert re.fullmatch(r"note \d+", client.next("note").data)
         [moved] = client.next("tf").transforms
         assert (moved.parent_frame_id, moved.child_frame_id) == ("map", "base")
         assert (moved.translation.x, moved.translation.y, moved.translation.z) == (1, 2, 3)
         assert moved.rotation.w == 1
-        wait_until(lambda: bool(client.of("tf_static")))  # latched, from before
+        wait_until(lambda: bool(client.of("tf_static")))  # a latched value from before
         [fixed] = parse(client.channel("tf_static"), client.of("tf_static")[0].data).transforms
         assert (fixed.child_frame_id, fixed.translation.y) == ("laser", -0.5)
         for message in client.of("note"):
             assert before_ns - 10**9 < message.time_ns < time.time_ns()
 
 
-def test_a_channel_is_listened_to_only_while_a_client_looks(
+def test_a_channel_is_subscribed_only_while_a_client_is(
     serve: Serve, robot: Program, domain: str
 ) -> None:
     assert robot.popen.poll() is None
@@ -149,11 +149,12 @@ def test_a_channel_is_listened_to_only_while_a_client_looks(
         wait_until(lambda: listeners(domain, "scan") == [])
         client.subscribe("note")
         client.next("note")
-    wait_until(lambda: listeners(domain, "note") == [])  # who hangs up looks no more
+    # a client that disconnects is no longer subscribed
+    wait_until(lambda: listeners(domain, "note") == [])
 
 
-def test_channels_come_and_go(serve: Serve, python: Start, domain: str) -> None:
-    _, port = serve("scan", "n*", "-x", "nothing")  # before there is a robot
+def test_channels_appear_and_disappear(serve: Serve, python: Start, domain: str) -> None:
+    _, port = serve("scan", "n*", "-x", "nothing")  # before the robot starts
     with joined(port) as client:
         assert client.topics == set()
         robot = python(ROBOT, domain)
@@ -168,7 +169,7 @@ def test_channels_come_and_go(serve: Serve, python: Start, domain: str) -> None:
         robot.stop()
 
 
-def test_a_channel_of_another_type_is_another_offer(serve: Serve, domain: str) -> None:
+def test_a_channel_with_another_type_is_advertised_again(serve: Serve, domain: str) -> None:
     _, port = serve()
     with joined(port) as client:
         with hyphos.Node.open("a", domain=domain) as node:
@@ -182,7 +183,7 @@ def test_a_channel_of_another_type_is_another_offer(serve: Serve, domain: str) -
 
 
 @pytest.mark.usefixtures("robot")
-def test_raw_shows_types_as_they_are(serve: Serve) -> None:
+def test_raw_shows_types_unchanged(serve: Serve) -> None:
     _, port = serve("--raw")
     with joined(port) as client:
         client.subscribe("camera/front", "scan")
@@ -193,7 +194,7 @@ def test_raw_shows_types_as_they_are(serve: Serve) -> None:
         assert client.next("scan").header.stamp_ns == 5_000_000_007
 
 
-def test_who_comes_later_gets_latched_values(serve: Serve, domain: str) -> None:
+def test_late_clients_get_latched_values(serve: Serve, domain: str) -> None:
     with hyphos.Node.open("mapper", domain=domain) as node:
         out = node.publisher("map", OccupancyGrid, policy=hyphos.Policy(latched=True))
         grid = OccupancyGrid(data=bytes([0, 100, 255, 50]))
@@ -211,7 +212,7 @@ def test_who_comes_later_gets_latched_values(serve: Serve, domain: str) -> None:
                 assert (drawn.column_count, drawn.row_stride, drawn.cell_stride) == (2, 10, 5)
 
 
-def test_what_cannot_be_shown_is_told_and_counted(serve: Serve, domain: str) -> None:
+def test_unconvertible_messages_are_reported_and_counted(serve: Serve, domain: str) -> None:
     with hyphos.Node.open("camera", domain=domain) as node:
         out = node.publisher("image", hyphos.Attached[Image])
         server, port = serve()
@@ -227,7 +228,7 @@ def test_what_cannot_be_shown_is_told_and_counted(serve: Serve, domain: str) -> 
                 "image cannot be shown: its buffer has 5 bytes, its head says 1,000"
             )
             out.close()
-            wait_until(lambda: client.topics == set())  # what was counted stays
+            wait_until(lambda: client.topics == set())  # the counters remain
         code, text, _ = server.stop()
     assert code == 0
     assert "image: 3 of 4 could not be shown" in text
@@ -253,7 +254,7 @@ def test_parameters_are_shown_and_set(serve: Serve, domain: str) -> None:
             wait_until(lambda: values() == all_of_them)
             assert values("mapper.mode", "mapper.absent") == {"mapper.mode": "slow"}
             client.say(op="subscribeParameterUpdates", parameterNames=["mapper.grid.size"])
-            wish = {"name": "mapper.speed", "value": 1}  # as a browser writes 1.0
+            wish = {"name": "mapper.speed", "value": 1}  # a browser writes 1.0 as 1
             client.say(op="setParameters", parameters=[wish], id="a")
             wait_until(lambda: any(answer.get("id") == "a" for answer in client.others))
             assert node.params()["speed"] == 1.0
@@ -277,7 +278,7 @@ def test_parameters_are_shown_and_set(serve: Serve, domain: str) -> None:
         assert server.stop()[0] == 0
 
 
-def test_nobody_sets_parameters_without_being_allowed_to(serve: Serve, domain: str) -> None:
+def test_only_permitted_clients_set_parameters(serve: Serve, domain: str) -> None:
     with hyphos.Node.open("mapper", domain=domain) as node:
         node.params().declare("speed", 0.5)
         _, port = serve()
@@ -289,7 +290,7 @@ def test_nobody_sets_parameters_without_being_allowed_to(serve: Serve, domain: s
             assert node.params()["speed"] == 0.5
 
 
-def test_the_terminal_shows_what_is_offered_and_who_looks(
+def test_the_terminal_shows_channels_and_clients(
     hyphos_terminal: OnTerminalStart, robot: Program, domain: str
 ) -> None:
     assert robot.popen.poll() is None
@@ -308,7 +309,7 @@ def test_the_terminal_shows_what_is_offered_and_who_looks(
     assert shown.end() == 0
 
 
-def test_simulated_time(serve: Serve, domain: str) -> None:
+def test_clients_follow_simulated_time(serve: Serve, domain: str) -> None:
     with (
         hyphos.Node.open("sim", domain=domain, clock="sim") as node,
         hyphos.SimTime(node, manual=True, start_ns=40 * 10**9) as sim,
@@ -330,7 +331,7 @@ def test_simulated_time(serve: Serve, domain: str) -> None:
             wait_until(lambda: 42_500_000_000 in client.times.items)
 
 
-def test_a_robot_whose_time_becomes_simulated(serve: Serve, domain: str) -> None:
+def test_a_robot_may_switch_to_simulated_time(serve: Serve, domain: str) -> None:
     server, port = serve()
     with joined(port) as client:
         assert client.info["capabilities"] == ["parameters", "parametersSubscribe"]
@@ -350,7 +351,7 @@ def test_a_robot_whose_time_becomes_simulated(serve: Serve, domain: str) -> None
             value.close()
 
 
-def test_a_slow_client_gets_the_newest_and_every_loss_is_counted(serve: Serve, domain: str) -> None:
+def test_a_slow_client_gets_the_newest_and_losses_are_counted(serve: Serve, domain: str) -> None:
     with hyphos.Node.open("camera", domain=domain) as node:
         out = node.publisher("image", hyphos.Attached[Image])
         server, port = serve()
@@ -358,7 +359,7 @@ def test_a_slow_client_gets_the_newest_and_every_loss_is_counted(serve: Serve, d
             for client in (slow, quick):
                 client.subscribe("image")
             wait_until(lambda: out.listeners > 0)
-            for stamp in range(1, 11):  # so that both are known to be there
+            for stamp in range(1, 11):  # until both clients receive
                 publish(out, stamp)
                 wait_until(lambda: len(quick.of("image")) + len(slow.of("image")) == 2 * stamp)  # noqa: B023
             slow.reading.clear()
@@ -374,7 +375,7 @@ def test_a_slow_client_gets_the_newest_and_every_loss_is_counted(serve: Serve, d
         code, text, _ = server.stop()
     assert code == 0
     assert f"{missing} messages dropped for clients that were too slow" in text
-    assert f"{missing} messages dropped\n" in text  # at the client's own line
+    assert f"{missing} messages dropped\n" in text  # on the line of the client
 
 
 def publish(out: Any, stamp_s: int) -> None:
@@ -388,8 +389,8 @@ def number(client: Client, at: int) -> int:
     return int(parse(client.channel("image"), data).timestamp.seconds)
 
 
-def test_a_stopped_client_holds_up_nobody(serve: Serve, domain: str) -> None:
-    """It reads nothing at all; the robot publishes on, and another client sees it."""
+def test_a_stopped_client_blocks_nothing_else(serve: Serve, domain: str) -> None:
+    """One client reads nothing. The robot keeps publishing, and another client receives."""
     with hyphos.Node.open("talker", domain=domain) as node:
         policy = hyphos.Policy(reliability="reliable", overflow="block", depth=2)
         out = node.publisher("text", String, policy=policy)
@@ -406,7 +407,9 @@ def test_a_stopped_client_holds_up_nobody(serve: Serve, domain: str) -> None:
             stopped.reading.set()
 
 
-def test_errors_that_help(serve: Serve, hyphos_cli: Cli, start: Start, domain: str) -> None:
+def test_errors_contain_the_remedy(
+    serve: Serve, hyphos_cli: Cli, start: Start, domain: str
+) -> None:
     _, port = serve()
     code, _, err = hyphos_cli("foxglove", "--port", str(port), "-d", domain)
     assert code == 1
@@ -425,14 +428,14 @@ def test_errors_that_help(serve: Serve, hyphos_cli: Cli, start: Start, domain: s
 
 
 def test_it_ends_by_itself_and_leaves_nothing(serve: Serve, domain: str) -> None:
-    server, port = serve("--for", "8")  # whoever stands still for a while still finds it
+    server, port = serve("--for", "8")  # long enough for a client that stalls for a while
     with joined(port) as client:
         assert server.end()[0] == 0
         wait_until(lambda: client.socket.state.name == "CLOSED")
     assert look(domain).processes == []
 
 
-def test_what_is_no_client_is_sent_away(serve: Serve) -> None:
+def test_connections_that_are_no_client_are_closed(serve: Serve) -> None:
     import socket  # noqa: PLC0415
 
     server, port = serve()
@@ -440,7 +443,7 @@ def test_what_is_no_client_is_sent_away(serve: Serve) -> None:
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as plain:
             try:
                 plain.sendall(words)
-                while words and plain.recv(4096):  # until it hangs up
+                while words and plain.recv(4096):  # until the server closes the connection
                     pass
             except (ConnectionResetError, BrokenPipeError):
                 pass
@@ -448,4 +451,4 @@ def test_what_is_no_client_is_sent_away(serve: Serve) -> None:
         assert client.info["op"] == "serverInfo"
     code, out, err = server.stop()
     assert (code, err) == (0, "")
-    assert out.count("connected: ") == 2  # the real one came, and went
+    assert out.count("connected: ") == 2  # the real client connected and disconnected

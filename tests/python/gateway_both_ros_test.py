@@ -1,4 +1,4 @@
-"""Programs of ROS 1 and of ROS 2 talk to each other through both gateways of one plan."""
+"""Programs of ROS 1 and ROS 2 communicate through both gateways of one plan."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _free_port() -> int:
 
 @pytest.fixture
 def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
-    """The plan, with a master and a domain of DDS that nobody else has."""
+    """The plan, with a separate master and a separate DDS domain."""
     systems = {"one": "catkin", "two": "rosidl_default_generators"}
     packages = [std_srvs(tmp_path / name, system) for name, system in systems.items()]
     known = f"--ros, {packages[0]}, --ros, {packages[1]}"
@@ -86,14 +86,14 @@ def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
-def test_a_talker_of_roscpp_is_heard_by_a_listener_of_ros_2(bridge: Ros, dds: RosProgram) -> None:
+def test_a_roscpp_talker_reaches_a_ros_2_listener(bridge: Ros, dds: RosProgram) -> None:
     bridge.start(str(ROSCPP), "talker")
     reader = dds.reader("rt/in", ros2.String)
     assert [take(reader).data for _ in range(20)] == ["hi"] * 20
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
-def test_a_talker_of_ros_2_is_heard_by_a_listener_of_roscpp(bridge: Ros, dds: RosProgram) -> None:
+def test_a_ros_2_talker_reaches_a_roscpp_listener(bridge: Ros, dds: RosProgram) -> None:
     listener = bridge.start(str(ROSCPP), "listener")
     writer = dds.writer("rt/out", ros2.String)
     count = itertools.count()
@@ -102,12 +102,12 @@ def test_a_talker_of_ros_2_is_heard_by_a_listener_of_roscpp(bridge: Ros, dds: Ro
     assert heard == sorted(set(heard)), "each once, in order"
 
 
-def test_types_are_those_of_the_other_side(bridge: Ros, dds: RosProgram) -> None:
+def test_messages_have_the_types_of_the_other_side(bridge: Ros, dds: RosProgram) -> None:
     bridge.script(SCANNER)
     scan = take(dds.reader("rt/scan", ros2.LaserScan))
     assert (scan.header.frame_id, scan.header.stamp) == ("laser", ros2.Time(12, 345))
     assert (list(scan.ranges), scan.range_max) == ([0.5, 1.5], 8.0)
-    # A type that is none of the standard messages.
+    # A type outside the standard messages.
     stick = take(dds.reader("rt/joy", ros2.Joy))
     assert stick.header.stamp == ros2.Time(7, 8)
     assert (list(stick.axes), list(stick.buttons)) == ([0.25, -1.0], [1, 0])

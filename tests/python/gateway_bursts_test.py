@@ -1,5 +1,6 @@
-"""Messages that a client sends one by one may leave its socket together: Nagle's algorithm joins
-them until the previous message is acknowledged. No gateway may lose any of them for that."""
+"""Messages sent one by one may leave the client's socket together: Nagle's algorithm joins them
+until the previous message is acknowledged. No gateway may lose any of these messages.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def ros_tcp_2(address: str) -> Iterator[Send]:
 
 
 def web_frame(first: int, payload: bytes) -> bytes:
-    """A masked frame of a client, RFC 6455."""
+    """A masked client frame, RFC 6455."""
     mask = os.urandom(4)
     body = bytes(byte ^ mask[at % 4] for at, byte in enumerate(payload))
     size = len(payload)
@@ -77,7 +78,7 @@ def rosbridge(address: str, kind: int = 0x81) -> Iterator[Send]:
 
 @contextmanager
 def rosbridge_binary(address: str) -> Iterator[Send]:
-    """As ROS# sends its JSON."""
+    """A client that sends JSON in binary frames, as ROS# does."""
     with rosbridge(address, 0x82) as send:
         yield send
 
@@ -90,7 +91,7 @@ def tcpros_header(**fields: str) -> bytes:
 
 @contextmanager
 def ros1(master: str) -> Iterator[Send]:
-    """A publisher of ROS 1 with nothing but sockets."""
+    """A ROS 1 publisher built from plain sockets."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         server = stack.enter_context(
@@ -136,7 +137,7 @@ def ros1(master: str) -> Iterator[Send]:
     ],
     ids=["ros_tcp", "ros_tcp_2", "rosbridge", "rosbridge_binary", "ros1"],
 )
-def test_bursts_from_one_segment_arrive_whole(
+def test_bursts_in_one_segment_arrive_completely(
     node: hyphos.Node,
     hyphos_start: Start,
     domain: str,

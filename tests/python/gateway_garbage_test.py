@@ -1,4 +1,4 @@
-"""Garbage at the ports of running gateways, while a good client is served."""
+"""Garbage at the ports of running gateways, while a valid client is served."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HANDSHAKE = dict(seeds.rosbridge_frames())["handshake"]
 
 
 def spoiled(data: bytes, chance: random.Random) -> bytes:
-    """The same with some bytes changed, taken out, doubled or cut off."""
+    """The data with some bytes changed, removed, doubled or cut off."""
     made = bytearray(data)
     for _ in range(chance.randrange(4)):
         at = chance.randrange(len(made) + 1)
@@ -96,7 +96,7 @@ def send(port: int, data: bytes, *, reads: bool) -> None:
 def udp_ports(pid: int) -> Iterator[int]:
     inodes = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # closed since
+        with suppress(FileNotFoundError):  # closed in the meantime
             if match := re.match(r"socket:\[(\d+)\]", str(link.readlink())):
                 inodes.add(match[1])
     for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
@@ -106,7 +106,7 @@ def udp_ports(pid: int) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("kind", sorted(STARTS))
-def test_garbage_disturbs_nobody_and_leaves_nothing(kind: str) -> None:
+def test_garbage_disturbs_no_client_and_leaves_nothing(kind: str) -> None:
     chance = random.Random(20)
     starts = STARTS[kind]()
     with (
@@ -125,7 +125,7 @@ def test_garbage_disturbs_nobody_and_leaves_nothing(kind: str) -> None:
 
 
 @pytest.mark.skipif("ros2" not in kinds(), reason="this build has no ros2")
-def test_garbage_among_the_packets_of_dds_disturbs_nobody() -> None:
+def test_garbage_among_dds_packets_disturbs_no_program() -> None:
     chance = random.Random(20)
     with (
         robot(["good"]) as domain,

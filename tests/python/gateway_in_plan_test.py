@@ -47,10 +47,10 @@ def address_in(program: Program) -> str:
 
 
 @pytest.mark.parametrize("talker", ["main", "other"])
-def test_clients_reach_nodes_wherever_they_are(
+def test_clients_reach_nodes_in_any_process(
     start: Start, domain: str, tmp_path: Path, talker: str
 ) -> None:
-    """In one process with the gateway, where the host is Python's; and beside it."""
+    """In one process with the gateway, where the host is Python's, and in a separate process."""
     file = plan(tmp_path, domain, talker)
     words = [sys.executable, "-m", "hyphos", "run", str(file), "--logs", str(tmp_path / "logs")]
     run = start(*words)
@@ -60,7 +60,9 @@ def test_clients_reach_nodes_wherever_they_are(
         heard: list[str] = []
 
         def answered() -> bool:
-            """A new publisher may not have found its subscribers yet."""
+            """True once the node has replied. A new publisher may not have found its subscribers
+            yet.
+            """
             client.say(op="publish", topic="/asked", msg={"data": "so"}, **kind)
             try:
                 heard.append(json.loads(client.socket.recv(timeout=0.2))["msg"]["data"])
@@ -70,7 +72,7 @@ def test_clients_reach_nodes_wherever_they_are(
 
         wait_until(answered, "an answer of the node")
         assert heard == ["so!"]
-        while True:  # what still comes of being asked again
+        while True:  # skip further replies to the repeated message
             client.say(op="publish", topic="/secret", msg={"data": "x"}, id="s", **kind)
             told = client.hear()
             if told["op"] == "status":
@@ -80,8 +82,10 @@ def test_clients_reach_nodes_wherever_they_are(
     assert code == 0
 
 
-def test_it_is_looked_into_and_left_alone(hyphos_cli: Cli, tmp_path: Path, domain: str) -> None:
-    """Nothing listens while a plan is validated: what belongs to a gateway is not known."""
+def test_validation_does_not_start_the_gateway(
+    hyphos_cli: Cli, tmp_path: Path, domain: str
+) -> None:
+    """The gateway does not listen during the validation, so its endpoints are unknown."""
     file = plan(tmp_path, domain)
     code, out, err = hyphos_cli("validate", str(file))
     assert code == 0, out + err
@@ -92,7 +96,7 @@ def test_it_is_looked_into_and_left_alone(hyphos_cli: Cli, tmp_path: Path, domai
     assert browser["args"] == ["--port", "0", "--no-publish", "secret"]
 
 
-def test_what_it_cannot_do_ends_the_start(start: Start, domain: str, tmp_path: Path) -> None:
+def test_invalid_gateway_settings_end_the_start(start: Start, domain: str, tmp_path: Path) -> None:
     file = plan(tmp_path, domain)
     words = [sys.executable, "-m", "hyphos", "run", str(file), "--logs", str(tmp_path / "logs")]
     for setting, reason in (

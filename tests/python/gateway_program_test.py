@@ -1,4 +1,4 @@
-"""What the programs of all gateways have in common: their end, and their rules."""
+"""The programs of all gateways share their shutdown and their rules."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ pytestmark = needs_gateway
 
 
 @pytest.mark.parametrize("signals", [1, 2])
-def test_ctrl_c_as_soon_as_it_has_said_where_it_is_ends_it_well(
+def test_ctrl_c_right_after_the_address_ends_it_cleanly(
     hyphos_start: Start, domain: str, signals: int
 ) -> None:
     for _ in range(5):
         gateway = hyphos_start("gateway", "rosbridge", "--port", "0", "-d", domain)
         gateway.line()
-        for _ in range(signals - 1):  # a terminal and `hyphos run` send one each
+        for _ in range(signals - 1):  # a terminal and `hyphos run` send one signal each
             gateway.popen.send_signal(2)
         code, _, errors = gateway.stop()
         assert (code, errors) == (0, "")
 
 
-def test_services_that_are_taken_out_may_be_neither_called_nor_served(
+def test_excluded_services_can_be_neither_called_nor_served(
     hyphos_start: Start, domain: str
 ) -> None:
     words = ("--no-call", "secret/*", "--no-serve", "robot/*", "-d", domain)
@@ -44,11 +44,11 @@ def test_services_that_are_taken_out_may_be_neither_called_nor_served(
         refused = "the rules do not let"
         assert refused in told(op="call_service", service="/secret/plan", **kind)
         assert refused in told(op="advertise_service", service="/robot/stop", **kind)
-        unknown = {"type": "no_such_srvs/Door"}  # refused for the type, at once
+        unknown = {"type": "no_such_srvs/Door"}  # refused at once, because of its type
         assert refused not in told(op="call_service", service="/open/door", **unknown)
 
 
-def test_the_token_that_a_client_shows_chooses_its_rules(
+def test_the_token_of_a_client_selects_its_rules(
     node: hyphos.Node, hyphos_start: Start, domain: str, tmp_path: Path
 ) -> None:
     (tmp_path / "drivers").write_text("drive\n")
@@ -90,7 +90,7 @@ def test_the_token_that_a_client_shows_chooses_its_rules(
         pass
 
 
-def test_rules_whose_tokens_are_missing_are_an_error_that_says_where(
+def test_rules_without_their_tokens_are_an_error_with_a_line(
     hyphos_start: Start, domain: str, tmp_path: Path
 ) -> None:
     rules = tmp_path / "rules"
@@ -106,9 +106,7 @@ def test_rules_whose_tokens_are_missing_are_an_error_that_says_where(
     assert "no way to show a token" in errors
 
 
-def test_what_the_native_program_takes_the_command_takes_and_hands_on(
-    hyphos_start: Start, domain: str
-) -> None:
+def test_the_command_forwards_all_options_of_the_program(hyphos_start: Start, domain: str) -> None:
     source = Path(__file__).parents[2] / "gateway" / "core" / "arguments.cpp"
     native = set(re.findall(r'\{"(--[a-z-]+)"', source.read_text()))
     code, told, _ = hyphos_start("gateway", "--help").end()

@@ -1,4 +1,4 @@
-"""hyphos gateway ros1: a robot's own messages in a graph of ROS 1."""
+"""`hyphos gateway ros1`: messages of a robot in a ROS 1 graph."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ while not rospy.is_shutdown():
 """
 
 
-# Two nodes, each with a latched publisher, for as long as they run.
+# Runs two nodes, each with a latched publisher.
 LATCHED = """
 import rospy
 from std_msgs.msg import String
@@ -50,7 +50,8 @@ publisher.publish("{name}")
 rospy.spin()
 """
 
-# A node of ROS that tunes the robot's: what it sees there, and what becomes of what it sets.
+# A ROS node that tunes the robot: it prints the parameters that it sees and the results of its
+# changes.
 TUNER = """
 import sys
 import time
@@ -87,7 +88,7 @@ def ros(hyphos_start: Start, start: Start, domain: str, tmp_path: Path) -> Ros:
     return Ros(start, gateway.line().strip(), tmp_path)
 
 
-def test_what_the_robot_publishes_is_a_topic_of_ros(node: hyphos.Node, ros: Ros) -> None:
+def test_robot_channels_are_ros_topics(node: hyphos.Node, ros: Ros) -> None:
     scans = node.publisher("scan", LaserScan)
     words = node.publisher("words", String)
     node.every(lambda: words.publish(String(data="to ROS")), rate_hz=50)
@@ -97,14 +98,14 @@ def test_what_the_robot_publishes_is_a_topic_of_ros(node: hyphos.Node, ros: Ros)
     del scans
 
 
-def test_what_ros_publishes_reaches_the_robot(node: hyphos.Node, ros: Ros) -> None:
+def test_ros_topics_reach_the_robot(node: hyphos.Node, ros: Ros) -> None:
     inbox = Inbox()
     node.subscribe("in", String, inbox)
     ros.start("rostopic", "pub", "-r", "20", "/in", "std_msgs/String", "data: from ROS")
     assert inbox.wait(1)[0].data == "from ROS"
 
 
-def test_a_topic_that_goes_both_ways_has_no_echo(node: hyphos.Node, ros: Ros) -> None:
+def test_a_topic_in_both_directions_has_no_echo(node: hyphos.Node, ros: Ros) -> None:
     numbers = iter(range(1, 1_000_000))
     words = node.publisher("both", String)
     node.every(lambda: words.publish(String(data=str(next(numbers)))), rate_hz=50)
@@ -112,10 +113,10 @@ def test_a_topic_that_goes_both_ways_has_no_echo(node: hyphos.Node, ros: Ros) ->
     node.subscribe("both", String, inbox)
     listener = ros.script(listener_of("/both"))
     ros.script(COUNTER)
-    wait_until(lambda: any(int(each.data) < 0 for each in inbox.items), "what ROS says")
+    wait_until(lambda: any(int(each.data) < 0 for each in inbox.items), "a message from ROS")
     from_robot: list[int] = []
     from_ros: list[int] = []
-    # One of them may stand still while the other goes on.
+    # One of the two may stall while the other continues.
     while len(from_robot) + len(from_ros) < 200 or min(len(from_robot), len(from_ros)) <= 10:
         number = int(listener.line())
         (from_robot if number > 0 else from_ros).append(abs(number))
@@ -143,7 +144,7 @@ def test_rosbag_records_the_robot_and_plays_to_it(
 
     node.every(step, rate_hz=50)
     bag = tmp_path / "scans.bag"
-    # No more than a channel holds, so that none is lost however late somebody is.
+    # At most the depth of a channel, so that no message is lost to a late receiver.
     count = 8
     recorder = ros.start("rosbag", "record", "-O", str(bag), "-l", str(count), "/scan")
     assert recorder.popen.wait(PATIENCE_S) == 0
@@ -170,7 +171,7 @@ def test_rosbag_records_the_robot_and_plays_to_it(
 
 
 def _walk_through() -> list[tuple[str, str]]:
-    """The commands of the page's first part, each with the last line that it says there."""
+    """The commands in the first part of the page, each with the last line of its printed output."""
     part = PAGE.read_text().split("## From a robot to data on the screen")[1].split("\n## ")[0]
     steps: list[tuple[str, str]] = []
     for block in re.findall(r"^```\n(.*?)^```", part, re.DOTALL | re.MULTILINE):
@@ -190,11 +191,14 @@ def test_the_page_works_as_printed(start: Start, domain: str, tmp_path: Path) ->
     ros.start("rosmaster", "--core", "-p", str(port))
     wait_until(lambda: ros.succeeds("rosparam", "list"), "the master")
     steps = _walk_through()
-    assert steps[0] == ("export ROS_MASTER_URI=http://localhost:11311", "")  # as `ros` has it
+    # the fixture `ros` sets the real address
+    assert steps[0] == ("export ROS_MASTER_URI=http://localhost:11311", "")
     assert len(steps) >= 7
 
     def plain(line: str) -> list[str]:
-        """Without what differs from run to run: numbers, and the room between columns."""
+        """The line without the parts that differ between runs: numbers, and the space between
+        columns.
+        """
         return re.sub(r"\d+", "0", line.replace(domain, "0")).split()
 
     for command, said in steps[1:]:
@@ -202,11 +206,12 @@ def test_the_page_works_as_printed(start: Start, domain: str, tmp_path: Path) ->
         if words[0] == "hyphos":
             words = [sys.executable, "-m", *words, "-d", domain]
         if "foxglove" in words:
-            words += ["--port", "0"]  # this machine may have one
+            words += ["--port", "0"]  # the default port of this machine may be in use
         for wait in (["channel", "list"], ["channel", "echo"]):
-            if words[3:5] == wait:  # nobody types as fast as this
+            if words[3:5] == wait:  # a user types more slowly than this test
                 _wait_for_channel("chatter", domain)
-        program = ros.start("bash", "-c", f"exec {shlex.join(words)} 2>&1")  # as on a screen
+        # output and errors together, as on a screen
+        program = ros.start("bash", "-c", f"exec {shlex.join(words)} 2>&1")
         while said and plain(program.line()) != plain(said):
             pass
 
@@ -226,7 +231,7 @@ def _wait_for_channel(channel: str, domain: str) -> None:
 def either(
     request: pytest.FixtureRequest, hyphos_start: Start, start: Start, domain: str, tmp_path: Path
 ) -> Ros:
-    """A graph with a master of ours, or with ROS's own."""
+    """A graph with our master, or with the master of ROS."""
     if request.param == "ours":
         ours: Ros = request.getfixturevalue("ros")
         return ours
@@ -235,14 +240,14 @@ def either(
         port = held.getsockname()[1]
     made = Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
     made.start("rosmaster", "--core", "-p", str(port))
-    # The gateway is there before the master.
+    # The gateway starts before the master.
     hyphos_start(
         "gateway", "ros1", "--set", f"master_uri={made.variables['ROS_MASTER_URI']}", "-d", domain
     ).line()
     return made
 
 
-def test_parameters_of_a_node_are_ros_s_as_well(node: hyphos.Node, either: Ros) -> None:
+def test_node_parameters_are_ros_parameters(node: hyphos.Node, either: Ros) -> None:
     ros = either
     params = node.params()
     speed = params.declare("speed", 0.5, range=(0, 2))
@@ -261,7 +266,7 @@ def test_parameters_of_a_node_are_ros_s_as_well(node: hyphos.Node, either: Ros) 
     wait_until(lambda: "2.5" in ros.run("rosparam", "get", "/tuner/gains"), "what the robot sets")
 
 
-def test_who_comes_late_gets_what_each_latched_publisher_of_ros_said(
+def test_late_subscribers_get_each_latched_ros_publisher(
     node: hyphos.Node, ros: Ros, domain: str
 ) -> None:
     for name in ("one", "two"):
@@ -271,20 +276,18 @@ def test_who_comes_late_gets_what_each_latched_publisher_of_ros_said(
     node.subscribe("names", String, first, policy=latched)
     wait_until(lambda: {each.data for each in first.items} == {"one", "two"}, "both")
     with hyphos.Node.open("late", domain=domain) as late:
-        for _ in range(2):  # the second subscription of a process, too
+        for _ in range(2):  # including the second subscription of a process
             inbox = Inbox()
             late.subscribe("names", String, inbox, policy=latched)
             assert {each.data for each in inbox.wait(2)} == {"one", "two"}
 
 
-def test_who_comes_late_in_ros_gets_what_each_latched_publisher_said(
-    node: hyphos.Node, ros: Ros
-) -> None:
+def test_late_ros_subscribers_get_each_latched_publisher(node: hyphos.Node, ros: Ros) -> None:
     latched = hyphos.Policy(latched=True)
     publishers = [node.publisher("place", String, policy=latched) for _ in range(2)]
     for number, publisher in enumerate(publishers):
         publisher.publish(String(data=f"place {number}"))
     wait_until(lambda: "/place" in ros.run("rostopic", "list"), "the topic")
-    for name in ("first", "second"):  # who opens the way, and who comes late to it
+    for name in ("first", "second"):  # the first opens the connection, the second is late
         echo = ros.script(listener_of("/place", name=name))
         assert {echo.line().strip(), echo.line().strip()} == {"place 0", "place 1"}

@@ -1,4 +1,4 @@
-"""The ros1 gateway, its master and the programs of ROS 1 that Debian has."""
+"""The ros1 gateway, its master, and the ROS 1 programs of Debian."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 
 
 class Probe:
-    """A gateway on a graph in memory, in a process of its own."""
+    """A gateway with an in-memory graph, in a separate process."""
 
     def __init__(self, start: Start, *options: str) -> None:
         self.program = start(str(PROBE), *options, keys=True)
@@ -76,16 +76,16 @@ for persistent in (False, True):
 """
 
 
-def test_the_tools_of_ros_see_the_robot_s_topics_and_services(ros: Ros) -> None:
+def test_ros_tools_see_the_robots_topics_and_services(ros: Ros) -> None:
     assert ros.run("rostopic", "type", "/out").strip() == "std_msgs/String"
     wait_until(lambda: ros.run("rosservice", "list").split() == ["/negate"], "the service")
     assert ros.run("rosservice", "type", "/negate").strip() == "std_srvs/SetBool"
     assert "success: False" in ros.run("rosservice", "call", "/negate", "true")
 
 
-def test_the_gateway_is_a_node_like_others(ros: Ros) -> None:
+def test_the_gateway_is_a_normal_ros_node(ros: Ros) -> None:
     assert ros.run("rosnode", "list").split() == ["/hyphos"]
-    # It gives up after 3 s.
+    # The ping gives up after 3 s.
     wait_until(lambda: "xmlrpc reply" in ros.run("rosnode", "ping", "-c", "1", "/hyphos"), "a ping")
     echo = ros.start("rostopic", "echo", "/out")
     info = ""
@@ -101,29 +101,25 @@ def test_the_gateway_is_a_node_like_others(ros: Ros) -> None:
     echo.popen.kill()
 
 
-def test_what_ros_publishes_the_robot_hears_and_what_the_robot_says_ros_hears(
-    ros: Ros, probe: Probe
-) -> None:
+def test_messages_flow_between_ros_and_the_robot(ros: Ros, probe: Probe) -> None:
     echo = ros.start("rostopic", "echo", "/out")
     ros.start("rostopic", "pub", "-r", "20", "/in", "std_msgs/String", "data: 'to and fro'")
     assert next_data(echo) == "to and fro"
     assert "rostopic" in probe.ask("publishers", "/in")
 
 
-def test_a_late_subscriber_gets_what_is_latched(ros: Ros) -> None:
+def test_a_late_subscriber_gets_the_latched_message(ros: Ros) -> None:
     assert "once" in ros.run("rostopic", "echo", "-n", "1", "/latched")
 
 
-def test_what_ros_has_latched_comes_in_however_late_the_gateway_is(
-    start: Start, probe: Probe, ros: Ros
-) -> None:
+def test_latched_ros_messages_reach_a_late_gateway(start: Start, probe: Probe, ros: Ros) -> None:
     ros.start("rostopic", "pub", "-l", "/in", "std_msgs/String", "data: kept")
     wait_until(lambda: probe.heard == 1, "the message")
     late = Probe(start, f"master_uri={probe.master}", "node=late", "channels=")
     wait_until(lambda: late.heard == 1, "the latched message")
 
 
-def test_a_subscriber_of_another_type_gets_nothing_and_is_counted(ros: Ros, probe: Probe) -> None:
+def test_a_subscriber_of_another_type_is_refused_and_counted(ros: Ros, probe: Probe) -> None:
     listener = ros.script(listener_of("/out", "Int32"))
     wait_until(lambda: int(probe.ask("counted", "type_mismatch")) > 0, "the refusal")
     listener.popen.kill()
@@ -137,7 +133,7 @@ def library(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def test_a_service_of_ros_is_called_by_the_robot(ros: Ros, probe: Probe, library: str) -> None:
+def test_the_robot_calls_a_ros_service(ros: Ros, probe: Probe, library: str) -> None:
     def begin() -> Program:
         made = ros.script(SERVER) if library == "rospy" else ros.start(str(ROSCPP), "server")
         assert made.line().strip() == "ready"
@@ -158,14 +154,14 @@ def test_a_service_of_ros_is_called_by_the_robot(ros: Ros, probe: Probe, library
     begin()
 
 
-def test_a_service_of_the_robot_is_called_by_ros(ros: Ros, library: str) -> None:
+def test_ros_calls_a_service_of_the_robot(ros: Ros, library: str) -> None:
     caller = ros.script(CALLER) if library == "rospy" else ros.start(str(ROSCPP), "caller")
     assert caller.line().strip() == "True"
     assert caller.line().strip() == "True", "over a persistent connection"
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
-def test_nodes_of_roscpp_talk_through_the_robot(ros: Ros, probe: Probe) -> None:
+def test_roscpp_nodes_communicate_through_the_robot(ros: Ros, probe: Probe) -> None:
     listener = ros.start(str(ROSCPP), "listener")
     talker = ros.start(str(ROSCPP), "talker")
     for _ in range(20):
@@ -177,7 +173,7 @@ def test_nodes_of_roscpp_talk_through_the_robot(ros: Ros, probe: Probe) -> None:
     assert listener.line().strip() == "hi"
 
 
-def test_a_publisher_that_is_killed_leaves_nothing(ros: Ros, probe: Probe) -> None:
+def test_a_killed_publisher_leaves_nothing(ros: Ros, probe: Probe) -> None:
     for _ in range(3):
         before = probe.heard
         talker = ros.start("rostopic", "pub", "-r", "50", "/in", "std_msgs/String", "data: hi")
@@ -188,7 +184,7 @@ def test_a_publisher_that_is_killed_leaves_nothing(ros: Ros, probe: Probe) -> No
         wait_until(lambda: "/in" not in ros.run("rostopic", "list"), "the master to forget it")
 
 
-def test_a_subscriber_that_is_killed_does_not_disturb_another(ros: Ros) -> None:
+def test_a_killed_subscriber_does_not_disturb_another(ros: Ros) -> None:
     first = ros.script(listener_of("/out", name="first"))
     second = ros.script(listener_of("/out", name="second"))
     ros.start("rostopic", "pub", "-r", "50", "/in", "std_msgs/String", "data: hi")
@@ -199,7 +195,7 @@ def test_a_subscriber_that_is_killed_does_not_disturb_another(ros: Ros) -> None:
         assert second.line().strip() == "hi"
 
 
-def test_parameters_are_kept_by_our_master(ros: Ros) -> None:
+def test_our_master_stores_parameters(ros: Ros) -> None:
     ros.run("rosparam", "set", "/robot", "{speed: 1.5, wheels: [front, rear], ready: true}")
     assert ros.run("rosparam", "get", "/robot/speed").strip() == "1.5"
     assert ros.run("rosparam", "list").split() == ["/robot/ready", "/robot/speed", "/robot/wheels"]
@@ -210,7 +206,7 @@ def test_parameters_are_kept_by_our_master(ros: Ros) -> None:
     assert not ros.succeeds("rosparam", "get", "/robot/speed")
 
 
-def test_a_node_of_the_same_name_ends_the_first(ros: Ros) -> None:
+def test_a_second_node_of_the_same_name_ends_the_first(ros: Ros) -> None:
     first = ros.script(listener_of("/out"))
     wait_until(lambda: "/listener" in ros.run("rosnode", "list"), "the first")
     second = ros.script(listener_of("/out"))
@@ -220,7 +216,7 @@ def test_a_node_of_the_same_name_ends_the_first(ros: Ros) -> None:
 
 @pytest.fixture
 def rosmaster(start: Start, tmp_path: Path) -> Callable[[int], tuple[Ros, Program]]:
-    """rosmaster(port) starts ROS's own master."""
+    """`rosmaster(port)` starts the master of ROS."""
 
     def begin(port: int) -> tuple[Ros, Program]:
         ros = Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
@@ -231,12 +227,12 @@ def rosmaster(start: Start, tmp_path: Path) -> Callable[[int], tuple[Ros, Progra
     return begin
 
 
-def test_the_gateway_survives_a_restart_of_ros_s_own_master(
+def test_the_gateway_survives_a_restart_of_the_ros_master(
     start: Start, rosmaster: Callable[[int], tuple[Ros, Program]]
 ) -> None:
     port = _free_port()
     probe = Probe(start, f"master_uri=http://127.0.0.1:{port}")
-    for _ in range(2):  # the first time the gateway is there before the master
+    for _ in range(2):  # the first time the gateway starts before the master
         ros, master = rosmaster(port)
         before = probe.heard
         echo = ros.start("rostopic", "echo", "/out")

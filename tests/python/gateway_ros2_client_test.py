@@ -1,5 +1,6 @@
-"""hyphos gateway ros2, with programs of the crate ros2-client as ROS 2: neither DDS nor the layer
-of ROS above it is what the gateway has."""
+"""`hyphos gateway ros2` with programs of the crate ros2-client as ROS 2. Both its DDS and its ROS
+layer differ from those of the gateway.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def ros(start: Start, role: str, name: str) -> Program:
     return program
 
 
-def test_the_robot_hears_a_talker_each_message_once(
+def test_the_robot_receives_each_message_of_a_talker_once(
     start: Start, node: hyphos.Node, inbox: Inbox
 ) -> None:
     node.subscribe("numbers", String, inbox)
@@ -51,7 +52,9 @@ def test_the_robot_hears_a_talker_each_message_once(
     assert heard == list(range(heard[0], heard[0] + len(heard)))
 
 
-def test_a_listener_hears_the_robot_each_message_once(start: Start, node: hyphos.Node) -> None:
+def test_a_listener_receives_each_message_of_the_robot_once(
+    start: Start, node: hyphos.Node
+) -> None:
     publisher = node.publisher("words", String)
     listener = ros(start, "listener", "words")
     count = itertools.count()
@@ -60,7 +63,7 @@ def test_a_listener_hears_the_robot_each_message_once(start: Start, node: hyphos
     assert heard == list(range(heard[0], heard[0] + 50))
 
 
-def test_it_calls_a_service_of_the_robot(
+def test_a_client_calls_a_service_of_the_robot(
     start: Start, node: hyphos.Node, set_bool: tuple[Any, Any]
 ) -> None:
     request, response = set_bool
@@ -68,7 +71,7 @@ def test_it_calls_a_service_of_the_robot(
     assert ros(start, "client", "door").line() == "true open"
 
 
-def test_the_robot_calls_its_service(
+def test_the_robot_calls_a_service_of_the_crate(
     start: Start, node: hyphos.Node, set_bool: tuple[Any, Any]
 ) -> None:
     server = ros(start, "server", "bell")

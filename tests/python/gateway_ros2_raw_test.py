@@ -1,4 +1,4 @@
-"""hyphos gateway ros2 with raw channels: they carry the CDR that DDS has. ROS 2 is Cyclone DDS."""
+"""`hyphos gateway ros2` with raw channels, which carry the CDR of DDS. ROS 2 is Cyclone DDS."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cdr(message: ros.LaserScan) -> bytes:
     return bytes(message.serialize(use_version_2=False))
 
 
-def test_a_node_gets_the_bytes_that_dds_has(
+def test_a_node_receives_the_bytes_of_dds(
     node: hyphos.Node, inbox: Inbox, program: RosProgram
 ) -> None:
     node.subscribe("scan", SCAN, inbox)
@@ -57,13 +57,13 @@ def test_a_node_gets_the_bytes_that_dds_has(
     assert not buffers
 
 
-def test_what_a_node_says_in_cdr_ros_2_hears(node: hyphos.Node, program: RosProgram) -> None:
+def test_cdr_messages_of_a_node_reach_ros_2(node: hyphos.Node, program: RosProgram) -> None:
     publisher = node.publisher("rear_scan", SCAN)
     reader = program.reader("rt/rear_scan", ros.LaserScan)
     assert take(reader, lambda: publisher.publish((cdr(FRONT), []))) == FRONT
 
 
-def test_two_domains_have_the_same_bytes(
+def test_two_domains_carry_equal_bytes(
     hyphos_start: Start,
     domain: str,
     package: Path,
@@ -91,7 +91,7 @@ def test_a_subscriber_of_the_protobuf_type_is_refused_by_name(
     subscription.close()
 
 
-def test_who_is_there_first_decides_what_the_channel_carries(
+def test_the_first_endpoint_decides_the_encoding_of_a_channel(
     node: hyphos.Node, inbox: Inbox, program: RosProgram
 ) -> None:
     node.subscribe("raw/scan", LaserScan, inbox)

@@ -1,4 +1,4 @@
-"""hyphos gateway ros2, with Cyclone DDS as ROS 2: another implementation than the gateway's own."""
+"""`hyphos gateway ros2` with Cyclone DDS as ROS 2, an implementation other than the gateway's."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from ros2_program import RosProgram, on_loopback, take
 
 @pytest.fixture(scope="module", params=["loopback", "LOCALHOST"])
 def program(request: pytest.FixtureRequest) -> Iterator[RosProgram]:
-    """On the loopback interface by its user's settings, or as ROS 2 keeps to a machine."""
+    """On the loopback interface by the user's settings, or by the discovery range of ROS 2."""
     with on_loopback(DOMAIN_ID, None if request.param == "loopback" else request.param) as program:
         yield program
     del program
-    gc.collect()  # and with the last of its participants its settings go
+    gc.collect()  # the settings end with the last participant
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def scan(ranges: list[float]) -> Any:
 
 
 @pytest.mark.usefixtures("gateway")
-def test_a_scan_of_ros_2_is_a_laser_scan_of_the_robot(
+def test_a_ros_2_scan_is_a_laser_scan_of_the_robot(
     node: hyphos.Node, inbox: Inbox, program: RosProgram
 ) -> None:
     node.subscribe("scan", LaserScan, inbox)
@@ -77,7 +77,7 @@ def test_a_scan_of_ros_2_is_a_laser_scan_of_the_robot(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_a_scan_of_the_robot_is_one_of_ros_2(node: hyphos.Node, program: RosProgram) -> None:
+def test_a_scan_of_the_robot_is_a_ros_2_scan(node: hyphos.Node, program: RosProgram) -> None:
     publisher = node.publisher("front_scan", LaserScan)
     message = LaserScan(range_max=8.0, ranges=[0.5, 1.5, 2.5])
     message.header.frame_id = "front"
@@ -89,7 +89,7 @@ def test_a_scan_of_the_robot_is_one_of_ros_2(node: hyphos.Node, program: RosProg
 
 
 @pytest.mark.usefixtures("gateway")
-def test_text_goes_both_ways_on_one_topic_and_none_twice(
+def test_text_in_both_directions_of_a_topic_arrives_once(
     node: hyphos.Node, inbox: Inbox, program: RosProgram
 ) -> None:
     publisher = node.publisher("chatter", String)
@@ -99,7 +99,7 @@ def test_text_goes_both_ways_on_one_topic_and_none_twice(
     heard: list[str] = []
 
     def both() -> set[str]:
-        """What has come to both sides."""
+        """The texts that have reached both sides."""
         heard.extend(message.data for message in reader.take(N=100))
         return set(heard) & {item.data for item in inbox.items}
 
@@ -112,7 +112,7 @@ def test_text_goes_both_ways_on_one_topic_and_none_twice(
     for i in range(20):
         writer.write(ros.String(f"ros {i}"))
         publisher.publish(String(data=f"robot {i}"))
-        # One at a time: none is dropped for want of room.
+        # One message at a time, so no queue drops any.
         wait_until(partial(lambda *wanted: both().issuperset(wanted), f"ros {i}", f"robot {i}"))
     for texts in (heard, [item.data for item in inbox.items]):
         for i in range(20):
@@ -121,7 +121,7 @@ def test_text_goes_both_ways_on_one_topic_and_none_twice(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_what_is_latched_reaches_who_comes_late(
+def test_latched_messages_reach_late_subscribers(
     node: hyphos.Node, inbox: Inbox, program: RosProgram, domain: str
 ) -> None:
     writer = program.writer("rt/map_name", ros.String, latched=True)
@@ -138,7 +138,7 @@ def test_what_is_latched_reaches_who_comes_late(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_qos_of_ros_2_is_the_policy_of_the_channel(program: RosProgram, domain: str) -> None:
+def test_ros_2_qos_is_the_policy_of_the_channel(program: RosProgram, domain: str) -> None:
     strict = program.writer("rt/strict", ros.String, deadline_ms=1500)
     loose = program.writer("rt/loose", ros.String, reliable=False)
     wait_until(lambda: _has_publisher(domain, "strict"), "the channel strict")
@@ -150,11 +150,11 @@ def test_qos_of_ros_2_is_the_policy_of_the_channel(program: RosProgram, domain: 
         "best_effort",
         0,
     )
-    assert strict.topic.name != loose.topic.name  # they are there all the while
+    assert strict.topic.name != loose.topic.name  # both still exist
 
 
 @pytest.mark.usefixtures("gateway")
-def test_a_channel_is_heard_by_readers_of_either_reliability(
+def test_readers_of_either_reliability_receive_a_channel(
     node: hyphos.Node, program: RosProgram
 ) -> None:
     policy = hyphos.Policy(reliability="best_effort", deadline_ms=2000)
@@ -168,7 +168,7 @@ def test_a_channel_is_heard_by_readers_of_either_reliability(
         assert take(reader, lambda: publisher.publish(String(data="all hear"))).data == "all hear"
 
 
-def test_who_asks_for_more_than_there_is_is_told_of_with_what_would_match(
+def test_an_unsatisfied_reader_is_reported_with_the_remedy(
     gateway: Program, node: hyphos.Node, program: RosProgram
 ) -> None:
     publisher = node.publisher("plain", String, policy=hyphos.Policy(deadline_ms=3000))
@@ -206,14 +206,14 @@ def test_the_robot_calls_a_service_of_ros_2(
             assert (answer.success, answer.message) == (not wanted, "lit")
 
 
-def test_a_server_that_has_just_come_is_heard_from_its_first_answer_on(
+def test_a_new_server_is_received_from_its_first_reply_on(
     hyphos_start: Start,
     domain: str,
     package: Path,
     node: hyphos.Node,
     set_bool: tuple[Any, Any],
 ) -> None:
-    # A domain of its own: where Cyclone DDS is already, a participant is known at once.
+    # A separate domain: Cyclone DDS finds participants at once where it already runs.
     start_gateway(hyphos_start, domain, package, domain_id=OTHER_DOMAIN_ID)
     for service in ("first", "second", "third"):
         with on_loopback(OTHER_DOMAIN_ID) as program, program.serving(service, "here"):
@@ -221,11 +221,11 @@ def test_a_server_that_has_just_come_is_heard_from_its_first_answer_on(
             answer = client.call(set_bool[0](data=True), timeout_ms=PATIENCE_S * 1000)
             assert answer.message == "here"
         del program
-        gc.collect()  # and with the last of its participants it goes
+        gc.collect()  # the server ends with its last participant
 
 
 @pytest.mark.usefixtures("gateway", "node")
-def test_a_server_of_ros_2_is_told_which_reader_belongs_to_which_writer(
+def test_a_ros_2_server_learns_which_reader_matches_a_writer(
     program: RosProgram,
 ) -> None:
     replies = program.writer("rr/toldReply", ros.SetBoolResponse)
@@ -239,7 +239,7 @@ def test_a_server_of_ros_2_is_told_which_reader_belongs_to_which_writer(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_an_answer_waits_for_the_reader_of_its_client(
+def test_a_reply_waits_for_the_reader_of_its_client(
     node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
 ) -> None:
     request, response = set_bool
@@ -270,11 +270,11 @@ def test_ros_2_sees_a_node_with_its_topics(node: hyphos.Node, program: RosProgra
     while not (told.nodes and told.nodes[0].writers):
         told = take(reader)
     assert (told.nodes[0].node_namespace, told.nodes[0].node_name) == ("/", "hyphos")
-    assert publisher.channel == "seen"  # it is there all the while
+    assert publisher.channel == "seen"  # it still exists
 
 
 @pytest.mark.usefixtures("gateway")
-def test_the_robot_is_heard_again_after_the_gateway_was_killed(
+def test_the_robot_is_received_again_after_a_gateway_kill(
     gateway: Program, hyphos_start: Start, node: hyphos.Node, program: RosProgram, domain: str
 ) -> None:
     publisher = node.publisher("again", String)
@@ -288,7 +288,7 @@ def test_the_robot_is_heard_again_after_the_gateway_was_killed(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_the_endpoints_of_the_graph_have_the_hash_of_their_type(program: RosProgram) -> None:
+def test_graph_endpoints_have_the_hash_of_their_type(program: RosProgram) -> None:
     wanted = f"typehash={ENTITIES_HASH};".encode()
     reader = program.reader("ros_discovery_info", ros.Entities, latched=True)
     writer = program.writer("ros_discovery_info", ros.Entities, latched=True)
@@ -311,7 +311,7 @@ def test_every_endpoint_of_the_gateway_has_a_type_hash(
     for reader in readers:
         wait_until(partial(_has_writer, reader), "its writer")
         assert all(b"typehash=RIHS01_" in told for told in ros.all_told_by_writers(reader))
-    assert publisher.channel == "hashed_out"  # it is there all the while
+    assert publisher.channel == "hashed_out"  # it still exists
 
 
 @pytest.mark.usefixtures("gateway")
@@ -324,7 +324,7 @@ def test_ros_2_lists_the_parameters_of_the_robot(node: hyphos.Node, program: Ros
     ask = ros.ListParametersRequest(1, 2, [], 0)
     while "tester.rate_hz" not in take(replies, lambda: requests.write(ask)).result.names:
         pass
-    assert rate.value == 40  # it is there all the while
+    assert rate.value == 40  # it still exists
 
 
 def test_a_channel_without_counterpart_is_reported(
@@ -332,7 +332,7 @@ def test_a_channel_without_counterpart_is_reported(
 ) -> None:
     publishers = [node.publisher(name, Clock) for name in ("robot_time", "sim_time")]
     plain = node.publisher("with_counterpart", String)
-    # By then the gateway has looked at them, too.
+    # By then the gateway has processed these channels, too.
     take(program.reader("rt/with_counterpart", ros.String), lambda: plain.publish(String()))
     _, out, errors = gateway.stop()
     for publisher in publishers:
@@ -343,7 +343,7 @@ def test_a_channel_without_counterpart_is_reported(
     assert "with_counterpart" not in errors
 
 
-def test_the_command_line_knows_the_types_of_the_gateway(
+def test_the_command_line_has_the_types_of_the_gateway(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path, program: RosProgram
 ) -> None:
     start_gateway(hyphos_start, domain, tank_msgs(tmp_path))
@@ -358,7 +358,7 @@ def test_the_command_line_knows_the_types_of_the_gateway(
 def test_the_command_line_calls_a_service_of_ros_2(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, program: RosProgram
 ) -> None:
-    # No package is given: common services are known on every machine.
+    # No package is needed: every machine knows common services.
     own = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain]
     assert hyphos_start("gateway", "ros2", *own).line().startswith("dds://")
     with program.serving("command", "lit"):
@@ -378,7 +378,7 @@ def test_an_idle_gateway_is_a_process_without_channels(hyphos_cli: Cli, domain: 
         assert "no Hyphos process runs" not in out
 
 
-def test_ctrl_c_ends_it_with_code_0(gateway: Program) -> None:
+def test_ctrl_c_ends_the_gateway_with_code_0(gateway: Program) -> None:
     code, _, errors = gateway.stop()
     assert (code, errors) == (0, "")
 

@@ -1,4 +1,4 @@
-"""hyphos gateway ros2 on the network: its discovery, and its pace for large messages."""
+"""`hyphos gateway ros2` on the network: its discovery, and its rate for large messages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hyphos.msgs import String
 from ros2_gateway import skip_without_ros2
 from ros2_machines import CYCLONES, RANGES, RELEASES, Machine, RosProcess, require, two_machines
 
-# The namespaces contain nothing else.
+# The namespaces contain nothing else, so the number is free.
 DOMAIN_ID = 7
-# Its user sets an hour between its announcements, so only those of others lead to discovery.
+# The user sets an hour between announcements, so only the announcements of others lead to
+# discovery.
 SILENT = "<Discovery><SPDPInterval>1hr</SPDPInterval></Discovery>"
 HOSTS = ("127.0.0.1", "0.0.0.0", "192.0.2.2")
 
@@ -72,7 +73,7 @@ def test_a_program_and_the_gateway_find_each_other(
     assert inbox.items[0].data == "inward"
 
 
-def test_fast_dds_on_the_loopback_address_and_the_gateway_find_each_other(
+def test_fast_dds_on_loopback_and_the_gateway_find_each_other(
     here: Machine, start: Start, node: hyphos.Node, inbox: Inbox, domain: str
 ) -> None:
     require("fastdds")
@@ -89,7 +90,7 @@ def test_fast_dds_on_the_loopback_address_and_the_gateway_find_each_other(
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("release", CYCLONES)
-def test_a_gateway_that_comes_again_is_found_by_its_own_announcement(
+def test_a_restarted_gateway_is_found_by_its_own_announcement(
     release: str, host: str, here: Machine, start: Start, node: hyphos.Node, domain: str
 ) -> None:
     require(release)
@@ -143,7 +144,7 @@ def test_a_gateway_on_all_addresses_reaches_another_machine(
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_by_default_the_gateway_keeps_to_its_machine(
+def test_by_default_the_gateway_is_limited_to_its_machine(
     release: str, here: Machine, far: Machine, start: Start, node: hyphos.Node, inbox: Inbox,
     domain: str,
 ) -> None:  # fmt: skip
@@ -183,7 +184,7 @@ def test_the_first_message_to_a_reliable_subscriber_arrives(
     start_gateway(start, here, domain)
     publisher = node.publisher("map", String, policy=hyphos.Policy(depth=depth))
     ready = node.publisher("ready", String)
-    # Its readers become known in this order: a listener that receives `ready` can receive `map`.
+    # Readers are discovered in this order: a listener that receives `ready` can receive `map`.
     listener = ros(start, here, release, "LOCALHOST", "listen", "map,ready")
     with repeating(lambda: ready.publish(String(data="go"))):
         listener.heard("ready")
@@ -192,7 +193,7 @@ def test_the_first_message_to_a_reliable_subscriber_arrives(
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_large_message_once_to_a_late_subscriber_arrives(
+def test_a_large_message_reaches_a_late_subscriber(
     release: str, here: Machine, start: Start, node: hyphos.Node, domain: str
 ) -> None:
     require(release)
@@ -220,7 +221,7 @@ def test_large_messages_reach_a_best_effort_subscriber(
     whole: list[int] = []
     ended = time.monotonic() + PATIENCE_S
     while len(whole) < 5 and time.monotonic() < ended:
-        # As fast as a camera; a loaded machine loses some.
+        # At the rate of a camera. A loaded machine loses some messages.
         publisher.publish(String(data=f"{next(count)} " + "x" * size))
         if listener.has_heard(within_s=0.05):
             whole.append(listener.heard("image")[0])

@@ -1,4 +1,4 @@
-"""hyphos gateway ros_tcp: a robot's own messages and services, for clients of Unity's connector."""
+"""`hyphos gateway ros_tcp`: messages and services of a robot, for clients of Unity's connector."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def serve(hyphos_start: Start, domain: str, *words: str) -> tuple[Program, int]:
 
 @pytest.fixture(params=[False, True], ids=["ros1", "ros2"])
 def ros2(request: pytest.FixtureRequest) -> bool:
-    """The ROS version of the Unity project."""
+    """True if the Unity project uses ROS 2."""
     return bool(request.param)
 
 
@@ -41,7 +41,7 @@ def port(hyphos_start: Start, domain: str, ros2: bool) -> int:
 
 @pytest.fixture
 def lamp_port(hyphos_start: Start, domain: str, tmp_path: Path, ros2: bool) -> int:
-    """A gateway that knows a package of the user's."""
+    """The port of a gateway that has a package of the user."""
     services = tmp_path / "lamp_msgs" / "srv"
     services.mkdir(parents=True)
     (services / "Switch.srv").write_text("bool on\n---\nbool success\nstring message\n")
@@ -55,7 +55,9 @@ def client(port: int, ros2: bool) -> Iterator[RosTcpClient]:
 
 
 def say_until_heard(client: RosTcpClient, topic: str, message: bytes, inbox: Inbox) -> None:
-    """The first messages may come before publisher and subscriber know each other."""
+    """Sends until the message arrives. The first messages may come before the endpoints are
+    connected.
+    """
 
     def heard() -> bool:
         client.send(topic, message)
@@ -65,14 +67,16 @@ def say_until_heard(client: RosTcpClient, topic: str, message: bytes, inbox: Inb
     wait_until(heard, f"what is published on {topic}")
 
 
-def test_a_node_hears_a_client(node: hyphos.Node, client: RosTcpClient, inbox: Inbox) -> None:
+def test_a_node_receives_from_a_client(
+    node: hyphos.Node, client: RosTcpClient, inbox: Inbox
+) -> None:
     node.subscribe("chat", String, inbox)
     client.publish("/chat", "std_msgs/String")
     say_until_heard(client, "/chat", client.string("grüß dich"), inbox)
     assert inbox.items[0].data == "grüß dich"
 
 
-def test_clients_hear_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
+def test_clients_receive_from_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
     publisher = node.publisher("scan", LaserScan)
 
     def step() -> None:
@@ -83,7 +87,7 @@ def test_clients_hear_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
     node.every(step, rate_hz=50)
     numbers = (-1, 0, 0, 0, 0, 0, 0, 2, 1.5, 2.5, 0)
     with connected(port, ros2=ros2) as first, connected(port, ros2=ros2) as second:
-        # ROS 1 counts its headers.
+        # ROS 1 numbers its headers.
         kinds, head = ("iIs", (5, 7, "laser")) if ros2 else ("IIIs", (0, 5, 7, "laser"))
         expected = first.message(kinds + "fffffffIffI", *head, *numbers)
         for listener in (first, second):
@@ -93,7 +97,7 @@ def test_clients_hear_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
         assert first.topics()["/scan"] == "sensor_msgs/LaserScan"
 
 
-def test_two_clients_speak_with_each_other_and_a_node(
+def test_two_clients_communicate_with_each_other_and_a_node(
     node: hyphos.Node, port: int, ros2: bool, inbox: Inbox
 ) -> None:
     node.subscribe("chat", String, inbox)
@@ -107,7 +111,7 @@ def test_two_clients_speak_with_each_other_and_a_node(
         assert other.read_named("/chat") == client.string("hi")
 
 
-def test_a_message_that_is_not_what_it_says_is_refused(
+def test_a_message_with_a_wrong_encoding_is_refused(
     node: hyphos.Node, client: RosTcpClient, inbox: Inbox
 ) -> None:
     node.subscribe("chat", String, inbox)
@@ -118,18 +122,18 @@ def test_a_message_that_is_not_what_it_says_is_refused(
     assert inbox.items[0].data == "fine"
 
 
-def test_another_type_than_the_channel_carries_is_refused(
+def test_a_type_other_than_that_of_the_channel_is_refused(
     node: hyphos.Node, client: RosTcpClient, inbox: Inbox
 ) -> None:
     node.subscribe("chat", String, inbox)
     client.publish("/chat", "sensor_msgs/LaserScan")
     assert "cannot publish /chat" in client.read_note("__error")
-    client.sync()  # it says so twice, as the connector registers twice
+    client.sync()  # the gateway reports it twice, because the connector registers twice
     client.command("__publish", topic="/x", message_name="no_msgs/Such")
     assert "no type of ROS is called 'no_msgs/" in client.read_note("__error")
 
 
-def test_a_client_gives_a_topic_of_its_own_another_type(
+def test_a_client_may_change_the_type_of_its_own_topic(
     node: hyphos.Node, client: RosTcpClient, inbox: Inbox
 ) -> None:
     client.publish("/chat", "sensor_msgs/LaserScan")
@@ -159,7 +163,7 @@ def test_one_client_calls_a_service_of_another(lamp_port: int, ros2: bool) -> No
         answers.join()
 
 
-def test_a_service_that_nobody_serves_ends_with_a_blank_answer(lamp_port: int, ros2: bool) -> None:
+def test_a_call_without_a_server_ends_with_a_blank_reply(lamp_port: int, ros2: bool) -> None:
     with connected(lamp_port, ros2=ros2) as client:
         client.command("__ros_service", topic="/lamp", message_name="lamp_msgs/Switch")
         body = client.call("/lamp", client.message("?", True))
@@ -168,7 +172,7 @@ def test_a_service_that_nobody_serves_ends_with_a_blank_answer(lamp_port: int, r
         client.sync()
 
 
-# Numbers of ROS, and their bytes.
+# The number types of ROS, and their sizes in bytes.
 SCALARS = {
     "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
     "int64": 8, "uint64": 8, "float32": 4, "float64": 8,
@@ -176,7 +180,7 @@ SCALARS = {
 
 
 class Blank:
-    """Writes fields without values as ROS does, by its documents."""
+    """Writes fields without values as the ROS documents describe it."""
 
     def __init__(self, ros2: bool) -> None:
         self.ros2 = ros2
@@ -207,7 +211,7 @@ class Blank:
         for kind in kinds:
             self.field(kind)
         if self.ros2 and not kinds:
-            self.body = b"\0"  # a structure of IDL has a member
+            self.body = b"\0"  # an IDL structure has at least one member
         return (b"\0\1\0\0" if self.ros2 else b"") + self.body
 
 
@@ -222,7 +226,7 @@ def any_reply(chance: random.Random) -> list[str]:
     ]
 
 
-def test_a_failed_call_of_any_type_is_answered_with_a_blank_reply(
+def test_a_failed_call_of_any_type_returns_a_blank_reply(
     hyphos_start: Start, domain: str, tmp_path: Path, ros2: bool
 ) -> None:
     chance = random.Random(19)
@@ -250,7 +254,7 @@ def test_a_failed_call_of_any_type_is_answered_with_a_blank_reply(
         client.sync()
 
 
-def test_a_gateway_that_is_killed_is_back_at_its_port(
+def test_a_killed_gateway_restarts_at_its_port(
     hyphos_start: Start, domain: str, node: hyphos.Node, inbox: Inbox, ros2: bool
 ) -> None:
     node.subscribe("chat", String, inbox)

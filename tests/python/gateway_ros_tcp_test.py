@@ -1,4 +1,4 @@
-"""The ros_tcp gateway, by a client that knows the protocol alone."""
+"""The ros_tcp gateway, tested by a client that uses only the protocol."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = needs_gateways
 
 
 class Gateway:
-    """A gateway on a graph in memory, in a process of its own."""
+    """A gateway with an in-memory graph, in a separate process."""
 
     def __init__(self, program: Program, *, ros2: bool = False) -> None:
         self.program = program
@@ -32,7 +32,7 @@ class Gateway:
         self.port = int(program.line())
 
     def connected(self) -> AbstractContextManager[RosTcpClient]:
-        """A client of the flavour that the gateway speaks."""
+        """A client of the gateway's ROS version."""
         return connected(self.port, ros2=self.ros2)
 
     def ask(self, *words: str) -> str:
@@ -41,7 +41,7 @@ class Gateway:
 
     @property
     def open(self) -> int:
-        """Publishers, subscriptions and servers; one is the probe's own."""
+        """The number of publishers, subscriptions and servers, without the one of the probe."""
         return int(self.ask("open")) - 1
 
 
@@ -56,12 +56,12 @@ def client(gateway: Gateway) -> Iterator[RosTcpClient]:
         yield opened
 
 
-def test_the_greeting_tells_version_and_flavour(client: RosTcpClient) -> None:
+def test_the_greeting_has_version_and_protocol(client: RosTcpClient) -> None:
     flavour = "ROS2" if client.ros2 else "ROS1"
     assert client.greeting == {"version": "v0.7.0", "metadata": f'{{"protocol":"{flavour}"}}'}
 
 
-def test_two_clients_both_get_all_that_one_publishes(gateway: Gateway) -> None:
+def test_two_clients_both_receive_all_messages_of_a_third(gateway: Gateway) -> None:
     with (
         gateway.connected() as first,
         gateway.connected() as second,
@@ -98,13 +98,13 @@ def test_the_connector_keeps_its_connection_alive(gateway: Gateway) -> None:
         client.subscribe("/chat", "std_msgs/String")
         client.sync()
         client.socket.settimeout(2.5 * ros_tcp_client.KEEP_ALIVE_S)
-        with pytest.raises(TimeoutError):  # signs of life are not answered
+        with pytest.raises(TimeoutError):  # the gateway does not reply to keep-alives
             client.read()
         client.socket.settimeout(60)
         client.sync()
 
 
-def test_services_go_both_ways(gateway: Gateway, client: RosTcpClient) -> None:
+def test_services_work_in_both_directions(gateway: Gateway, client: RosTcpClient) -> None:
     client.command("__ros_service", topic="/echo", message_name="std_srvs/SetBool")
     assert client.call("/echo", b"\1") == b"\1"
     client.command("__unity_service", topic="/mine", message_name="std_srvs/SetBool")
@@ -115,12 +115,12 @@ def test_services_go_both_ways(gateway: Gateway, client: RosTcpClient) -> None:
     served.join()
 
 
-def test_a_service_without_server_ends_the_call(client: RosTcpClient) -> None:
+def test_a_service_without_a_server_ends_the_call(client: RosTcpClient) -> None:
     client.command("__ros_service", topic="/nobody", message_name="std_srvs/SetBool")
-    assert client.call("/nobody", b"\1") == b"\0"  # the probe's value for no reply
+    assert client.call("/nobody", b"\1") == b"\0"  # the probe's value for a missing reply
 
 
-def test_a_service_of_no_known_type_ends_the_call(client: RosTcpClient) -> None:
+def test_a_service_of_an_unknown_type_ends_the_call(client: RosTcpClient) -> None:
     assert not any(client.call("/never_registered", b"\1")[4:])
     client.command("__ros_service", topic="/odd", message_name="no_srvs/Such")
     body = client.call("/odd", b"\1")
@@ -129,7 +129,7 @@ def test_a_service_of_no_known_type_ends_the_call(client: RosTcpClient) -> None:
         assert client.deserialize(body, "?ssI") == [False, "", "", 0]
 
 
-def test_a_slow_subscriber_is_told_to_the_client(gateway: Gateway, client: RosTcpClient) -> None:
+def test_a_client_is_notified_of_a_slow_subscriber(gateway: Gateway, client: RosTcpClient) -> None:
     client.publish("/burst", "std_msgs/String")
     client.sync()
     assert gateway.ask("overrun", "/burst") == "ok"
@@ -137,7 +137,7 @@ def test_a_slow_subscriber_is_told_to_the_client(gateway: Gateway, client: RosTc
     assert "/burst is too slow" in client.read_note("__warn")
 
 
-def test_errors_are_told_and_the_connection_goes_on(client: RosTcpClient) -> None:
+def test_errors_are_reported_and_the_connection_continues(client: RosTcpClient) -> None:
     client.send("__publish", b"{broken")
     assert "no JSON object" in client.read_note("__error")
     client.command("__publish", topic="/x", message_name="no/Such")
@@ -159,7 +159,7 @@ def test_impossible_lengths_end_the_connection_after_an_error(
         good.sync()
 
 
-def test_clients_that_are_killed_leave_nothing(gateway: Gateway, start: Start) -> None:
+def test_killed_clients_leave_nothing(gateway: Gateway, start: Start) -> None:
     chance = random.Random(5)
     with gateway.connected() as witness:
         witness.subscribe("/witness", "std_msgs/String")
@@ -167,7 +167,7 @@ def test_clients_that_are_killed_leave_nothing(gateway: Gateway, start: Start) -
         for i in range(50):
             program = start(sys.executable, ros_tcp_client.__file__, str(gateway.port))
             assert program.line() == "ready"
-            time.sleep(chance.random() / 100)  # anywhere in its work
+            time.sleep(chance.random() / 100)  # at a random point of its work
             program.popen.send_signal(signal.SIGKILL)
             program.popen.wait()
             witness.send("/witness", witness.string(str(i)))
@@ -175,7 +175,7 @@ def test_clients_that_are_killed_leave_nothing(gateway: Gateway, start: Start) -
         wait_until(lambda: gateway.open == 2, "the end of all that the killed had open")
 
 
-def test_a_client_that_does_not_read_stops_nobody(gateway: Gateway) -> None:
+def test_a_client_that_does_not_read_blocks_no_other(gateway: Gateway) -> None:
     with (
         gateway.connected() as stopped,
         gateway.connected() as quick,
@@ -192,7 +192,7 @@ def test_a_client_that_does_not_read_stops_nobody(gateway: Gateway) -> None:
         assert int(gateway.ask("counted", "slow_client")) > 0
 
 
-def test_the_gateway_comes_back_at_the_same_port_at_once(start: Start) -> None:
+def test_the_gateway_restarts_at_the_same_port_at_once(start: Start) -> None:
     gateway = Gateway(start(str(PROBE), "1", keys=True))
     with gateway.connected() as client:
         client.sync()

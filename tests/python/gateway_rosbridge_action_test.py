@@ -1,4 +1,6 @@
-"""hyphos gateway rosbridge: the robot's own actions for clients, and theirs for the robot."""
+"""`hyphos gateway rosbridge`: actions of the robot for clients, and actions of clients for the
+robot.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def test_a_client_sends_goals_to_the_robot(
     assert (told["id"], told["status"], told["values"]) == ("c", 5, {"sum": -1})
 
 
-def test_roslibpy_sends_goals_to_the_robot_and_finds_its_action(
+def test_roslibpy_finds_the_action_and_sends_goals(
     node: hyphos.Node, address: str, count: Count
 ) -> None:
     roslibpy = pytest.importorskip("roslibpy")
@@ -95,7 +97,7 @@ def test_roslibpy_sends_goals_to_the_robot_and_finds_its_action(
         ros.close()
 
 
-def test_tools_find_actions_and_what_they_are_made_of(
+def test_tools_find_actions_and_their_types(
     node: hyphos.Node, client: RawClient, count: Count
 ) -> None:
     node.action("count", *count, counting(count))
@@ -123,7 +125,7 @@ def test_tools_find_actions_and_what_they_are_made_of(
     wait_until(lambda: servers() == ["/count"], "the client's to be gone")
 
 
-def test_what_rules_take_out_is_neither_shown_nor_carried_out(
+def test_excluded_actions_are_neither_listed_nor_run(
     node: hyphos.Node, hyphos_start: Start, domain: str, package: Path, count: Count
 ) -> None:
     for name in ("count", "secret/count"):
@@ -162,7 +164,7 @@ def test_the_robot_sends_goals_to_a_client(
     assert canceled.result(timeout_ms=PATIENCE_S * 1000).state == "canceled"
 
 
-def test_the_goals_of_a_client_that_goes_are_canceled(
+def test_goals_of_a_client_that_disconnects_are_canceled(
     node: hyphos.Node, address: str, count: Count
 ) -> None:
     ended = Inbox()

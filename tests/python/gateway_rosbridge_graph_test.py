@@ -1,4 +1,4 @@
-"""hyphos gateway rosbridge: a robot's own messages, seen by clients."""
+"""`hyphos gateway rosbridge`: clients receive the messages of a robot."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def scanning(node: hyphos.Node) -> None:
     node.every(step, rate_hz=50)
 
 
-def test_a_scan_in_json(node: hyphos.Node, client: RawClient) -> None:
+def test_a_scan_arrives_in_json(node: hyphos.Node, client: RawClient) -> None:
     scanning(node)
     client.say(op="subscribe", **SCAN)
     heard = client.hear()
@@ -74,7 +74,7 @@ def test_a_scan_in_cbor_has_typed_arrays(node: hyphos.Node, client: RawClient) -
     )
 
 
-def test_a_scan_in_cbor_raw_is_that_of_ros_1(node: hyphos.Node, client: RawClient) -> None:
+def test_a_scan_in_cbor_raw_has_the_bytes_of_ros_1(node: hyphos.Node, client: RawClient) -> None:
     scanning(node)
     client.say(op="subscribe", compression="cbor-raw", **SCAN)
     body = cbor2.loads(client.hear())["msg"]["bytes"]
@@ -84,10 +84,10 @@ def test_a_scan_in_cbor_raw_is_that_of_ros_1(node: hyphos.Node, client: RawClien
 
 @pytest.mark.parametrize("compression", ["cbor", "cbor-raw"])
 @pytest.mark.parametrize("slower", [{}, {"throttle_rate": 30, "queue_length": 1}])
-def test_large_arrays_go_out_as_they_lie_whoever_waits_for_them(
+def test_large_arrays_are_sent_unchanged_to_any_client(
     node: hyphos.Node, client: RawClient, address: str, compression: str, slower: dict[str, int]
 ) -> None:
-    """Alone, beside a client that reads nothing, and from what waits until it is due."""
+    """To a single client, beside a client that reads nothing, and from a queue until it is due."""
     pixels = np.arange(640 * 480, dtype=np.uint32).astype(np.uint8)
     publisher = node.publisher("image", Attached[Image])
     sent = 0
@@ -119,14 +119,14 @@ def test_large_arrays_go_out_as_they_lie_whoever_waits_for_them(
         check(60)
 
 
-def test_what_clients_publish_reaches_nodes(node: hyphos.Node, client: RawClient) -> None:
+def test_messages_of_clients_reach_nodes(node: hyphos.Node, client: RawClient) -> None:
     texts, scans = Inbox(), Inbox()
     node.subscribe("chatter", String, texts)
     node.subscribe("scan", LaserScan, scans)
     chatter = {"topic": "/chatter", "type": "std_msgs/String"}
 
     def until_heard(inbox: Inbox, text: str) -> Any:
-        """A new publisher may not have found its subscribers yet."""
+        """Repeats the message, because a new publisher may not have found its subscribers."""
 
         def again() -> bool:
             client.socket.send(text)
@@ -153,7 +153,7 @@ def test_what_clients_publish_reaches_nodes(node: hyphos.Node, client: RawClient
     assert "data" in told["msg"]
 
 
-def test_types_and_topics_are_those_of_ros(node: hyphos.Node, client: RawClient) -> None:
+def test_types_and_topics_have_ros_names(node: hyphos.Node, client: RawClient) -> None:
     scanning(node)
 
     def ask(service: str, **args: Any) -> Any:
@@ -169,7 +169,7 @@ def test_types_and_topics_are_those_of_ros(node: hyphos.Node, client: RawClient)
     assert "/scan" in ask("node_details", node="/tester")["publishing"]
 
 
-def test_parameters_of_nodes_are_those_of_ros(node: hyphos.Node, address: str) -> None:
+def test_node_parameters_are_ros_parameters(node: hyphos.Node, address: str) -> None:
     roslibpy.set_rosapi_timeout(PATIENCE_S)
     params = node.params()
     speed = params.declare("walk.speed", 0.5, range=(0, 2), unit="m/s")
@@ -195,13 +195,13 @@ def test_parameters_of_nodes_are_those_of_ros(node: hyphos.Node, address: str) -
         ros.close()
 
 
-def test_twenty_viewers_all_see_the_same(node: hyphos.Node, address: str) -> None:
+def test_twenty_viewers_receive_the_same_messages(node: hyphos.Node, address: str) -> None:
     with ExitStack() as stack:
         viewers = [stack.enter_context(connected(address)) for _ in range(20)]
         for viewer in viewers:
             viewer.say(op="subscribe", topic="/chatter", type="std_msgs/String")
         publisher = node.publisher("chatter", String)
-        # All are there when each has heard one.
+        # All viewers are connected when each of them has received one message.
         node.every(lambda: publisher.publish(String(data="again")), rate_hz=50)
         first = [viewer.socket.recv(timeout=60) for viewer in viewers]
         assert {json.loads(text)["msg"]["data"] for text in first} == {"again"}

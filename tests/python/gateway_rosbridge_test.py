@@ -1,4 +1,4 @@
-"""The rosbridge gateway, by clients of others: roslibpy, and libraries for WebSocket and CBOR."""
+"""The rosbridge gateway with foreign clients: roslibpy, and libraries for WebSocket and CBOR."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_roslibpy_publishes_and_subscribes(gateway: Gateway, ros: Any) -> None:
     gateway.until_open(0)
 
 
-def test_roslibpy_sends_numbers_that_json_has_not(gateway: Gateway, ros: Any) -> None:
+def test_roslibpy_sends_numbers_missing_in_json(gateway: Gateway, ros: Any) -> None:
     inbox = Inbox()
     topic = roslibpy.Topic(ros, "/scan", "test_msgs/Cloud")
     topic.subscribe(inbox)
@@ -77,7 +77,7 @@ def test_roslibpy_sends_numbers_that_json_has_not(gateway: Gateway, ros: Any) ->
     assert inbox.wait(1)[0]["ranges"] == [1.5, "NaN", "-Infinity"]
 
 
-def test_roslibpy_throttles(gateway: Gateway, ros: Any) -> None:
+def test_roslibpy_throttles_its_subscription(gateway: Gateway, ros: Any) -> None:
     every, some = Inbox(), Inbox()
     roslibpy.Topic(ros, "/chatter", "std_msgs/String").subscribe(every)
     with connected(gateway.address) as slow:
@@ -90,12 +90,12 @@ def test_roslibpy_throttles(gateway: Gateway, ros: Any) -> None:
         every.wait(50)
         while not some.items or some.items[-1] != "49":
             some(slow.hear()["msg"]["data"])
-        # The newest is always among them, and the rate was kept.
+        # The newest message is always among them, and the rate was kept.
         assert len(some.items) <= 1 + (time.monotonic() - begin) / 0.1
         assert gateway.counted("throttled") == 50 - len(some.items)
 
 
-def test_roslibpy_asks_and_answers_services(gateway: Gateway, ros: Any) -> None:
+def test_roslibpy_offers_and_calls_services(gateway: Gateway, ros: Any) -> None:
     other = roslibpy.Ros("127.0.0.1", gateway.port)
     other.run(timeout=PATIENCE_S)
 
@@ -121,7 +121,7 @@ def test_roslibpy_asks_and_answers_services(gateway: Gateway, ros: Any) -> None:
     other.close()
 
 
-def test_roslibpy_looks_around(gateway: Gateway, ros: Any) -> None:
+def test_roslibpy_lists_the_graph(gateway: Gateway, ros: Any) -> None:
     talker = roslibpy.Topic(ros, "/cloud", "test_msgs/Cloud")
     talker.advertise()
     gateway.until_open(1)
@@ -140,7 +140,7 @@ def test_roslibpy_looks_around(gateway: Gateway, ros: Any) -> None:
     assert ros.get_params() == []
 
 
-def test_roslibpy_comes_back_after_a_restart(serve: Serve) -> None:
+def test_roslibpy_reconnects_after_a_restart(serve: Serve) -> None:
     gateway = serve()
     ros = roslibpy.Ros("127.0.0.1", gateway.port)
     inbox = Inbox()
@@ -157,8 +157,8 @@ def test_roslibpy_comes_back_after_a_restart(serve: Serve) -> None:
     ros.close()
 
 
-def test_json_in_binary_pieces_as_ros_sharp_sends_it(gateway: Gateway) -> None:
-    # Of .NET's own WebSocket: pieces of 1,024 bytes, op and id last, quotes as \u0022.
+def test_json_arrives_in_the_binary_pieces_of_ros_sharp(gateway: Gateway) -> None:
+    # As .NET's WebSocket sends it: pieces of 1,024 bytes, op and id last, quotes as \u0022.
     with connected(gateway.address) as client:
         subscribe = (
             b'{"topic":"/chatter","type":"std_msgs/String","throttle_rate":0,"queue_length":1,'
@@ -181,7 +181,7 @@ def test_json_in_binary_pieces_as_ros_sharp_sends_it(gateway: Gateway) -> None:
         }
 
 
-def test_cbor_both_ways_by_a_library_of_its_own(gateway: Gateway) -> None:
+def test_cbor_works_in_both_directions_with_a_cbor_library(gateway: Gateway) -> None:
     with connected(gateway.address) as talker, connected(gateway.address) as raw:
         raw.say(op="subscribe", topic="/cloud", type="test_msgs/Cloud", compression="cbor-raw")
         gateway.until_open(1)
@@ -214,7 +214,7 @@ def test_errors_reach_the_client_with_its_id(gateway: Gateway) -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """Of this machine, and its key."""
+    """A certificate of this machine, and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("no openssl to make a certificate with")
@@ -226,7 +226,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return certificate, key
 
 
-def test_wss_with_a_token(serve: Serve, certificate: tuple[Path, Path]) -> None:
+def test_wss_requires_the_token(serve: Serve, certificate: tuple[Path, Path]) -> None:
     gateway = serve(f"cert={certificate[0]}", f"key={certificate[1]}", "token=secret")
     assert gateway.address.startswith("wss://")
     context = ssl.create_default_context(cafile=certificate[0])
@@ -246,7 +246,7 @@ def test_wss_with_a_token(serve: Serve, certificate: tuple[Path, Path]) -> None:
 
 
 def text_frame(operation: dict[str, Any]) -> bytes:
-    """With a mask of zeros, which masks nothing."""
+    """A text frame with a mask of zeros, which masks nothing."""
     payload = json.dumps(operation).encode()
     return b"\x81\xff" + struct.pack(">Q", len(payload)) + bytes(4) + payload
 
@@ -257,7 +257,8 @@ def test_clients_that_vanish_from_wss_leave_nothing(
     gateway = serve(f"cert={certificate[0]}", f"key={certificate[1]}")
     context = ssl.create_default_context(cafile=certificate[0])
     for _ in range(30):
-        # No library for WebSocket: they read in a thread, under which no socket may be closed.
+        # Not a WebSocket library, because such libraries read in a thread. Closing a socket under
+        # that thread is not allowed.
         plain = socket.create_connection(("127.0.0.1", gateway.port))
         client = context.wrap_socket(plain, server_hostname="127.0.0.1")
         client.sendall(
@@ -272,13 +273,13 @@ def test_clients_that_vanish_from_wss_leave_nothing(
         received = 0
         while received < 500_000:
             received += len(client.recv(65536))
-        # Without a word, and while more is on its way to it.
+        # Close without a closing handshake, while more data is in flight to the client.
         client.shutdown(socket.SHUT_WR)
         client.close()
     gateway.until_open(0)
 
 
-def test_a_client_that_is_stopped_slows_nobody(serve: Serve) -> None:
+def test_a_stopped_client_slows_no_other(serve: Serve) -> None:
     gateway = serve("queue_bytes=2000000")
     with (
         connected(gateway.address) as quick,
@@ -288,7 +289,7 @@ def test_a_client_that_is_stopped_slows_nobody(serve: Serve) -> None:
         slow.say(op="subscribe", **CHATTER)
         quick.say(op="subscribe", **CHATTER)
         gateway.until_open(2)
-        # The library reads ahead a little; while it is not asked for messages, it stops.
+        # The library reads ahead a little. It stops while the test takes no messages.
         for number in range(100):
             talker.say(op="publish", msg={"data": f"{number} " + "y" * 400_000}, **CHATTER)
             assert quick.hear()["msg"]["data"].startswith(f"{number} ")

@@ -1,4 +1,4 @@
-"""hyphos gateway rosbridge and roslibjs in a browser: a robot's own messages and actions."""
+"""`hyphos gateway rosbridge` with roslibjs in a browser: messages and actions of a robot."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def page(site: str, tab: Page, hyphos_start: Start, domain: str, package: Path) -> Page:
-    """It has `ros`, connected to the gateway of this domain."""
+    """A page whose `ros` is connected to the gateway of this domain."""
     words = ("--port", "0", "-d", domain, "--ros", str(package))
     gateway = hyphos_start("gateway", "rosbridge", *words).line().strip()
     tab.open(f"{site}?{gateway}")
@@ -156,6 +156,6 @@ def test_the_robot_sends_goals_to_a_page(node: hyphos.Node, page: Page, count: C
     assert (result.state, result.value.sum) == ("canceled", 1)
 
 
-def test_actions_of_ros_1_between_pages(page: Page) -> None:
+def test_pages_use_ros_1_actions_of_each_other(page: Page) -> None:
     assert page.ask("dock()") == [{"at": 1}, {"sum": 5}]
     assert page.ask("told((ok, fail) => ros.getActionServers(ok, fail))") == ["/dock"]

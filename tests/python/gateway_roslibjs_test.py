@@ -1,4 +1,4 @@
-"""The rosbridge gateway and roslibjs, in a browser and in Node."""
+"""The rosbridge gateway with roslibjs, in a browser and in Node."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def page(roslib: Path, gateway: Gateway, tmp_path: Path) -> Iterator[Page]:
         yield opened
 
 
-def test_messages_come_in_every_compression(page: Page, gateway: Gateway) -> None:
+def test_messages_arrive_in_every_compression(page: Page, gateway: Gateway) -> None:
     text = "grün 🤖 " * 500
     page.ask("window.talker = topic({latch: true}); talker.advertise()")
     page.ask(f"talker.publish({{data: {json.dumps(text)}}})")
@@ -118,7 +118,7 @@ def test_messages_come_in_every_compression(page: Page, gateway: Gateway) -> Non
     gateway.until_open(1)
 
 
-def test_services_both_ways(page: Page, gateway: Gateway) -> None:
+def test_services_work_in_both_directions(page: Page, gateway: Gateway) -> None:
     page.ask(
         """window.server = service();
         server.advertise((request, response) => {
@@ -138,7 +138,7 @@ def test_services_both_ways(page: Page, gateway: Gateway) -> None:
     assert "has no server" in page.ask(call % "{a: 1, b: 2}")
 
 
-def test_tools_find_what_there_is(page: Page, gateway: Gateway) -> None:
+def test_tools_list_topics_services_and_types(page: Page, gateway: Gateway) -> None:
     page.ask("topic({}).advertise()")
     gateway.until_open(1)
     topics = page.ask("told((ok, fail) => ros.getTopics(ok, fail))")
@@ -160,7 +160,7 @@ def test_tools_find_what_there_is(page: Page, gateway: Gateway) -> None:
     assert page.ask("told((ok, fail) => ros.getParams(ok, fail))") == []
 
 
-def test_statuses_tell_what_went_wrong(page: Page) -> None:
+def test_statuses_report_errors(page: Page) -> None:
     status = page.ask(
         """told((ok) => {
              ros.on("status:d", ok);
@@ -171,7 +171,7 @@ def test_statuses_tell_what_went_wrong(page: Page) -> None:
     assert "this operation is not known here" in status["msg"]
 
 
-def test_the_present_roslibjs_in_node(gateway: Gateway, start: Start, tmp_path: Path) -> None:
+def test_the_current_roslibjs_works_in_node(gateway: Gateway, start: Start, tmp_path: Path) -> None:
     installed(tmp_path, MODERN)
     file = tmp_path / "program.mjs"
     file.write_text(PROGRAM)

@@ -1,5 +1,5 @@
-"""Writes random messages as ROS 1's own genpy serializes them: one JSON line for each, with its
-type, its bytes and its values. Run by the Python that has genpy.
+"""Writes random messages serialized by genpy of ROS 1. Each output line is JSON with the type, the
+bytes and the values. Run this program with the Python interpreter that has genpy.
 
     genpy_writer.py SHARE ROUNDS
 """
@@ -33,7 +33,7 @@ class Randomly:
         for slot, kind in zip(made.__slots__, made._slot_types, strict=True):
             value = self._value(kind)
             if slot == "is_bigendian":
-                value = type(value)(value % 2)  # a flag, whatever its type
+                value = type(value)(value % 2)  # a flag, of any type
             setattr(made, slot, value)
         return made
 
@@ -67,7 +67,7 @@ class Randomly:
 
 
 def plain(value: Any) -> Any:
-    """As rosbridge writes it."""
+    """The value as rosbridge writes it."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, genpy.rostime.TVal):

@@ -1,4 +1,4 @@
-"""What tests share: waiting for callbacks, for other processes, and for programs."""
+"""Shared helpers of tests: they wait for callbacks, for other processes and for programs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE_S = 60.0  # for things that take milliseconds, on a machine that is busy
+PATIENCE_S = 60.0  # for actions of milliseconds on a busy machine
 
 
 class Inbox:
-    """A callback that keeps what it gets and lets a test wait for it."""
+    """A callback that keeps its arguments, so that a test can wait for them."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
@@ -42,16 +42,16 @@ class Inbox:
 
 
 def wait_until(condition: Callable[[], bool], what: str = "the condition") -> None:
-    """Waits for something in another process, which nothing here can signal."""
+    """Polls for a condition in another process, because that process cannot signal this one."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.005)
 
 
 @contextmanager
 def repeating(action: Callable[[], object]) -> Iterator[None]:
-    """A thread that does it every 20 ms, and ends with the block."""
+    """Runs the action every 20 ms in a thread that ends with the block."""
     ended = threading.Event()
 
     def repeat() -> None:
@@ -68,8 +68,9 @@ def repeating(action: Callable[[], object]) -> Iterator[None]:
 
 
 def until(fine: Callable[[T], bool], measure: Callable[[], T], most: int = 6) -> list[T]:
-    """What was measured, again and again until it is fine, `most` times at most: of things that a
-    machine which is called away for a while makes worse, and never better."""
+    """Repeats a measurement until it is fine, at most `most` times, and returns all results. For
+    values that a stalled machine makes worse and never better.
+    """
     found = [measure()]
     while not fine(found[-1]) and len(found) < most:
         found.append(measure())
@@ -77,14 +78,14 @@ def until(fine: Callable[[T], bool], measure: Callable[[], T], most: int = 6) ->
 
 
 def write_program(path: Path, text: str) -> Path:
-    """A script that can be run; `text` begins with its `#!`."""
+    """Writes an executable script. `text` begins with its `#!`."""
     path.write_text(text)
     path.chmod(0o755)
     return path
 
 
 class Program:
-    """A started process whose output can be waited for."""
+    """A started process with output that a test can wait for."""
 
     def __init__(self, words: list[str], cwd: Path | None = None, *, keys: bool = False) -> None:
         self.popen = subprocess.Popen(
@@ -97,13 +98,13 @@ class Program:
         )
 
     def type(self, text: str) -> None:
-        """Input of a program that was started with `keys`."""
+        """Writes to the input of a program that was started with `keys`."""
         assert self.popen.stdin is not None
         self.popen.stdin.write(text)
         self.popen.stdin.flush()
 
     def line(self) -> str:
-        """The next line. A program that has ended has none: the test would wait for ever."""
+        """The next line of output. Fails if the program has ended, instead of waiting for ever."""
         assert self.popen.stdout is not None
         line = self.popen.stdout.readline()
         if not line:
@@ -115,7 +116,7 @@ class Program:
         self.popen.send_signal(number)
 
     def end(self) -> tuple[int, str, str]:
-        """Exit code, rest of the output, errors."""
+        """Waits for the end. Returns the exit code, the rest of the output, and the errors."""
         out, err = self.popen.communicate(timeout=PATIENCE_S)
         return self.popen.returncode, out, err
 
@@ -125,7 +126,7 @@ class Program:
 
 
 class OnTerminal:
-    """A started process that has a terminal of its own, so that Ctrl-C becomes a signal."""
+    """A started process with a separate terminal, so that Ctrl-C becomes a signal."""
 
     def __init__(self, words: list[str], cwd: Path | None = None) -> None:
         self._ours, theirs = pty.openpty()
@@ -138,7 +139,7 @@ class OnTerminal:
         self.shown = ""
 
     def read_until(self, text: str) -> None:
-        """Until the terminal has been sent this, since the start."""
+        """Reads until the text has appeared in the terminal's output since the start."""
         while text not in self.shown:
             ready, _, _ = select.select([self._ours], [], [], PATIENCE_S)
             assert ready, self.shown[-500:]
@@ -148,7 +149,7 @@ class OnTerminal:
         os.write(self._ours, text.encode())
 
     def end(self) -> int:
-        """The exit code, once it has ended."""
+        """Waits for the end and returns the exit code."""
         code = self.popen.wait(PATIENCE_S)
         os.close(self._ours)
         return code

@@ -1,4 +1,4 @@
-"""What `import hyphos` offers has type hints and says what it does."""
+"""All names of `import hyphos` have type hints and docstrings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PURE = [name for name in hyphos.__all__ if name not in NATIVE]
 
 
 def functions(thing: Any) -> Iterator[Any]:
-    """The public functions: the thing itself, or what its class defines."""
+    """The public functions: the thing itself, or the functions that its class defines."""
     if not inspect.isclass(thing):
         yield thing
         return
@@ -46,7 +46,7 @@ def test_every_argument_and_result_has_a_hint(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_what_is_native_is_in_the_stub(name: str) -> None:
+def test_native_names_are_in_the_stub(name: str) -> None:
     stub = STUBBED[name]
     named = {getattr(node, "name", "") for node in stub.body}
     named |= {

@@ -1,4 +1,4 @@
-"""hyphos top, hyphos graph and shell completion: what they tell about a robot that runs."""
+"""`hyphos top`, `hyphos graph` and shell completion with a running robot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROBOT = """
 import sys, threading, hyphos
 from hyphos.msgs import Int64
 node = hyphos.Node.open("talker", domain=sys.argv[1], process="body")
-deep = hyphos.Policy(depth=10_000)  # none is dropped, however long a thread stands still
+deep = hyphos.Policy(depth=10_000)  # none is dropped, however long a thread stalls
 count = node.publisher("count", Int64, policy=deep)
 busy = node.publisher("busy", Int64, policy=hyphos.Policy(depth=2))
 gate = threading.Event()
@@ -39,14 +39,14 @@ gate.set()
 
 @pytest.fixture
 def robot(python: Start, domain: str) -> Iterator[Program]:
-    """Another process: a channel that flows, and one whose subscriber does not keep up."""
+    """A robot in another process: one normal channel, and one with a slow subscriber."""
     program = python(ROBOT, domain)
     assert program.line() == "up"
     yield program
     program.popen.kill()
 
 
-def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domain: str) -> None:
+def test_top_shows_processes_and_channels(robot: Program, hyphos_cli: Cli, domain: str) -> None:
     def look() -> Any:
         code, out, err = hyphos_cli("top", "--json", "-i", "0.5", "-s", "drops", "-d", domain)
         assert code == 0, err
@@ -61,7 +61,7 @@ def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domai
     [process] = [p for p in told["processes"] if p["name"] == "body"]
     assert (process["pid"], process["nodes"]) == (robot.popen.pid, ["talker"])
     assert process["memory_bytes"] > 1e6
-    assert [c["name"] for c in told["channels"]] == ["busy", "count"]  # the one with drops first
+    assert [c["name"] for c in told["channels"]] == ["busy", "count"]  # drops first
     busy, count = told["channels"]
     assert busy["drops"] >= 17
     assert (busy["rate_hz"], count["drops"]) == (0, 0)
@@ -75,7 +75,7 @@ def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domai
 
 @pytest.mark.parametrize("end", ["q", "\x03"])
 @pytest.mark.usefixtures("robot")
-def test_top_is_live_in_a_terminal_and_leaves_it_as_it_was(
+def test_top_is_live_and_restores_the_terminal(
     hyphos_terminal: OnTerminalStart, domain: str, end: str
 ) -> None:
     program = hyphos_terminal("top", "-i", "0.1", "-d", domain)
@@ -83,11 +83,11 @@ def test_top_is_live_in_a_terminal_and_leaves_it_as_it_was(
     program.type("d")
     program.read_until("by drops")
     program.type(end)
-    program.read_until("\x1b[?1049l")  # the terminal's own screen is back
+    program.read_until("\x1b[?1049l")  # the normal screen of the terminal is back
     assert program.end() == 0
 
 
-def test_top_sorts_each_table_by_what_it_has() -> None:
+def test_top_sorts_each_table_by_its_own_columns() -> None:
     processes = [
         ProcessRow(name, "ready", "h", pid, cpu, memory, [])
         for name, pid, cpu, memory in (("b", 1, 5.0, 9), ("a", 2, 1.0, 7), ("c", 3, 9.0, 8))
@@ -111,7 +111,7 @@ def test_top_sorts_each_table_by_what_it_has() -> None:
 
 
 @pytest.mark.usefixtures("robot")
-def test_graph_says_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain: str) -> None:
+def test_graph_shows_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain: str) -> None:
     def look() -> Any:
         code, out, err = hyphos_cli("graph", "-f", "json", "-w", "0.5", "-d", domain)
         assert code == 0, err
@@ -135,7 +135,7 @@ def test_graph_says_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain:
 
 
 @pytest.mark.usefixtures("robot")
-def test_graph_draws(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
+def test_graph_draws_dot_and_svg(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
     code, out, _ = hyphos_cli("graph", "-w", "0.2", "-d", domain)
     assert code == 0
     assert out.startswith("digraph")
@@ -172,7 +172,7 @@ Complete = Callable[[str], list[str]]
 
 @pytest.fixture
 def complete(hyphos_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Complete:
-    """complete("hyphos to"): what bash would offer for the last of these words."""
+    """`complete("hyphos to")` returns the completions that bash offers for the last word."""
 
     def offered(words: str) -> list[str]:
         with monkeypatch.context() as shell:
@@ -194,7 +194,7 @@ def test_names_of_the_running_robot_are_completed(complete: Complete, domain: st
     assert complete(f"hyphos node info {at} ") == ["talker"]
     assert complete(f"hyphos service call {at} ma") == ["map/save"]
     assert complete(f"hyphos param get {at} tal") == ["talker"]
-    # A shell that completes does not wait for a node that stands still.
+    # A shell does not wait for a stalled node during completion.
     speed = partial(complete, f"hyphos param get {at} talker spe")
     assert until(lambda found: found == ["speed_limit"], speed, most=20)[-1] == ["speed_limit"]
     assert complete(f"hyphos log {at} --node ") == ["talker"]
@@ -209,15 +209,13 @@ def test_names_of_the_co_simulator_are_completed(complete: Complete) -> None:
     assert complete("hyphos cosim emulate nowhere.yaml --on ") == []
 
 
-def test_without_a_robot_nothing_is_completed_and_nothing_said(
-    complete: Complete, domain: str
-) -> None:
+def test_without_a_robot_completion_is_empty_and_silent(complete: Complete, domain: str) -> None:
     assert complete(f"hyphos channel echo -d {domain} ") == []
     assert complete(f"hyphos param get -d {domain} nobody x") == []
     assert "top" in complete("hyphos to")
 
 
-def test_a_process_that_begins_is_there_and_one_that_ends_is_gone(
+def test_starting_and_ending_processes_are_reported(
     hyphos_cli: Cli, complete: Complete, domain: str
 ) -> None:
     with hyphos.Node.open("first", domain=domain) as node:

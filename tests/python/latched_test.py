@@ -1,7 +1,7 @@
-"""The rule of latched channels, for every order in which their endpoints open and close.
+"""The rule of latched channels, for every order of opening and closing endpoints.
 
-Whoever subscribes gets the last message of each publisher that lives, once: also the second
-subscription of a process, whose transport has brought the message before.
+Each subscription gets the last message of each living publisher once. This includes the second
+subscription of a process, to which the transport has delivered the message before.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ channels:
 
 
 class World(Protocol):
-    """Where the publishers are; `say` opens the one of the channel first."""
+    """The place of the publishers. The first `say` on a channel opens its publisher."""
 
     node: hyphos.Node
 
@@ -193,7 +193,7 @@ def _run(world: World, channel: str, order: str) -> None:
         elif step == "S":
             inbox = Inbox()
             heard.append(inbox)
-            # Every second one asks for the latched value explicitly.
+            # Every second subscription asks for the latched value explicitly.
             policy = LATCHED if number % 2 else None
             open_ones.append((world.node.subscribe(channel, String, inbox, policy=policy), inbox))
         elif open_ones:

@@ -1,4 +1,4 @@
-"""hyphos run with real processes: order, restarts, health, ends, and what is left of it all."""
+"""`hyphos run` with real processes: start order, restarts, health, shutdown and cleanup."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def quiet(node):
     pass
 
 class Counter:
-    "Counts, from where it was told to, and says once where it began, on a latched channel."
+    "Counts, and publishes its pid once, on a latched channel."
     def __init__(self, node):
         self.pub = node.publisher("count", Int64)
         self.born = node.publisher("born", String)
@@ -38,7 +38,7 @@ class Counter:
         self.pub.publish(Int64(data=self.count))
 
 class Echo:
-    "Says what it hears, and what the latched channel told it."
+    "Repeats each number, with its own pid and the pid from the latched channel."
     def __init__(self, node):
         self.pub = node.publisher("echo", String)
         self.born = ""
@@ -64,7 +64,7 @@ class Deadlocked:
             self.lock.acquire()
 
 class Silent:
-    "In its first life it publishes ten times, then no more, though it is alive."
+    "In its first life it publishes ten times, then stays alive without publishing."
     def __init__(self, node):
         mark = pathlib.Path(__file__).with_name("was_silent")
         self.first = not mark.exists()
@@ -114,7 +114,7 @@ class Robot:
         (folder / "nodes.py").write_text(NODES)
 
     def plan(self, processes: dict[str, tuple[str, str]], extra: str = "") -> str:
-        """`processes`: name → its class, and the keys of its process."""
+        """Writes a plan. `processes`: name → the class of its node, and the keys of its process."""
         lines = [f"hyphos: 1\ndomain: {self.domain}\nprocesses:"]
         for name, (_, keys) in processes.items():
             lines.append(f"  {name}: {{nodes: [{name}_node]{', ' if keys else ''}{keys}}}")
@@ -131,7 +131,7 @@ class Robot:
     def log(self, process: str) -> str:
         try:
             return (self.logs / f"{process}.log").read_text()
-        except FileNotFoundError:  # not begun yet, or just being replaced
+        except FileNotFoundError:  # the process has not started yet, or its log is being replaced
             return ""
 
 
@@ -145,7 +145,7 @@ Run = Callable[..., Program]
 
 @pytest.fixture
 def run(hyphos_start: Start, robot: Robot) -> Run:
-    """run(plan, *words) starts `hyphos run` with logs beside the plan."""
+    """`run(plan, *words)` starts `hyphos run` with logs beside the plan."""
 
     def make(plan: str, *words: str) -> Program:
         return hyphos_start("run", plan, "--logs", str(robot.logs), *words)
@@ -154,7 +154,7 @@ def run(hyphos_start: Start, robot: Robot) -> Run:
 
 
 def until_line(program: Program, pattern: str) -> re.Match[str]:
-    """Reads on to a line that matches."""
+    """Reads up to a line that matches."""
     seen = []
     for _ in range(100_000):
         line = program.line()
@@ -177,7 +177,7 @@ def alive(pid: int) -> bool:
 RESTART = "restart: on_failure, backoff_ms: 10, max_restarts_per_minute: 100"
 
 
-def test_they_start_in_order_of_after(run: Run, robot: Robot) -> None:
+def test_processes_start_in_the_order_of_after(run: Run, robot: Robot) -> None:
     plan = robot.plan(
         {
             "third": ("notes_its_birth", "after: [second]"),
@@ -190,17 +190,17 @@ def test_they_start_in_order_of_after(run: Run, robot: Robot) -> None:
     program.stop()
     times = [float(robot.log(name).split()[1]) for name in ("first", "second", "third")]
     assert times == sorted(times)
-    # The others had to stand before the next was even begun.
+    # Each process had to be ready before the next one started.
     assert times[1] - times[0] > 0.3
 
 
-def test_they_end_in_reverse_order(run: Run, robot: Robot) -> None:
+def test_processes_end_in_reverse_order(run: Run, robot: Robot) -> None:
     plan = robot.plan({"low": ("quiet", ""), "high": ("quiet", "after: low")})
     program = run(plan, "--live")
     until_line(program, r"started high")
     wait_until(lambda: is_ready(robot, "high"), "high")
     low = pid_of(robot, "low")
-    os.kill(pid_of(robot, "high"), signal.SIGSTOP)  # it holds the other up, for a while
+    os.kill(pid_of(robot, "high"), signal.SIGSTOP)  # it delays the other one for a while
     program.signal(signal.SIGINT)
     code, out, err = program.end()
     assert (code, err) == (0, ""), out
@@ -208,7 +208,7 @@ def test_they_end_in_reverse_order(run: Run, robot: Robot) -> None:
 
 
 def runs(robot: Robot, process: str) -> int | None:
-    """The pid of a process of the robot, as far as it is in its domain."""
+    """The pid of a process of the robot, or None if it is not in the domain."""
     from hyphos import _hyphos  # noqa: PLC0415
 
     with suppress(hyphos.Error):
@@ -219,7 +219,9 @@ def runs(robot: Robot, process: str) -> int | None:
 
 
 def pid_of(robot: Robot, process: str) -> int:
-    """Once it is there: never 0, which for kill() would be all of us."""
+    """Waits for the process. Never returns 0, because kill(0) would signal all processes of the
+    test.
+    """
     found: list[int] = []
 
     def there() -> bool:
@@ -246,13 +248,13 @@ LATCHED = (
 
 
 def whole(robot: Robot, heard: Inbox) -> bool:
-    """Whether the latest echo comes from the processes of now, the latched message included."""
+    """True if the latest echo and its latched message come from the present processes."""
     echo, born, _ = (heard.items[-1].data).split(" ")
     return (int(echo), born) == (runs(robot, "echo"), str(runs(robot, "counter")))
 
 
 @pytest.mark.parametrize("victim", ["counter", "echo"])
-def test_a_killed_process_is_back_and_whole(run: Run, robot: Robot, victim: str) -> None:
+def test_a_killed_process_restarts_completely(run: Run, robot: Robot, victim: str) -> None:
     plan = robot.plan({"counter": ("Counter", RESTART), "echo": ("Echo", RESTART)}, LATCHED)
     program = run(plan)
     heard = Inbox()
@@ -273,12 +275,12 @@ def test_a_killed_process_is_back_and_whole(run: Run, robot: Robot, victim: str)
     assert robot.log(victim).count("--- killed by SIGKILL; restart") == 3
 
 
-def test_the_others_lose_nothing_meanwhile(run: Run, robot: Robot) -> None:
+def test_a_restart_costs_the_other_processes_nothing(run: Run, robot: Robot) -> None:
     plan = robot.plan({"counter": ("Counter", RESTART), "echo": ("Echo", RESTART)}, LATCHED)
     program = run(plan)
     counts = Inbox()
     with hyphos.Node.open("outside", domain=robot.domain) as node:
-        # Much may wait: a machine that is called away for seconds must not look like a loss.
+        # A deep queue: a machine that stalls for seconds must not look like a loss.
         node.subscribe("count", Int64, counts, policy=hyphos.Policy(depth=2000))
         counts.wait(5)
         os.kill(pid_of(robot, "echo"), signal.SIGKILL)
@@ -324,7 +326,7 @@ def test_a_deadlocked_process_is_found(run: Run, robot: Robot) -> None:
     program.end()
 
 
-def test_a_process_that_publishes_no_more_is_found(run: Run, robot: Robot) -> None:
+def test_a_process_that_stops_publishing_is_found(run: Run, robot: Robot) -> None:
     keys = f"{RESTART}, health: {{channels: [count]}}"
     program = run(robot.plan({"mute": ("Silent", keys)}, "channels: {count: {deadline_ms: 4000}}"))
     until_line(program, r"mute is unhealthy: nothing published on 'count' for [\d.]+ s \(.* 4000\)")
@@ -332,7 +334,7 @@ def test_a_process_that_publishes_no_more_is_found(run: Run, robot: Robot) -> No
     assert program.stop()[0] == 0
 
 
-def test_the_unhealthy_may_only_be_reported(run: Run, robot: Robot) -> None:
+def test_unhealthy_processes_may_only_be_reported(run: Run, robot: Robot) -> None:
     program = run(robot.plan({"p": ("Counter", "health: {heartbeat_ms: 300, action: report}")}))
     wait_until(lambda: is_ready(robot, "p"), "p")
     pid = pid_of(robot, "p")
@@ -344,7 +346,7 @@ def test_the_unhealthy_may_only_be_reported(run: Run, robot: Robot) -> None:
     assert program.stop()[0] == 0
 
 
-def test_one_that_is_not_ready_in_time_has_failed(run: Run, robot: Robot) -> None:
+def test_a_process_that_misses_its_ready_timeout_has_failed(run: Run, robot: Robot) -> None:
     plan = robot.plan(
         {"late": ("stubborn", "ready_timeout_ms: 500"), "next": ("quiet", "after: late")}
     )
@@ -399,7 +401,7 @@ def guards_of(pid: int) -> list[int]:
     return [child for child, name in names.items() if name.strip() == "hyphos-guard"]
 
 
-def test_what_a_process_leaves_behind_ends_with_it(run: Run, robot: Robot) -> None:
+def test_orphans_of_a_process_end_with_it(run: Run, robot: Robot) -> None:
     program = run(robot.plan({"mother": ("mother", ""), "other": ("quiet", "")}), "--keep-going")
     child = int(until_line(program, r"│ child (\d+)")[1])
     wait_until(lambda: is_ready(robot, "mother"), "the mother")
@@ -431,15 +433,15 @@ def test_two_launchers_of_one_robot_are_refused(run: Run, hyphos_cli: Cli, robot
     assert f"process 'a' of domain '{robot.domain}' is run by another launcher" in err
     assert f"(pid {first.popen.pid})" in err
     assert f"kill -INT {first.popen.pid}" in err
-    code, out, err = hyphos_cli("run", plan, "-p", "b", "--for", "0.5")  # another part of it
+    code, out, err = hyphos_cli("run", plan, "-p", "b", "--for", "0.5")  # another part of the robot
     assert code == 0, out + err
     first.signal(signal.SIGKILL)
     first.end()
     wait_until(lambda: runs(robot, "a") is None, "the end of a")
-    assert hyphos_cli("run", plan, "--for", "0.5")[0] == 0  # nothing of the lock is left
+    assert hyphos_cli("run", plan, "--for", "0.5")[0] == 0  # the lock is gone
 
 
-def test_a_program_that_does_not_exist_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+def test_a_program_that_does_not_exist_is_reported(hyphos_cli: Cli, robot: Robot) -> None:
     robot.path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\nnodes: {{tool: {{executable: ./gone}}}}\n"
     )
@@ -449,7 +451,7 @@ def test_a_program_that_does_not_exist_is_told(hyphos_cli: Cli, robot: Robot) ->
     assert "does not exist" in err
 
 
-def test_a_program_that_vanishes_is_tried_and_given_up(run: Run, robot: Robot) -> None:
+def test_a_program_that_vanishes_is_retried_and_given_up(run: Run, robot: Robot) -> None:
     write_program(robot.folder / "tool", '#!/bin/sh\nrm -- "$0"\nexit 3\n')
     robot.path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\nnodes: {{tool: {{executable: ./tool}}}}\n"
@@ -461,7 +463,7 @@ def test_a_program_that_vanishes_is_tried_and_given_up(run: Run, robot: Robot) -
     assert "there is no such program; 2 restarts within a minute did not help" in out
 
 
-def test_an_executable_is_ready_when_its_planned_ends_are_open(run: Run, robot: Robot) -> None:
+def test_an_executable_is_ready_when_its_endpoints_are_open(run: Run, robot: Robot) -> None:
     write_program(
         robot.folder / "tool",
         f"#!{sys.executable}\n"
@@ -514,7 +516,7 @@ def test_logs_go_to_the_state_folder(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_costs_lines_not_the_robot(run: Run, robot: Robot) -> None:
+def test_a_full_disk_costs_log_lines_not_the_robot(run: Run, robot: Robot) -> None:
     robot.logs.mkdir()
     (robot.logs / "chatter.log").symlink_to("/dev/full")
     program = run(robot.plan({"chatter": ("chatter", "")}))
@@ -523,7 +525,7 @@ def test_a_full_disk_costs_lines_not_the_robot(run: Run, robot: Robot) -> None:
     assert program.stop()[0] == 0
 
 
-def test_a_place_for_logs_that_cannot_be_had_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+def test_an_unusable_log_folder_is_reported(hyphos_cli: Cli, robot: Robot) -> None:
     (robot.folder / "file").write_text("")
     plan = robot.plan({"a": ("quiet", "")})
     code, _, err = hyphos_cli("run", plan, "--logs", str(robot.folder / "file" / "logs"))
@@ -531,8 +533,8 @@ def test_a_place_for_logs_that_cannot_be_had_is_told(hyphos_cli: Cli, robot: Rob
     assert "file' is a file, so nothing can lie in it" in " ".join(err.split())
 
 
-def test_a_terminal_that_takes_nothing_stops_no_robot(run: Run, robot: Robot) -> None:
-    """Nobody reads the output here: its pipe is full at once."""
+def test_a_blocked_terminal_does_not_stop_the_robot(run: Run, robot: Robot) -> None:
+    """No process reads the output here, so its pipe is full at once."""
     plan = robot.plan({"chatter": ("chatter", ""), "counter": ("Counter", "")})
     program = run(plan)
     wait_until(lambda: "done" in robot.log("chatter"), "the last line of the log")
@@ -543,7 +545,7 @@ def test_a_terminal_that_takes_nothing_stops_no_robot(run: Run, robot: Robot) ->
     program.stop()
 
 
-def test_live_tells_of_restarts(run: Run, robot: Robot) -> None:
+def test_live_shows_restarts(run: Run, robot: Robot) -> None:
     plan = robot.plan({"counter": ("Counter", RESTART)})
     program = run(plan, "--live", "--quiet")
     wait_until(lambda: is_ready(robot, "counter"), "the counter")
@@ -554,16 +556,16 @@ def test_live_tells_of_restarts(run: Run, robot: Robot) -> None:
 
 
 def test_ten_launches_and_ctrl_cs_at_any_instant(run: Run, robot: Robot) -> None:
-    """However early or late Ctrl-C comes, the run ends, and nothing is left of it."""
+    """The run ends completely, however early or late Ctrl-C comes."""
     plan = robot.plan({"a": ("quiet", ""), "b": ("quiet", "after: a"), "c": ("quiet", "after: b")})
     for attempt in range(10):
         program = run(plan, "--grace", "3")
-        time.sleep(0.15 * attempt)  # not to wait for something, but to try another instant
+        time.sleep(0.15 * attempt)  # not a wait for an event, but a different instant for Ctrl-C
         program.signal(signal.SIGINT)
         try:
             program.popen.communicate(timeout=PATIENCE_S / 4)
         except subprocess.TimeoutExpired:
-            # CPython has lost it, in its imports before the first line of ours: once in 200 times.
+            # CPython lost the signal during its imports, before our first line: once in 200 times.
             program.signal(signal.SIGINT)
             program.popen.communicate(timeout=PATIENCE_S)
         wait_until(lambda: not any(runs(robot, name) for name in "abc"), "their ends")

@@ -1,4 +1,6 @@
-"""Pictures: every legend and title lies inside its figure, and a peer has one colour."""
+"""Pictures: legends and titles stay inside the figure, and a baseline has the same colour
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,17 @@ from hyphos.profile.draw import stacked_bars
 from hyphos.profile.layers import LAYERS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-SHAPES = ((1, 4), (1, 150), (5, 60), (12, 60), (12, 150))  # how many names, how long
+SHAPES = ((1, 4), (1, 150), (5, 60), (12, 60), (12, 150))  # number of names, length of each
 
 
 def long_names(count: int, length: int) -> list[str]:
-    """One has a space where it may be broken, the next has none."""
+    """Long names. Every second one has spaces where it may be broken."""
     filler = ("middleware_out" * 20, "a middleware of words " * 20)
     return [(f"{i}/" + filler[i % 2])[:length].strip() for i in range(count)]
 
 
 def made_run(case: Case, peer: str) -> Run:
-    """Few latencies, as if they had been measured."""
+    """A run with a few latencies that looks like a measured one."""
     buckets = [[10_000, 5], [20_000, 4], [900_000, 1]]
     result = {
         **{"planned": 10, "sent": 10, "received": 9, "lost": 1, "duplicates": 0},
@@ -40,7 +42,7 @@ def made_run(case: Case, peer: str) -> Run:
 
 
 def texts_outside(plot: Plot) -> list[str]:
-    """The items that reach beyond the edges of the picture."""
+    """The items that extend beyond the edges of the picture."""
     figure = plot.figure
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     figure.draw_without_rendering()
@@ -98,7 +100,7 @@ def of_profile(names: Sequence[str]) -> Iterator[Plot]:
 
 @pytest.mark.parametrize(("count", "length"), SHAPES)
 @pytest.mark.parametrize("make", [of_lab, of_cosim, of_profile])
-def test_legends_and_titles_lie_inside(
+def test_legends_and_titles_stay_inside(
     make: Callable[[Sequence[str]], Iterator[Plot]], count: int, length: int
 ) -> None:
     for plot in make(long_names(count, length)):
@@ -121,18 +123,18 @@ def peers_together() -> list[list[str]]:
     ]
 
 
-def test_a_peer_has_one_colour_in_all_experiments() -> None:
+def test_a_baseline_has_one_colour_in_all_experiments() -> None:
     seen: dict[str, Any] = {}
     for peers in peers_together():
         if len(peers) > len(COLOURS):
-            continue  # there are not enough
+            continue  # more names than colours
         looks = plots.styles([Row(Case("pair"), peer, []) for peer in peers])
         assert len({look["color"] for look in looks.values()}) == len(peers)
         for peer, look in looks.items():
             assert seen.setdefault(peer, look) == look, peer
 
 
-def test_looks_in_one_picture_differ() -> None:
+def test_line_styles_in_one_picture_differ() -> None:
     for count in (2, 8, 20):
         names = [f"other/{i}" for i in range(count)]
         looks = plots.styles([Row(Case("pair"), name, []) for name in names])

@@ -1,4 +1,4 @@
-"""Limits that programs reach: at the limit everything works, beyond it an error has the remedy."""
+"""Limits that programs reach: at the limit everything works. Beyond it, an error has the remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyphos import _hyphos
 
 @pytest.fixture
 def other(domain: str) -> Iterator[hyphos.Node]:
-    """A second process of the domain, as far as shared memory is concerned."""
+    """A node that acts as a second process of the domain in shared memory."""
     with hyphos.Node.open("other", domain=domain) as opened:
         yield opened
 
@@ -30,7 +30,7 @@ def counter(domain: str, channel: str, name: str) -> int:
 
 @pytest.mark.parametrize("size", [(1 << 31) + 1, 3 << 30])
 @pytest.mark.parametrize("overflow", ["drop_oldest", "block"])
-def test_a_message_that_can_never_fit_is_refused_before_a_copy(
+def test_a_message_that_never_fits_is_refused_without_a_copy(
     node: hyphos.Node, other: hyphos.Node, domain: str, size: int, overflow: str
 ) -> None:
     policy = hyphos.Policy(overflow=overflow, block_timeout_ms=600_000)
@@ -38,7 +38,7 @@ def test_a_message_that_can_never_fit_is_refused_before_a_copy(
     got = threading.Event()
     other.subscribe("large", bytes, lambda _: got.set(), policy=policy)
     wait_until(lambda: publisher.listeners == 1, "the subscriber")
-    with mmap.mmap(-1, size) as nothing:  # pages that a copy would take memory for
+    with mmap.mmap(-1, size) as nothing:  # pages that would use memory only for a copy
         published = publisher.publish(nothing)
     assert not published
     assert published.failure == "too_large"
@@ -50,7 +50,7 @@ def test_a_message_that_can_never_fit_is_refused_before_a_copy(
     assert got.wait(30)
 
 
-def test_a_subscriber_of_the_process_takes_a_message_of_any_size(node: hyphos.Node) -> None:
+def test_a_local_subscriber_accepts_messages_of_any_size(node: hyphos.Node) -> None:
     got = threading.Event()
     node.subscribe("large", bytes, lambda _: got.set())
     publisher = node.publisher("large", bytes)
@@ -58,7 +58,7 @@ def test_a_subscriber_of_the_process_takes_a_message_of_any_size(node: hyphos.No
     assert got.wait(30)
 
 
-def test_many_channels_with_both_ends_in_one_process(
+def test_many_channels_have_both_endpoints_in_one_process(
     node: hyphos.Node, other: hyphos.Node, domain: str
 ) -> None:
     count = 1200
@@ -79,7 +79,7 @@ def test_many_channels_with_both_ends_in_one_process(
     )
     assert full.wait(60)
     assert sorted(inbox, key=int) == [str(number).encode() for number in range(count)]
-    # Tools see every one of them, with its times, and others can subscribe to the last.
+    # Tools see every channel, with its times, and other processes can subscribe to the last one.
     ends = [
         end
         for process in _hyphos.inspect(domain)

@@ -1,4 +1,4 @@
-"""Compares docs/limits.md with the code: every number, and no missing limit."""
+"""Compares docs/limits.md with the code: every number is right, and no limit is missing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ROOMS: tuple[str, ...] = (
     "include",
 )
 ROOMS += ("gateway", "clients/c")
-# Constants of these names that are not limits for a user: sizes of caches and of single steps,
-# bounds of parsers of external input (each has its own error), and bounds of options, whose error
-# names both ends.
+# Constants with such names that are not limits for a user. They are sizes of caches and single
+# steps, bounds of parsers of external input (each has its own error), and bounds of options (their
+# error names both limits).
 INTERNAL = frozenset(
     line.strip()
     for line in (Path(__file__).parent / "limits_internal.txt").read_text().splitlines()
@@ -36,7 +36,7 @@ _DEFINED = re.compile(r"constexpr[^(;]*?\b(k(?:Max|Most)\w*)\s*[={]")
 
 
 def _rows() -> list[tuple[str, str, str, str]]:
-    """Name, number, file and constant of each row that names a constant."""
+    """The name, number, file and constant of each row that names a constant."""
     found = []
     for line in PAGE.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
@@ -66,13 +66,13 @@ def _constant(file: str, name: str) -> int:
 
 
 @pytest.mark.parametrize(("limit", "number", "file", "name"), _rows())
-def test_a_number_of_the_page_is_that_of_the_code(
+def test_numbers_of_the_page_equal_those_of_the_code(
     limit: str, number: str, file: str, name: str
 ) -> None:
     assert _written(number) == _constant(file, name), limit
 
 
-def test_every_constant_that_looks_like_a_limit_is_on_the_page() -> None:
+def test_every_constant_like_a_limit_is_on_the_page() -> None:
     listed = {f"{file} {name}" for _, _, file, name in _rows()}
     found = set()
     for room in ROOMS:
@@ -81,7 +81,7 @@ def test_every_constant_that_looks_like_a_limit_is_on_the_page() -> None:
                 found.add(f"{path.relative_to(ROOT)} {name}")
     assert len(found) > 50
     assert found - listed - INTERNAL == set(), "add them to docs/limits.md"
-    assert INTERNAL - found == set(), "they are no more"
+    assert INTERNAL - found == set(), "these constants no longer exist"
     assert INTERNAL & listed == set()
 
 
@@ -90,7 +90,7 @@ def test_every_row_has_all_cells() -> None:
     assert all(line.count(" | ") == 5 for line in lines), "limit, number, code, what, beyond, raise"
 
 
-def test_every_option_of_the_page_is_one_of_the_gateway() -> None:
+def test_every_option_of_the_page_is_a_gateway_option() -> None:
     options = (ROOT / "gateway/arguments.cpp").read_text()
     command = (ROOT / "python/hyphos/cli/gateway.py").read_text()
     named = set(re.findall(r"`(--max-[a-z-]+)`", PAGE.read_text()))
@@ -100,7 +100,7 @@ def test_every_option_of_the_page_is_one_of_the_gateway() -> None:
         assert f'"{option}"' in command, option
 
 
-def test_the_doctor_knows_the_limits_of_the_code() -> None:
+def test_the_doctor_uses_the_limits_of_the_code() -> None:
     assert _constant("shm/layout.hpp", "kMaxEndpoints") == doctor.MAX_ENDS
     assert _constant("shm/layout.hpp", "kMaxRings") == doctor.MAX_QUEUES
     assert _constant("shm/layout.hpp", "kMaxHolders") == doctor.MAX_HOLDERS

@@ -1,4 +1,4 @@
-"""node.log, the handler for Python's logging, and hyphos log: lines of real processes."""
+"""`node.log`, the handler for Python's logging, and `hyphos log`, with real processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ node.spin()
 
 
 def listens(domain: str) -> bool:
-    """Whether `hyphos log` is there."""
+    """True if `hyphos log` has subscribed."""
     return any(end.channel == "log" and not end.is_publisher for _, end in look(domain).ends())
 
 
@@ -62,7 +62,7 @@ def test_lines_of_another_process_are_shown(python: Start, hyphos_cli: Cli, doma
     assert "Z WARN mapper: battery low\n" in err
 
 
-def test_the_first_lines_of_a_process_reach_who_listens_already(
+def test_early_subscribers_get_the_first_lines_of_a_process(
     hyphos_start: Start, python: Start, domain: str
 ) -> None:
     shown = hyphos_start("log", "-d", domain)
@@ -79,7 +79,7 @@ node.spin()
     assert shown.stop() == (0, "", "")
 
 
-def test_only_the_nodes_that_are_asked_for(hyphos_start: Start, domain: str) -> None:
+def test_only_lines_of_selected_nodes_are_shown(hyphos_start: Start, domain: str) -> None:
     shown = hyphos_start("log", "--node", "b", "--json", "-n", "2", "-d", domain)
     wait_until(lambda: listens(domain), "hyphos log")
     with (
@@ -125,7 +125,7 @@ node.spin()
     assert "node 'n': callback of channel 'number' threw" in line.msg
 
 
-def test_below_the_level_nothing_is_formatted(domain: str, inbox: Inbox) -> None:
+def test_lines_below_the_level_are_not_formatted(domain: str, inbox: Inbox) -> None:
     class Costly:
         def __str__(self) -> str:
             raise AssertionError("formatted")
@@ -142,7 +142,7 @@ def test_below_the_level_nothing_is_formatted(domain: str, inbox: Inbox) -> None
         assert texts(inbox, 1) == ["shown"]
 
 
-def test_every_says_how_many_it_left_out(domain: str, inbox: Inbox) -> None:
+def test_every_reports_the_number_of_skipped_lines(domain: str, inbox: Inbox) -> None:
     with hyphos.Node.open("a", domain=domain) as node:
         node.subscribe("log", Log, inbox)
         for _ in range(10):
@@ -150,7 +150,7 @@ def test_every_says_how_many_it_left_out(domain: str, inbox: Inbox) -> None:
         node.log.every(1000).warn("another place")
 
         def again() -> bool:
-            for _ in range(2):  # so close that the second is always left out
+            for _ in range(2):  # so close that the second one is always skipped
                 node.log.every(0.05).warn("again")
             return any("left out" in line.msg for line in inbox.items)
 
@@ -161,7 +161,7 @@ def test_every_says_how_many_it_left_out(domain: str, inbox: Inbox) -> None:
     assert found.count("again") == 1
 
 
-def test_an_exception_brings_its_traceback(domain: str, inbox: Inbox) -> None:
+def test_an_exception_has_its_traceback(domain: str, inbox: Inbox) -> None:
     with hyphos.Node.open("a", domain=domain) as node:
         node.subscribe("log", Log, inbox)
         try:
@@ -174,12 +174,12 @@ def test_an_exception_brings_its_traceback(domain: str, inbox: Inbox) -> None:
     assert line.msg.endswith("ZeroDivisionError: division by zero")
 
 
-def test_handler_maps_levels_and_keeps_off_stderr(
+def test_the_handler_maps_levels_and_keeps_off_stderr(
     domain: str, inbox: Inbox, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with hyphos.Node.open("a", domain=domain) as node:
         node.subscribe("log", Log, inbox)
-        logger = logging.Logger("deep.part")  # of its own: the tests' handlers stay out of it
+        logger = logging.Logger("deep.part")  # a separate logger, without the handlers of the tests
         logger.addHandler(hyphos.LogHandler(node, stderr=False))
         node.log.set_level("debug")
         for level in (5, 10, 25, 30, 45, 50, 90):
@@ -192,7 +192,7 @@ def test_handler_maps_levels_and_keeps_off_stderr(
     assert "level 25" not in capfd.readouterr().err
 
 
-def test_a_stopped_listener_holds_up_nobody_and_hears_what_it_lost(
+def test_a_stopped_listener_blocks_nothing_and_sees_its_losses(
     hyphos_start: Start, domain: str
 ) -> None:
     shown: Program = hyphos_start("log", "--level", "error", "-n", "1", "-d", domain)

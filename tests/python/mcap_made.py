@@ -1,6 +1,7 @@
-"""MCAP files made record by record from the specification (https://mcap.dev/spec), also such as no
-writer makes; and the conformance vectors: some messages with every combination of the parts that a
-writer may leave out."""
+"""Builds MCAP files record by record from the specification (https://mcap.dev/spec), including
+files that no writer makes. Also builds the conformance vectors: some messages with every
+combination of the optional parts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX = ra
 ATTACHMENT, ATTACHMENT_INDEX, STATISTICS, METADATA = range(9, 13)
 METADATA_INDEX, SUMMARY_OFFSET, DATA_END = range(13, 16)
 PADDING = b"\x01\xff\xff"
-# These cannot be extended: their last field reaches to their end, or their length is fixed.
+# Records that cannot be extended: their last field reaches their end, or their length is fixed.
 _RIGID = (FOOTER, MESSAGE, CHUNK, DATA_END)
 
 Pairs = Sequence[tuple[str, str]]
@@ -105,7 +106,7 @@ Record = Schema | Channel | Message | Attachment | Metadata
 
 @dataclass(frozen=True)
 class Layout:
-    """The choices of a writer besides the records."""
+    """The choices of a writer, apart from the records."""
 
     chunks: bool = False
     message_index: bool = False
@@ -117,12 +118,13 @@ class Layout:
     chunk_index: bool = False
     summary_offset: bool = False
     pad: bool = False
-    pad_inside: bool = False  # of chunks, too: the format allows it, the `mcap` library fails on it
+    # also in chunks: the format allows it, but the `mcap` library fails on it
+    pad_inside: bool = False
     compression: str = ""
     checksums: bool = False
     profile: str = ""
     per_chunk: int = 1 << 30  # messages
-    said_messages: int | None = None  # by the statistics, whatever is there
+    said_messages: int | None = None  # the count in the statistics, true or not
 
 
 @dataclass
@@ -290,7 +292,7 @@ FEATURES = {
 
 
 def _sensible(records: Sequence[Record], chosen: set[str]) -> bool:
-    """Whether each feature has something to act on."""
+    """True if each feature has something to act on."""
     has = {
         kind: any(isinstance(one, kind) for one in records)
         for kind in (Schema, Channel, Message, Attachment, Metadata)
@@ -309,7 +311,7 @@ def _sensible(records: Sequence[Record], chosen: set[str]) -> bool:
 
 
 def vectors() -> Iterator[tuple[str, bytes]]:
-    """The name and the bytes of each of the 416."""
+    """The name and the bytes of each of the 416 vectors."""
     for base, records in INPUTS.items():
         for size in range(len(FEATURES) + 1):
             for chosen in combinations(FEATURES, size):

@@ -1,4 +1,4 @@
-"""All conformance vectors of MCAP through the commands, compared with the `mcap` library."""
+"""All MCAP conformance vectors through the commands, compared with the `mcap` library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VECTORS = dict(vectors())
 
 
 def content(path: Path) -> tuple[set[str], list[tuple[str, int, int, bytes]]]:
-    """Topics, and messages in order of time, as the `mcap` library reads them."""
+    """The topics, and the messages in order of time, as the `mcap` library reads them."""
     with path.open("rb") as file:
         records = list(StreamReader(file, validate_crcs=True).records)
     topics = {one.topic for one in records if isinstance(one, Channel)}
@@ -29,7 +29,7 @@ def content(path: Path) -> tuple[set[str], list[tuple[str, int, int, bytes]]]:
 
 
 def rest(path: Path) -> tuple[list[tuple[str, int, int, bytes]], list[tuple[str, dict[str, str]]]]:
-    """Attachments and metadata, likewise."""
+    """The attachments and the metadata, as the `mcap` library reads them."""
     with path.open("rb") as file:
         attachments = [
             (a.name, a.log_time, a.create_time, a.data)
@@ -44,7 +44,7 @@ def shown(path: Path) -> PlayOptions:
     return PlayOptions(path, 1.0, False, 0.0, None, ["*"], [], True, 0.0, False, "0")
 
 
-def test_there_are_as_many_as_in_the_public_suite() -> None:
+def test_the_number_of_vectors_is_that_of_the_public_suite() -> None:
     assert len(VECTORS) == 416
     assert Counter(name.partition("-")[0] for name in VECTORS) == {
         "NoData": 6,
@@ -100,7 +100,7 @@ def cut_all(path: Path, out: Path) -> int:
 
 
 @pytest.mark.parametrize("base", INPUTS)
-def test_the_command_line_takes_vectors(hyphos_cli: Cli, tmp_path: Path, base: str) -> None:
+def test_the_command_line_accepts_vectors(hyphos_cli: Cli, tmp_path: Path, base: str) -> None:
     names = sorted(name for name in VECTORS if name.partition("-")[0] == base)
     for number, name in enumerate((names[0], names[-1])):
         path = tmp_path / f"{number}.mcap"

@@ -1,4 +1,4 @@
-"""hyphos metrics: what Prometheus would read."""
+"""`hyphos metrics`: the text that Prometheus reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Samples = list[tuple[str, dict[str, str], float]]
 
 
 def parse(text: str) -> Samples:
-    """Every line is a comment or a sample, and every sample follows the type of its metric."""
+    """Parses the text. Every line is a comment or a sample of the last metric."""
     assert text.endswith("\n")
     found: Samples = []
     family = ""
@@ -51,7 +51,7 @@ def talk(domain: str, inbox: Inbox) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("talk")
-def test_counters_and_latencies(hyphos_cli: Cli, domain: str) -> None:
+def test_counters_and_latencies_are_exported(hyphos_cli: Cli, domain: str) -> None:
     code, out, err = hyphos_cli("metrics", "--once", "-d", domain)
     assert code == 0, err
     samples = parse(out)
@@ -67,7 +67,9 @@ def test_counters_and_latencies(hyphos_cli: Cli, domain: str) -> None:
 
 
 @pytest.mark.usefixtures("talk")
-def test_the_endpoint_answers_prometheus(hyphos_start: Start, hyphos_cli: Cli, domain: str) -> None:
+def test_prometheus_can_read_the_endpoint(
+    hyphos_start: Start, hyphos_cli: Cli, domain: str
+) -> None:
     server = hyphos_start("metrics", "--port", "0", "-d", domain)
     match = re.fullmatch(r"metrics at (http://127\.0\.0\.1:(\d+)/metrics)", server.line())
     assert match

@@ -1,7 +1,7 @@
-"""Every option of every command refuses a value that cannot work, before anything starts.
+"""Every option of every command refuses an impossible value, before anything starts.
 
-The cases are generated from the commands themselves: for each option, values that no option of its
-type can mean. The laboratory's commands are tested beside the laboratory.
+The cases are generated from the commands. For each option they try values that are invalid for all
+options of its type. The laboratory has its own test for its commands.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def commands() -> list[tuple[tuple[str, ...], Any]]:
 
 
 def kind_of(param: Any) -> str:
-    """float, int, path, str or flag."""
+    """The type of an option: float, int, path, str or flag."""
     annotation = str(param.type_descriptor.annotation)
     return next(
         (kind for kind in ("bool", "float", "int", "Path", "str") if kind in annotation), "str"
@@ -69,9 +69,9 @@ def cases() -> list[Any]:
                 continue
             for value in NONSENSE[kind]:
                 if param.nargs > 1 and re.match(r"-1|$", value):
-                    continue  # coordinates
+                    continue  # coordinates may be negative
                 if value.strip() == "" and param.default == "":
-                    continue  # the default
+                    continue  # an empty text is the default
                 name = f"{' '.join(path)} {param.opts[0]} {value!r}"
                 found.append(pytest.param(path, command, param, value, id=name))
             if param.name == "domain":
@@ -89,7 +89,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def needed(command: Any, but: Any, file: Path) -> list[str]:
-    """The other required arguments of the command, so that only the one value is wrong."""
+    """The other required arguments of the command, so that only one value is wrong."""
     words = []
     for param in command.params:
         if not param.required or param is but:
@@ -101,7 +101,7 @@ def needed(command: Any, but: Any, file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("path", "command", "param", "value"), cases())
-def test_a_value_that_cannot_work_is_refused_by_name(
+def test_an_impossible_value_is_refused_by_name(
     path: tuple[str, ...], command: Any, param: Any, value: str, file: Path
 ) -> None:
     wrong = value.replace("FILE", str(file))
@@ -111,21 +111,21 @@ def test_a_value_that_cannot_work_is_refused_by_name(
         command.make_context(" ".join(path), words)
     text = caught.value.format_message()
     assert param.opts[0] in text, text
-    assert len(text) > len(param.opts[0]) + 25, text  # and a reason
+    assert len(text) > len(param.opts[0]) + 25, text  # a reason follows the name
 
 
-def test_there_are_options_of_every_kind() -> None:
+def test_options_of_every_type_exist() -> None:
     kinds = [kind_of(case.values[2]) for case in cases()]
     assert all(kinds.count(kind) > 10 for kind in NONSENSE)
     assert len(commands()) > 45
 
 
-def test_defaults_are_values_that_work(file: Path) -> None:
+def test_defaults_are_valid_values(file: Path) -> None:
     for path, command in commands():
         command.make_context(" ".join(path), needed(command, None, file))
 
 
-# --- Words out of a list, and names that are not there --------------------------------------------
+# --- Words out of a list, and names that do not exist ---------------------------------------------
 
 WORDS = [
     ("log", "--level", "loud"), ("top", "--sort", "speed"), ("graph", "--format", "png"),
@@ -158,7 +158,7 @@ def test_an_unknown_word_is_refused_before_anything_starts(
     wrong = words[-1].split("=")[0]
     assert wrong.split("/")[-1].lower() in err.lower() or words[-2] in err, err
     assert len(err.strip()) > 20
-    assert list(tmp_path.iterdir()) == []  # nothing was begun
+    assert list(tmp_path.iterdir()) == []  # nothing was started
 
 
 # --- The plan's keys ------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ WHOLE = re.search(r"```yaml\n(hyphos: 1 .*?)```", (ROOT / "docs/plan.md").read_t
 
 
 def keys_of(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all values in the plan in which every key appears."""
+    """The paths of all values in the plan that contains every key."""
     if isinstance(part, dict):
         for key, value in part.items():
             yield from keys_of(value, (*path, key))
@@ -182,9 +182,9 @@ def whole_plan() -> Any:
     return yaml.safe_load(WHOLE[1])
 
 
-# Keys that take any text or value: names of variables, arguments, declarations of nodes.
+# Keys that accept any text or value: names of variables, arguments, declarations of nodes.
 FREE = {"params", "env", "args", "persist", "interface"}
-REPEATED = {"plugin_path", "ssh_options", "allowed_keys"}  # a word may stand there twice
+REPEATED = {"plugin_path", "ssh_options", "allowed_keys"}  # a word may appear twice
 NUMBERS = ["-1", "1e300", ".nan", "'1'", "[1]", "{a: 1}", "many", "1000000000000000000000"]
 TEXTS = ["{a: 1}", "[[1]]", "''", '"\\n"', "[a, a]"]
 
@@ -207,7 +207,7 @@ def key_cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("path", "wrong"), key_cases())
-def test_a_key_of_the_plan_refuses_what_cannot_work(
+def test_a_key_of_the_plan_refuses_impossible_values(
     path: tuple[Any, ...], wrong: str, tmp_path: Path
 ) -> None:
     import yaml  # noqa: PLC0415
@@ -229,7 +229,7 @@ def test_a_key_of_the_plan_refuses_what_cannot_work(
 # --- The Python API -------------------------------------------------------------------------------
 
 
-def test_calls_refuse_what_cannot_work(node: hyphos.Node, domain: str) -> None:
+def test_calls_refuse_impossible_arguments(node: hyphos.Node, domain: str) -> None:
     pub = node.publisher("number", Int64)
     wrong = [
         lambda: hyphos.Node.open("", domain=domain),

@@ -1,4 +1,4 @@
-"""hyphos.Recording: recording from a program of one's own."""
+"""`hyphos.Recording`: recording from a user's program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def values(path: Path, channel: str) -> list[int]:
         return [value.data for *_, value in reader.iter_decoded_messages(topics=[channel])]
 
 
-def test_what_a_program_publishes_it_records(domain: str, tmp_path: Path) -> None:
+def test_a_program_records_its_own_messages(domain: str, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     with hyphos.Node.open("counter", domain=domain) as node:
         policy = hyphos.Policy(depth=100)
@@ -28,7 +28,7 @@ def test_what_a_program_publishes_it_records(domain: str, tmp_path: Path) -> Non
             wait_until(lambda: count.listeners == 1, "the recorder")
             for number in range(50):
                 count.publish(Int64(data=number))
-            late = node.publisher("late", Int64, policy=policy)  # joins
+            late = node.publisher("late", Int64, policy=policy)  # joins the recording
             wait_until(lambda: late.listeners == 1, "the recorder")
             late.publish(Int64(data=7))
             assert recording.channels == {"count", "late"}
@@ -37,7 +37,7 @@ def test_what_a_program_publishes_it_records(domain: str, tmp_path: Path) -> Non
                 return recording.status().channels["late"]["received"] == 1
 
             wait_until(written, "the last message")
-        recording.close()  # once more: nothing
+        recording.close()  # a second close does nothing
     assert values(path, "count") == list(range(50))
     assert values(path, "late") == [7]
     assert recording.status().files == [str(path)]

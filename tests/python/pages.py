@@ -1,4 +1,4 @@
-"""What holds of every page that Hyphos writes, seen through a browser."""
+"""Properties of every page that Hyphos writes, checked in a browser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Promise.all([...document.querySelectorAll('a[download]')].map(async link => {
 
 
 def look_at(tab: Page, path: Path, plots: int, tables: set[str]) -> dict[str, str]:
-    """What holds of every report; returns the files that can be taken out of it."""
+    """Checks the properties of a report. Returns the files that a reader can download from it."""
     for width, dark in ((1280, False), (390, True)):
         tab.open(path, width=width, dark=dark)
         boxes = tab.ask(BOXES)

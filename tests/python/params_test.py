@@ -83,7 +83,7 @@ def test_every_type_is_declared_read_and_set() -> None:
             params["cuont"]
 
 
-def test_what_does_not_fit_is_refused_with_the_reason() -> None:
+def test_invalid_values_are_refused_with_the_reason() -> None:
     with hyphos.Node.open("n", offline=True) as node:
         params = node.params()
 
@@ -201,12 +201,12 @@ def test_param_list_shows_every_node(cruise: str, hyphos_cli: Cli) -> None:
     listed = json.loads(hyphos_cli("param", "list", "--json", "--domain", cruise)[1])
     assert listed[0]["node"] == "cruise"
     assert len(listed[0]["params"]) == 6
-    # What carries them does not clutter the channels.
+    # The channels that carry parameters are hidden by default.
     assert "_params" not in hyphos_cli("channel", "list", "--domain", cruise)[1]
     assert "_params" in hyphos_cli("channel", "list", "--all", "--domain", cruise)[1]
 
 
-def test_nobody_there_is_an_error_with_a_remedy(cruise: str, hyphos_cli: Cli) -> None:
+def test_a_missing_node_is_an_error_with_a_remedy(cruise: str, hyphos_cli: Cli) -> None:
     code, _, err = hyphos_cli("param", "list", "--domain", cruise + "x")
     assert code == 1
     assert "no node with parameters" in err
@@ -254,7 +254,7 @@ def test_load_is_all_or_nothing_for_a_node(cruise: str, hyphos_cli: Cli, tmp_pat
     assert "no parameters" in err
 
 
-def test_save_lays_values_over_a_file(cruise: str, hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_save_merges_values_into_a_file(cruise: str, hyphos_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "saved.yaml"
     for words in (("speed=0.25",), ("mode=brisk", "laser.angles=[0]")):
         code, _, err = hyphos_cli(
@@ -289,7 +289,7 @@ def test_watch_prints_changes(cruise: str, hyphos_start: Start, hyphos_cli: Cli)
     assert (code, out) == (0, 'cruise.mode = "brisk" (set)\ncruise.speed = 0.25 m/s (set)\n')
 
 
-def test_a_node_of_a_run_that_is_killed_and_restarted_has_its_values(
+def test_a_killed_and_restarted_node_has_its_values(
     python: Start, domain: str, tmp_path: Path
 ) -> None:
     words = ("--hyphos-domain", domain, "--hyphos-state", str(tmp_path / "run"))
@@ -304,7 +304,7 @@ def test_a_node_of_a_run_that_is_killed_and_restarted_has_its_values(
         first.popen.wait()
         second = python(OWNER, *words)
         assert second.line() == "ready"
-        # Declared one by one: the first set that comes may hold one of the six.
+        # Parameters are declared one by one, so the first update may hold one of the six.
         wait_until(lambda: (info := remote.find("speed")) is not None and info.origin == "restored")
         wait_until(lambda: len(remote.values()) == 6)
         assert (remote["speed"], remote["mode"], remote["limit"]) == (0.875, "brisk", 1.0)

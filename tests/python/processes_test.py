@@ -1,4 +1,4 @@
-"""Python programs that talk through shared memory, and how they end."""
+"""Python programs that communicate through shared memory, and their end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ node.spin()
 
 
 def mapped_file(address: int) -> str:
-    """The file that is mapped at an address of this process; "" if it is plain memory."""
+    """The file that is mapped at an address of this process, or "" for anonymous memory."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         fields = line.split(maxsplit=5)
         low, high = (int(part, 16) for part in fields[0].split("-"))
@@ -65,7 +65,7 @@ def test_a_received_buffer_is_a_view_of_shared_memory(
     assert talker.stop()[0] == 0
 
 
-def test_a_loan_lies_in_shared_memory_while_somebody_listens(
+def test_a_loan_is_in_shared_memory_if_a_process_subscribes(
     python: Start, node: hyphos.Node, domain: str, inbox: Inbox
 ) -> None:
     echo = python(ECHO, domain)
@@ -79,7 +79,7 @@ def test_a_loan_lies_in_shared_memory_while_somebody_listens(
     [image] = inbox.wait(1)
     assert image.head.height == 3
     assert np.array_equal(image.buffers[0], pixels)
-    # The echo sent our own slot back: the same file, not a copy in a slot of its own.
+    # The echo sent our slot back: the same file, not a copy in a slot of the echo.
     assert mapped_file(place(image.buffers[0])) == mapped_file(place(pixels))
     assert echo.stop()[0] == 0
 
@@ -109,13 +109,13 @@ def test_a_signal_ends_spin_cleanly(python: Start, domain: str, number: signal.S
 
 
 def _spinning(pid: int) -> bool:
-    """spin() has taken over SIGTERM, which Python leaves alone."""
+    """True once spin() handles SIGTERM, because Python itself does not handle it."""
     status = Path(f"/proc/{pid}/status").read_text()
     caught = int(next(x for x in status.splitlines() if x.startswith("SigCgt")).split()[1], 16)
     return bool(caught >> (signal.SIGTERM - 1) & 1)
 
 
-def test_a_program_that_forgets_to_close_ends(python: Start, domain: str) -> None:
+def test_a_program_that_does_not_close_its_node_ends(python: Start, domain: str) -> None:
     program = python(
         """
 import sys, hyphos
@@ -134,7 +134,7 @@ while len(kept) < 20:
     assert not list(Path("/dev/shm").glob(f"hyphos-*/{domain}/*"))
 
 
-def test_an_exception_in_the_main_program_is_seen(python: Start, domain: str) -> None:
+def test_an_exception_in_the_main_program_is_visible(python: Start, domain: str) -> None:
     program = python(
         """
 import sys, hyphos
@@ -162,7 +162,7 @@ def test_types_are_compared_between_processes(
     assert inbox.items == []
 
 
-def test_node_open_takes_the_arguments_of_run(python: Start, domain: str, tmp_path: Path) -> None:
+def test_node_open_accepts_the_arguments_of_run(python: Start, domain: str, tmp_path: Path) -> None:
     plan = tmp_path / "robot.yaml"
     plan.write_text(
         f"hyphos: 1\ndomain: {domain}\nprocesses: {{one: {{nodes: [namer]}}}}\n"

@@ -1,4 +1,4 @@
-"""Recordings in rings and parts, and after a death or with a full disk."""
+"""Recordings with a ring or in parts, and recordings after a kill or with a full disk."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_full_disk_ends_the_recording_and_leaves_a_whole_file(
         assert "the disk is full" in err
         assert "are lost" in err
         assert "free space" in err
-        # Room for the index was kept: the file is a complete one.
+        # Space for the index was reserved, so the file is complete.
         assert check(hyphos_cli, path) == (0, check(hyphos_cli, path)[1])
         found = everything(path)
         for name, count in counts(path).items():
@@ -150,10 +150,10 @@ def test_a_full_disk_ends_the_recording_and_leaves_a_whole_file(
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_slow_reader_drops_are_counted_from_end_to_end(
+def test_drops_of_a_slow_reader_are_counted_end_to_end(
     hyphos_start: Start, domain: str, tmp_path: Path
 ) -> None:
-    """sent = written + Σ drops, with a queue far too small for what comes."""
+    """sent = written + Σ drops, with a queue that is far too small for the traffic."""
     path = tmp_path / "run.mcap"
     program = record(hyphos_start, domain, path, "--queue-mb", "1", "--chunk-kb", "64")
     with hyphos.Node.open("flood", domain=domain) as node:
@@ -178,7 +178,7 @@ def _total(domain: str) -> int:
     return int(count["received"]) + int(count["missing"])
 
 
-def test_replay_goes_step_by_step(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
+def test_replay_advances_step_by_step(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     make_recording(path)
     scans = Inbox()

@@ -1,5 +1,6 @@
-"""Numbers at their edges: a time, size or count that a format or a clock cannot hold is refused for
-its message, with an error and a count, and never wrapped."""
+"""Numbers at their limits: a time, size or count that a format or a clock cannot hold is never
+wrapped. The message is refused with an error and a count.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def test_all_64_bits_of_a_time_are_read_and_copied(tmp_path: Path, chunks: bool)
 
 
 @pytest.mark.parametrize("time", EDGES)
-def test_each_time_alone(tmp_path: Path, hyphos_cli: Cli, time: int) -> None:
+def test_commands_accept_each_time_alone(tmp_path: Path, hyphos_cli: Cli, time: int) -> None:
     path = mcap_file(tmp_path / "run.mcap", [time])
     assert gather(path).start_ns == time
     for words in (
@@ -98,7 +99,7 @@ def test_each_time_alone(tmp_path: Path, hyphos_cli: Cli, time: int) -> None:
 
 @pytest.mark.parametrize("target", HELD)
 @pytest.mark.parametrize("origin", ["mcap", "db3"])
-def test_a_time_is_kept_or_counted(
+def test_a_time_is_kept_or_counted_as_lost(
     origin: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if origin == "mcap":
@@ -134,7 +135,7 @@ def test_times_of_a_hyphos_recording_are_kept_or_counted(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("time", [-1, -5 * SECOND, UINT64, UINT64 + 5])
-def test_the_writer_refuses_other_times_in_words(tmp_path: Path, time: int) -> None:
+def test_the_writer_refuses_times_out_of_range(tmp_path: Path, time: int) -> None:
     recording = McapRecording(tmp_path / "run.mcap", TypeBook())
     channel = recording.add_channel("a", "bytes", "bytes", 1, {})
     for log_ns, publish_ns in ((time, 0), (0, time)):
@@ -143,10 +144,10 @@ def test_the_writer_refuses_other_times_in_words(tmp_path: Path, time: int) -> N
     recording.close()
 
 
-def test_replay_leaves_out_times_of_no_clock(
+def test_replay_skips_times_that_no_clock_has(
     hyphos_cli: Cli, domain: str, tmp_path: Path, inbox: Inbox
 ) -> None:
-    """A negative time of another writer is a late one here; the replay does not wait for it."""
+    """A negative time of another writer is a late time here. The replay does not wait for it."""
     start = 1_700_000_000 * SECOND
     path = mcap_file(tmp_path / "run.mcap", [start, UINT64 - 5, start + SECOND // 100, INT64])
     with Node.open("hearer", domain=domain) as node:
@@ -169,9 +170,7 @@ def test_replay_plays_times_before_1970(
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "1e300", "-1e300"])
-def test_seconds_that_are_no_time_are_refused(
-    hyphos_cli: Cli, tmp_path: Path, seconds: str
-) -> None:
+def test_invalid_seconds_are_refused(hyphos_cli: Cli, tmp_path: Path, seconds: str) -> None:
     path = mcap_file(tmp_path / "run.mcap", [1, 2])
     for words in (
         ("bag", "cut", str(path), "-o", "o.mcap", f"--end={seconds}"),
@@ -200,7 +199,7 @@ def test_times_of_attachments_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1 << 32, 1 << 40, INT64, UINT64 - 1])
-def test_sizes_beyond_the_file_cost_their_record(tmp_path: Path, size: int) -> None:
+def test_sizes_beyond_the_file_cost_only_their_record(tmp_path: Path, size: int) -> None:
     whole = make(
         [STRING, CHATTER, *(Message(n, n, 1, n, string2("x")) for n in range(9))], Layout()
     )

@@ -1,4 +1,4 @@
-"""The file that a recording is: what any reader of MCAP finds in it."""
+"""The file format of a recording: the content that any MCAP reader finds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_damaged_messages_are_refused() -> None:
             head, buffers = attached.split(stored[:cut])
         except ValueError:
             continue
-        assert not buffers  # only what ends between two fields of the head may pass
+        assert not buffers  # only a cut between two fields of the head may pass
         Image.FromString(bytes(head))
     with pytest.raises(ValueError, match="wire type"):
         attached.split(b"\x0f")
@@ -91,7 +91,9 @@ def test_a_recording_is_not_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", ["zstd", "lz4", "none"])
-def test_a_cut_recording_is_read_up_to_its_last_chunk(tmp_path: Path, compression: str) -> None:
+def test_a_truncated_recording_is_read_up_to_its_last_chunk(
+    tmp_path: Path, compression: str
+) -> None:
     whole = tmp_path / "whole.mcap"
     recording = McapRecording(whole, TypeBook(), compression=compression)
     channel = recording.add_channel("scan", "hyphos.msgs.LaserScan", "protobuf", 7, {})
@@ -113,7 +115,7 @@ def test_a_cut_recording_is_read_up_to_its_last_chunk(tmp_path: Path, compressio
             assert "was cut off" in open_source(part).warnings[0]
 
 
-def test_noise_is_no_recording(tmp_path: Path) -> None:
+def test_noise_is_not_accepted_as_a_recording(tmp_path: Path) -> None:
     for name, data in (
         ("a.mcap", b"noise"),
         ("b.bag", b""),

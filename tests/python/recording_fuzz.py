@@ -1,7 +1,7 @@
-"""Recordings with faults, through every command that reads recordings.
+"""Runs recordings with faults through every command that reads recordings.
 
-Whatever a file holds, a command does its work, or ends with one `hyphos.Error`; and each message
-that a recording is said to have is given, or counted as left out. One number makes one input.
+For any content of a file, a command does its work or ends with one `hyphos.Error`. Each message
+that a recording announces is returned or counted as left out. One number makes one input.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ QOS = ["", "- {durability: 1}", "- {durability: [", "{", "- 7"]
 
 
 def flipped(rng: random.Random, data: bytes) -> bytes:
-    """Some bytes changed, taken out, doubled or cut off."""
+    """The data with some bytes changed, removed, doubled or cut off."""
     out = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 3, 8))):
         if not out:
@@ -273,8 +273,9 @@ def commands(path: Path, folder: Path, rng: random.Random) -> Iterator[Callable[
 
 
 def exercise(number: int, folder: Path) -> Path:
-    """Makes an input and runs all commands on it. AssertionError or any other error but
-    hyphos.Error is a fault. Gives the input."""
+    """Makes an input, runs all commands on it, and returns the input. AssertionError, or any error
+    other than hyphos.Error, is a fault.
+    """
     path = make_input(number, folder)
     for command in commands(path, folder, random.Random(number)):
         silent = io.StringIO()

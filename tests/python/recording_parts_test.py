@@ -1,5 +1,6 @@
-"""One bad part of a recording costs no other part: an odd definition, a damaged message, or useless
-metadata. The commands read everything that the specification allows."""
+"""One bad part of a recording costs no other part: an odd definition, a damaged message, or invalid
+metadata. The commands read everything that the specification allows.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +70,9 @@ WHOLE = [f"n{number}" for number in range(COUNT)]
 
 @dataclass(frozen=True)
 class Odd:
-    """A definition; `reason` is in the problem of its channel, or empty if it can be read."""
+    """A definition. `reason` is part of the problem of its channel, or empty if the definition is
+    readable.
+    """
 
     text: str | bytes
     reason: str
@@ -140,7 +143,7 @@ def in_database(path: Path, odd: Odd) -> Path:
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_a_definition_costs_its_own_channel_at_most(kind: str, tmp_path: Path) -> None:
+def test_a_bad_definition_costs_at_most_its_own_channel(kind: str, tmp_path: Path) -> None:
     odd = ODD[kind]
     path = with_definition(tmp_path / "run.mcap", odd)
     assert texts(path) == WHOLE
@@ -157,7 +160,7 @@ IN_DATABASES.remove("no UTF-8")
 
 
 @pytest.mark.parametrize("kind", IN_DATABASES)
-def test_so_it_is_in_databases(kind: str, tmp_path: Path) -> None:
+def test_a_bad_definition_in_a_database_costs_one_channel(kind: str, tmp_path: Path) -> None:
     path = in_database(tmp_path / "a.db3", ODD[kind])
     assert texts(path) == WHOLE
     [other] = [one for one in gather(path).channels if one["channel"] == "other"]
@@ -165,7 +168,7 @@ def test_so_it_is_in_databases(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_a_type_that_is_not_understood_is_copied(kind: str, tmp_path: Path) -> None:
+def test_a_type_with_a_bad_definition_is_copied(kind: str, tmp_path: Path) -> None:
     path = with_definition(tmp_path / "run.mcap", ODD[kind])
     kept = raw(path)
     part, both = tmp_path / "part.mcap", tmp_path / "both.mcap"
@@ -198,7 +201,9 @@ def raw(path: Path) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("target", ["mcap", "ros1", "ros2", "ros2-db3"])
-def test_conversions_name_what_they_leave_out(hyphos_cli: Cli, tmp_path: Path, target: str) -> None:
+def test_conversions_name_the_parts_they_leave_out(
+    hyphos_cli: Cli, tmp_path: Path, target: str
+) -> None:
     path = with_definition(tmp_path / "run.mcap", ODD["missing part"])
     out = tmp_path / {"mcap": "o.mcap", "ros1": "o.bag"}.get(target, "o")
     code, shown, err = hyphos_cli("bag", "convert", str(path), "-o", str(out), "--to", target)
@@ -218,7 +223,7 @@ BAG_ODD = {
 
 
 @pytest.mark.parametrize("kind", BAG_ODD)
-def test_so_it_is_in_bags(kind: str, tmp_path: Path) -> None:
+def test_a_bad_definition_in_a_bag_costs_one_channel(kind: str, tmp_path: Path) -> None:
     definition, reason = BAG_ODD[kind]
     name = "x/Odd" if reason else "std_msgs/String"
     topics = [Topic(), Topic(1, "/other", name, definition, "0" * 32)]
@@ -233,7 +238,7 @@ def test_so_it_is_in_bags(kind: str, tmp_path: Path) -> None:
     assert raw(again) == raw(path)
 
 
-def test_a_part_of_ros_is_completed_if_the_checksum_is_right(tmp_path: Path) -> None:
+def test_missing_ros_parts_are_added_if_the_checksum_is_right(tmp_path: Path) -> None:
     twist = "Vector3 linear\nVector3 angular\n"
     right = "9f195f881246fdfa2798d1d3eebca84a"
     for md5, problem in ((right, ""), ("0" * 32, "lacks geometry_msgs/msg/Vector3")):
@@ -256,7 +261,7 @@ def test_two_types_of_one_topic_cost_the_rarer_one(tmp_path: Path) -> None:
     assert sorted(problems) == ["", "the channel 'chatter' is hyphos.msgs.String already"]
 
 
-def test_channels_of_other_encodings_are_read_beside_those_of_ros(tmp_path: Path) -> None:
+def test_channels_of_other_encodings_are_read_beside_ros(tmp_path: Path) -> None:
     """One file with channels of ROS 2, ROS 1, protobuf and JSON."""
     records: list[Record] = [STRING, CHATTER, *chatter()]
     records += [Schema(2, "std_msgs/String", "ros1msg", b"string data\n")]
@@ -277,7 +282,7 @@ def test_channels_of_other_encodings_are_read_beside_those_of_ros(tmp_path: Path
 
 @pytest.mark.parametrize("mode", [CompressionMode.FILE, CompressionMode.MESSAGE])
 @pytest.mark.parametrize("plugin", list(StoragePlugin))
-def test_files_that_rosbag2_has_compressed_are_read(
+def test_files_compressed_by_rosbag2_are_read(
     mode: CompressionMode, plugin: StoragePlugin, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
@@ -293,7 +298,7 @@ def test_files_that_rosbag2_has_compressed_are_read(
 
 
 def test_the_log_beside_a_database_is_read(tmp_path: Path) -> None:
-    """A recorder that was killed leaves its last messages in a file of its own."""
+    """A killed recorder leaves its last messages in a separate file."""
     path, killed = tmp_path / "a.db3", tmp_path / "killed"
     make_db3(path, [Row()], [(1, START, string2("first"))])
     database = sqlite3.connect(path)
@@ -308,7 +313,7 @@ def test_the_log_beside_a_database_is_read(tmp_path: Path) -> None:
     assert texts(killed / "a.db3") == ["first", "last"]
 
 
-def test_one_file_that_cannot_be_read_hides_no_other(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_one_unreadable_file_hides_no_other(hyphos_cli: Cli, tmp_path: Path) -> None:
     good = ros2_file(tmp_path / "good.mcap", [string2("a")])
     noise, gone = tmp_path / "noise.mcap", tmp_path / "gone.mcap"
     noise.write_bytes(b"noise")
@@ -332,7 +337,9 @@ def test_two_types_of_one_topic_are_cut_and_merged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compression", ["", "zstd", "lz4"])
 @pytest.mark.parametrize("field", ["size of the records", "size as stored", "start", "end"])
-def test_the_head_of_a_chunk_is_not_believed(field: str, compression: str, tmp_path: Path) -> None:
+def test_wrong_sizes_in_the_head_of_a_chunk_are_ignored(
+    field: str, compression: str, tmp_path: Path
+) -> None:
     messages = [Message(START + n, n, 1, START, string2("x" * 50)) for n in range(COUNT)]
     layout = Layout(chunks=True, compression=compression, checksums=True, profile="ros2")
     data = bytearray(make([STRING, CHATTER, *messages], layout))
@@ -349,7 +356,7 @@ def test_the_head_of_a_chunk_is_not_believed(field: str, compression: str, tmp_p
 
 
 @pytest.mark.parametrize("output", ["gone/o.mcap", "gone/o.bag", "file/o.mcap", "file/o.bag"])
-def test_an_output_that_cannot_be_written_is_one_line(
+def test_an_unwritable_output_is_reported_in_one_line(
     hyphos_cli: Cli, tmp_path: Path, output: str
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -400,7 +407,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("ending", "kind", "data", "reason"), CASES)
-def test_a_damaged_message_costs_itself_only(
+def test_a_damaged_message_costs_only_itself(
     ending: str,
     kind: str,
     data: bytes,
@@ -416,7 +423,7 @@ def test_a_damaged_message_costs_itself_only(
         capsys.readouterr()
         code = convert(path, target, WriteOptions(tmp_path / name, overwrite=True))
         same = (target == "ros1") == (ending == "bag") and target != "mcap"
-        if same:  # copied, whatever it is
+        if same:  # copied, with any content
             assert code == 0
             assert raw(tmp_path / name)["/chatter"] == raw(path)["/chatter"]
         else:
@@ -446,7 +453,7 @@ def test_replay_counts_damaged_messages(
 
 
 @pytest.mark.parametrize("data", [b"gr\xfcn", b"\xff\xfe\x00x", b"\xc3", b"\xed\xa0\x80"])
-def test_wrong_bytes_of_a_text_are_replaced(data: bytes, tmp_path: Path) -> None:
+def test_invalid_bytes_of_a_text_are_replaced(data: bytes, tmp_path: Path) -> None:
     expected = data.decode(errors="replace")
     big = b"\0\0\0\0" + struct.pack(">I", len(data) + 1) + data + b"\0"
     for path in (
@@ -489,7 +496,7 @@ NAMES = ["[/red]", "[bold]x", "\x1b[31mred", "a\nb", "", "a\0b", "x" * 300, "\u2
 
 
 @pytest.mark.parametrize("profile", ["ros2", ""])
-def test_names_in_a_file_are_no_commands_for_the_terminal(
+def test_names_in_a_file_cannot_control_the_terminal(
     hyphos_cli: Cli, domain: str, tmp_path: Path, profile: str
 ) -> None:
     """Topics, types, encodings, attachments, metadata and the name of the file itself."""
@@ -521,7 +528,7 @@ def test_names_in_a_file_are_no_commands_for_the_terminal(
 
 
 def insert(data: bytes, more: bytes) -> bytes:
-    """Behind the header."""
+    """Inserts after the header."""
     at = len(MAGIC) + 9 + struct.unpack_from("<Q", data, len(MAGIC) + 1)[0]
     return data[:at] + more + data[at:]
 
@@ -542,7 +549,7 @@ ADDITIONS: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("compression", ["", "zstd", "lz4"])
 @pytest.mark.parametrize("chunks", [False, True])
 @pytest.mark.parametrize("name", ADDITIONS)
-def test_all_that_the_format_allows_is_read(
+def test_everything_that_the_format_allows_is_read(
     name: str, chunks: bool, compression: str, tmp_path: Path
 ) -> None:
     order = np.random.default_rng(1).permutation(COUNT * 4)
@@ -558,7 +565,7 @@ def test_all_that_the_format_allows_is_read(
             per_chunk=per_chunk,
             profile="ros2",
         )
-        # Schemas and channels stand again before some messages.
+        # Schemas and channels are repeated before some messages.
         middle: list[Record] = [STRING, CHATTER]
         records: list[Record] = [*middle, *messages[:9], *middle, *messages[9:]]
         path.write_bytes(ADDITIONS[name](make(records, layout)))
@@ -569,7 +576,7 @@ def test_all_that_the_format_allows_is_read(
         assert check(path, None) == (1 if "number 0" in name else 0)
 
 
-def test_a_channel_that_comes_late_or_never(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_channel_record_may_come_late_or_never(hyphos_cli: Cli, tmp_path: Path) -> None:
     lost = Message(START, 0, 5, START, string2("x"))
     path = tmp_path / "run.mcap"
     path.write_bytes(make([*chatter(), CHATTER, STRING, lost], Layout(profile="ros2")))
@@ -582,7 +589,7 @@ def test_a_channel_that_comes_late_or_never(hyphos_cli: Cli, tmp_path: Path) -> 
     assert (code, texts(out_path)) == (LEFT_OUT, WHOLE)
 
 
-def test_damage_between_messages_outside_of_chunks_costs_one(tmp_path: Path) -> None:
+def test_damage_between_unchunked_messages_costs_one(tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     whole = make([STRING, CHATTER, *chatter(20)], Layout(profile="ros2"))
     at = whole.index(string2("n7"))
@@ -614,7 +621,7 @@ WRONG = [None, "", "zz", "{", "[]", "-1", "1" * 40, "null", '{"depth": "x", "lat
 
 @pytest.mark.parametrize("key", OWN)
 @pytest.mark.parametrize("value", WRONG)
-def test_metadata_of_a_channel_may_be_anything(
+def test_metadata_of_a_channel_may_have_any_value(
     hyphos_cli: Cli, tmp_path: Path, key: str, value: str | None
 ) -> None:
     meta = {name: known for name, known in OWN.items() if name != key}
@@ -638,7 +645,7 @@ def test_metadata_of_a_channel_may_be_anything(
     assert texts(tmp_path / "o.bag", "good") == ["hi"]
 
 
-def test_a_stored_message_that_is_damaged_is_counted(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_damaged_stored_message_is_counted(hyphos_cli: Cli, tmp_path: Path) -> None:
     meta = tuple({**OWN, "hyphos.encoding": "attached", "hyphos.type": "hyphos.msgs.Image"}.items())
     schema = Schema(1, "hyphos.msgs.Image", "protobuf", b"")
     datas = [b"", b"\x0a\xff", b"\xff", b""]

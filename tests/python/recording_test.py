@@ -1,4 +1,4 @@
-"""Recording to MCAP and replaying it."""
+"""Recording to MCAP, and replay."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from recordings import (
     wait_for_size,
 )
 
-# What is played at a rate waits for no subscriber: a test that stands still must not lose any.
+# A replay at a rate waits for no subscriber, so a test that stalls needs room for all messages.
 ROOMY = hyphos.Policy(depth=2000)
 
 
 @pytest.mark.usefixtures("numbers_robot")
-def test_what_is_recorded_is_what_was_sent(
+def test_recorded_messages_equal_the_sent_messages(
     hyphos_start: Start, domain: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.mcap"
@@ -57,7 +57,7 @@ def test_what_is_recorded_is_what_was_sent(
 
 
 @pytest.mark.usefixtures("numbers_robot")
-def test_record_takes_patterns(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
+def test_record_accepts_patterns(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     program = record(hyphos_start, domain, path, "s*", "raw", "absent", "-x", "sc?n")
     wait_until(lambda: bool(recorders(domain)) and counted(domain, "raw") > 0, "messages")
@@ -67,7 +67,7 @@ def test_record_takes_patterns(hyphos_start: Start, domain: str, tmp_path: Path)
     assert set(everything(path)) == {"raw"}
 
 
-def test_a_recording_of_nothing_is_whole_and_told(
+def test_an_empty_recording_is_valid_and_reported(
     hyphos_cli: Cli, domain: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "folder"
@@ -88,7 +88,7 @@ def test_a_recording_of_nothing_is_whole_and_told(
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
-    """Whether the process has a handler for the signal."""
+    """True if the process has a handler for the signal."""
     status = Path(f"/proc/{pid}/status").read_text()
     caught = int(status.split("SigCgt:")[1].split()[0], 16)
     return bool(caught >> (number - 1) & 1)
@@ -96,12 +96,13 @@ def catches(pid: int, number: signal.Signals) -> bool:
 
 @pytest.mark.usefixtures("numbers_robot")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_recorder_that_is_ended_while_it_starts(
+def test_a_recorder_may_be_ended_while_it_starts(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     path = tmp_path / "run.mcap"
     program = record(hyphos_start, domain, path, "--quiet")
-    # Its handlers stand before it has loaded what it needs. Python has one for SIGINT by itself.
+    # The recorder installs its handlers before it loads its modules. Python itself has one for
+    # SIGINT.
     wait_until(lambda: catches(program.popen.pid, signal.SIGTERM), "its handlers")
     program.signal(number)
     code, out, err = program.end()
@@ -116,12 +117,12 @@ def test_log_lines_are_recorded(
 ) -> None:
     path = tmp_path / "run.mcap"
     with hyphos.Node.open("mapper", domain=domain) as node:
-        node.log.info("before")  # so that there is a channel
+        node.log.info("before")  # so that the channel exists
         program = record(hyphos_start, domain, path, "log")
         wait_until(lambda: any(end.node.startswith("recorder") for _, end in look(domain).ends()))
 
         def heard() -> bool:
-            """What is logged before the recorder is connected is not for it."""
+            """Logs until the recorder is connected. It does not receive earlier lines."""
             node.log.warning("battery at %.1f V", 11.5)
             node.log.error("no map")
             return counted(domain, "log") >= 3
@@ -156,7 +157,9 @@ def test_late_channels_join_the_recording(hyphos_start: Start, domain: str, tmp_
     assert everything(path)["late"]
 
 
-def test_replay_gives_back_what_was_recorded(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
+def test_replay_publishes_the_recorded_messages(
+    hyphos_cli: Cli, domain: str, tmp_path: Path
+) -> None:
     path = tmp_path / "run.mcap"
     make_recording(path)
     scans, images = Inbox(), Inbox()

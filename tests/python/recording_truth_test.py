@@ -1,5 +1,7 @@
-"""The messages of a recording decide; summary, index, statistics and metadata.yaml are hints. The
-commands read all messages, and report each difference with both numbers."""
+"""The messages of a recording are authoritative. The summary, the index, the statistics and
+metadata.yaml are hints. The commands read all messages, and report each difference with both
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ def records(data: bytes) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("op", [MESSAGE_INDEX, CHUNK_INDEX, STATISTICS, SUMMARY_OFFSET, FOOTER])
-def test_hints_of_noise_change_nothing_that_is_read(op: int, tmp_path: Path) -> None:
+def test_noise_in_hints_does_not_change_the_messages(op: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(op)
     whole = make(ROS, INDEXED)
     path = tmp_path / "run.mcap"
@@ -231,7 +233,7 @@ def test_a_file_that_is_missing_costs_only_its_messages(hyphos_cli: Cli, tmp_pat
         "a: &a [*a]",
     ],
 )
-def test_metadata_yaml_may_be_anything(text: str, tmp_path: Path) -> None:
+def test_metadata_yaml_may_have_any_content(text: str, tmp_path: Path) -> None:
     path = folder(tmp_path / "run", count=10, start_ns=START, duration_ns=9 * STEP, named=2)
     (path / "metadata.yaml").write_text(text, encoding="latin-1")
     assert texts(path) == ALL
@@ -278,13 +280,13 @@ def _row(one: tuple[int, str]) -> tuple[int, bytes]:
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3, 4])
-def test_every_schema_of_databases_is_read(schema: int, tmp_path: Path) -> None:
+def test_every_database_schema_is_read(schema: int, tmp_path: Path) -> None:
     path = make_db3(tmp_path / "a.db3", [Row()], [(1, *_row(one)) for one in ALL[::-1]], schema)
     assert texts(path) == ALL
     assert warnings(path) == ([], False)
 
 
-def test_the_index_of_a_database_is_not_believed(tmp_path: Path) -> None:
+def test_the_index_of_a_database_is_not_trusted(tmp_path: Path) -> None:
     path = make_db3(tmp_path / "a.db3", [Row()], [(1, *_row(one)) for one in ALL])
     database = sqlite3.connect(path)
     database.executescript(
@@ -296,7 +298,7 @@ def test_the_index_of_a_database_is_not_believed(tmp_path: Path) -> None:
     assert texts(path) == ALL
 
 
-def test_a_damaged_schema_of_a_database_is_an_error_in_words(tmp_path: Path) -> None:
+def test_a_damaged_database_schema_is_an_error_with_a_reason(tmp_path: Path) -> None:
     path = make_db3(tmp_path / "a.db3", [Row()], [(1, *_row(one)) for one in ALL])
     whole = path.read_bytes()
     start = whole.index(b"CREATE TABLE topics") - 40
@@ -317,7 +319,7 @@ def test_a_damaged_schema_of_a_database_is_an_error_in_words(tmp_path: Path) -> 
         ((9, START, string2("x")), "1 messages belong to topics that are not in the database"),
     ],
 )
-def test_rows_that_make_no_message_are_counted(
+def test_rows_that_form_no_message_are_counted(
     row: tuple[int, object, bytes], said: str, tmp_path: Path
 ) -> None:
     path = make_db3(tmp_path / "a.db3", [Row()], [*((1, *_row(one)) for one in ALL), row])
@@ -354,7 +356,7 @@ BAGS: dict[str, tuple[BagLayout, Sequence[str]]] = {
 
 
 @pytest.mark.parametrize("name", BAGS)
-def test_the_index_of_a_bag_is_not_believed(name: str, tmp_path: Path) -> None:
+def test_the_index_of_a_bag_is_not_trusted(name: str, tmp_path: Path) -> None:
     layout, said = BAGS[name]
     path = make_bag(tmp_path / "a.bag", [Topic()], MESSAGES_1, layout)
     assert texts(path) == ALL
@@ -365,7 +367,7 @@ def test_the_index_of_a_bag_is_not_believed(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", ["none", "bz2", "lz4"])
-def test_a_bag_may_end_anywhere(compression: str, tmp_path: Path) -> None:
+def test_a_bag_may_be_truncated_anywhere(compression: str, tmp_path: Path) -> None:
     whole = make_bag(
         tmp_path / "a.bag", [Topic()], MESSAGES_1, BagLayout(compression=compression)
     ).read_bytes()

@@ -1,4 +1,4 @@
-"""What tests of recordings share."""
+"""Shared helpers of the tests of recordings."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def wait_for_size(path: Path, size: int) -> None:
 
 
 def counted(domain: str, channel: str) -> int:
-    """Messages that recorders of the domain have received."""
+    """The number of messages that recorders of the domain have received."""
     [pid] = recorders(domain)
     return int(ask(domain, pid, {"do": "status"})["channels"].get(channel, {}).get("received", 0))
 
 
 def make_recording(path: Path, count: int = 20) -> None:
-    """`count` scans and images, 10 ms apart."""
+    """Writes `count` scans and images, 10 ms apart."""
     recording = McapRecording(path, TypeBook())
     scan_id = hyphos.TypeId("hyphos.msgs.LaserScan", "protobuf")
     image_id = hyphos.TypeId("hyphos.msgs.Image", "attached")

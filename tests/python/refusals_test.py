@@ -1,4 +1,4 @@
-"""Messages that a node refuses are counted where everybody can read it, and logged seldom."""
+"""A parameter that any process can read counts refused messages. The log is rate-limited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_count_is_read_from_another_process(
     assert out.split()[-1] == "3"
 
 
-def test_the_count_goes_on_after_a_restart(domain: str, tmp_path: Path) -> None:
+def test_the_count_continues_after_a_restart(domain: str, tmp_path: Path) -> None:
     words = ["test", "--hyphos-domain", domain, "--hyphos-state", str(tmp_path)]
     for life in (1, 2):
         with hyphos.Node.open("tester", words) as node:
@@ -41,7 +41,7 @@ def test_the_count_goes_on_after_a_restart(domain: str, tmp_path: Path) -> None:
             wait_until(lambda: any(tmp_path.iterdir()), "the state")
 
 
-def test_threads_lose_no_count(node: hyphos.Node) -> None:
+def test_concurrent_refusals_are_all_counted(node: hyphos.Node) -> None:
     refusals = hyphos.Refusals(node)
 
     def refuse() -> None:

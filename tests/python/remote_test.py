@@ -1,5 +1,6 @@
-"""hyphos run on other machines. A program named ssh stands for the real one, which is tried at the
-end where there is an sshd."""
+"""`hyphos run` on other machines. A script named ssh replaces the real program. The last test uses
+the real one where an sshd exists.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from helpers import Cli, Program, Start, wait_until, write_program
 from launch_test import NODES, RESTART, alive, children_of, pid_of, runs, until_line
 from launch_test import Robot as LocalRobot
 
-# Takes what ssh takes, and does "there" what it would: a shell runs the words.
+# Accepts the arguments of ssh, and runs the remote words in a shell here.
 SSH = """#!/bin/sh
 while [ "$1" != "--" ]; do shift; done
 [ "$2" = "nobody@far" ] && { echo "nobody@far: Permission denied (publickey)." >&2; exit 255; }
@@ -28,7 +29,7 @@ exec sh -c "$3"
 
 
 class Robot(LocalRobot):
-    """A plan of two hosts, of which `far` is reached by ssh. It has a folder of its own."""
+    """A plan of two hosts. ssh reaches the host `far`, which has a separate folder."""
 
     def __init__(self, folder: Path, domain: str) -> None:
         super().__init__(folder, domain)
@@ -85,7 +86,7 @@ def test_processes_of_both_machines_run_and_end_in_order(hyphos_start: Start, ro
     assert times == sorted(times)
 
 
-def test_a_killed_process_there_is_back(hyphos_start: Start, robot: Robot) -> None:
+def test_a_killed_remote_process_restarts(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.two_hosts({}, {"counter": ("Counter", RESTART)})
     program = run(hyphos_start, robot, plan)
     until_line(program, "started counter")
@@ -96,14 +97,14 @@ def test_a_killed_process_there_is_back(hyphos_start: Start, robot: Robot) -> No
 
 
 def agent_of(program: Program) -> int:
-    """The agent: the child of the launcher whose command says so."""
+    """The pid of the agent: the child of the launcher with "agent" in its command line."""
     for child in children_of(program.popen.pid):
         if b"agent" in Path(f"/proc/{child}/cmdline").read_bytes():
             return child
     raise AssertionError("there is no agent")
 
 
-def test_losing_the_link_ends_what_runs_there(hyphos_start: Start, robot: Robot) -> None:
+def test_losing_the_connection_ends_the_remote_processes(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.two_hosts({"near": ("quiet", "")}, {"counter": ("Counter", "")})
     program = run(hyphos_start, robot, plan)
     until_line(program, "started counter")
@@ -114,7 +115,7 @@ def test_losing_the_link_ends_what_runs_there(hyphos_start: Start, robot: Robot)
     assert program.end()[0] == 1
 
 
-def test_a_killed_launcher_ends_what_runs_there(hyphos_start: Start, robot: Robot) -> None:
+def test_a_killed_launcher_ends_the_remote_processes(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.two_hosts({}, {"counter": ("Counter", "")})
     program = run(hyphos_start, robot, plan)
     pid = pid_of(robot, "counter")
@@ -140,7 +141,7 @@ def test_a_plan_that_differs_is_refused(hyphos_cli: Cli, robot: Robot) -> None:
     code, out, err = hyphos_cli("run", plan)
     assert code == 1
     assert "its plan robot.yaml is not the one here; copy it there" in err
-    assert "started" not in out  # nothing, anywhere
+    assert "started" not in out  # no process, on either machine
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_plan_that_differs_is_refused(hyphos_cli: Cli, robot: Robot) -> None:
         ({"workdir": "/gone"}, "can't cd to /gone"),
     ],
 )
-def test_what_keeps_an_agent_from_answering_is_told(
+def test_an_agent_that_cannot_start_is_reported(
     hyphos_cli: Cli, robot: Robot, host: dict[str, str], message: str
 ) -> None:
     plan = robot.two_hosts({}, {"far": ("quiet", "")}, **host)
@@ -163,7 +164,7 @@ def test_what_keeps_an_agent_from_answering_is_told(
     assert "try it by hand: ssh -T" in err
 
 
-def test_live_shows_what_runs_there(hyphos_start: Start, robot: Robot) -> None:
+def test_live_shows_remote_processes(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.two_hosts({}, {"counter": ("Counter", "")})
     program = run(hyphos_start, robot, plan, "--live", "--quiet")
     until_line(program, r"counter +running +\d+ +[\d.]+ % +[1-9][\d.]* MB +0 +far")
@@ -176,7 +177,7 @@ SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 
 @pytest.fixture
 def sshd(tmp_path: Path) -> Iterator[tuple[int, Path]]:
-    """A real one for this user, on a port of its own: (port, key to come in with)."""
+    """A real sshd for this user, on a separate port: (port, private key)."""
     if not Path(SSHD).exists():
         pytest.skip("there is no sshd: apt install openssh-server")
     for name in ("host_key", "user_key"):
@@ -214,7 +215,7 @@ def sshd(tmp_path: Path) -> Iterator[tuple[int, Path]]:
             server.terminate()
 
 
-def test_with_a_real_sshd(
+def test_a_plan_runs_over_a_real_sshd(
     hyphos_start: Start,
     tmp_path: Path,
     domain: str,
@@ -222,7 +223,7 @@ def test_with_a_real_sshd(
 ) -> None:
     port, key = sshd
     robot = Robot(tmp_path, domain)
-    # sshd hands on no environment: the path of the package goes into the command.
+    # sshd passes no environment on, so the package path goes into the command.
     robot.hyphos.write_text(
         f"#!/bin/sh\nPYTHONPATH={os.pathsep.join(p for p in sys.path if p)} "
         f'exec {sys.executable} -m hyphos "$@"\n'
@@ -240,7 +241,7 @@ def test_with_a_real_sshd(
     os.kill(pid_of(robot, "counter"), signal.SIGKILL)
     until_line(program, "counter is back")
     pid = pid_of(robot, "counter")
-    # The cable is pulled: the connection of sshd's side goes.
+    # Break the connection on sshd's side, as a pulled cable would.
     [client] = [
         child
         for child in children_of(program.popen.pid)

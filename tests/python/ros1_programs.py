@@ -1,4 +1,4 @@
-"""Programs of ROS 1 that Debian has, in a graph of their own."""
+"""The ROS 1 programs of Debian, in a separate graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helpers import PATIENCE_S, Program, Start
 
 PROGRAMS = Path(__file__).parents[2] / "build/release/tests/gateway/ros1"
 TOOLS = ("rosmaster", "rostopic", "rosnode", "rosservice", "rosparam")
-SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's rospy is for
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian ships rospy for this interpreter only
 
 
 def _has_rospy() -> bool:
@@ -28,7 +28,7 @@ needs_ros1 = pytest.mark.skipif(
     reason="ROS 1 is not installed (scripts/setup core ros)",
 )
 
-# rospy has a thread for each publisher, and print() writes a line and its end apart.
+# rospy has a thread for each publisher, and print() writes a line and its end separately.
 LISTENER = """
 import sys
 import rospy
@@ -43,7 +43,7 @@ rospy.spin()
 
 
 class Ros:
-    """A graph of ROS: how its programs find the master."""
+    """A ROS graph: the environment with the master for its programs."""
 
     def __init__(self, start: Start, master: str, folder: Path) -> None:
         self._start = start
@@ -55,14 +55,14 @@ class Ros:
         }
 
     def start(self, *words: str) -> Program:
-        """A node that runs on."""
+        """Starts a node that keeps running."""
         return self._start("env", *(f"{k}={v}" for k, v in self.variables.items()), *words)
 
     def script(self, text: str) -> Program:
         return self.start(SYSTEM_PYTHON, "-c", text)
 
     def run(self, *words: str) -> str:
-        """What a command prints; it must succeed."""
+        """The output of a command, which must succeed."""
         done = subprocess.run(
             words,
             env={**os.environ, **self.variables},

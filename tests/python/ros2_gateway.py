@@ -1,4 +1,4 @@
-"""What the tests of the ros2 gateway have in common, whatever they take for ROS 2."""
+"""Shared helpers of the tests of the ros2 gateway, for every implementation of ROS 2."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from google.protobuf.message_factory import GetMessageClass
 from helpers import Program, Start
 from hyphos.ros.known import descriptors
 
-# Above 100, the ports of DDS are among those that the kernel gives to others.
+# Above 100, the ports of DDS are among the ephemeral ports of the kernel.
 DOMAIN_ID = 1 + os.getpid() % 100
 OTHER_DOMAIN_ID = 1 + (os.getpid() + 50) % 100
 
 
 def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
-    """The package as a ROS has it: messages come with Hyphos, services do not."""
+    """The package std_srvs as in ROS. Hyphos includes the messages of ROS, but not its services."""
     package = folder / "std_srvs"
     (package / "srv").mkdir(parents=True)
     (package / "package.xml").write_text(
@@ -41,7 +41,7 @@ def tank_msgs(folder: Path) -> Path:
 
 
 def set_bool(package: Path) -> tuple[Any, Any]:
-    """Request and reply of std_srvs/srv/SetBool, as channels carry them."""
+    """The request and reply of std_srvs/srv/SetBool, as channels carry them."""
     pool = descriptor_pool.DescriptorPool()
     for file in FileDescriptorSet.FromString(descriptors([package])).file:
         pool.Add(file)
@@ -51,7 +51,7 @@ def set_bool(package: Path) -> tuple[Any, Any]:
 
 
 def skip_without_ros2(told: str) -> None:
-    """Skips if what a gateway told is that this build has none."""
+    """Skips the test if the gateway reports that this build has no ROS 2 support."""
     if "install libfastrtps-dev" in told:
         pytest.skip(told.strip())
 

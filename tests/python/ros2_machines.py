@@ -1,5 +1,6 @@
-"""Two machines, as network namespaces, and programs of ROS 2 on them: two releases of Cyclone DDS,
-set up as rmw_cyclonedds_cpp does, and Fast DDS as rmw_fastrtps_cpp does."""
+"""Two machines, as network namespaces, with ROS 2 programs on them: two releases of Cyclone DDS,
+set up as rmw_cyclonedds_cpp does, and Fast DDS, set up as rmw_fastrtps_cpp does.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ RANGES = ("LOCALHOST", "SUBNET")
 
 
 def require(release: str) -> None:
-    """Skips without it."""
+    """Skips the test if the release is not installed."""
     if release != "cyclone_pypi" and not Path(_PROGRAMS[release][0]).exists():
         packages = "libfastrtps-dev" if release == "fastdds" else "cyclonedds-dev cyclonedds-tools"
         pytest.skip(f"no program of ROS on {release}: apt-get install {packages}, then make build")
@@ -42,7 +43,7 @@ def require(release: str) -> None:
 
 
 class RosProcess:
-    """A started program of ROS, which prints a line for each message."""
+    """A started ROS program, which prints a line for each message."""
 
     def __init__(self, program: Program) -> None:
         assert program.line() == "ready"
@@ -51,7 +52,7 @@ class RosProcess:
         threading.Thread(target=self._read, daemon=True).start()
 
     def heard(self, topic: str) -> tuple[int, str]:
-        """Size and first word of its next message of a topic."""
+        """The size and the first word of the next message of a topic."""
         while True:
             try:
                 name, size, word = self._lines.get(timeout=PATIENCE_S).split()
@@ -61,7 +62,7 @@ class RosProcess:
                 return int(size), word
 
     def has_heard(self, within_s: float = 0) -> bool:
-        """Whether a message waits, or comes within this time."""
+        """True if a message is available or arrives within this time."""
         deadline = time.monotonic() + within_s
         while self._lines.empty() and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -78,19 +79,19 @@ class RosProcess:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with a loopback interface, and one with this address."""
+    """A machine with a loopback interface, and an interface with this address."""
 
     namespace: str
     address: str
 
     def words(self, *command: str) -> list[str]:
-        """The prefix that runs a command there."""
+        """The prefix that runs a command on this machine."""
         return ["nsenter", f"--net=/run/netns/{self.namespace}", *command]
 
     def ros(
         self, start: Start, release: str, *words: str, domain_id: int, own: str = ""
     ) -> RosProcess:
-        """A started program of ROS; `own`: the user's additions to the settings of Cyclone DDS."""
+        """Starts a ROS program. `own`: the user's additions to the settings of Cyclone DDS."""
         own_settings = ["env", f"ROS2_NODE_OWN={own}"] if own else []
         command = self.words(*own_settings, *_PROGRAMS[release], str(domain_id), *words)
         return RosProcess(start(*command, keys=True))
@@ -102,7 +103,7 @@ class Machine:
 
 @contextmanager
 def two_machines() -> Iterator[tuple[Machine, Machine]]:
-    """Skips where network namespaces may not be made."""
+    """Skips the test where network namespaces cannot be made."""
     tools = all(shutil.which(word) for word in ("ip", "nsenter"))
     if os.geteuid() != 0 or not tools:
         pytest.skip("network namespaces may not be made here (needs root, ip and nsenter)")

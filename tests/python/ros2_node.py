@@ -1,13 +1,14 @@
-"""A program of ROS 2 without ROS, as a process of its own: Cyclone DDS as rmw_cyclonedds_cpp sets
-it up, with the names, types, QoS and user data that it has on the wire.
+"""A ROS 2 program without ROS, as a separate process. It uses Cyclone DDS as rmw_cyclonedds_cpp
+sets it up, with the same names, types, QoS and user data on the wire.
 
     ros2_node.py DOMAIN_ID RANGE listen TOPIC[,TOPIC...] [best_effort] [latched] [depth=N]
     ros2_node.py DOMAIN_ID RANGE talk TOPIC [best_effort] [latched] [depth=N]
 
-As tests/gateway/ros2/ros2_node.cpp, with another release of Cyclone DDS. Types are written by hand,
-and read at run time: no postponed annotations here."""
+tests/gateway/ros2/ros2_node.cpp does the same with another release of Cyclone DDS. The types are
+written by hand and read at run time, so postponed annotations are not allowed here.
+"""
 
-# Without the package, its base class is nothing that mypy knows.
+# Without the package, mypy does not know its base class.
 # mypy: disable-error-code="call-arg,misc"
 
 import os
@@ -35,13 +36,13 @@ _RANGES = {
     ),
     "SUBNET": f"<Discovery>{_INDEX}</Discovery>",
 }
-# Of the types, as REP-2016 makes them.
+# The hashes of the types by REP-2016.
 STRING_HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 ENTITIES_HASH = "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e"
 
 
 def settings(discovery_range: str, own: str = "") -> str:
-    """CYCLONEDDS_URI of a program; `own`: additions of its user."""
+    """The CYCLONEDDS_URI of a program. `own`: additions of its user."""
     return f"<CycloneDDS><Domain>{_RANGES[discovery_range]}{own}</Domain></CycloneDDS>"
 
 
@@ -77,7 +78,7 @@ def qos_of(words: list[str]) -> Qos:
 
 
 class Node:
-    """One node of ROS in a participant of its own."""
+    """One ROS node in a separate participant."""
 
     def __init__(self, domain_id: int, name: str) -> None:
         self.participant = DomainParticipant(domain_id, qos=Qos(Policy.Userdata(b"enclave=/;")))
@@ -112,7 +113,7 @@ def listen(domain_id: int, name: str, words: list[str]) -> None:
     while True:
         for topic, reader in readers.items():
             for message in reader.take(N=100):
-                if isinstance(message, String):  # else its writer has gone
+                if isinstance(message, String):  # not a String: its writer has ended
                     print(topic, len(message.data), message.data[:40].split(" ")[0], flush=True)
         time.sleep(0.005)
 

@@ -1,7 +1,8 @@
-"""A program of ROS 2 without ROS: Cyclone DDS, with the names and types that ROS 2 has. Types are
-written by hand, and read at run time: no postponed annotations here."""
+"""A ROS 2 program without ROS: Cyclone DDS, with the names and types of ROS 2. The types are
+written by hand and read at run time, so postponed annotations are not allowed here.
+"""
 
-# Without the package, its base class is nothing that mypy knows.
+# Without the package, mypy does not know its base class.
 # mypy: disable-error-code="call-arg,misc"
 
 import time
@@ -74,7 +75,8 @@ class Joy(IdlStruct, typename="sensor_msgs::msg::dds_::Joy_"):
     buttons: sequence[int32]
 
 
-# As rmw_cyclonedds_cpp has services: who asks, and the number of the call, before the fields.
+# As rmw_cyclonedds_cpp encodes services: the client and the number of the call come before the
+# fields.
 @dataclass
 class SetBoolRequest(IdlStruct, typename="std_srvs::srv::dds_::SetBool_Request_"):
     client: uint64
@@ -152,7 +154,7 @@ class RosProgram:
         return DataReader(self._participant, self._topic(name, kind), qos=qos)
 
     def serving(self, name: str, message: str) -> AbstractContextManager[None]:
-        """A service that answers with what it is not asked for, and this message."""
+        """A service that replies with the negated request and this message."""
         replies = self.writer(f"rr/{name}Reply", SetBoolResponse)
         requests = self.reader(f"rq/{name}Request", SetBoolRequest)
 
@@ -170,14 +172,16 @@ class RosProgram:
 
 @contextmanager
 def on_loopback(domain_id: int, discovery: str | None = None) -> Iterator[RosProgram]:
-    """`discovery`: ROS_AUTOMATIC_DISCOVERY_RANGE; none: the user chose the interface."""
+    """A program on the loopback interface. `discovery`: ROS_AUTOMATIC_DISCOVERY_RANGE, or None if
+    the user chose the interface.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CYCLONEDDS_URI", _LOOPBACK if discovery is None else settings(discovery))
         yield RosProgram(domain_id)
 
 
 def take(reader: DataReader[Any], meanwhile: Callable[[], object] = lambda: None) -> Any:
-    """The next message; `meanwhile` is done again and again until it comes."""
+    """The next message. Repeats `meanwhile` until the message arrives."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         meanwhile()
@@ -188,13 +192,13 @@ def take(reader: DataReader[Any], meanwhile: Callable[[], object] = lambda: None
 
 
 def told_by_reader(writer: DataWriter[Any]) -> bytes:
-    """The user data of the one reader that hears this writer."""
+    """The user data of the only reader of this writer."""
     (reader,) = writer.get_matched_subscriptions()
     return _user_data(writer.get_matched_subscription_data(reader))
 
 
 def told_by_writer(reader: DataReader[Any]) -> bytes:
-    """The user data of the one writer that this reader hears."""
+    """The user data of the only writer of this reader."""
     (writer,) = reader.get_matched_publications()
     return _user_data(reader.get_matched_publication_data(writer))
 

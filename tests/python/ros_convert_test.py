@@ -1,4 +1,6 @@
-"""Messages of ROS and back, beside rosbags, which reads and writes them independently."""
+"""ROS messages converted in both directions, compared with rosbags, which reads and writes them
+independently.
+"""
 
 import base64
 import json
@@ -35,7 +37,7 @@ class Randomly:
     def message(self, name: str) -> Any:
         _, fields = self._store.fielddefs[name]
         values = {key: self._value(kind) for key, kind in fields}
-        # What IDL puts where ROS has nothing.
+        # IDL has placeholder fields where ROS has none.
         values.update({key: 0 for key in values if key.startswith("structure_needs")})
         return self._store.types[name](**values)
 
@@ -78,10 +80,10 @@ def _dtype(name: str) -> Any:
 
 
 def _in_order(message: Any) -> Any:
-    """Nanoseconds of less than a second, and seconds that both flavours hold."""
+    """Makes times valid: nanoseconds below one second, and seconds that both ROS versions hold."""
     for key, value in vars(message).items():
         if key == "is_bigendian":
-            setattr(message, key, type(value)(value % 2))  # a flag, whatever its type
+            setattr(message, key, type(value)(value % 2))  # a flag, of any type
         elif type(value).__name__.endswith(("builtin_interfaces__msg__Time", "__msg__Duration")):
             value.nanosec = abs(value.nanosec) % 1_000_000_000
             value.sec = abs(value.sec) % (1 << 31)
@@ -107,7 +109,7 @@ def _ros1_name(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", _names(ROS1))
-def test_what_rosbags_wrote_as_ros1_comes_back_as_it_was(name: str, types: RosTypes) -> None:
+def test_ros1_messages_of_rosbags_survive_a_round_trip(name: str, types: RosTypes) -> None:
     for seed in range(5):
         message = _in_order(Randomly(ROS1, seed).message(name))
         wire = bytes(ROS1.serialize_ros1(message, name))
@@ -116,7 +118,7 @@ def test_what_rosbags_wrote_as_ros1_comes_back_as_it_was(name: str, types: RosTy
 
 
 @pytest.mark.parametrize("name", _names(ROS2))
-def test_what_rosbags_wrote_as_cdr_comes_back_as_it_was(name: str, types: RosTypes) -> None:
+def test_cdr_messages_of_rosbags_survive_a_round_trip(name: str, types: RosTypes) -> None:
     for seed in range(5):
         message = _in_order(Randomly(ROS2, seed).message(name))
         for little in (True, False):
@@ -126,7 +128,7 @@ def test_what_rosbags_wrote_as_cdr_comes_back_as_it_was(name: str, types: RosTyp
 
 
 @pytest.mark.parametrize("name", _names(ROS2))
-def test_json_comes_back_as_it_was_but_for_what_json_has_not(name: str, types: RosTypes) -> None:
+def test_json_survives_a_round_trip(name: str, types: RosTypes) -> None:
     message = _in_order(Randomly(ROS2, 3).message(name))
     made = types.read(name, "cdr", bytes(ROS2.serialize_cdr(message, name)))
     text = types.write(name, "json", made)
@@ -135,7 +137,7 @@ def test_json_comes_back_as_it_was_but_for_what_json_has_not(name: str, types: R
     assert types.write(name, "json", again) == text
 
 
-def test_messages_of_both_flavours_meet_in_the_standard_ones(types: RosTypes) -> None:
+def test_messages_of_both_ros_versions_become_equal(types: RosTypes) -> None:
     message = _in_order(Randomly(ROS1, 1).message("sensor_msgs/msg/LaserScan"))
     scan = types.read(
         "sensor_msgs/LaserScan",
@@ -149,7 +151,7 @@ def test_messages_of_both_flavours_meet_in_the_standard_ones(types: RosTypes) ->
     assert got.ranges.tobytes() == message.ranges.tobytes()
 
 
-def test_an_image_has_its_pixels_beside_it(types: RosTypes) -> None:
+def test_an_image_keeps_its_pixels_in_a_buffer(types: RosTypes) -> None:
     pixels = bytes(range(256)) * 3
     image = Attached(msgs.Image(height=16, width=16, encoding="rgb8", step=48), [pixels])
     for form in ("ros1", "cdr", "json"):
@@ -162,7 +164,7 @@ def test_an_image_has_its_pixels_beside_it(types: RosTypes) -> None:
     assert list(told["header"]["stamp"]) == ["secs", "nsecs"]
 
 
-def test_cbor_reads_as_what_was_written(types: RosTypes) -> None:
+def test_cbor_is_read_as_it_was_written(types: RosTypes) -> None:
     scan = msgs.LaserScan(ranges=[1.0, 2.5], angle_min=-1.0)
     scan.header.frame_id = "laser"
     wire = types.write("sensor_msgs/LaserScan", "cbor", scan)
@@ -184,7 +186,9 @@ def _damaged(wire: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("form", ["ros1", "cdr", "json"])
-def test_damaged_messages_are_refused_or_read_and_never_more(form: Form, types: RosTypes) -> None:
+def test_damaged_messages_are_refused_or_read_without_overreads(
+    form: Form, types: RosTypes
+) -> None:
     state = msgs.JointState(name=["a", "bc"], position=[1.0, 2.0], effort=[3.0])
     state.header.frame_id = "base"
     name = "sensor_msgs/msg/JointState" if form == "cdr" else "sensor_msgs/JointState"
@@ -196,7 +200,7 @@ def test_damaged_messages_are_refused_or_read_and_never_more(form: Form, types: 
             assert error.code == "corrupt"
 
 
-def test_errors_say_which_field(types: RosTypes) -> None:
+def test_errors_name_the_field(types: RosTypes) -> None:
     with pytest.raises(hyphos.Error, match=r"'pose\.pose\.position\.x' is a text, not a number"):
         types.read("nav_msgs/Odometry", "json", b'{"pose":{"pose":{"position":{"x":"1"}}}}')
     with pytest.raises(hyphos.Error, match="has 'rnges', which sensor_msgs/LaserScan has not"):

@@ -1,4 +1,4 @@
-"""ROS definitions for tests: those of Debian's packages, and random ones."""
+"""ROS definitions for tests: the definitions of Debian's packages, and random ones."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WORDS = ("x", "range", "data", "stamp", "of", "n2", "descriptor", "class", "siz
 
 
 class RandomDefinitions:
-    """Definitions, each made of the ones before; what they say is kept beside the text."""
+    """Definitions, each built from the previous ones. Their meaning is kept beside the text."""
 
     def __init__(self, seed: int, flavour: Flavour) -> None:
         self._random = random.Random(seed)
         self._strict = flavour is Flavour.ROS2
 
     def package(self, count: int) -> dict[str, str]:
-        """Texts of messages by name."""
+        """The texts of messages, by name."""
         texts: dict[str, str] = {}
         for number in range(count):
             lines = [text for text, _ in self.fields(list(texts))] + list(self._constants())
@@ -39,7 +39,7 @@ class RandomDefinitions:
         return texts
 
     def fields(self, messages: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Lines, and the type and name that each gives a field."""
+        """Lines, and the type and name of the field that each line defines."""
         for number in range(self._random.randrange(8)):
             kind = self._random.choice(_ROS2 if self._strict else _ROS1)
             if messages and self._random.random() < 0.3:
@@ -65,7 +65,7 @@ class RandomDefinitions:
         for line in lines:
             if self._random.random() < 0.3:
                 yield self._random.choice(["", "# about the next", "   # about the last", "  "])
-            constant = "string C" in line  # its value goes to the end of the line in ROS 1
+            constant = "string C" in line  # in ROS 1 its value extends to the end of the line
             yield line if constant or self._random.random() < 0.6 else f"{line}  # why"
 
     def _space(self) -> str:
@@ -73,8 +73,9 @@ class RandomDefinitions:
 
 
 def write_types_of_ros2(folder: Path) -> dict[str, str]:
-    """Packages with all types of ROS 2 Jazzy as rosbags knows them; gives their hashes, too, except
-    of types with a `char`: rosbags takes that of a .msg for that of an .idl."""
+    """Writes packages with all ROS 2 Jazzy types of rosbags and returns their hashes. Types with a
+    `char` have no hash here, because rosbags treats a .msg `char` as an .idl `char`.
+    """
     store = get_typestore(Stores.ROS2_JAZZY)
     hashes = {}
     for name in store.fielddefs:
@@ -88,7 +89,7 @@ def write_types_of_ros2(folder: Path) -> dict[str, str]:
 
 
 def write_package(folder: Path, texts: dict[str, str], kind: str = "msg") -> Path:
-    """PACKAGE/kind/NAME.kind for each; gives the folder back."""
+    """Writes PACKAGE/kind/NAME.kind for each text. Returns the folder."""
     (folder / kind).mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / kind / f"{name}.{kind}").write_text(text)

@@ -1,4 +1,4 @@
-"""Definitions of ROS 1 and ROS 2: what is read, and what is said when it cannot be."""
+"""Definitions of ROS 1 and ROS 2: the parsed result, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read(text: str, flavour: Flavour, kind: str = "msg") -> Interface:
     return parse(text, Name("demo_msgs", kind, "Thing"), flavour, f"Thing.{kind}")
 
 
-def test_a_message_of_ros_1() -> None:
+def test_a_ros_1_message_is_parsed() -> None:
     [thing] = read(
         "Header header\ntime[2] when\nfloat64[36] covariance\nPose[] poses\nother_msgs/P p\n"
         "byte OK=-1\nchar C=255\nstring TEXT= a # b \nbool Yes = True\nfloat32 F=1e3\n",
@@ -36,7 +36,7 @@ def test_a_message_of_ros_1() -> None:
     }  # fmt: skip
 
 
-def test_a_message_of_ros_2() -> None:
+def test_a_ros_2_message_is_parsed() -> None:
     [thing] = read(
         'string<=5 short "a\'b"\nwstring<=3[<=4] wide\nint32[<=3] few [1, -0x2]\n'
         "uint8[2] two [1,2]\nfloat64 third 0.5\nstring[] words [\"a, b\", 'c\\'d', e]\n"
@@ -59,7 +59,7 @@ def test_a_message_of_ros_2() -> None:
     assert values == {"B": 255, "MASK": 5, "QUOTED": " x ", "BIG": 2**64 - 1}
 
 
-def test_comments_stay_with_what_they_are_about() -> None:
+def test_comments_stay_with_their_subject() -> None:
     [thing] = read(
         "# The whole.\n#\n#  More.\n\n# Above one.\nint32 one # beside one\n"
         "          # and below it\n\n#### Above two.\nint32 two\n# Last.\n",
@@ -142,7 +142,7 @@ def test_a_wrong_number_of_parts_is_named(kind: str, text: str, line: int, messa
     assert caught.value.where == f"Thing.{kind}:{line}"
 
 
-def test_a_header_without_its_package_is_one_of_ros_1(tmp_path: Path) -> None:
+def test_a_header_without_its_package_is_a_ros_1_header(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "demo_msgs", {"A": "Header header"})
     for flavour, message in (
         (ROS1, "package 'std_msgs' is not given"),
@@ -160,7 +160,7 @@ def test_a_name_that_ros_does_not_allow_is_refused() -> None:
 
 
 @pytest.mark.parametrize("flavour", list(Flavour))
-def test_random_definitions_are_read_as_they_were_meant(flavour: Flavour) -> None:
+def test_random_definitions_are_read_correctly(flavour: Flavour) -> None:
     for seed in range(200):
         lines = list(RandomDefinitions(seed, flavour).fields(["M0", "M1"]))
         [thing] = read("\n".join(text for text, _ in lines), flavour).parts

@@ -1,5 +1,6 @@
-"""Messages of ROS 1 beside genpy, with which ROS 1's own Python programs read and write them: every
-type of Debian's packages."""
+"""ROS 1 messages compared with genpy, the library of ROS 1's own Python programs: every type of
+Debian's packages.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from hyphos.ros.convert import RosTypes
 from ros_corpus import PACKAGES, SHARE
 
 WRITER = Path(__file__).with_name("genpy_writer.py")
-PYTHON = shutil.which("python3", path="/usr/bin")  # Debian's, for which genpy is installed
+# the interpreter of Debian, because genpy is installed for it
+PYTHON = shutil.which("python3", path="/usr/bin")
 ROUNDS = 3
 
 
@@ -46,7 +48,9 @@ def written() -> list[dict[str, Any]]:
 
 
 def _alike(ours: Any, theirs: Any) -> bool:
-    """JSON has no type for a float of 32 bits: the shortest text that reads as the same one."""
+    """Compares JSON values. JSON has no 32-bit floats, so a number has the shortest text that reads
+    as the same float.
+    """
     if isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(_alike(ours[k], theirs[k]) for k in theirs)
     if isinstance(theirs, list):
@@ -56,7 +60,7 @@ def _alike(ours: Any, theirs: Any) -> bool:
     return bool(ours == theirs)
 
 
-def test_every_type_that_genpy_wrote_comes_back_as_it_was(
+def test_every_genpy_message_survives_a_round_trip(
     types: RosTypes, written: list[dict[str, Any]]
 ) -> None:
     assert len({one["type"] for one in written}) > 140
@@ -66,13 +70,13 @@ def test_every_type_that_genpy_wrote_comes_back_as_it_was(
         assert types.write(one["type"], "ros1", made) == wire, one["type"]
 
 
-def test_values_are_in_the_fields_where_genpy_put_them(
+def test_values_are_in_the_same_fields_as_in_genpy(
     types: RosTypes, written: list[dict[str, Any]]
 ) -> None:
     for one in written:
         made = types.read(one["type"], "ros1", bytes.fromhex(one["wire"]))
         told = json.loads(types.write(one["type"], "json", made))
         assert _alike(told, one["values"]), (one["type"], told, one["values"])
-        # And from there to the same bytes.
+        # The way back gives the same bytes.
         again = types.read(one["type"], "json", json.dumps(one["values"]).encode())
         assert types.write(one["type"], "ros1", again) == bytes.fromhex(one["wire"]), one["type"]

@@ -1,4 +1,6 @@
-"""What ROS knows a type by: md5 sums of ROS 1, hashes of ROS 2, against ROS's own tools."""
+"""The identity of a ROS type: md5 sums of ROS 1 and hashes of ROS 2, compared with the tools of
+ROS.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ genmsg_only = pytest.mark.skipif(
     not GENMSG.is_dir(), reason="no genmsg: apt install python3-genmsg"
 )
 
-# Asks genmsg for the sums of all messages and services of packages, as "package/Name": sum.
+# Computes the sums of all messages and services of packages by genmsg, as "package/Name": sum.
 ASK_GENMSG = """
 import json, sys
 from pathlib import Path
@@ -40,7 +42,7 @@ for folder in folders:
 print(json.dumps(sums))
 """
 
-# Of ROS 1's packages; that of each action's message is genaction's work, too.
+# From ROS 1 packages. The sum of an action's message also depends on genaction.
 SUMS = {
     "std_msgs/String": "992ce8a1687cec8c8bd883ec73ca41d1",
     "std_msgs/Header": "2176decaecbce78abc3b96ef049fabed",
@@ -48,7 +50,7 @@ SUMS = {
     "diagnostic_msgs/DiagnosticStatus": "d0ce08bc6e5ba34c7754f563a9cabaf1",
 }
 
-# What rosidl has written into the code that it generated for these.
+# Hashes that rosidl has written into its generated code for these definitions.
 ADD_TWO_INTS = "int64 a\nint64 b\n---\nint64 sum"
 MOVE_ROBOT = """# Goal
 string command
@@ -106,7 +108,7 @@ HASHES = {
 
 
 def sums_of(library: Library) -> dict[str, str]:
-    """As ASK_GENMSG."""
+    """The same result as that of ASK_GENMSG."""
     found = {}
     for interface in library.asked():
         [thing, *_] = services(interface) or interface.parts
@@ -121,20 +123,20 @@ def sums_of_genmsg(folders: list[Path]) -> dict[str, str]:
 
 
 @HERE
-def test_md5_sums_that_everybody_knows() -> None:
+def test_well_known_md5_sums_are_correct() -> None:
     sums = sums_of(Library.load(PACKAGES))
     assert {name: sums[name] for name in SUMS} == SUMS
 
 
 @HERE
 @genmsg_only
-def test_md5_sums_of_all_types_of_debian_are_genmsgs() -> None:
+def test_md5_sums_of_debian_types_equal_those_of_genmsg() -> None:
     ours = sums_of(Library.load(PACKAGES, Flavour.ROS1))
     assert len(ours) > 150
     assert ours == sums_of_genmsg(PACKAGES)
 
 
-def test_ends_of_lines_do_not_matter(tmp_path: Path) -> None:
+def test_line_endings_do_not_change_md5_sums(tmp_path: Path) -> None:
     text = "string A=b\nint32 x # y\ntime t\n"
     sums = []
     for folder, ending in (("one", "\n"), ("other", "\r\n")):
@@ -145,9 +147,10 @@ def test_ends_of_lines_do_not_matter(tmp_path: Path) -> None:
 
 
 @genmsg_only
-def test_md5_sums_of_random_types_are_genmsgs(tmp_path: Path) -> None:
+def test_md5_sums_of_random_types_equal_those_of_genmsg(tmp_path: Path) -> None:
     texts = RandomDefinitions(3, Flavour.ROS1).package(80)
-    texts = {name: text.replace("\t", " ") for name, text in texts.items()}  # genmsg has no tabs
+    # genmsg does not allow tabs
+    texts = {name: text.replace("\t", " ") for name, text in texts.items()}
     write_package(tmp_path / "random_msgs", texts)
     parts = list(texts.values())
     pairs = enumerate(zip(parts, reversed(parts), strict=True))
@@ -158,7 +161,7 @@ def test_md5_sums_of_random_types_are_genmsgs(tmp_path: Path) -> None:
     assert ours == sums_of_genmsg([tmp_path / "random_msgs"])
 
 
-def test_an_action_of_ros_1_is_the_messages_that_genaction_makes(tmp_path: Path) -> None:
+def test_a_ros_1_action_gives_the_messages_of_genaction(tmp_path: Path) -> None:
     action = "# why\nint32 a\n---\nstring b\n---\nfloat32 c\n"
     write_package(tmp_path / "demo_msgs", {"Go": action}, "action")
     for package, texts in {
@@ -186,7 +189,7 @@ def test_an_action_of_ros_1_is_the_messages_that_genaction_makes(tmp_path: Path)
 
 @HERE
 @genmsg_only
-def test_action_messages_are_those_that_debian_has_made_of_the_same_file(tmp_path: Path) -> None:
+def test_action_messages_equal_those_of_debian(tmp_path: Path) -> None:
     share = PACKAGES[0].parent
     others = [share / one for one in ("std_msgs", "geometry_msgs", "actionlib_msgs")]
     theirs = sums_of_genmsg(PACKAGES)
@@ -205,7 +208,7 @@ def test_action_messages_are_those_that_debian_has_made_of_the_same_file(tmp_pat
         assert all(theirs[name] == md5 for name, md5 in made.items())
 
 
-def test_hashes_that_rosidl_has_written(tmp_path: Path) -> None:
+def test_hashes_equal_those_written_by_rosidl(tmp_path: Path) -> None:
     write_package(tmp_path / "example_interfaces", {"AddTwoInts": ADD_TWO_INTS}, "srv")
     write_package(tmp_path / "robot_control_interfaces", {"MoveRobot": MOVE_ROBOT}, "action")
     write_package(tmp_path / "std_msgs", {"Char": "char data"})
@@ -215,21 +218,22 @@ def test_hashes_that_rosidl_has_written(tmp_path: Path) -> None:
         assert library.type_hash(Name(*text.split("/"))) == f"RIHS01_{digest}"
 
 
-def test_hashes_of_all_types_of_ros_2(tmp_path: Path) -> None:
+def test_hashes_of_all_ros_2_types_are_correct(tmp_path: Path) -> None:
     theirs = write_types_of_ros2(tmp_path)
     library = Library.load([tmp_path], Flavour.ROS2)
     assert {name: library.type_hash(Name(*name.split("/"))) for name in theirs} == theirs
-    # With bounded sequences; this one is of code that rosidl has generated.
+    # A type with bounded sequences. The hash is from code that rosidl has generated.
     bounded = library.type_hash(Name("rcl_interfaces", "msg", "ParameterDescriptor"))
     digest = "52175dbfda6c51153101d33d2a9da05743f66f02d5ab2ca9ec4709b46b73d704"
     assert bounded == f"RIHS01_{digest}"
 
 
-def test_hashes_of_random_types_are_those_of_rosbags(tmp_path: Path) -> None:
+def test_hashes_of_random_types_equal_those_of_rosbags(tmp_path: Path) -> None:
     texts = RandomDefinitions(5, Flavour.ROS2).package(60)
     store = get_typestore(Stores.EMPTY)
     for name, text in texts.items():
-        # rosbags knows no wide strings, no comments behind strings, and takes `char` for IDL's.
+        # rosbags supports no wide strings and no comments after strings, and treats `char` as that
+        # of IDL.
         plain = [line.partition("#")[0].replace("\t", " ") for line in text.split("\n")]
         plain = [one for one in plain if "wstring" not in one and not one.startswith("char")]
         plain = [one for one in plain if " C_" not in one]

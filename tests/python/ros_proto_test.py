@@ -1,4 +1,4 @@
-"""ROS types as protobuf: `hyphos msg import`, and what the descriptors then know."""
+"""ROS types as protobuf: `hyphos msg import`, and the content of the descriptors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMES = {"TIME": "Time", "DURATION": "Duration"}
 
 
 class Descriptors:
-    """What protoc makes of a folder, and the options in it."""
+    """The output of protoc for a folder, and the options in it."""
 
     def __init__(self, folder: Path) -> None:
         out = folder / "set.pb"
@@ -60,8 +60,9 @@ class Descriptors:
 
 
 class FromDescriptors:
-    """Definitions made of nothing but descriptors: if sums and hashes of these are the right ones,
-    nothing that they depend on has been lost."""
+    """Definitions built only from descriptors. If their sums and hashes are right, no part that
+    these depend on has been lost.
+    """
 
     def __init__(self, descriptors: Descriptors, flavour: Flavour) -> None:
         self._told = descriptors.told
@@ -69,14 +70,14 @@ class FromDescriptors:
         self._by_name = {self._name(one): one for one in descriptors.messages(f"{flavour.value}.")}
 
     def find(self, name: Name) -> Message:
-        if name not in self._by_name:  # a time of ROS 2
+        if name not in self._by_name:  # a ROS 2 time
             numbers = {"sec": "int32", "nanosec": "uint32"}
             return Message(name, tuple(Field(Type(v, v), k) for k, v in numbers.items()))
         descriptor = self._by_name[name]
         return Message(name, tuple(self._field(one) for one in descriptor.fields))
 
     def md5(self, descriptor: Any) -> str:
-        """The sum, from the descriptors of the message and those below it."""
+        """The sum, from the descriptors of the message and of the messages in it."""
         message = self.find(self._name(descriptor))
         return md5_sum([message], lambda name: self.md5(self._by_name[name]))
 
@@ -131,9 +132,9 @@ def test_all_types_of_debian_become_protobuf(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flavour", list(Flavour))
-def test_descriptors_of_random_types_have_lost_nothing(tmp_path: Path, flavour: Flavour) -> None:
+def test_descriptors_of_random_types_lose_nothing(tmp_path: Path, flavour: Flavour) -> None:
     texts = RandomDefinitions(11, flavour).package(60)
-    plain = {  # a sum has constants as they were written; the options have their values
+    plain = {  # a sum needs constants as written, but the options hold their values
         name: "\n".join(line for line in text.split("\n") if " C_" not in line)
         for name, text in texts.items()
     }
@@ -151,7 +152,7 @@ def test_descriptors_of_random_types_have_lost_nothing(tmp_path: Path, flavour: 
             assert type_hash(again.find(name), again.find) == told.type_hash
 
 
-def test_descriptors_of_all_types_of_ros_2_have_lost_nothing(tmp_path: Path) -> None:
+def test_descriptors_of_all_ros_2_types_lose_nothing(tmp_path: Path) -> None:
     hashes = write_types_of_ros2(tmp_path / "share")
     made = do_import([tmp_path / "share"], tmp_path / "out")
     again = FromDescriptors(made, Flavour.ROS2)
@@ -171,8 +172,8 @@ def test_constants_are_enums_and_options(tmp_path: Path) -> None:
     message = made.message("ros1.demo_msgs.msg.C")
     [enum] = message.enum_types
     values = {one.name: one.number for one in enum.values}
-    # protoc takes A2 and a_2 for one name, and A3 and CONSTANT_A3: the second of each can only be
-    # had from the options.
+    # For protoc, A2 and a_2 are one name, and so are A3 and CONSTANT_A3. The second of each is only
+    # in the options.
     assert values == {"A": 0, "B": 1, "ALSO_B": 1, "NEG": -1, "a_2": 2, "CONSTANT_A3": 7}
     constants = made.told(message, "type").constants
     assert {one.name: one.value for one in constants} == {
@@ -182,7 +183,7 @@ def test_constants_are_enums_and_options(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_names_that_would_collide_get_other_ones_and_keep_theirs_in_ros(tmp_path: Path) -> None:
+def test_colliding_names_are_changed_and_keep_their_ros_names(tmp_path: Path) -> None:
     names = [
         *("K", "k", "ref_1", "ref1", "descriptor", "class", "message", "Constant", "OK", "from"),
         *("ranges_size", "clear_x", "x", "stamp_ns", "string", "Bad", "New", "option"),
@@ -207,7 +208,7 @@ def test_names_that_would_collide_get_other_ones_and_keep_theirs_in_ros(tmp_path
     subprocess.run(compiler, check=True)
 
 
-def test_numbers_of_fields_follow_the_order_and_avoid_those_of_protobuf(tmp_path: Path) -> None:
+def test_field_numbers_follow_the_order_and_skip_reserved_ones(tmp_path: Path) -> None:
     text = "\n".join(f"bool a{number}" for number in range(19010))
     made = do_import(
         [write_package(tmp_path / "m", {"Many": text})], tmp_path / "out", Flavour.ROS1
@@ -217,7 +218,7 @@ def test_numbers_of_fields_follow_the_order_and_avoid_those_of_protobuf(tmp_path
     assert numbers[18997:19001] == [18998, 18999, 20000, 20001]
 
 
-def test_services_and_actions_of_ros_2_bring_all_that_travels(tmp_path: Path) -> None:
+def test_ros_2_services_and_actions_include_all_wire_types(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "demo", {"Ask": "---\nbool yes true"}, "srv")
     write_package(folder, {"Go": "float32 far\n---\n---\nbuiltin_interfaces/Time at"}, "action")
     made = do_import([folder], tmp_path / "out", Flavour.ROS2)
@@ -233,14 +234,14 @@ def test_services_and_actions_of_ros_2_bring_all_that_travels(tmp_path: Path) ->
     assert made.told(yes, "field").default_value == "true"
 
 
-def test_what_is_imported_can_be_used_by_the_other_commands(tmp_path: Path) -> None:
+def test_imported_types_work_in_the_other_commands(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "demo", {"Note": "string text\nuint8[] raw\nduration left"})
     do_import([folder], tmp_path / "out", Flavour.ROS1)
     note = TypeBook([tmp_path / "out"]).get("ros1.demo.msg.Note")(text="hi", raw=b"\1", left_ns=-5)
     assert type(note).FromString(note.SerializeToString()) == note
 
 
-def test_generated_classes_of_python_know_their_type_in_ros(tmp_path: Path) -> None:
+def test_generated_python_classes_contain_their_ros_type(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "demo", {"Note": "float64[36] from\nint8 A=1"})
     do_import([folder], tmp_path, Flavour.ROS1)
     file = "ros1/demo/msg/Note.proto"
@@ -258,15 +259,13 @@ print(field.type == ros.Field.FLOAT64, field.count == ros.Field.FIXED, Note.A)
     assert done.stdout == "demo/Note 36 from: 1\n\nTrue True 1\n"
 
 
-def test_a_file_brings_what_it_needs_of_its_package_and_nothing_else(tmp_path: Path) -> None:
+def test_a_file_imports_only_the_types_that_it_needs(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "demo", {"A": "B b", "B": "int32 x", "C": "broken here 1"})
     made = do_import([folder / "msg" / "A.msg"], tmp_path / "out", Flavour.ROS1)
     assert [one.name for one in made.messages("ros1.")] == ["B", "A"]
 
 
-def test_import_says_what_it_wrote_and_show_what_a_type_holds(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_import_lists_its_files_and_show_prints_a_type(hyphos_cli: Cli, tmp_path: Path) -> None:
     write_package(tmp_path / "demo_msgs", {"Pose": "# Where.\nbyte N=3\nfloat32[2] xy\ntime stamp"})
     write_package(tmp_path / "demo_msgs", {"Ask": "Pose near\n---\nPose[] found"}, "srv")
     code, out, err = hyphos_cli("msg", "import", "demo_msgs", "-o", "protos")
@@ -359,7 +358,7 @@ MISTAKES: list[tuple[Make, list[str], str, str]] = [
 
 
 @pytest.mark.parametrize(("make", "paths", "message", "advice"), MISTAKES)
-def test_a_mistake_is_told_with_a_remedy_and_writes_nothing(
+def test_a_mistake_has_a_remedy_and_writes_nothing(
     hyphos_cli: Cli, tmp_path: Path, make: Make, paths: list[str], message: str, advice: str
 ) -> None:
     make(tmp_path)
@@ -370,7 +369,7 @@ def test_a_mistake_is_told_with_a_remedy_and_writes_nothing(
     assert not list(tmp_path.glob("out/*"))
 
 
-def test_the_missing_package_is_named_where_it_lies(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_package_is_named_with_its_folder(hyphos_cli: Cli, tmp_path: Path) -> None:
     write_package(tmp_path / "a_msgs", {"A": "b_msgs/B b\ntime t"})
     write_package(tmp_path / "b_msgs", {"B": ""})
     _, _, err = hyphos_cli("msg", "import", "a_msgs")
@@ -378,9 +377,7 @@ def test_the_missing_package_is_named_where_it_lies(hyphos_cli: Cli, tmp_path: P
     assert hyphos_cli("msg", "import", "a_msgs", "b_msgs")[0] == 0
 
 
-def test_what_was_imported_before_stays_if_the_next_import_fails(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_a_failed_import_keeps_earlier_imports(hyphos_cli: Cli, tmp_path: Path) -> None:
     folder = write_package(tmp_path / "a_msgs", {"A": "time t", "B": "int32 x"})
     assert hyphos_cli("msg", "import", "a_msgs", "-o", "out")[0] == 0
     before = {one: one.read_text() for one in (tmp_path / "out").rglob("*.proto")}
@@ -390,7 +387,7 @@ def test_what_was_imported_before_stays_if_the_next_import_fails(
     assert not list((tmp_path / "out").glob(".hyphos-*"))
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_named(hyphos_cli: Cli, tmp_path: Path) -> None:
     write_package(tmp_path / "a_msgs", {"A": "time t"})
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "ros1").write_text("in the way")
@@ -401,7 +398,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(hyphos_cli: Cli, tmp_path: 
     assert [one.name for one in (tmp_path / "out").rglob("*") if one.is_file()] == ["ros1"]
 
 
-def test_package_xml_names_the_package_and_its_ros(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_package_xml_gives_the_name_and_ros_version(hyphos_cli: Cli, tmp_path: Path) -> None:
     folder = write_package(tmp_path / "folder", {"A": "string data"})
     manifest = "<package><name>real_msgs</name><depend>rosidl_default_generators</depend></package>"
     (folder / "package.xml").write_text(manifest)

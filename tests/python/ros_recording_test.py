@@ -1,4 +1,4 @@
-"""Recordings of ROS, read and replayed."""
+"""Reads and replays ROS recordings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ros_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return file
 
 
-def test_ros_messages_become_ours_field_by_field(ros_file: Path) -> None:
+def test_ros_messages_are_converted_field_by_field(ros_file: Path) -> None:
     source = open_source(ros_file)
     problems = {track.channel: track.problem for track in source.tracks}
     assert problems.pop("strange") == "hyphos.msgs has no shape_msgs/msg/Plane"
@@ -79,4 +79,4 @@ def test_topics_become_channels() -> None:
 
 
 def test_the_summary_has_a_known_name() -> None:
-    assert SUMMARY == "hyphos.recording"  # documented: other tools look for it
+    assert SUMMARY == "hyphos.recording"  # documented, because other tools search for it

@@ -1,4 +1,4 @@
-"""Recordings of ROS 1 and ROS 2 with a message of every kind, made by another library."""
+"""Recordings of ROS 1 and ROS 2 with a message of every kind, written by another library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 
 def ros_messages(store: Any, *, ros1: bool) -> list[tuple[str, str, Any]]:
-    """(topic, type, message) of a few types that show every rule of the mapping."""
+    """(topic, type, message) of a few types that cover every rule of the mapping."""
     t = store.types
     header = {"seq": 4} if ros1 else {}
     stamp = t["builtin_interfaces/msg/Time"](sec=3, nanosec=7)

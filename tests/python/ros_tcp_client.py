@@ -1,14 +1,14 @@
-"""A client of ROS-TCP that is byte for byte what ROS-TCP-Connector 0.7 is on the wire, as built for
-ROS 1 and as built for ROS 2. Uses nothing of Hyphos.
+"""A ROS-TCP client with exactly the wire format of ROS-TCP-Connector 0.7, built for ROS 1 or for
+ROS 2. It uses no part of Hyphos.
 
-What it does as the connector does:
-- A thread writes what is queued, piece by piece, as the connector's serializer makes pieces, and
-  leaves Nagle's algorithm on. After a second without anything it writes a sign of life.
-- Each publisher is registered twice when it connects.
-- Built for ROS 2, each text ends with a NUL that its length counts: names, and JSON of commands.
+It behaves as the connector does:
+- A thread writes the queue in the pieces of the connector's serializer, and leaves Nagle's
+  algorithm on. After an idle second it writes a keep-alive.
+- Each publisher is registered twice at the connection.
+- Built for ROS 2, each text (names, and JSON of commands) ends with a NUL that its length includes.
 - It reads names literally, as ASCII, and JSON of commands strictly: a NUL in either is an error.
-- The frame behind `__response` or `__request` is the body, whatever its name.
-- Its deserializer raises on a body that is too short.
+- The frame after `__response` or `__request` is the body, with any name.
+- Its deserializer raises an error for a body that is too short.
 
 As a program (`ros_tcp_client.py PORT`) it publishes and subscribes as fast as it can, until it is
 killed.
@@ -43,20 +43,21 @@ def pieces(name: str, payload: bytes, *, ros2: bool = False) -> list[bytes]:
 
 
 def string_message(text: str) -> bytes:
-    """std_msgs/String as ROS 1 writes it."""
+    """std_msgs/String in the ROS 1 encoding."""
     data = text.encode()
     return struct.pack("<I", len(data)) + data
 
 
 def string_message_cdr(text: str) -> bytes:
-    """std_msgs/msg/String as ROS 2 writes it."""
+    """std_msgs/msg/String in the ROS 2 encoding."""
     data = text.encode() + b"\0"
     return b"\0\1\0\0" + struct.pack("<I", len(data)) + data
 
 
 class Deserializer:
-    """Reads the fields of a message one after another, as the connector's does. Raises where that
-    one throws: at the end of the data."""
+    """Reads the fields of a message one after another, as the connector does. Raises an error at
+    the end of the data, where the connector throws.
+    """
 
     def __init__(self, data: bytes, *, ros2: bool) -> None:
         self._data = data
@@ -79,7 +80,7 @@ class Deserializer:
         return data[:-1].decode()
 
     def fields(self, kinds: str) -> list[Any]:
-        """`kinds`: codes of `struct` for numbers, s for texts."""
+        """Reads several fields. `kinds`: codes of `struct` for numbers, s for texts."""
         return [self.text() if kind == "s" else self.number(kind) for kind in kinds]
 
     def _take(self, count: int) -> bytes:
@@ -90,7 +91,7 @@ class Deserializer:
 
 
 class RosTcpClient:
-    """Speaks as the connector does: a sign of life first, each publisher registered twice."""
+    """A client that follows the connector: a keep-alive first, each publisher registered twice."""
 
     def __init__(self, port: int, timeout_s: float = 60.0, *, ros2: bool = False) -> None:
         self.ros2 = ros2
@@ -120,11 +121,11 @@ class RosTcpClient:
             pass  # the reader detects the closed connection
 
     def string(self, text: str) -> bytes:
-        """std_msgs/String in the client's flavour."""
+        """std_msgs/String in the client's encoding."""
         return string_message_cdr(text) if self.ros2 else string_message(text)
 
     def message(self, kinds: str, *values: Any) -> bytes:
-        """A message in the client's flavour, of fields as for Deserializer.fields()."""
+        """A message in the client's encoding, with fields as for Deserializer.fields()."""
         data = bytearray()
         for kind, value in zip(kinds, values, strict=True):
             code = "I" if kind == "s" else kind
@@ -144,7 +145,9 @@ class RosTcpClient:
         self._queue.put(pieces(name, payload, ros2=self.ros2))
 
     def send_at_once(self, name: str, payloads: list[bytes]) -> None:
-        """In one segment, as a kernel joins data that waits for an acknowledgement."""
+        """Sends the payloads in one segment, as a kernel joins data while an acknowledgement is
+        outstanding.
+        """
         self._queue.put([b"".join(frame(name, one, ros2=self.ros2) for one in payloads)])
 
     def command(self, name: str, **values: Any) -> None:
@@ -162,7 +165,7 @@ class RosTcpClient:
         return bytes(data)
 
     def read(self) -> tuple[str, bytes]:
-        """The next frame. A command has to be JSON."""
+        """The next frame. A command must be JSON."""
         (length,) = struct.unpack("<i", self._exactly(4))
         name = self._exactly(length).decode("ascii")
         (length,) = struct.unpack("<i", self._exactly(4))
@@ -174,7 +177,7 @@ class RosTcpClient:
         return name, payload
 
     def read_named(self, wanted: str) -> bytes:
-        """The next frame of that name; passes over others."""
+        """The next frame of that name. Skips others."""
         while True:
             name, payload = self.read()
             if name == wanted:
@@ -186,7 +189,7 @@ class RosTcpClient:
         return text
 
     def sync(self) -> None:
-        """Returns when the gateway has handled all that was sent. Passes over what came before."""
+        """Returns when the gateway has handled all earlier messages. Skips frames before that."""
         sent = {"request_time": f"ping {next(self._pings)}"}
         self.command("__ping", **sent)
         assert json.loads(self.read_named("__ping_response")) == sent
@@ -204,7 +207,7 @@ class RosTcpClient:
         return dict(zip(told["topics"], told["types"], strict=True))
 
     def call(self, service: str, request: bytes) -> bytes:
-        """Calls a service that was registered; passes over what comes before the answer."""
+        """Calls a registered service. Skips frames before the reply."""
         number = next(self._calls)
         self.command("__request", srv_id=number)
         self.send(service, request)
@@ -212,11 +215,13 @@ class RosTcpClient:
         return self.read()[1]
 
     def call_read(self, service: str, request: bytes, kinds: str) -> list[Any]:
-        """The same, as the connector's user has it: the fields of the answer, or an exception."""
+        """Calls a service as a user of the connector does. Returns the fields of the reply, or
+        raises an error.
+        """
         return self.deserialize(self.call(service, request), kinds)
 
     def answer(self, service: str, reply: bytes) -> bytes:
-        """Waits for a request to a service of this client, and answers it."""
+        """Waits for a request to a service of this client, and replies to it."""
         number = json.loads(self.read_named("__request"))["srv_id"]
         name, request = self.read()
         assert name == service

@@ -1,4 +1,4 @@
-"""A rosbridge on a graph in memory, and what tests do with it besides the clients of others."""
+"""A rosbridge gateway on an in-memory graph, and a raw client for tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Gateway:
 
     @property
     def open(self) -> int:
-        """Publishers, subscriptions and servers of all clients."""
+        """The number of publishers, subscriptions and servers of all clients."""
         return int(self._ask("")[0])
 
     def until_open(self, count: int) -> None:
@@ -42,7 +42,7 @@ class Gateway:
 
 
 class RawClient:
-    """Speaks the protocol as it is told to, and no more."""
+    """A client that sends exactly the given operations."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket

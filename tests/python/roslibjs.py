@@ -1,4 +1,4 @@
-"""roslibjs, from npm: the last version that is one file, and the present one."""
+"""roslibjs from npm: the last version in one file, and the current one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from threading import Thread
 
 import pytest
 
-CLASSIC = "roslib@1.4.1"  # the last that is one file, which a page can have without a server
+CLASSIC = "roslib@1.4.1"  # the last version in one file, which a page can load without a server
 MODERN = "roslib@2.1.0"
 NPM = shutil.which("npm")
 needs_npm = pytest.mark.skipif(NPM is None, reason="no npm to fetch roslibjs with")
@@ -35,13 +35,13 @@ def installed(folder: Path, package: str) -> Path:
 
 
 def write_page(folder: Path, package: str, script: str) -> None:
-    """index.html, which has `ROSLIB` of that package, installed below its folder."""
+    """Writes index.html, with `ROSLIB` of the package installed below the folder."""
     own = folder / "node_modules" / "roslib" / "importmap.js"
-    if own.exists():  # what it names on the net lies beside it
+    if own.exists():  # local files replace the network addresses
         named = re.compile(r"https://unpkg\.com/((?:@[\w.-]+/)?[\w.-]+)@[\w.-]+/")
         local = named.sub(r"/node_modules/\1/", own.read_text())
         local = local.replace("https://unpkg.com/", "/node_modules/")
-        # The file that it names there is for Node: a browser finds no default export in it.
+        # The named file is for Node: a browser finds no default export in it.
         local = local.replace("eventemitter3/index.mjs", "eventemitter3/dist/eventemitter3.esm.js")
         (own.parent / "local.js").write_text(local)
     head = f'<!doctype html><meta charset="utf-8"><title>{package}</title>'
@@ -55,7 +55,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Its address."""
+    """Serves the folder over HTTP and returns the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()

@@ -1,4 +1,4 @@
-"""hyphos run: processes of a plan, their output, and how they end."""
+"""`hyphos run`: processes of a plan, their output, and their end."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Robot:
         (folder / "nodes.py").write_text(NODES)
 
     def plan(self, nodes: dict[str, str], extra: str = "") -> str:
-        """One process for each node; `nodes` maps its name to its class."""
+        """Writes a plan with one process for each node. `nodes` maps a node's name to its class."""
         lines = [f"hyphos: 1\ndomain: {self.domain}\nprocesses:"]
         lines += [f"  {name}_process: {{nodes: [{name}]}}" for name in nodes]
         lines += ["nodes:"]
@@ -76,7 +76,7 @@ def robot(tmp_path: Path, domain: str) -> Robot:
     return Robot(tmp_path, domain)
 
 
-def test_processes_talk_and_end_when_told(hyphos_start: Start, robot: Robot) -> None:
+def test_processes_communicate_and_end_on_request(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker", "listener": "Listener"})
     program = hyphos_start("run", plan, "--logs", str(robot.folder / "logs"))
     heard = Inbox()
@@ -92,7 +92,7 @@ def test_processes_talk_and_end_when_told(hyphos_start: Start, robot: Robot) -> 
     assert log(robot, "talker_process") == "talker is up\n"
 
 
-def test_tools_take_part_in_what_goes_by_zeromq(
+def test_tools_join_channels_over_zeromq(
     hyphos_start: Start, hyphos_cli: Cli, robot: Robot
 ) -> None:
     channel = (
@@ -116,18 +116,18 @@ def test_tools_take_part_in_what_goes_by_zeromq(
     heard = Inbox()
     with hyphos.Node.open("outside", domain=robot.domain) as node:
         node.subscribe("word", String, heard)
-        # For long enough that both are connected, and not only the first.
+        # Long enough to connect both subscribers, and not only the first.
         words = ("pub", "word", "String", "{data: outside}", "--rate", "50", "-n", "250")
         code, out, _ = hyphos_cli("channel", *words, *here)
         assert code == 0
         wait_until(lambda: any(word.data == "outside" for word in heard.items), "the publication")
-    # The listener and this test: both got what the tool published.
+    # Both the listener and this test received the tool's message.
     assert "nobody subscribes" not in out
     assert program.stop()[0] == 0
 
 
 def recorded(robot: Robot, channel: str) -> bool:
-    """Whether a recorder has got something of a channel."""
+    """True if a recorder has received a message of a channel."""
     return bool(recorders(robot.domain)) and counted(robot.domain, channel) > 0
 
 
@@ -136,7 +136,7 @@ def log(robot: Robot, process: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def test_the_plan_decides_who_shares_a_process(hyphos_start: Start, robot: Robot) -> None:
+def test_the_plan_assigns_nodes_to_processes(hyphos_start: Start, robot: Robot) -> None:
     path = robot.folder / "one.yaml"
     path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\nprocesses: {{all: {{nodes: [a, b]}}}}\n"
@@ -182,7 +182,7 @@ def test_a_failing_process_ends_the_run(hyphos_cli: Cli, robot: Robot) -> None:
     assert "bad_process failed (1)" in out
 
 
-def test_keep_going_lets_the_others_live(hyphos_start: Start, robot: Robot) -> None:
+def test_keep_going_keeps_the_other_processes_running(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker", "bad": "crashing"})
     words = ("run", plan, "--keep-going", "--logs", str(robot.folder / "logs"))
     program = hyphos_start(*words)
@@ -195,10 +195,10 @@ def test_keep_going_lets_the_others_live(hyphos_start: Start, robot: Robot) -> N
         node.subscribe("word", String, heard)
         heard.wait(5)
     code, _, _ = program.stop()
-    assert code == 1  # it is still told
+    assert code == 1  # the exit code still reports the failure
 
 
-def test_a_process_that_does_not_listen_is_killed(hyphos_start: Start, robot: Robot) -> None:
+def test_a_process_that_ignores_signals_is_killed(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.plan({"mule": "stubborn"})
     program = hyphos_start("run", plan, "--grace", "0.2")
     line = ""
@@ -213,7 +213,7 @@ def test_a_process_that_does_not_listen_is_killed(hyphos_start: Start, robot: Ro
         os.kill(pid, 0)
 
 
-def test_only_what_was_asked_for_is_started(hyphos_cli: Cli, robot: Robot) -> None:
+def test_only_the_selected_processes_start(hyphos_cli: Cli, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker", "listener": "Listener"})
     code, out, _ = hyphos_cli("run", plan, "-p", "talker_process", "--for", "1")
     assert code == 0
@@ -223,7 +223,7 @@ def test_only_what_was_asked_for_is_started(hyphos_cli: Cli, robot: Robot) -> No
     assert "it has talker_process, listener_process" in err
 
 
-def test_an_executable_is_a_node(
+def test_an_executable_can_be_a_node(
     hyphos_cli: Cli, robot: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_program(robot.folder / "program", '#!/bin/sh\necho "arguments: $*"\n')
@@ -251,9 +251,9 @@ def test_a_plan_may_be_recorded(hyphos_start: Start, hyphos_cli: Cli, robot: Rob
     assert "word" in out
 
 
-# The first is over before an interpreter has begun.
+# The first run ends before an interpreter has started.
 @pytest.mark.parametrize("seconds", ["0.01", "3"])
-def test_a_recorder_that_gets_nothing_has_not_failed(
+def test_a_recorder_without_messages_has_not_failed(
     hyphos_cli: Cli, robot: Robot, seconds: str
 ) -> None:
     write_program(robot.folder / "program", "#!/bin/sh\nexec sleep 60\n")
@@ -291,7 +291,7 @@ def test_python_nodes_that_do_not_exist_are_named(
     assert "Traceback" not in out + err
 
 
-def test_a_missing_network_namespace_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+def test_a_missing_network_namespace_is_reported(hyphos_cli: Cli, robot: Robot) -> None:
     path = robot.folder / "robot.yaml"
     path.write_text(
         f'hyphos: 1\ndomain: {robot.domain}\nnodes: {{n: {{python: "nodes:Talker"}}}}\n'
@@ -302,7 +302,7 @@ def test_a_missing_network_namespace_is_told(hyphos_cli: Cli, robot: Robot) -> N
     assert "ip netns add hyphos_absent" in err
 
 
-def test_processes_of_other_machines_are_left_to_them(hyphos_cli: Cli, robot: Robot) -> None:
+def test_processes_of_other_machines_are_not_started(hyphos_cli: Cli, robot: Robot) -> None:
     path = robot.folder / "robot.yaml"
     path.write_text(
         f"""hyphos: 1

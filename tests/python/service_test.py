@@ -71,7 +71,7 @@ def server(python: Start, domain: str) -> Any:
 
 
 @pytest.mark.usefixtures("server")
-def test_a_call_is_answered_and_errors_keep_their_words(node: hyphos.Node) -> None:
+def test_a_call_gets_a_reply_and_errors_keep_their_text(node: hyphos.Node) -> None:
     upper = node.client("upper", String, String)
     assert upper.call(String(data="abc"), timeout_ms=FOR_EVER_MS).data == "ABC"
     upper.wait_for_server(timeout_ms=FOR_EVER_MS)
@@ -108,7 +108,7 @@ def test_a_dead_server_is_noticed_at_once(node: hyphos.Node, server: Any, domain
         never.call_then(
             String(), lambda reply, error: inbox((reply, error)), timeout_ms=FOR_EVER_MS
         )
-    # A call that has not been sent waits for another server: all of them must be there.
+    # An unsent call would wait for another server, so all calls must have reached this one.
     channel = "hyphos/service/never/request"
     wait_until(
         lambda: any(
@@ -203,7 +203,7 @@ def test_servers_and_actions_may_be_async(domain: str) -> None:
         server.service("orphan", String, String, orphan)
 
 
-def test_an_image_is_answered_without_a_copy_of_its_pixels(domain: str) -> None:
+def test_a_reply_with_an_image_does_not_copy_its_pixels(domain: str) -> None:
     pose = hyphos.Struct("demo.Pose", [("x", "f8"), ("y", "f8")])
     with (
         hyphos.Node.open("server", domain=domain) as server,
@@ -220,7 +220,7 @@ def test_an_image_is_answered_without_a_copy_of_its_pixels(domain: str) -> None:
         assert not picture.buffers[0].flags.writeable
 
 
-def test_a_callback_may_call(domain: str) -> None:
+def test_a_callback_may_call_a_service(domain: str) -> None:
     with hyphos.Node.open("one", domain=domain, threads=1) as node:
         inner = node.client("inner", String, String)
         node.service("inner", String, String, lambda s: String(data=s.data + "!"))
@@ -229,7 +229,7 @@ def test_a_callback_may_call(domain: str) -> None:
         assert outer.call(String(data="hi"), timeout_ms=FOR_EVER_MS).data == "hi!"
 
 
-def test_an_answer_may_come_later_or_never(domain: str) -> None:
+def test_a_reply_may_come_later_or_never(domain: str) -> None:
     with hyphos.Node.open("one", domain=domain) as node:
         kept: list[Any] = []
         came = threading.Event()
@@ -259,7 +259,7 @@ def test_an_answer_may_come_later_or_never(domain: str) -> None:
         assert caught.value.code == "already_exists"
 
 
-def test_an_action_tells_of_progress_and_is_canceled(node: hyphos.Node, server: Any) -> None:
+def test_an_action_reports_progress_and_is_canceled(node: hyphos.Node, server: Any) -> None:
     count = node.action_client("count", String, String, String)
     inbox = Inbox()
     goal = count.send(String(data="3"), lambda f: inbox(f.data), accept_timeout_ms=FOR_EVER_MS)
@@ -312,7 +312,7 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("service", "call", "upper", "{dat: x}", *at)
     assert code == 1
     assert "its fields are data" in err
-    # On a machine that is called away it may not even have found the server by then.
+    # On a machine that stalls, the command may not even have found the server by then.
     code, _, err = until(
         lambda told: "did not reply" in told[2],
         lambda: hyphos_cli("service", "call", "never", "--timeout", "0.05", *at),
@@ -323,7 +323,7 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     assert code == 0
     assert "answers" in out
     assert "requests take" in out
-    # Services do not clutter the list of channels, and nobody can open their channels.
+    # The list of channels hides services, and users cannot open their channels.
     assert json.loads(hyphos_cli("channel", "list", "--json", *at)[1]) == []
 
 

@@ -75,7 +75,7 @@ def test_steps_call_the_timers_of_two_processes_exactly(
     assert (code, out) == (0, "1000.150 s, paused, speed 1\n")
     assert [fast.line() for _ in range(15)][-1] == "calls 15"
     assert [slow.line() for _ in range(6)][-1] == "calls 6"
-    # One step more makes exactly these due: nothing was called in between.
+    # One more step calls exactly the timers that are due: nothing was called in between.
     assert hyphos_cli("time", "step", "0.025", "-d", domain)[0] == 0
     assert [fast.line(), fast.line()] == ["calls 16", "calls 17"]
     assert slow.line() == "calls 7"
@@ -83,7 +83,7 @@ def test_steps_call_the_timers_of_two_processes_exactly(
     assert simulator.stop()[0] == 0
 
 
-def test_resume_speed_pause_and_jump(
+def test_time_can_resume_speed_up_pause_and_jump(
     python: Start, hyphos_cli: Cli, simulator: Program, domain: str
 ) -> None:
     follower = python(FOLLOWER, domain, "follower", "1000")
@@ -102,7 +102,7 @@ def test_resume_speed_pause_and_jump(
     simulator.stop()
 
 
-def test_what_cannot_be_is_refused_with_a_reason(
+def test_impossible_requests_are_refused_with_a_reason(
     hyphos_cli: Cli, simulator: Program, domain: str
 ) -> None:
     code, _, err = hyphos_cli("time", "speed", "5000", "-d", domain)
@@ -121,14 +121,14 @@ def test_what_cannot_be_is_refused_with_a_reason(
     simulator.stop()
 
 
-def test_nobody_to_command(hyphos_cli: Cli, domain: str) -> None:
+def test_commands_without_a_simulator_are_an_error(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("time", "pause", "-d", domain)
     assert code == 1
     assert f"nobody simulates time on channel 'clock' of domain '{domain}'" in err
     assert "hyphos time sim" in err
 
 
-def test_a_simulator_that_was_killed_is_replaced(
+def test_a_killed_simulator_can_be_replaced(
     python: Start, hyphos_cli: Cli, hyphos_start: Start, simulator: Program, domain: str
 ) -> None:
     follower = python(FOLLOWER, domain, "follower", "10")
@@ -148,7 +148,7 @@ def test_a_simulator_that_was_killed_is_replaced(
     again.stop()
 
 
-def test_ctrl_c_ends_a_loop_that_waits_for_a_paused_time(
+def test_ctrl_c_ends_a_loop_that_waits_for_paused_time(
     python: Start, hyphos_cli: Cli, simulator: Program, domain: str
 ) -> None:
     loop = python(LOOP, domain)
@@ -159,7 +159,9 @@ def test_ctrl_c_ends_a_loop_that_waits_for_a_paused_time(
     simulator.stop()
 
 
-def test_the_clock_of_a_node(node: hyphos.Node, domain: str, inbox: Inbox) -> None:
+def test_the_clock_of_a_node_reads_sleeps_and_jumps(
+    node: hyphos.Node, domain: str, inbox: Inbox
+) -> None:
     assert node.clock.mode == "real"
     assert node.clock.sleep_for(duration_ms=1)
     assert node.clock.elapsed_ns() > MS
@@ -180,7 +182,7 @@ def test_the_clock_of_a_node(node: hyphos.Node, domain: str, inbox: Inbox) -> No
                 time.step(duration_ms=-1)
 
 
-def test_words_that_are_wrong_are_refused(domain: str) -> None:
+def test_invalid_options_are_refused(domain: str) -> None:
     with pytest.raises(ValueError, match="'real' or 'sim'"):
         hyphos.Node.open("x", domain=domain, clock="fast")
     with hyphos.Node.open("y", domain=domain) as node:
@@ -190,7 +192,7 @@ def test_words_that_are_wrong_are_refused(domain: str) -> None:
             hyphos.Rate(node.clock, period_ms=0)
 
 
-def test_a_node_of_a_plan_makes_the_time(start: Start, hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_node_of_a_plan_provides_the_time(start: Start, hyphos_cli: Cli, tmp_path: Path) -> None:
     domain = f"py{os.getpid()}-plan"
     plan = tmp_path / "robot.yaml"
     plan.write_text(
@@ -208,7 +210,7 @@ def test_a_node_of_a_plan_makes_the_time(start: Start, hyphos_cli: Cli, tmp_path
     assert robot.stop()[0] == 0
 
 
-# --- Two machines: network namespaces, and a time namespace for a clock of its own ------------
+# --- Two machines: network namespaces, and a time namespace for a separate clock ------------------
 
 SENDER = """
 import sys, time, hyphos
@@ -265,7 +267,7 @@ def two_machines() -> Iterator[tuple[str, str]]:
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
 
-def test_the_clock_of_another_machine_is_measured_with_its_uncertainty(
+def test_the_offset_of_a_remote_clock_has_an_uncertainty(
     two_machines: tuple[str, str], start: Start, hyphos_cli: Cli, tmp_path: Path
 ) -> None:
     ahead_ns = 86_400 * 10**9  # the sender's machine was started a day earlier
@@ -301,13 +303,13 @@ def test_the_clock_of_another_machine_is_measured_with_its_uncertainty(
     assert abs(peer["offset_ns"] - ahead_ns) <= peer["uncertainty_ns"]
     assert peer["uncertainty_ns"] > 0
     assert peer["round_trip_ns"] <= 2 * peer["uncertainty_ns"]
-    # Both have one wall clock, so what is said of it is as exact.
+    # Both machines share one wall clock, so its offset has the same uncertainty.
     assert abs(peer["wall_ahead_ns"]) <= peer["uncertainty_ns"] + MS
     table = hyphos_cli("time", "-d", domain)[1]
     assert "Clocks of other machines" in table
     assert "far at tcp://10.78.0.1" in table
 
-    # Latencies are measured with it: a day off otherwise.
+    # Latencies use the measured offset. Without it they would be a day off.
     def latency() -> Any:
         ends = [e for p in hyphos._hyphos.inspect(domain) for e in p.endpoints]
         return next(e.latency for e in ends if e.channel == "number" and not e.is_publisher)
@@ -316,5 +318,5 @@ def test_the_clock_of_another_machine_is_measured_with_its_uncertainty(
     assert latency().max_ns < 3_600 * 10**9
     code, out, _ = hyphos_cli("channel", "delay", "number", "-n", "1", "-d", domain)
     assert code == 0
-    assert "±" in out, "it is said how exact this is"
+    assert "±" in out, "the uncertainty is missing"
     near.stop()

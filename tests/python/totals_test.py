@@ -25,7 +25,7 @@ class NoDelays:
 
 @dataclass
 class End:
-    """One end of a channel, as a look sees it."""
+    """One endpoint of a channel in a snapshot."""
 
     channel: str
     node: str
@@ -39,7 +39,7 @@ class End:
 
     @property
     def id(self) -> int:
-        """The same in every look, as that of a real end."""
+        """The same id in every snapshot, like that of a real endpoint."""
         return hash((self.channel, self.node, self.is_publisher))
 
     def counter(self, name: str) -> int:
@@ -51,7 +51,7 @@ class End:
 
 
 def look_at(at_s: float, *processes: tuple[int, list[End]]) -> Look:
-    """`processes`: number and ends of each that is there."""
+    """A snapshot. `processes`: the number and the endpoints of each present process."""
     there: list[Any] = [
         SimpleNamespace(participant=number, name=f"p{number}", endpoints=ends)
         for number, ends in processes
@@ -80,13 +80,14 @@ def test_rates_are_means_over_the_run() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_means_do_not_depend_on_who_ends_first(seed: int) -> None:
-    """Processes start and end at any time, with looks at any time. The mean is the number of sent
-    messages over the time in which any process could send."""
+def test_means_do_not_depend_on_the_order_of_ends(seed: int) -> None:
+    """Processes start and end at any time, with snapshots at any time. The mean is the number of
+    sent messages over the time in which any process could send.
+    """
     chance = random.Random(seed)
     lives = []
     start = 0.0
-    for number in range(chance.randint(1, 4)):  # one after another, as a process that restarts
+    for number in range(chance.randint(1, 4)):  # one after another, like a process that restarts
         end = start + chance.uniform(2, 10)
         lives.append((number, start, end, chance.randint(1, 100)))
         start = end + chance.uniform(0, 1)
@@ -108,13 +109,13 @@ def test_means_do_not_depend_on_who_ends_first(seed: int) -> None:
     assert state.rate_hz > 0
 
 
-def test_a_run_that_was_seen_once_has_a_rate() -> None:
+def test_a_run_with_one_snapshot_has_a_rate() -> None:
     totals = Totals(10.0)
     totals.add(look_at(12.0, (1, [publisher(20)])))
     assert totals.channels()["scan"].rate_hz == pytest.approx(10)
 
 
-def test_looks_after_the_end_change_nothing() -> None:
+def test_snapshots_after_the_end_change_nothing() -> None:
     totals = Totals(0.0)
     for second in range(5):
         totals.add(look_at(second, (1, [publisher(10 * second)])))
@@ -150,13 +151,13 @@ def test_many_drops_are_shortened() -> None:
     assert lines[0] == "c39 → n: 40 of 40 dropped, queue full"
 
 
-def test_every_reason_has_words() -> None:
+def test_every_drop_reason_has_a_text() -> None:
     assert reason_of("drop.queue.overflow") == "queue full"
     assert reason_of("drop.zmq.gap") == "lost on the way"
     assert reason_of("drop.new.reason") == "new.reason"
 
 
-def test_channels_of_other_machines_have_means_as_well() -> None:
+def test_channels_of_other_machines_have_means() -> None:
     totals = Totals(0.0)
     for second in range(6):
         sent = min(second, 4) * 30
@@ -186,7 +187,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("live", [[], ["--live", "--quiet"]], ids=["plain", "live"])
-def test_run_names_what_was_dropped(
+def test_run_names_the_drops_at_its_end(
     hyphos_cli: Cli, tmp_path: Path, domain: str, live: list[str]
 ) -> None:
     (tmp_path / "nodes.py").write_text(NODES)

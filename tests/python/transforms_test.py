@@ -17,7 +17,7 @@ from hyphos import Transform, Transforms
 
 T0 = 1_700_000_000_000_000_000
 
-# A process of the paper's example: sets its part of the tree until it is ended.
+# A process of the paper's example: it sets its part of the tree until it is ended.
 PART = """
 import sys, time, hyphos
 from hyphos import Transform
@@ -56,7 +56,7 @@ def code_of(call: Callable[[], object]) -> str:
     return str(caught.value.code)
 
 
-def test_a_transform_is_a_matrix_and_back() -> None:
+def test_a_transform_converts_to_a_matrix_and_back() -> None:
     one = Transform("map", "base", (1, 2, 3), roll_pitch_yaw=(0.1, -0.2, 0.3), stamp_ns=5)
     assert one.matrix.shape == (4, 4)
     assert one.matrix.dtype == np.float64
@@ -78,7 +78,7 @@ def test_a_transform_is_a_matrix_and_back() -> None:
         Transform("a", "b", rotation=(0, 0, 0, 1), roll_pitch_yaw=(0, 0, 0))
 
 
-def test_transforms_compose_only_if_they_join() -> None:
+def test_transforms_compose_only_if_their_frames_join() -> None:
     base_in_map = Transform("map", "base", (1, 0, 0), roll_pitch_yaw=(0, 0, math.pi / 2))
     laser_in_base = Transform("base", "laser", (2, 0, 0))
     laser_in_map = base_in_map @ laser_in_base
@@ -89,14 +89,14 @@ def test_transforms_compose_only_if_they_join() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_points_of_every_shape(kind: Any) -> None:
+def test_points_of_every_shape_are_moved(kind: Any) -> None:
     t = Transform("map", "laser", (10, 20, 30), roll_pitch_yaw=(0, 0, math.pi / 2))
     points = np.arange(24, dtype=kind).reshape(8, 3)
     expected = points @ t.matrix[:3, :3].T + t.translation
     found = t.apply(points)
     assert found.dtype == kind
     assert np.allclose(found, expected)
-    assert np.array_equal(points, np.arange(24).reshape(8, 3))  # untouched
+    assert np.array_equal(points, np.arange(24).reshape(8, 3))  # unchanged
     assert np.allclose(t.apply(points[::2]), expected[::2])
     assert np.allclose(t.apply(points.reshape(2, 4, 3)), expected.reshape(2, 4, 3))
     assert np.allclose(t.apply(points[1]), expected[1])
@@ -128,7 +128,7 @@ def test_points_of_a_cloud_keep_their_other_fields() -> None:
         t.apply(np.zeros(3, [("x", "i4"), ("y", "i4"), ("z", "i4")]))
 
 
-def test_set_and_get(transforms: Transforms) -> None:
+def test_set_transforms_can_be_read(transforms: Transforms) -> None:
     transforms.set_static(moved("base", "laser", 0.5))
     transforms.set(moved("map", "base", 0, 0), moved("map", "base", 10, 100))
     assert transforms.get("map", "laser").translation[0] == pytest.approx(10.5)
@@ -148,7 +148,7 @@ def test_set_and_get(transforms: Transforms) -> None:
     assert transforms.channel == "tf"
 
 
-def test_errors_say_what_is_wrong(transforms: Transforms) -> None:
+def test_errors_explain_the_problem(transforms: Transforms) -> None:
     transforms.set(moved("map", "base", 0), moved("earth", "moon", 0))
     assert code_of(lambda: transforms.get("map", "bse")) == "not_found"
     with pytest.raises(hyphos.Error, match="did you mean 'base'"):
@@ -168,7 +168,7 @@ def test_a_prefix_is_another_tree(node: hyphos.Node) -> None:
     assert code_of(lambda: node.transforms().get("map", "base")) == "not_found"
 
 
-def test_waiting_as_a_future_and_in_asyncio(transforms: Transforms) -> None:
+def test_waiting_works_as_a_future_and_in_asyncio(transforms: Transforms) -> None:
     future = transforms.wait("map", "base", T0 + 1_000_000, timeout_ms=PATIENCE_S * 1e3)
     assert not future.done()
     transforms.set(moved("map", "base", 0, 0), moved("map", "base", 2, 2))
@@ -185,10 +185,10 @@ def test_waiting_as_a_future_and_in_asyncio(transforms: Transforms) -> None:
         never.result(PATIENCE_S)
 
 
-def test_the_tree_of_the_paper_over_three_processes(
+def test_the_tree_of_the_paper_spans_three_processes(
     python: Start, domain: str, hyphos_cli: Cli
 ) -> None:
-    """Figure 3: a6 and a8 are set by different processes; a1 is their common ancestor."""
+    """Figure 3: different processes set a6 and a8, and a1 is their common ancestor."""
     left = python(PART, "left", domain, "a2:a4:10,a4:a6:100", "a1:a2:1")
     right = python(PART, "right", domain, "a3:a5:20,a7:a8:400", "a1:a3:2,a5:a7:200")
     assert left.line() == right.line() == "ready"
@@ -199,7 +199,7 @@ def test_the_tree_of_the_paper_over_three_processes(
         chain, ancestor = transforms.chain("a8", "a6")
         assert chain == ["a6", "a4", "a2", "a1", "a3", "a5", "a7", "a8"]
         assert chain[ancestor] == "a1"
-        # As it was a little while ago, and as it will be in a moment.
+        # At a recent time, and at a time in the near future.
         recent = transforms.get("a8", "a6", found.stamp_ns)
         assert recent.translation[0] == pytest.approx(111 - 622)
         soon = transforms.get("a8", "a6", time.time_ns() + 50_000_000, timeout_ms=PATIENCE_S * 1e3)
@@ -212,7 +212,7 @@ def test_the_tree_of_the_paper_over_three_processes(
         assert shown["chain"] == chain
         assert np.allclose(shown["matrix"], found.matrix)
 
-        # A process that dies takes nothing with it that others know; what it said grows old.
+        # The transforms of a dead process remain known to the others, and grow old.
         left.signal(9)
         left.end()
         assert transforms.get("a1", "a6").translation[0] == pytest.approx(111)
@@ -228,8 +228,9 @@ def robot(python: Start, domain: str) -> Iterator[None]:
 
 
 def seen_by(hyphos_cli: Cli, words: tuple[str, ...], *needed: str) -> tuple[int, str, str]:
-    """A command that listens for half a second: again, if nothing of that came meanwhile, since the
-    robot may stand still for longer."""
+    """Runs a command that subscribes for half a second. Repeats it if a needed text is missing,
+    because the robot may stall for longer.
+    """
 
     def whole(told: tuple[int, str, str]) -> bool:
         return all(one in told[1] for one in needed)
@@ -238,7 +239,7 @@ def seen_by(hyphos_cli: Cli, words: tuple[str, ...], *needed: str) -> tuple[int,
 
 
 @pytest.mark.usefixtures("robot")
-def test_tf_tree(hyphos_cli: Cli, domain: str, tmp_path: Any) -> None:
+def test_tf_tree_prints_the_tree(hyphos_cli: Cli, domain: str, tmp_path: Any) -> None:
     words = ("tf", "tree", "-w", "0.5", "-d", domain)
     code, out, err = seen_by(hyphos_cli, words, " Hz, ", "static")
     assert code == 0, err
@@ -270,13 +271,13 @@ def rows_of(shown: str) -> dict[str, list[str]]:
 
 
 def fast_enough(shown: str) -> bool:
-    """Whether a table has the static frame, and the moving one at more than 10 Hz."""
+    """True if a table has the static frame, and the moving frame at more than 10 Hz."""
     rows = rows_of(shown)
     return "laser" in rows and "odom" in rows and float(rows["odom"][1]) > 10
 
 
 @pytest.mark.usefixtures("robot")
-def test_tf_echo_and_monitor(hyphos_cli: Cli, domain: str) -> None:
+def test_tf_echo_and_monitor_print_transforms(hyphos_cli: Cli, domain: str) -> None:
     code, out, err = hyphos_cli("tf", "echo", "map", "laser", "-n", "2", "-r", "50", "-d", domain)
     assert code == 0, err
     assert out.count("translation: [6.000000, 0.000000, 0.000000]  # m") == 2
@@ -295,7 +296,7 @@ def test_tf_echo_and_monitor(hyphos_cli: Cli, domain: str) -> None:
     assert 0 <= frame["mean_delay_ms"] <= frame["max_delay_ms"]
 
 
-def test_tf_says_what_is_lacking(hyphos_cli: Cli, domain: str, robot: None) -> None:  # noqa: ARG001
+def test_tf_explains_missing_frames(hyphos_cli: Cli, domain: str, robot: None) -> None:  # noqa: ARG001
     code, _, err = until(
         lambda told: "did you mean" in told[2],
         lambda: hyphos_cli("tf", "echo", "map", "lasr", "--timeout", "0.5", "-d", domain),
@@ -317,7 +318,7 @@ def test_tf_says_what_is_lacking(hyphos_cli: Cli, domain: str, robot: None) -> N
     assert code == 2
 
 
-def test_tf_pub(hyphos_start: Start, hyphos_cli: Cli, domain: str) -> None:
+def test_tf_pub_publishes_transforms(hyphos_start: Start, hyphos_cli: Cli, domain: str) -> None:
     with hyphos.Node.open("tester", domain=domain) as node:
         transforms = node.transforms()
         fixed = hyphos_start(

@@ -1,4 +1,4 @@
-"""hyphos validate: what is found in a plan together with its nodes."""
+"""`hyphos validate`: checks of a plan together with its nodes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ Check = Callable[..., tuple[int, dict[str, list[str]], dict[str, Any]]]
 
 @pytest.fixture
 def check(hyphos_cli: Cli, tmp_path: Path) -> Check:
-    """check(nodes, rest): validates a plan of Python nodes: exit code, texts by level, all."""
+    """`check(nodes, rest)` validates a plan of Python nodes. Returns the exit code, the texts by
+    level, and the whole result.
+    """
     (tmp_path / "nodes.py").write_text(NODES)
 
     def run(
@@ -72,7 +74,7 @@ def check(hyphos_cli: Cli, tmp_path: Path) -> Check:
 NOTHING: dict[str, list[str]] = {"error": [], "warning": [], "note": []}
 
 
-def test_a_sound_plan_is_sound(check: Check) -> None:
+def test_a_correct_plan_has_no_findings(check: Check) -> None:
     code, texts, found = check({"a": "numbers", "b": "hears_numbers"})
     assert (code, texts) == (0, NOTHING)
     ends = {(end["node"], end["channel"], end["publishes"], end["type"]) for end in found["ends"]}
@@ -82,7 +84,7 @@ def test_a_sound_plan_is_sound(check: Check) -> None:
     }
 
 
-def test_two_types_on_one_channel(check: Check) -> None:
+def test_two_types_on_one_channel_are_an_error(check: Check) -> None:
     code, texts, _ = check({"a": "numbers", "b": "hears_words"})
     assert code == 1
     assert texts["error"] == [
@@ -91,7 +93,7 @@ def test_two_types_on_one_channel(check: Check) -> None:
     ]
 
 
-def test_another_type_than_planned(check: Check) -> None:
+def test_a_type_other_than_planned_is_an_error(check: Check) -> None:
     rest = "channels: {number: {type: hyphos.msgs.Float64}}"
     code, texts, found = check({"a": "numbers", "b": "hears_numbers"}, rest)
     assert code == 1
@@ -101,7 +103,7 @@ def test_another_type_than_planned(check: Check) -> None:
     assert found["findings"][0]["where"].endswith("robot.yaml:8:12")
 
 
-def test_inputs_that_nobody_publishes(check: Check) -> None:
+def test_inputs_without_a_publisher_are_an_error(check: Check) -> None:
     code, texts, _ = check({"b": "hears_numbers"})
     assert code == 1
     assert texts["error"] == [
@@ -112,16 +114,14 @@ def test_inputs_that_nobody_publishes(check: Check) -> None:
     assert check({"b": "hears_numbers"}, rest)[1] == NOTHING
 
 
-def test_outputs_that_nobody_hears(check: Check) -> None:
+def test_outputs_without_a_subscriber_are_a_warning(check: Check) -> None:
     code, texts, _ = check({"a": "numbers"})
     assert code == 0
     assert texts["warning"] == ["nobody subscribes to 'number', which a publishes"]
     assert check({"a": "numbers"}, "", "--strict")[0] == 1
 
 
-def test_what_cannot_be_looked_into_is_given_the_benefit_of_doubt(
-    check: Check, tmp_path: Path
-) -> None:
+def test_programs_that_cannot_be_inspected_are_not_judged(check: Check, tmp_path: Path) -> None:
     write_program(tmp_path / "tool", "#!/bin/sh\n")
     processes = "  tool: {executable: ./tool}\nprocesses: {p: {nodes: [b]}}"
     code, texts, _ = check({"b": "hears_numbers"}, processes=processes)
@@ -131,7 +131,7 @@ def test_what_cannot_be_looked_into_is_given_the_benefit_of_doubt(
     ]
 
 
-def test_ends_that_the_plan_does_not_connect(check: Check) -> None:
+def test_endpoints_missing_in_the_plan_are_an_error(check: Check) -> None:
     rest = "channels: {number: {publishers: [b], subscribers: [b]}}"
     code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
     assert code == 1
@@ -144,14 +144,14 @@ def test_ends_that_the_plan_does_not_connect(check: Check) -> None:
     ]
 
 
-def test_a_scope_that_keeps_them_apart(check: Check) -> None:
+def test_a_scope_that_separates_endpoints_is_an_error(check: Check) -> None:
     rest = "channels: {number: {scope: local}}"
     code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
     assert code == 1
     assert "'number' does not get from node 'a' (process 'a_process') to 'b'" in texts["error"][0]
 
 
-def test_rings_of_blocking_channels(check: Check) -> None:
+def test_cycles_of_blocking_channels_are_reported(check: Check) -> None:
     rest = "channels: {number: {reliability: reliable}, doubled: {reliability: reliable}}"
     nodes = {"a": "back", "b": "relay"}
     code, texts, _ = check(nodes, rest)
@@ -163,10 +163,10 @@ def test_rings_of_blocking_channels(check: Check) -> None:
     code, texts, _ = check(nodes, rest.replace("reliable}", "reliable, block_timeout_ms: 9}", 1))
     assert code == 0
     assert "it can stand still for block_timeout_ms" in texts["warning"][0]
-    assert check(nodes)[1] == NOTHING  # best effort drops, and never waits
+    assert check(nodes)[1] == NOTHING  # best effort drops and never waits
 
 
-def test_nodes_that_cannot_be_made(check: Check) -> None:
+def test_nodes_that_cannot_be_constructed_are_reported(check: Check) -> None:
     code, texts, _ = check({"a": "failing", "b": "hears_numbers"})
     assert code == 1
     assert texts["error"] == ["process 'a_process': RuntimeError: no camera is attached"]
@@ -183,7 +183,7 @@ def test_nodes_that_cannot_be_made(check: Check) -> None:
     assert "has no 'absent'" in texts["error"][0]
 
 
-def test_a_plan_that_is_wrong_says_so(check: Check, hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_an_invalid_plan_is_reported(check: Check, hyphos_cli: Cli, tmp_path: Path) -> None:
     code, texts, _ = check({"a": "numbers"}, "channels: {number: {dept: 1}}")
     assert code == 1
     assert "channels.number.dept: unknown key (did you mean 'depth'?)" in texts["error"][0]
@@ -196,7 +196,9 @@ def test_a_plan_that_is_wrong_says_so(check: Check, hyphos_cli: Cli, tmp_path: P
     assert "does not exist" in err
 
 
-def test_people_read_lines(hyphos_cli: Cli, check: Check, tmp_path: Path) -> None:
+def test_the_text_output_has_one_line_per_finding(
+    hyphos_cli: Cli, check: Check, tmp_path: Path
+) -> None:
     check({"a": "numbers"}, "channels: {number: {}}")
     code, out, _ = hyphos_cli("validate", str(tmp_path / "robot.yaml"))
     assert code == 0

@@ -1,4 +1,4 @@
-"""A message with every kind of field that protobuf has, and values for it."""
+"""A message with every kind of protobuf field, and values for it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GOOGLE = (
     "BytesValue",
     "FloatValue",
 )
-# Texts that YAML takes for something else, or that are hard to write.
+# Texts that YAML reads as another type, or that are hard to write.
 TEXTS = [
     "", " ", "yes", "no", "on", "off", "y", "true", "False", "NULL", "null", "~", "1", "007",
     "0x1f", "1e3", "-1", "1_000", "1:30", "2024-01-01", "2024-01-01T00:00:00Z", ".nan",
@@ -67,7 +67,7 @@ def _enum() -> descriptor_pb2.EnumDescriptorProto:
 
 
 def make_class() -> Any:
-    """The class of values.All, in a pool of its own."""
+    """The class of values.All, in a separate pool."""
     file = descriptor_pb2.FileDescriptorProto(
         name="values.proto", package="values", syntax="proto3"
     )
@@ -133,7 +133,7 @@ def make_class() -> Any:
 
 
 def some_value(rng: random.Random, kind: str) -> Any:  # noqa: PLR0911
-    """A value of the kind, often at an edge."""
+    """A value of the kind, often at a limit."""
     if kind in ("double", "float"):
         edges = [
             0.0,
@@ -167,7 +167,7 @@ def some_value(rng: random.Random, kind: str) -> Any:  # noqa: PLR0911
 
 
 def some_message(rng: random.Random, cls: Any, depth: int = 0) -> Any:
-    """Some of the fields, with some values."""
+    """A message with some of the fields set."""
     message = cls()
     for name in SCALARS:
         if rng.random() < 0.25:

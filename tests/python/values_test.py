@@ -1,4 +1,4 @@
-"""One reader of values by the declared type. Every command reads the output of any command."""
+"""One reader parses values by the declared type. Every command reads the output of any command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALL = make_class()
 
 
 def printed(message: Any) -> Iterator[str]:
-    """A message in each form in which a command prints it."""
+    """A message in each format in which a command prints it."""
     yield print_yaml(to_plain(message, as_json=False)) + "\n---\n"
     yield print_json(to_plain(message, as_json=True))
 
@@ -34,7 +34,7 @@ def read(text: str, cls: Any = ALL) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_what_is_printed_is_read_as_the_same_message(seed: int) -> None:
+def test_printed_messages_are_read_back_unchanged(seed: int) -> None:
     message = some_message(random.Random(seed), ALL)
     for text in printed(message):
         back = read(text)
@@ -157,7 +157,7 @@ def test_values_are_read_by_the_declared_type(text: str, field: str, value: Any)
         ("{a: 1}\x00", "neither YAML nor JSON"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_values_are_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(hyphos.Error, match=f"(?s){reason}") as caught:
         read(text)
     assert caught.value.code == "invalid_config"
@@ -182,7 +182,7 @@ def test_auto_fills_a_header_with_the_time(cls: Any) -> None:
     assert read("{google_timestamp: auto}").google_timestamp.seconds > 1_700_000_000
 
 
-def test_what_was_shortened_is_not_read() -> None:
+def test_shortened_output_is_not_read() -> None:
     message = ALL(many_double=range(50), one_string="a" * 500, many_string=["… 3 more"])
     for fields in ({"many_double"}, {"one_string"}):
         plain = {k: v for k, v in to_plain(message, as_json=False).items() if k in fields}
@@ -194,7 +194,7 @@ def test_what_was_shortened_is_not_read() -> None:
     ]
 
 
-def test_a_dump_of_bytes_is_read_as_those_bytes() -> None:
+def test_a_dump_of_bytes_is_read_as_the_same_bytes() -> None:
     from hyphos.tools.echo import hexdump  # noqa: PLC0415
 
     rng = random.Random(3)
@@ -235,7 +235,7 @@ def test_plans_and_messages_read_a_word_alike(word: str) -> None:
         ("real", lambda: scalars.real(word, single=False)),
         ("boolean", lambda: scalars.boolean(word)),
     )
-    quoted = word[0] in "\"'"  # a quoted number is text in a plan; JSON quotes those of 64 bits
+    quoted = word[0] in "\"'"  # a quoted number is text in a plan, but JSON quotes 64-bit numbers
     for kind, read_word in pairs:
         by_plan = outcome(lambda kind=kind: _hyphos.parse_param(kind, word))
         by_message = outcome(read_word)
@@ -243,7 +243,7 @@ def test_plans_and_messages_read_a_word_alike(word: str) -> None:
             assert by_plan == by_message, (kind, word)
 
 
-def test_numbers_that_no_parameter_holds_name_the_range() -> None:
+def test_numbers_out_of_range_name_the_range() -> None:
     with pytest.raises(hyphos.Error, match="to 9223372036854775807, found '9223372036854775808'"):
         _hyphos.parse_param("integer", "9223372036854775808")
     with pytest.raises(hyphos.Error, match=r"to 1\.8e308, found '1e400'"):
@@ -253,7 +253,7 @@ def test_numbers_that_no_parameter_holds_name_the_range() -> None:
 @pytest.mark.parametrize(
     "word", ["yes", "on", "1e3", "2024-01-01", "null", "~", "007", ".nan", "0x1f", "-1", "true"]
 )
-def test_a_plan_and_an_option_give_plain_words_to_text(tmp_path: Path, word: str) -> None:
+def test_a_plan_and_an_option_read_plain_words_as_text(tmp_path: Path, word: str) -> None:
     plan = tmp_path / "robot.yaml"
     plan.write_text(f"hyphos: 1\nnodes:\n  n: {{params: {{by_plan: {word}, all: [{word}, a]}}}}\n")
     more = [f"nodes.n.params.by_option={word}"]
@@ -296,7 +296,7 @@ PARAMS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-def test_what_param_get_prints_param_set_reads(
+def test_param_set_reads_the_output_of_param_get(
     python: Start, hyphos_cli: Cli, domain: str, tmp_path: Path
 ) -> None:
     assert python(OWNER, "--hyphos-domain", domain).line() == "ready"
@@ -346,7 +346,7 @@ def test_every_text_of_a_parameter_is_written_and_read(value: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["-0.5", "-1", "-.5", "-.inf", "-inf", "-Infinity", "-1e3"])
-def test_negative_numbers_are_no_options(
+def test_negative_numbers_are_not_options(
     python: Start, hyphos_cli: Cli, domain: str, word: str
 ) -> None:
     assert python(OWNER, "--hyphos-domain", domain).line() == "ready"
@@ -360,10 +360,10 @@ def test_negative_numbers_are_no_options(
     assert "--no-such" in err
 
 
-def test_what_echo_prints_pub_takes(
+def test_pub_accepts_the_output_of_echo(
     node: hyphos.Node, hyphos_cli: Cli, domain: str, inbox: Inbox
 ) -> None:
-    """Three numbers that YAML has and JSON has not: .nan, .inf and -.inf."""
+    """Three numbers that YAML has and JSON lacks: .nan, .inf and -.inf."""
     source = node.publisher("scan", msgs.LaserScan, policy=hyphos.Policy(latched=True))
     node.subscribe("again", msgs.LaserScan, inbox)
     sent = msgs.LaserScan(ranges=[math.nan, math.inf, -math.inf, 1.5], angle_min=-0.0)
@@ -404,7 +404,7 @@ def test_a_message_is_not_published_without_its_buffers(
         assert hyphos_cli(*words, "-b", str(file))[0] == 0
 
 
-def test_services_and_actions_take_what_they_print(
+def test_services_and_actions_accept_their_own_output(
     node: hyphos.Node, hyphos_cli: Cli, domain: str
 ) -> None:
     node.service("twice", msgs.LaserScan, msgs.LaserScan, lambda scan: scan)

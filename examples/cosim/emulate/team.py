@@ -1,5 +1,6 @@
-"""A leader that counts ten times a second, and a follower that says what it hears. Neither knows of
-a radio."""
+"""A leader that counts ten times a second, and a follower that prints each received number. Neither
+of them depends on the simulated radio.
+"""
 
 import time
 

@@ -1,4 +1,4 @@
-// Tells where its robot is, some times a second.
+// Publishes the position of its robot several times a second.
 #include <cmath>
 #include <string_view>
 
@@ -10,7 +10,7 @@ namespace {
 using hyphos::msgs::Odometry;
 using hyphos::msgs::PointStamped;
 
-// Why a message cannot be used; "" if it can.
+// The reason why a message cannot be used, or "" if it can.
 std::string_view unusable(const hyphos::msgs::Point& p) {
   const bool finite = std::isfinite(p.x()) && std::isfinite(p.y()) && std::isfinite(p.z());
   return finite ? "" : "the position is not finite";

@@ -1,4 +1,4 @@
-// Drives its robot straight ahead, and round a bend from time to time.
+// Drives its robot straight ahead, with a bend from time to time.
 #include <cmath>
 
 #include <hyphos/hyphos.hpp>

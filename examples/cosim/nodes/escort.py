@@ -1,4 +1,4 @@
-"""Flies behind another robot, which tells where it is, looks at it, and keeps its own height."""
+"""Flies behind another robot at a fixed height and faces it. The other robot sends its position."""
 
 import math
 
@@ -31,7 +31,7 @@ class Escort:
         return abs(self.clock.now_ns() - position.header.stamp_ns) < 1e9
 
     def fly(self) -> None:
-        twist = Twist()  # whoever is not heard of for a second is waited for
+        twist = Twist()  # zero: hover if the other robot was silent for a second
         if self.here and self.there and self.heard_lately(self.there):
             pose = self.here.pose.pose
             q = pose.orientation
@@ -48,7 +48,7 @@ class Escort:
 
 
 def unusable(odometry: Odometry) -> str:
-    """Why a message cannot be used; "" if it can."""
+    """The reason why a message cannot be used, or "" if it can."""
     here, q = odometry.pose.pose.position, odometry.pose.pose.orientation
     if not all(map(math.isfinite, (here.x, here.y, here.z))):
         return "the position is not finite"

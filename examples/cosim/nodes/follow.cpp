@@ -1,5 +1,5 @@
-// Keeps its robot at a distance from another one, which tells where it is. Whoever has not heard of
-// it for a second stops.
+// Keeps its robot at a distance from another robot, which sends its position. After a second
+// without a position the robot stops.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,12 +14,12 @@ using hyphos::msgs::Odometry;
 using hyphos::msgs::PointStamped;
 using hyphos::msgs::Twist;
 
-// Why a message cannot be used; "" if it can.
+// The reason why a message cannot be used, or "" if it can.
 std::string_view unusable(const Odometry& odometry) {
   const hyphos::msgs::Point& here = odometry.pose().pose().position();
   const hyphos::msgs::Quaternion& turned = odometry.pose().pose().orientation();
   if (!std::isfinite(here.x()) || !std::isfinite(here.y())) return "the position is not finite";
-  // Of a robot that does not tip over, z and w alone are not 0; all zeros mean unset.
+  // A robot that does not tip over has z or w different from 0. All zeros mean unset.
   const double norm = std::hypot(turned.z(), turned.w());
   return norm > 0.1 && std::isfinite(norm) ? "" : "the orientation is unset or not finite";
 }
@@ -58,7 +58,7 @@ class Follow {
 
   void drive() {
     Twist twist;
-    // A stamp of the future is no sign of life either.
+    // A stamp of the future does not count as fresh either.
     const std::int64_t age_ns = clock_.now().ns - heard_ns_;
     const bool fresh = heard_ns_ >= 0 && age_ns < kFreshNs && age_ns > -kFreshNs;
     if (fresh) {

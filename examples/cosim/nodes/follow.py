@@ -1,4 +1,4 @@
-"""Keeps its robot at a distance from another one, as follow.cpp does, in Python."""
+"""The Python version of follow.cpp: keeps its robot at a distance from another robot."""
 
 import math
 
@@ -44,11 +44,11 @@ class Follow:
 
 
 def unusable(odometry: Odometry) -> str:
-    """Why a message cannot be used; "" if it can."""
+    """The reason why a message cannot be used, or "" if it can."""
     here, q = odometry.pose.pose.position, odometry.pose.pose.orientation
     if not all(map(math.isfinite, (here.x, here.y))):
         return "the position is not finite"
-    # Of a robot that does not tip over, z and w alone are not 0; all zeros mean unset.
+    # A robot that does not tip over has z or w different from 0. All zeros mean unset.
     norm = math.hypot(q.z, q.w)
     return "" if 0.1 < norm < math.inf else "the orientation is unset or not finite"
 

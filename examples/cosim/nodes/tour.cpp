@@ -1,4 +1,4 @@
-// Drives its robot from point to point, round and round.
+// Drives its robot along a closed tour of points.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,11 +13,11 @@ namespace {
 using hyphos::msgs::Odometry;
 using hyphos::msgs::Twist;
 
-// Why a message cannot be used; "" if it can.
+// The reason why a message cannot be used, or "" if it can.
 std::string_view unusable(const hyphos::msgs::Pose& pose) {
   const bool finite = std::isfinite(pose.position().x()) && std::isfinite(pose.position().y());
   if (!finite) return "the position is not finite";
-  // Of a robot that does not tip over, z and w alone are not 0; all zeros mean unset.
+  // A robot that does not tip over has z or w different from 0. All zeros mean unset.
   const double norm = std::hypot(pose.orientation().z(), pose.orientation().w());
   return norm > 0.1 && std::isfinite(norm) ? "" : "the orientation is unset or not finite";
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kCeiling = 2.5;  // m
 
-// Light falls off with distance; 256 is full.
+// Light falls off with distance. 256 is full brightness.
 int light(double distance_m) { return static_cast<int>(256.0 / (1.0 + 0.07 * distance_m)); }
 
 void put(std::uint8_t* pixel, const Color& color, int brightness) {
@@ -18,8 +18,8 @@ void put(std::uint8_t* pixel, const Color& color, int brightness) {
   }
 }
 
-// Brickwork, m along (not negative) and up the face: mortar is darker, bricks differ a little, and
-// a dark band runs along the floor.
+// Brickwork. along: m along the face, not negative. up: m above the floor. Mortar is darker, bricks
+// differ a little, and a dark band runs along the floor.
 int brick_shade(double along, double up) {
   if (up < 0.1) return 140;
   const int course = static_cast<int>(up * (1.0 / 0.125));
@@ -30,14 +30,15 @@ int brick_shade(double along, double up) {
   return 236 + static_cast<int>(mix >> 27);
 }
 
-// Boards of furniture, lying one on the other.
+// Furniture: stacked boards.
 int board_shade(double up) {
   const double boards = up * (1.0 / 0.2);
   const int board = static_cast<int>(boards);
   return boards - board < 0.06 ? 150 : 256 - 24 * (board % 2);
 }
 
-// floor() for numbers above -4096, which every visible place is; the library's is a call.
+// floor() for numbers above -4096, a range that covers every visible point. The library's floor()
+// is a function call.
 int fast_floor(double v) { return static_cast<int>(v + 4096.0) - 4096; }
 
 }  // namespace
@@ -60,7 +61,7 @@ void Camera::render(const World& world, const Pose2& camera, std::span<std::uint
     world.hits(camera.position(), direction, hits_);
     std::sort(hits_.begin(), hits_.end(),
               [](const BlockHit& a, const BlockHit& b) { return a.enter < b.enter; });
-    // Nothing shows behind the first block that reaches the ceiling.
+    // The first block that reaches the ceiling hides everything behind it.
     const auto last = std::find_if(hits_.begin(), hits_.end(), [](const BlockHit& hit) {
       return hit.block->height >= kCeiling;
     });
@@ -85,7 +86,7 @@ void Camera::draw_hit(const BlockHit& hit, Point2 from, Point2 direction, double
   std::uint8_t* pixel = rgb.data() + static_cast<std::size_t>(column) * 3;
   const double height = hit.block->height;
   const int top = row(height, near), bottom = row(0.0, near);
-  // The upper side of a low block, seen from above it.
+  // The top of a low block, seen from above.
   for (int y = row(height, far); y < top; ++y) {
     put(pixel + static_cast<std::size_t>(y) * stride, hit.block->color, 300);
   }
@@ -113,7 +114,7 @@ void Camera::draw_floor_and_ceiling(const Pose2& camera, std::span<std::uint8_t>
     const double depth = (floor ? config_.height_m : kCeiling - config_.height_m) * focal_ /
                          std::max(std::abs(below), 0.5);
     const int brightness = light(depth);
-    // World point of the leftmost pixel, and its change per pixel.
+    // The world point of the leftmost pixel, and its change per pixel.
     const double per_pixel = depth / focal_;
     double x = camera.x + depth * c - s * half_width * per_pixel;
     double wy = camera.y + depth * s + c * half_width * per_pixel;

@@ -16,19 +16,20 @@ struct CameraConfig {
   double height_m = 0.9;        // of the lens above the floor
 };
 
-// Draws what a level camera on the robot sees of a world: blocks with brickwork and shade, a tiled
-// floor, a ceiling. One ray a column, all blocks along it drawn far to near. Not thread-safe (it
-// keeps scratch memory); allocates nothing after the first picture. Cost: a few ms on one core.
+// Draws the view of a level camera on the robot: blocks with brickwork and shade, a tiled floor, a
+// ceiling. Each column is one ray, and the blocks along the ray are drawn from far to near. Not
+// thread-safe, because it keeps scratch memory. Allocates nothing after the first picture. Cost: a
+// few ms on one core.
 class Camera {
  public:
   explicit Camera(CameraConfig config = {});
 
   [[nodiscard]] const CameraConfig& config() const { return config_; }
-  // Size of a picture: width * height * 3.
+  // The size of a picture: width * height * 3.
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] double focal_length() const { return focal_; }  // pixels
 
-  // rgb: bytes() bytes, written row by row, top first.
+  // rgb: bytes() bytes, written row by row, top row first.
   void render(const World& world, const Pose2& camera, std::span<std::uint8_t> rgb);
 
  private:

@@ -11,7 +11,7 @@
 namespace patrol {
 namespace {
 
-// Lines of a plain or gzipped file, each of bounded length.
+// The lines of a plain or gzipped file. Each line has a bounded length.
 class LineReader {
  public:
   LineReader(const std::string& path, const CarmenLimits& limits)
@@ -19,7 +19,7 @@ class LineReader {
     if (!file_) throw CarmenLogError(path + ": cannot be opened");
   }
 
-  // False at the end of the file.
+  // Returns false at the end of the file.
   bool next(std::string& line) {
     line.clear();
     ++number_;
@@ -28,7 +28,7 @@ class LineReader {
         const int got = gzread(file_.get(), buffer_, sizeof buffer_);
         int code = Z_OK;
         const char* why = gzerror(file_.get(), &code);
-        // A stream cut short reads as its beginning and Z_BUF_ERROR.
+        // A truncated stream yields its beginning, and then Z_BUF_ERROR.
         if (got < 0 || code == Z_BUF_ERROR) fail(std::string("cannot be read: ") + why);
         if (got == 0) return !line.empty();
         total_ += static_cast<std::uint64_t>(got);
@@ -60,7 +60,7 @@ class LineReader {
   std::size_t number_ = 0;
 };
 
-// The blank-separated words of a line, taken one by one.
+// The blank-separated words of a line, read one by one.
 class Words {
  public:
   Words(std::string_view line, const LineReader& where) : rest_(line), where_(where) {}
@@ -117,7 +117,8 @@ CarmenScan parse_scan(Words& words, const LineReader& reader, double range_max_m
   out.odometry = words.pose("the odometry");
   out.scan.stamp_ns = stamp_of(words.number("the time stamp"), reader);
   out.scan.angle_min = -std::numbers::pi / 2.0;
-  // 180 beams are one a degree, 181 the same with both ends, 360/361 the same at half a degree.
+  // 180 beams are one per degree. 181 are the same with both ends. 360 and 361 are the same at half
+  // a degree.
   const double intervals = count - std::fmod(count, 2.0);
   out.scan.angle_increment = std::numbers::pi / intervals;
   out.scan.range_min = 0.02;
@@ -133,10 +134,10 @@ CarmenLog read_carmen_log(const std::string& path, double range_max_m, const Car
   LineReader reader(path, limits);
   CarmenLog log;
   std::string line;
-  Pose2 wheels;                // sum of all increments
-  std::optional<Pose2> last;   // odometry as last written in the log
+  Pose2 wheels;                // the sum of all increments
+  std::optional<Pose2> last;   // the odometry last written in the log
   bool just_scanned = false;   // the last message was a scan
-  std::vector<Pose2> chained;  // per scan the wheels' sum
+  std::vector<Pose2> chained;  // the wheels' sum, per scan
   while (reader.next(line)) {
     if (line.empty() || line[0] == '#') continue;
     Words words(line, reader);
@@ -163,8 +164,8 @@ CarmenLog read_carmen_log(const std::string& path, double range_max_m, const Car
       ++log.skipped_lines;
     }
   }
-  // In a corrected log every scan is followed by its correction; an equal pose now and then is a
-  // robot that stands still, and then the scan's own odometry is the one to trust.
+  // In a corrected log a correction follows every scan. Occasional equal poses mean a robot that
+  // stands still. In that case the scan's own odometry is used.
   if (10 * log.corrections >= 9 * log.scans.size()) {
     for (std::size_t i = 0; i < chained.size(); ++i) log.scans[i].odometry = chained[i];
   } else {

@@ -11,7 +11,7 @@
 
 namespace patrol {
 
-// A file that cannot be read or a line that makes no sense; what() names file:line.
+// Reports a file that cannot be read or an invalid line. `what()` names file:line.
 class CarmenLogError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,8 +19,8 @@ class CarmenLogError : public std::runtime_error {
 
 struct CarmenScan {
   Scan scan;
-  Pose2 odometry;   // of the robot, by wheels alone
-  Pose2 annotated;  // the pose the log gives the laser; a corrected one in corrected logs
+  Pose2 odometry;   // of the robot, from its wheels alone
+  Pose2 annotated;  // the laser's pose in the log, corrected in corrected logs
 };
 
 struct CarmenLimits {
@@ -33,13 +33,13 @@ struct CarmenLimits {
 struct CarmenLog {
   std::vector<CarmenScan> scans;
   std::size_t odometry_lines = 0;
-  std::size_t corrections = 0;    // jumps of the odometry that were taken out
+  std::size_t corrections = 0;    // removed jumps of the odometry
   std::size_t skipped_lines = 0;  // messages of other kinds
 };
 
-// Reads the FLASER and ODOM messages of a CARMEN text log, plain or gzipped. Corrected logs (such
-// as GMapping writes) set the odometry to the corrected pose after each scan: those jumps are taken
-// out, so that `odometry` is what the wheels said. Beams cover 180 degrees, as CARMEN's laser
+// Reads the FLASER and ODOM messages of a CARMEN text log, plain or gzipped. A corrected log (as
+// GMapping writes it) sets the odometry to the corrected pose after each scan. The reader removes
+// those jumps, so `odometry` is the pure wheel odometry. Beams cover 180 degrees, as CARMEN's laser
 // message implies. Throws CarmenLogError. Cost: the whole log in memory.
 [[nodiscard]] CarmenLog read_carmen_log(const std::string& path, double range_max_m = 50.0,
                                         const CarmenLimits& limits = {});

@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kOccupiedPercent = 60;
 constexpr int kFreePercent = 40;
-// A robot this near to an obstacle may still leave.
+// A robot this close to an obstacle may still drive away from it.
 constexpr double kEscapeReach = 0.5;  // m
 constexpr double kEscapeWeight = 20.0;
 constexpr double kDiscomfort = 4.0;
@@ -45,7 +45,7 @@ CostMap::CostMap(const GridMap& map, double cell_m, double robot_radius_m, doubl
   measure_clearance();
 }
 
-// Chamfer distances by two sweeps; at most 6 % above the true ones.
+// Chamfer distances by two sweeps, at most 6 % above the true distances.
 void CostMap::measure_clearance() {
   const double straight = cell_m_, diagonal = cell_m_ * std::numbers::sqrt2;
   clearance_.assign(state_.size(), kInfinity);
@@ -94,7 +94,7 @@ bool CostMap::frontier(std::size_t cell) const {
   return open;
 }
 
-// Cost per metre of entering a cell; infinity where the robot may not go.
+// The cost per metre of entering a cell, or infinity where the robot may not go.
 double CostMap::weight(std::size_t cell, Point2 start) const {
   if (passable(cell)) {
     const double tight = std::max(0.0, 1.0 - (clearance_[cell] - robot_radius_m_) /

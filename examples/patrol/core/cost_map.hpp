@@ -8,13 +8,13 @@
 
 namespace patrol {
 
-// What the planner makes of a map: coarser cells, each with its distance to the nearest obstacle,
-// and shortest ways over them. Ways keep their distance from obstacles where they can. Immutable
-// once built.
+// The planner's view of a map: coarser cells, each with its distance to the nearest obstacle, and
+// shortest paths over them. Paths keep their distance from obstacles where they can. Immutable once
+// built.
 class CostMap {
  public:
-  // cell_m: side of a cell, at least that of the map; robot_radius_m: ways stay this far from
-  // obstacles; comfort_m: and this far where it costs no long detour.
+  // cell_m: side of a cell, at least that of the map. robot_radius_m: the minimum distance of paths
+  // from obstacles. comfort_m: the preferred distance, kept where it costs no long detour.
   CostMap(const GridMap& map, double cell_m, double robot_radius_m, double comfort_m);
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -27,14 +27,14 @@ class CostMap {
   [[nodiscard]] Point2 center(std::size_t cell) const;
   [[nodiscard]] bool free(std::size_t cell) const { return state_[cell] == State::kFree; }
   [[nodiscard]] bool unknown(std::size_t cell) const { return state_[cell] == State::kUnknown; }
-  // Distance to the nearest obstacle, m.
+  // The distance to the nearest obstacle, m.
   [[nodiscard]] double clearance(std::size_t cell) const { return clearance_[cell]; }
   [[nodiscard]] bool passable(std::size_t cell) const {
     return free(cell) && clearance_[cell] >= robot_radius_m_;
   }
   // A passable cell with an unknown one beside it.
   [[nodiscard]] bool frontier(std::size_t cell) const;
-  // Calls f(cell) for the up to eight neighbours.
+  // Calls f(cell) for each of the up to eight neighbours.
   template <class F>
   void for_neighbors(std::size_t cell, F&& f) const {
     const int x = static_cast<int>(cell % static_cast<std::size_t>(width_));
@@ -50,12 +50,12 @@ class CostMap {
     }
   }
 
-  // The cheapest way between two points (A*), from one to the other; empty if there is none. A
-  // start too near an obstacle is left by the shortest way. Cost: up to all cells.
+  // The cheapest path (A*), from `from` to `to`. Empty if there is none. If the start is too close
+  // to an obstacle, the path leaves it by the shortest route. Cost: up to all cells.
   [[nodiscard]] std::vector<Point2> path(Point2 from, Point2 to) const;
 
-  // Cost of the cheapest way from a point to every cell (Dijkstra), m and more where it is tight;
-  // infinity where there is none.
+  // The cost of the cheapest path from a point to every cell (Dijkstra): m, and more in tight
+  // places. Infinity where there is no path.
   [[nodiscard]] std::vector<double> costs_from(Point2 from) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace patrol {
 
-// A finished map as it travels between nodes; the content of a ROS OccupancyGrid.
+// A finished map that nodes send to each other. It has the content of a ROS OccupancyGrid.
 struct GridMap {
   double resolution_m = 0.05;         // side of a cell
   Point2 origin;                      // outer corner of cell (0, 0), m
@@ -20,7 +20,7 @@ struct GridMap {
   [[nodiscard]] bool contains(int x, int y) const {
     return x >= 0 && y >= 0 && x < width && y < height;
   }
-  // The cell must lie inside.
+  // The cell must be inside the map.
   [[nodiscard]] std::int8_t percent(int x, int y) const {
     return percents[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
                     static_cast<std::size_t>(x)];

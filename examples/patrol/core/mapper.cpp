@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kLocalLevels = 3;
 constexpr int kLoopLevels = 6;
-// Loop matches that wait for another to agree with them.
+// The number of loop matches that wait for another match to confirm them.
 constexpr std::size_t kUnconfirmedKept = 12;
 constexpr std::size_t kMaxTrail = 200'000;
-// The largest distance of the map from its origin, m: the indexes of its cells have 32 bits.
+// The largest distance of the map from its origin, m. The cell indexes have 32 bits.
 constexpr double kFarthest = 1e6;
 
-// The usable returns in the frame of the robot.
+// The usable returns, in the frame of the robot.
 std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
   std::vector<Point2> out;
   out.reserve(scan.ranges.size());
@@ -28,8 +28,8 @@ std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
   return out;
 }
 
-// Which points to match: at most `target`, spaced evenly along the walls rather than by beam, so
-// that what is near does not outvote what is far.
+// Chooses the points to match: at most `target`, evenly spaced along the walls and not by beam.
+// Spacing by beam would give near walls more weight than far ones.
 std::vector<std::size_t> thin(const std::vector<Point2>& points, std::size_t target) {
   std::vector<std::size_t> kept;
   for (double spacing = 0.02;; spacing *= 1.3) {
@@ -49,12 +49,13 @@ std::vector<Point2> select(const std::vector<Point2>& points,
   return out;
 }
 
-// Unit normal of the wall that a point and its neighbours in the scan lie on; (0, 0) if they lie on
-// none.
+// The unit normal of the wall through a point and its neighbours in the scan, or (0, 0) if they do
+// not form a wall.
 Point2 wall_normal(const std::vector<Point2>& points, std::size_t at) {
-  constexpr double kReach = 0.3;      // m
-  constexpr std::size_t kMost = 12;   // neighbours to each side
-  constexpr double kFlatness = 0.04;  // variance across, as a part of that along
+  constexpr double kReach = 0.3;     // m
+  constexpr std::size_t kMost = 12;  // neighbours to each side
+  // variance across the wall, as a part of the variance along it
+  constexpr double kFlatness = 0.04;
   const std::size_t first = at - std::min(at, kMost);
   const std::size_t end = std::min(points.size(), at + kMost + 1);
   double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
@@ -72,8 +73,8 @@ Point2 wall_normal(const std::vector<Point2>& points, std::size_t at) {
   return {-std::sin(along), std::cos(along)};
 }
 
-// Adds points between neighbours that see one wall. Without them a far wall is a picket fence, and
-// scans are drawn to where its pickets were seen before.
+// Adds points between neighbours on the same wall. Without them a far wall looks like a picket
+// fence, and the matcher pulls scans to the pickets of earlier scans.
 std::vector<Point2> close_gaps(const std::vector<Point2>& points, double beam_angle,
                                double spacing_m) {
   constexpr double kWidest = 0.35;  // m
@@ -94,7 +95,7 @@ std::vector<Point2> close_gaps(const std::vector<Point2>& points, double beam_an
   return out;
 }
 
-// Points that share a cell become their mean.
+// Replaces points in the same cell by their mean.
 void merge_by_cell(std::vector<Point2>& points, double cell_m) {
   struct Keyed {
     std::int64_t key;
@@ -171,7 +172,7 @@ void Mapper::match(const std::vector<Point2>& returns, const Pose2& moved) {
   for (const std::size_t i : kept) normals.push_back(wall_normal(returns, i));
   const Pose2 prior = compose(pose_, moved);
   if (!(std::abs(prior.x) <= kFarthest && std::abs(prior.y) <= kFarthest)) {
-    ++stats_.unmatched;  // the wheels are wrong: the robot stays where it was
+    ++stats_.unmatched;  // the wheel odometry is invalid, so the robot stays where it was
     return;
   }
   const double travel = std::hypot(moved.x, moved.y), turn = std::abs(moved.theta);
@@ -192,7 +193,7 @@ void Mapper::match(const std::vector<Point2>& returns, const Pose2& moved) {
   edge_information_ = fine.information + information;
 }
 
-// The reference is the kept scan nearest to the robot among those it is matched to.
+// The reference is the closest keyframe to the robot among the keyframes it is matched to.
 void Mapper::choose_reference() {
   auto apart = [&](std::size_t k) {
     return distance(pose_of(k), pose_) + 0.5 * turn_between(pose_of(k), pose_);
@@ -204,11 +205,11 @@ void Mapper::choose_reference() {
 
 bool Mapper::keyframe_wanted() const {
   if (keyframes_.size() >= config_.max_keyframes) return false;
-  // What a robot that stands sees changes, if its laser nods.
+  // The view of a robot that stands still changes if its laser nods.
   if (config_.keyframe_every > 0 && stats_.scans - kept_at_ >= config_.keyframe_every) return true;
   std::size_t around = 0;
   for (const std::size_t k : active_) {
-    // 1 where a single kept scan is near enough, 2 at the edge of a crowd.
+    // 1 where a single keyframe is close enough, 2 at the edge of a crowd.
     const double apart = std::max(distance(pose_of(k), pose_) / config_.keyframe_travel_m,
                                   turn_between(pose_of(k), pose_) / config_.keyframe_turn_rad);
     if (apart < 1.0) return false;
@@ -278,7 +279,7 @@ std::optional<std::size_t> Mapper::loop_candidate(std::size_t keyframe) const {
   double best_distance = config_.loop_radius_m;
   for (std::size_t k = 0; k < travel.size(); ++k) {
     if (std::isfinite(travel[k])) continue;
-    // Scans that look the same way share more.
+    // Scans taken in the same direction overlap more.
     const double d =
         distance(pose_of(k), pose_of(keyframe)) + 0.3 * turn_between(pose_of(k), pose_of(keyframe));
     if (d < best_distance) best_distance = d, best = k;
@@ -307,13 +308,14 @@ std::optional<Mapper::LoopMatch> Mapper::match_loop(std::size_t older, std::size
   const MatchResult fine =
       refine(field, points, {}, coarse.pose, coarse.pose, Eigen::Matrix3d::Zero());
   if (fine.score < config_.loop_min_score) return std::nullopt;
-  // However many points, one look at a place is worth no more than a scan's match.
+  // Limit the weight: one look at a place is worth at most one match of a scan, however many points
+  // it has.
   const double share =
       std::min(1.0, static_cast<double>(config_.match_points) / static_cast<double>(points.size()));
   return LoopMatch{older, newer, fine.pose, share * fine.information};
 }
 
-// Another match of a neighbouring scan must ask for the same shift of the map.
+// Another match of a neighbouring scan must imply the same shift of the map.
 bool Mapper::confirmed(const LoopMatch& match) const {
   const Pose2& now = pose_of(match.to);
   const Pose2 there = compose(pose_of(match.from), match.measured);
@@ -366,8 +368,8 @@ void Mapper::draw(OccupancyGrid& grid, std::size_t keyframe) {
   grid.integrate(k.scan, compose(k.drawn, k.scan.mount));
 }
 
-// A changed graph is drawn a little with every scan, beside the map in use, so that no scan waits
-// for the whole. Poses that move meanwhile are caught by the next round.
+// After a change of the graph, each scan redraws a part of the map beside the map in use, so no
+// scan waits for a whole map. The next round catches poses that move meanwhile.
 void Mapper::redraw_some(std::size_t count) {
   if (!next_grid_) {
     if (!redraw_wanted_) return;

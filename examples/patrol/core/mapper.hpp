@@ -14,7 +14,7 @@
 
 namespace patrol {
 
-// What is known of the wheels: standard deviations of a motion, as a part of it.
+// The accuracy of the wheels: standard deviations of a motion, as a part of that motion.
 struct OdometryNoise {
   double translation_per_m = 0.10;    // m/m
   double rotation_per_rad = 0.10;     // rad/rad
@@ -25,75 +25,75 @@ struct OdometryNoise {
 
 struct MapperConfig {
   Pose2 start;      // of the robot in the map, at the first scan
-  GridConfig grid;  // the map drawn
+  GridConfig grid;  // of the drawn map
   OdometryNoise odometry;
 
   double match_range_m = 20.0;       // longer returns are not matched
   std::size_t match_points = 240;    // a denser scan is thinned to about this many
   double field_resolution_m = 0.05;  // m per cell of the likelihood field
-  double field_sigma_m = 0.08;       // its Gaussian
-  double min_score = 0.35;           // a match below this is not believed; odometry is
+  double field_sigma_m = 0.08;       // of the field's Gaussian
+  double min_score = 0.35;           // below this score the match is rejected and odometry is used
 
-  double keyframe_travel_m = 0.30;  // a scan is kept if no kept one is nearer than this ...
+  double keyframe_travel_m = 0.30;  // keep a scan if no keyframe is closer than this ...
   double keyframe_turn_rad = 0.30;  // ... and turned less than this,
-  std::size_t keyframe_crowd = 3;   // and fewer than so many within twice both
-  std::size_t keyframe_every =
-      0;  // or it is the n-th since the last kept one; 0: that is no reason
-  std::size_t max_keyframes = 20'000;  // then the map is finished, and only localises
+  std::size_t keyframe_crowd = 3;   // and fewer than this many are within twice both limits
+  std::size_t keyframe_every = 0;   // or if it is the n-th scan since the last keyframe, 0: never
+  std::size_t max_keyframes = 20'000;  // after these the mapper only localises
 
-  double reference_travel_m = 12.0;  // scans are matched to the kept ones this near along the way
-  std::size_t reference_keyframes = 40;  // and to at most this many of them
+  double reference_travel_m = 12.0;      // scans are matched to keyframes within this travel
+  std::size_t reference_keyframes = 40;  // and to at most this many keyframes
 
-  double loop_radius_m = 4.0;  // how far odometry and matching may have drifted
+  double loop_radius_m = 4.0;  // the largest drift of odometry and matching
   double loop_turn_rad = 0.35;
   double loop_every_m = 0.6;     // travel between two attempts
-  double loop_min_score = 0.62;  // part of the scans that must agree
+  double loop_min_score = 0.62;  // the part of the scans that must agree
 
-  std::size_t redraws_per_scan = 12;  // after a loop closes, kept scans redrawn with each new scan
+  std::size_t redraws_per_scan = 12;  // after a loop closes, keyframes redrawn with each new scan
 };
 
 struct MapperStats {
   std::uint64_t scans = 0;
-  std::uint64_t unmatched = 0;  // scans that went by odometry alone
+  std::uint64_t unmatched = 0;  // scans placed by odometry alone
   std::uint64_t keyframes = 0;
   std::uint64_t loops_tried = 0;
   std::uint64_t loops_closed = 0;
-  std::uint64_t redraws = 0;  // whole maps drawn anew
+  std::uint64_t redraws = 0;  // whole maps redrawn
   double last_score = 0.0;    // of the last match, in [0, 1]
 };
 
-// Builds a map from laser scans and wheel odometry, and tells where the robot is in it. Each scan
-// is matched to a likelihood field of the kept scans around; kept scans form a pose graph; places
-// seen again are searched for, verified by a second match that agrees, and tied into the graph;
-// the grid is drawn from the kept scans at their adjusted poses. Deterministic. Not thread-safe.
-// Cost: a few ms a scan; closing a loop solves the whole graph, tens of ms at 1000 kept scans.
-// Memory: about 15 KB per kept scan of 360 beams, and the grid.
+// Builds a map from laser scans and wheel odometry, and localises the robot in it. Each scan is
+// matched to a likelihood field of the surrounding keyframes. Keyframes form a pose graph. The
+// mapper searches for places seen before, verifies each loop by a second match that agrees, and
+// adds it to the graph. The grid is drawn from the keyframes at their adjusted poses.
+// Deterministic. Not thread-safe. Cost: a few ms per scan. Closing a loop solves the whole graph:
+// tens of ms at 1000 keyframes. Memory: about 15 KB per keyframe of 360 beams, and the grid.
 class Mapper {
  public:
   explicit Mapper(MapperConfig config = {});
 
-  // odometry: pose of the robot by its wheels when the scan was taken, in any fixed frame. Returns
-  // the pose of the robot in the map. Poses returned earlier are not revised; see trajectory().
+  // odometry: the pose of the robot from its wheels at the time of the scan, in any fixed frame.
+  // Returns the pose of the robot in the map. Later knowledge does not change returned poses: see
+  // trajectory().
   Pose2 add_scan(const Scan& scan, const Pose2& odometry);
 
   [[nodiscard]] const Pose2& pose() const { return pose_; }
-  // The map. The reference is good until the next call of a non-const member.
+  // The map. The reference is valid until the next call of a non-const member.
   [[nodiscard]] const OccupancyGrid& grid() const { return *grid_; }
-  // Rises whenever the map has changed.
+  // Rises with every change of the map.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
-  // Where the robot has been by present knowledge, a point every 5 cm or so.
+  // The path of the robot by present knowledge, with a point about every 5 cm.
   [[nodiscard]] std::vector<Pose2> trajectory() const;
   [[nodiscard]] const MapperStats& stats() const { return stats_; }
 
-  // Adjusts the whole graph once more and draws the whole map: for the end of a recording.
+  // Adjusts the whole graph once more and draws the whole map. For the end of a recording.
   void finish();
 
  private:
   struct Keyframe {
     Scan scan;
     std::vector<Point2> points;   // thinned returns, in the frame of the robot
-    std::vector<Point2> surface;  // the walls they show, without gaps between beams
-    Pose2 drawn;                  // pose at which the map shows it
+    std::vector<Point2> surface;  // the walls through the points, without gaps between beams
+    Pose2 drawn;                  // the pose at which the map shows it
   };
   struct LoopMatch {
     std::size_t from;  // the older keyframe
@@ -131,14 +131,15 @@ class Mapper {
   MapperConfig config_;
   Pose2 pose_;
   std::optional<Pose2> last_odometry_;
-  // Information of pose_ before the next match, in its own frame, from the match or the wheels.
+  // The information of pose_ before the next match, in its own frame, from the match or from the
+  // wheels.
   Eigen::Matrix3d pose_information_ = Eigen::Matrix3d::Zero();
   Eigen::Matrix3d edge_information_ = Eigen::Matrix3d::Zero();
 
   PoseGraph graph_;
   std::vector<Keyframe> keyframes_;
-  std::uint64_t kept_at_ = 0;        // stats_.scans when the last was kept
-  std::size_t reference_ = 0;        // the keyframe the robot is near
+  std::uint64_t kept_at_ = 0;        // stats_.scans at the last keyframe
+  std::size_t reference_ = 0;        // the closest keyframe to the robot
   std::vector<std::size_t> active_;  // keyframes in field_
   std::unique_ptr<LikelihoodField> field_;
   Pose2 field_made_at_;

@@ -8,7 +8,7 @@ namespace patrol {
 namespace {
 
 constexpr double kThousand = 1000.0;
-// Cells added beyond what is needed, so that the grid is not copied at every scan.
+// Extra cells at each growth, so the grid is not copied at every scan.
 constexpr int kMargin = 64;
 
 std::int16_t quantize(double log_odds) {
@@ -70,7 +70,7 @@ void OccupancyGrid::integrate(const Scan& scan, const Pose2& laser) {
     if (!scan.valid(i) || scan.ranges[i] > config_.usable_range_m) continue;
     const double a = laser.theta + scan.angle(i);
     const Point2 p{laser.x + scan.ranges[i] * std::cos(a), laser.y + scan.ranges[i] * std::sin(a)};
-    // A NaN fails each comparison, so it counts as outside.
+    // NaN fails each comparison, so it counts as outside.
     if (!(std::abs(p.x) <= half_extent && std::abs(p.y) <= half_extent)) {
       ++dropped_outside_;
       continue;
@@ -136,7 +136,7 @@ void OccupancyGrid::touch(int x, int y, bool hit) {
       static_cast<std::int16_t>(std::clamp<int>(before + (hit ? hit_ : miss_), -limit_, limit_));
 }
 
-// Bresenham, without the last cell: that one holds the hit.
+// Bresenham's line without the last cell, because the last cell holds the hit.
 void OccupancyGrid::mark_line(int x0, int y0, int x1, int y1) {
   const int dx = std::abs(x1 - x0), dy = -std::abs(y1 - y0);
   const int step_x = x0 < x1 ? 1 : -1, step_y = y0 < y1 ? 1 : -1;

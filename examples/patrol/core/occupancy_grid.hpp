@@ -19,15 +19,15 @@ struct GridConfig {
 };
 
 // A probabilistic map of occupied and free cells (Moravec and Elfes, ICRA 1985, in log-odds form).
-// Grows as scans come in, up to a fixed extent; what lies outside is counted and not drawn.
-// Not thread-safe; copying copies the cells (2 bytes each).
+// The map grows as scans come in, up to a fixed extent. Returns outside the extent are counted and
+// not drawn. Not thread-safe. Copying copies the cells (2 bytes each).
 class OccupancyGrid {
  public:
   explicit OccupancyGrid(GridConfig config = {});
 
-  // Draws a scan taken with the laser (not the robot) at `laser`. Each cell is changed at most
-  // once, and a hit wins over a miss, so that beams that graze a wall do not erase what their
-  // neighbours see. Cost: the cells that the beams cross.
+  // Draws a scan taken with the laser (not the robot) at `laser`. Each cell changes at most once,
+  // and a hit wins over a miss. Thus beams that graze a wall do not erase the hits of their
+  // neighbours. Cost: the cells that the beams cross.
   void integrate(const Scan& scan, const Pose2& laser);
 
   [[nodiscard]] double resolution() const { return config_.resolution_m; }
@@ -43,12 +43,12 @@ class OccupancyGrid {
   [[nodiscard]] Point2 center(int x, int y) const;
 
   [[nodiscard]] bool known(int x, int y) const { return cells_[index(x, y)] != kUnknown; }
-  // In [0, 1]; 0.5 where nothing is known. The cell must lie inside.
+  // In [0, 1], and 0.5 for an unknown cell. The cell must be inside the grid.
   [[nodiscard]] double probability(int x, int y) const;
-  // A copy to send or draw. Cost: one pass over the cells.
+  // A copy of the map, to send or to draw. Cost: one pass over the cells.
   [[nodiscard]] GridMap snapshot() const;
 
-  // Returns whose end lay outside max_extent_m, so far.
+  // The number of returns outside max_extent_m so far.
   [[nodiscard]] std::uint64_t dropped_outside() const { return dropped_outside_; }
 
  private:
@@ -63,7 +63,7 @@ class OccupancyGrid {
   void touch(int x, int y, bool hit);
 
   GridConfig config_;
-  // Cell (0, 0) is cell (offset_x_, offset_y_) of the endless grid whose corner is the world
+  // Cell (0, 0) is cell (offset_x_, offset_y_) of the endless grid with its corner at the world
   // origin.
   int offset_x_ = 0;
   int offset_y_ = 0;
@@ -73,7 +73,7 @@ class OccupancyGrid {
   std::int16_t miss_ = 0;
   std::int16_t limit_ = 0;
   std::vector<std::int16_t> cells_;  // log-odds in thousandths
-  // Per cell 2 * scan number (+1 once hit): tells whether this scan has been there, without
+  // Per cell 2 * scan number (+1 after a hit). Marks the cells that this scan has changed, without
   // clearing anything between scans.
   std::vector<std::uint32_t> visited_;
   std::uint32_t scan_number_ = 0;

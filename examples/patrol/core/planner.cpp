@@ -11,7 +11,7 @@ constexpr std::size_t kGivenUpKept = 32;
 constexpr double kGivenUpRadius = 0.6;  // m
 constexpr double kBackOff = 0.8;        // s
 constexpr double kTurnAway = 1.2;       // s
-constexpr double kWorthAnother = 4.0;   // m of way that a minute unvisited is worth
+constexpr double kWorthAnother = 4.0;   // m of path that one minute without a visit is worth
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Planner::set_map(const GridMap& map) {
 
 Drive Planner::update(const Pose2& pose, double now_s) {
   if (!map_) return {};
-  if (now_s < last_s_) {  // the clock was set back, so the stored deadline would never come
+  if (now_s < last_s_) {  // the clock went back, so the stored deadline would never come
     next_plan_s_ = recovery_began_s_ = now_s;
     still_since_s_.reset();
     visited_.clear();
@@ -56,8 +56,8 @@ Drive Planner::update(const Pose2& pose, double now_s) {
   }
   if (goal_ && distance(*goal_, pose.position()) < config_.goal_tolerance_m) {
     ++goals_reached_;
-    note_visit(*goal_, now_s);  // arrival is a visit, though the robot stops short of the spot
-    // An edge of the unknown that is still there on arrival would attract for ever.
+    note_visit(*goal_, now_s);  // arrival is a visit, though the robot stops short of the place
+    // A frontier that remains after the arrival would attract the robot for ever.
     drop_goal(state_ == PlannerState::kExploring);
   }
   if (goal_ && check_path_ && path_blocked()) drop_goal(false);
@@ -80,7 +80,7 @@ bool Planner::go_to(Point2 goal, const Pose2& pose) {
   return true;
 }
 
-// Places outside the map are not patrolled, and would take memory without bound.
+// Places outside the map are not patrolled, and would use unbounded memory.
 void Planner::note_visit(Point2 place, double now_s) {
   if (map_->index_of(place) != CostMap::kNone) visited_[block_of(place)] = now_s;
 }
@@ -132,13 +132,12 @@ bool Planner::given_up(Point2 p) const {
                      [&](Point2 q) { return distance(p, q) < kGivenUpRadius; });
 }
 
-// Also true if an explored goal has nothing unknown about it any more.
+// Also true if no unknown cell is left around an exploration goal.
 bool Planner::path_blocked() const {
   for (std::size_t i = progress_; i < path_.size(); ++i) {
     const std::size_t cell = map_->index_of(path_[i]);
     if (cell == CostMap::kNone) return true;
-    // The path may have begun too near a wall, and a wall that moves by a cell is no reason to
-    // turn.
+    // The path may have begun too close to a wall. A wall that moves by one cell does not block it.
     if (map_->clearance(cell) < 0.7 * config_.robot_radius_m && i > progress_ + 5) return true;
   }
   if (state_ != PlannerState::kExploring) return false;
@@ -159,11 +158,11 @@ void Planner::choose_goal(const Pose2& pose, double now_s) {
   }
   if (!goal || !go_to(*goal, pose)) {
     state_ = PlannerState::kWaiting;
-    given_up_.clear();  // perhaps what failed once works now
+    given_up_.clear();  // a goal that failed may be reachable now
   }
 }
 
-// The cheapest cell of any edge that is long enough.
+// The cheapest cell of any frontier that is long enough.
 std::optional<Point2> Planner::nearest_frontier(const std::vector<double>& costs) const {
   const auto least = static_cast<std::size_t>(config_.frontier_min_m / map_->cell());
   std::vector<bool> seen(map_->size(), false);
@@ -194,7 +193,7 @@ std::optional<Point2> Planner::nearest_frontier(const std::vector<double>& costs
 
 std::optional<Point2> Planner::longest_unvisited(const std::vector<double>& costs,
                                                  const Pose2& pose, double now_s) const {
-  // The roomiest cell of each reachable square metre stands for it.
+  // The cell with the most clearance represents its reachable square metre.
   std::map<Block, std::size_t> rooms;
   for (std::size_t cell = 0; cell < map_->size(); ++cell) {
     if (!std::isfinite(costs[cell]) || !map_->passable(cell)) continue;
@@ -219,7 +218,8 @@ std::optional<Point2> Planner::longest_unvisited(const std::vector<double>& cost
 
 // Pure pursuit (Coulter, 1992), slower in bends and near walls.
 Drive Planner::follow(const Pose2& pose) {
-  // The nearest point of the next stretch; not of all, since ways may pass close by themselves.
+  // The nearest point of the next stretch. Not of the whole path, because a path may pass close to
+  // itself.
   const double stretch = 1.5;  // m
   const auto ahead = static_cast<std::size_t>(stretch / map_->cell());
   std::size_t nearest = progress_;

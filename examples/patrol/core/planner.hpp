@@ -16,49 +16,49 @@ namespace patrol {
 struct PlannerConfig {
   double cell_m = 0.1;           // plans on cells of this size
   double robot_radius_m = 0.27;  // with some margin
-  double comfort_m = 0.55;       // keeps this far from walls where it can
+  double comfort_m = 0.55;       // preferred distance from walls
   double max_speed = 0.6;        // m/s
   double max_turn_rate = 1.2;    // rad/s
   double lookahead_m = 0.45;     // of the pure pursuit
   double goal_tolerance_m = 0.25;
   double replan_every_s = 1.0;
-  double frontier_min_m = 0.5;  // shorter edges of the unknown are not worth going to
-  double stuck_after_s = 3.0;   // without moving 5 cm while told to
+  double frontier_min_m = 0.5;  // shorter frontiers are ignored
+  double stuck_after_s = 3.0;   // without moving 5 cm although commanded to move
 };
 
 enum class PlannerState { kWaiting, kExploring, kPatrolling, kRecovering };
 
 [[nodiscard]] std::string_view to_string(PlannerState state);
 
-// Wanted motion of the robot.
+// The commanded motion of the robot.
 struct Drive {
   double speed = 0.0;      // m/s
   double turn_rate = 0.0;  // rad/s
 };
 
-// Drives a robot around by its own map: to the nearest edge of the unknown while there is one
-// (frontier exploration after Yamauchi, CIRA 1997), then for ever to where it has not been
-// for longest. Ways by A*, followed by pure pursuit; a robot that does not move although it should
-// backs off and chooses another goal. Deterministic. Not thread-safe. Cost: set_map() and a new
-// plan a few ms for a building, other update()s microseconds.
+// Drives a robot around by its own map. The robot goes to the nearest frontier while there is one
+// (frontier exploration after Yamauchi, CIRA 1997). After that it patrols for ever: it visits the
+// place with the longest time since its last visit. Paths by A*, then pure pursuit. A stuck robot
+// backs off and chooses another goal. Deterministic. Not thread-safe. Cost: a few ms for set_map()
+// and for a new plan of a building, microseconds for other update()s.
 class Planner {
  public:
   explicit Planner(PlannerConfig config = {});
 
-  // The map to plan on from now on; copied.
+  // Copies the map. The planner uses it from now on.
   void set_map(const GridMap& map);
 
-  // pose: of the robot in the map, finite; now_s: any clock, which begins a new patrol if it goes
-  // back. Call at 10 Hz or more.
+  // pose: of the robot in the map, finite. now_s: any clock. If the clock goes back, a new patrol
+  // begins. Call at 10 Hz or more.
   Drive update(const Pose2& pose, double now_s);
 
-  // Gives up the present goal in favour of this one; false if no way leads there.
+  // Replaces the present goal by this one. Returns false if no path leads there.
   bool go_to(Point2 goal, const Pose2& pose);
 
   [[nodiscard]] PlannerState state() const { return state_; }
   [[nodiscard]] std::optional<Point2> goal() const { return goal_; }
   [[nodiscard]] const std::vector<Point2>& path() const { return path_; }
-  /// From the next update() on.
+  /// Takes effect at the next update().
   void set_limits(double max_speed, double max_turn_rate) {
     config_.max_speed = max_speed;
     config_.max_turn_rate = max_turn_rate;
@@ -88,12 +88,12 @@ class Planner {
   PlannerState state_ = PlannerState::kWaiting;
   std::optional<Point2> goal_;
   std::vector<Point2> path_;
-  std::size_t progress_ = 0;  // index of the path point the robot has come to
-  bool check_path_ = false;   // the map has changed since
+  std::size_t progress_ = 0;  // the index of the path point that the robot has reached
+  bool check_path_ = false;   // the map has changed since the last check
   double last_s_ = 0.0;       // of the last update()
   double next_plan_s_ = 0.0;
-  std::vector<Point2> given_up_;     // goals that led nowhere, oldest first
-  std::map<Block, double> visited_;  // when last, s
+  std::vector<Point2> given_up_;     // unreachable goals, oldest first
+  std::map<Block, double> visited_;  // the time of the last visit, s
 
   Drive last_drive_;
   Pose2 moved_from_;

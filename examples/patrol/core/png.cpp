@@ -54,7 +54,8 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
       image.pixels.size() != row * static_cast<std::size_t>(image.height)) {
     throw std::invalid_argument("encode_png: the image's sizes do not agree");
   }
-  // Each row is preceded by its filter: 2, the difference to the row above, suits maps and walls.
+  // Each row begins with its filter. Filter 2, the difference to the row above, suits maps and
+  // walls.
   std::vector<std::uint8_t> filtered;
   filtered.reserve((row + 1) * static_cast<std::size_t>(image.height));
   for (std::size_t y = 0; y < static_cast<std::size_t>(image.height); ++y) {

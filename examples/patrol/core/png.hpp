@@ -27,14 +27,15 @@ struct Image {
   }
 };
 
-// The image as a PNG file (ISO/IEC 15948). Throws std::invalid_argument if the sizes do not agree.
+// The image as a PNG file (ISO/IEC 15948). Throws std::invalid_argument if the sizes do not match.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
 
-// Writes it. Throws std::runtime_error naming the path and the system's reason.
+// Writes the image as PNG. Throws std::runtime_error with the path and the system's reason.
 void write_png(const std::string& path, const Image& image);
 
-// The map as seen from above, y up: white free, black occupied, gray unknown; cropped to what is
-// known; the trajectory drawn over it from blue (start) to red (end). One pixel is one cell.
+// The map seen from above, y up: white free, black occupied, gray unknown. The picture is cropped
+// to the known area. The trajectory is drawn over the map from blue (start) to red (end). One pixel
+// is one cell.
 [[nodiscard]] Image draw_map(const GridMap& map, std::span<const Pose2> trajectory = {});
 
 }  // namespace patrol

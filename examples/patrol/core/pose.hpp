@@ -5,7 +5,7 @@
 
 namespace patrol {
 
-// The angle in (-pi, pi], rad.
+// Wraps an angle to (-pi, pi], rad.
 inline double wrap_angle(double a) {
   a = std::remainder(a, 2.0 * std::numbers::pi);
   return a <= -std::numbers::pi ? a + 2.0 * std::numbers::pi : a;
@@ -19,7 +19,7 @@ struct Point2 {
 
 inline double distance(Point2 a, Point2 b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
-// A pose in the plane, and the rigid motion that takes the origin there: m, m, rad
+// A pose in the plane, and the rigid motion that moves the origin to it: m, m, and rad
 // counter-clockwise from x.
 struct Pose2 {
   double x = 0.0;
@@ -29,14 +29,14 @@ struct Pose2 {
   [[nodiscard]] Point2 position() const { return {x, y}; }
 };
 
-// b, given relative to a, in the frame of a.
+// Transforms b, which is relative to a, into the frame of a.
 inline Pose2 compose(const Pose2& a, const Pose2& b) {
   const double c = std::cos(a.theta);
   const double s = std::sin(a.theta);
   return {a.x + c * b.x - s * b.y, a.y + s * b.x + c * b.y, wrap_angle(a.theta + b.theta)};
 }
 
-// b as seen from a: compose(a, between(a, b)) == b.
+// b relative to a: compose(a, between(a, b)) == b.
 inline Pose2 between(const Pose2& a, const Pose2& b) {
   const double c = std::cos(a.theta);
   const double s = std::sin(a.theta);

@@ -12,7 +12,7 @@
 namespace patrol {
 namespace {
 
-// Squared Mahalanobis length at which the Cauchy kernel starts to doubt an edge.
+// The squared Mahalanobis length above which the Cauchy kernel reduces the weight of an edge.
 constexpr double kLoopScale2 = 9.0;
 // An adjustment that moves a pose farther than this from the origin, m, is invalid.
 constexpr double kFarthest = 2e6;
@@ -23,7 +23,7 @@ struct EdgeTerms {
   Eigen::Matrix3d by_to;
 };
 
-// Error of an edge and its derivatives by world-frame changes (dx, dy, dtheta) of both poses.
+// The error of an edge, and its derivatives by world-frame changes (dx, dy, dtheta) of both poses.
 EdgeTerms evaluate(const PoseGraphEdge& edge, const Pose2& from, const Pose2& to) {
   const Pose2 seen = between(from, to);
   const Pose2 error = between(edge.measured, seen);
@@ -47,7 +47,7 @@ double robust_weight(const PoseGraphEdge& edge, const Eigen::Vector3d& error) {
 
 void add_block(std::vector<Eigen::Triplet<double>>& out, std::size_t row, std::size_t col,
                const Eigen::Matrix3d& block) {
-  if (row == 0 || col == 0 || row < col) return;  // pose 0 is fixed; the lower half suffices
+  if (row == 0 || col == 0 || row < col) return;  // pose 0 is fixed, and the lower half suffices
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       out.emplace_back(static_cast<int>(3 * (row - 1)) + i, static_cast<int>(3 * (col - 1)) + j,
@@ -91,7 +91,7 @@ double PoseGraph::optimize(int max_iterations) {
       if (edge.from > 0) right.segment<3>(at(edge.from)) -= t.by_from.transpose() * w * t.error;
       if (edge.to > 0) right.segment<3>(at(edge.to)) -= t.by_to.transpose() * w * t.error;
     }
-    // A pose without edges stays where it is.
+    // Keeps a pose without edges in its place.
     for (Eigen::Index i = 0; i < unknowns; ++i) {
       triplets.emplace_back(static_cast<int>(i), static_cast<int>(i), 1e-9);
     }
@@ -110,7 +110,7 @@ double PoseGraph::optimize(int max_iterations) {
     }
     if (step.lpNorm<Eigen::Infinity>() < 1e-4) break;
   }
-  // Edges that contradict each other can drive a step anywhere.
+  // Contradictory edges can lead to an arbitrary step.
   if (!std::all_of(poses_.begin(), poses_.end(), [](const Pose2& p) {
         return std::abs(p.x) <= kFarthest && std::abs(p.y) <= kFarthest;
       })) {

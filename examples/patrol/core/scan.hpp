@@ -9,9 +9,9 @@
 
 namespace patrol {
 
-// One sweep of a planar laser, taken as if at one instant. A range that is not finite, not above 0,
-// or not in [range_min, range_max) is no return. All angles and limits are numbers; range_max may
-// be infinite.
+// One sweep of a planar laser, treated as taken at one instant. A range is no return if it is not
+// finite, not above 0, or not in [range_min, range_max). All angles and limits are numbers, but
+// range_max may be infinite.
 struct Scan {
   std::int64_t stamp_ns = 0;
   double angle_min = 0.0;        // rad, of the first beam in the frame of the laser

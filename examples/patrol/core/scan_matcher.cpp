@@ -8,10 +8,10 @@
 namespace patrol {
 namespace {
 
-// Standard deviation with which one point tells its distance from a wall, m. Far above the noise of
-// a laser, because neighbouring beams are not independent witnesses.
+// The standard deviation of one point's distance from a wall, m. It is far above the noise of a
+// laser, because neighbouring beams are not independent.
 constexpr double kPointSigma = 0.1;
-// A field covers at most so much in x and in y, m.
+// The largest extent of a field in x and in y, m.
 constexpr double kWidest = 150.0;
 
 struct Candidate {
@@ -26,14 +26,14 @@ void maximum(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* out, in
   for (int i = 0; i < count; ++i) out[i] = std::max(a[i], b[i]);
 }
 
-// Block maxima at level h from those at level h - 1: the maximum of four overlapping blocks. Cell i
-// of this level is made of cells i - half and i of the finer one, where they exist.
+// Computes the block maxima of `level` from those of level - 1: the maximum of four overlapping
+// blocks. Cell i of a level combines cells i - half and i of the finer level, where they exist.
 std::vector<std::uint8_t> next_level(const std::vector<std::uint8_t>& fine, int width, int height,
                                      int level) {
   const int half = 1 << (level - 1);
   const int fine_w = width + half - 1, fine_h = height + half - 1;
   const int w = fine_w + half, h = fine_h + half;
-  const int shared = std::max(fine_w - half, 0);  // columns that have both
+  const int shared = std::max(fine_w - half, 0);  // columns that have both cells
   auto offset = [](int row, int columns) { return static_cast<std::ptrdiff_t>(row) * columns; };
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(w) * static_cast<std::size_t>(fine_h));
   for (int y = 0; y < fine_h; ++y) {
@@ -53,8 +53,8 @@ std::vector<std::uint8_t> next_level(const std::vector<std::uint8_t>& fine, int 
   return result;
 }
 
-// The Gaussian round a point, ready for each of 16 x 16 places of the point inside its cell:
-// pressing one is then a maximum over a few rows of bytes, which compilers turn into vector
+// The Gaussian round a point, prepared for 16 x 16 positions of the point inside its cell. Pressing
+// one stamp is then a maximum over a few rows of bytes, which compilers turn into vector
 // instructions.
 class Stamps {
  public:
@@ -62,7 +62,7 @@ class Stamps {
       : reach_(static_cast<int>(std::ceil(3.0 * sigma_cells))),
         row_((2 * reach_ + 2 + kLane - 1) / kLane * kLane),
         bytes_(static_cast<std::size_t>(kSteps * kSteps * rows() * row_), 0) {
-    // The Gaussian is a product of one in x and one in y.
+    // The Gaussian is the product of a Gaussian in x and one in y.
     std::vector<double> slice(static_cast<std::size_t>(kSteps * rows()));
     for (int i = 0; i < kSteps * rows(); ++i) {
       const double d = i % rows() - reach_ - (i / rows() + 0.5) / kSteps;
@@ -80,12 +80,12 @@ class Stamps {
     }
   }
 
-  // A point at cell c touches columns [c - reach, c - reach + row) and rows [c - reach, c + reach +
+  // A point in cell c touches columns [c - reach, c - reach + row) and rows [c - reach, c + reach +
   // 1].
   [[nodiscard]] int reach() const { return reach_; }
   [[nodiscard]] int row() const { return row_; }
 
-  // x, y: of the point, in cells from the centre of cell (0, 0) of `field`.
+  // x, y: the point's position in cells from the centre of cell (0, 0) of `field`.
   void press(std::uint8_t* field, int width, double x, double y) const {
     const int cx = static_cast<int>(x), cy = static_cast<int>(y);  // neither is negative
     const int place =
@@ -125,7 +125,7 @@ LikelihoodField::LikelihoodField(std::span<const Point2> points, double resoluti
     x_min = std::min(x_min, p.x), x_max = std::max(x_max, p.x);
     y_min = std::min(y_min, p.y), y_max = std::max(y_max, p.y);
   }
-  // Points this far apart are not of one place, and their field would take gigabytes.
+  // Points this far apart do not belong to one place, and their field would take gigabytes.
   if (!(x_max - x_min <= kWidest && y_max - y_min <= kWidest)) return;
   origin_ = {std::floor(x_min / resolution_m - reach - 1) * resolution_m,
              std::floor(y_min / resolution_m - reach - 1) * resolution_m};
@@ -154,9 +154,9 @@ int LikelihoodField::cell_y(double y_m) const {
 
 namespace {
 
-// Catmull-Rom weights of four neighbours, and their derivatives, at t in [0, 1) between the middle
-// two. Unlike linear ones they keep a ridge between two cells a ridge; a flat top half a cell wide
-// would let a pose slide by as much.
+// Catmull-Rom weights of four neighbours and their derivatives, at t in [0, 1) between the middle
+// two. Linear weights would turn a ridge between two cells into a flat top half a cell wide, and a
+// pose could slide by that width. Catmull-Rom weights keep the ridge.
 void cubic_weights(double t, double (&w)[4], double (&dw)[4]) {
   const double t2 = t * t, t3 = t2 * t;
   w[0] = 0.5 * (-t3 + 2.0 * t2 - t);
@@ -190,7 +190,7 @@ LikelihoodField::Sample LikelihoodField::sample(double x_m, double y_m) const {
     out.dx += wy[j] * slope;
     out.dy += dy[j] * value;
   }
-  // The curve may swing past the values it goes through.
+  // The curve may overshoot the values that it interpolates.
   out.value = std::clamp(out.value / 255.0, 0.0, 1.0);
   out.dx /= 255.0 * resolution_;
   out.dy /= 255.0 * resolution_;
@@ -199,7 +199,7 @@ LikelihoodField::Sample LikelihoodField::sample(double x_m, double y_m) const {
 
 namespace {
 
-// The points turned by one angle, as cells of the field, at the guess's translation.
+// The points turned by one angle, as cells of the field, at the translation of the guess.
 struct RotatedPoints {
   double theta;
   double discount;
@@ -211,7 +211,8 @@ class Search {
   Search(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
          const SearchWindow& window)
       : field_(field), guess_(guess), window_(window) {
-    // An angle step moves a typical point by a cell; far ones by more, which refine() makes good.
+    // One angle step moves a typical point by one cell. Far points move by more, and refine()
+    // corrects that.
     double sum2 = 0.0;
     for (const Point2& p : points) sum2 += p.x * p.x + p.y * p.y;
     const double reach = std::sqrt(sum2 / static_cast<double>(points.size()));
@@ -266,13 +267,13 @@ class Search {
     return window_.edge_penalty * t * t;
   }
 
-  // Upper bound of the score in a block of offsets; the score itself at level 0.
+  // An upper bound of the score in a block of offsets. At level 0 it is the score itself.
   [[nodiscard]] double score(int level, int angle, int x, int y) const {
     const RotatedPoints& rotated = angles_[static_cast<std::size_t>(angle)];
     std::uint32_t sum = 0;
     for (const auto& [cx, cy] : rotated.cells) sum += field_.bound(level, cx + x, cy + y);
     const double mean = sum / (255.0 * static_cast<double>(rotated.cells.size()));
-    // Nearest offset of the block to the guess: no other is penalised less.
+    // The block's nearest offset to the guess. It has the smallest penalty of the block.
     const int last = (1 << level) - 1;
     const int near_x = std::clamp(0, x, x + last), near_y = std::clamp(0, y, y + last);
     const int n = std::max(radius_, 1);
@@ -321,7 +322,7 @@ MatchResult search(const LikelihoodField& field, std::span<const Point2> points,
 
 namespace {
 
-// Gradient and Gauss-Newton matrix of the scan at a pose, in the frame of the pose.
+// The gradient and the Gauss-Newton matrix of the scan at a pose, in the frame of the pose.
 struct Linearization {
   double score = 0.0;
   Eigen::Vector3d gradient = Eigen::Vector3d::Zero();
@@ -346,7 +347,7 @@ Linearization linearize(const LikelihoodField& field, std::span<const Point2> po
       if (slope < 1e-9) continue;
       n = {gx / slope, gy / slope};
     }
-    // Motion of the pose in its own frame moves the point by (dx - dtheta * y, dy + dtheta * x).
+    // A motion of the pose in its own frame moves the point by (dx - dtheta * y, dy + dtheta * x).
     const Eigen::Vector3d j(-n.x, -n.y, n.x * p.y - n.y * p.x);
     out.gradient += weight * (gx * n.x + gy * n.y) * j;
     out.hessian += information * m.value * j * j.transpose();
@@ -363,7 +364,7 @@ MatchResult refine(const LikelihoodField& field, std::span<const Point2> points,
   assert(normals.empty() || normals.size() == points.size());
   MatchResult result{guess, 0.0, Eigen::Matrix3d::Zero()};
   if (field.empty() || points.empty()) return result;
-  // A step is trusted within the reach of the field's slope.
+  // A step is valid within the reach of the field's slope.
   const double most_m = field.sigma(), most_rad = 0.03;
   Pose2 pose = guess;
   Linearization at = linearize(field, points, normals, pose);

@@ -13,7 +13,7 @@ double approach(double from, double to, double most) {
   return from + std::clamp(to - from, -most, most);
 }
 
-// Motion along an arc, in the frame of its start.
+// The motion along an arc, in the frame of its start.
 Pose2 arc(double distance, double turn) {
   if (std::abs(turn) < 1e-9) return {distance, 0.0, turn};
   const double radius = distance / turn;
@@ -39,7 +39,7 @@ void Simulator::step(double dt_s) {
   const double turn = turn_rate_ * dt_s;
   Pose2 next = compose(truth_, arc(distance, turn));
   bumped_ = world_.clearance(next.position()) < config_.robot_radius_m;
-  if (bumped_) {  // the wheels stall; turning on the spot stays possible
+  if (bumped_) {  // the wheels stall, but turning on the spot stays possible
     distance = 0.0;
     speed_ = 0.0;
     next = compose(truth_, arc(0.0, turn));
@@ -75,7 +75,8 @@ Scan Simulator::scan() {
   return scan;
 }
 
-// Box and Muller; the standard library's normal distribution differs between implementations.
+// The method of Box and Muller. The standard library's normal distribution differs between
+// implementations.
 double Simulator::gaussian() {
   const double u = (static_cast<double>(random_() >> 11) + 1.0) * 0x1p-53;
   const double v = static_cast<double>(random_() >> 11) * 0x1p-53;

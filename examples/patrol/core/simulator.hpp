@@ -17,7 +17,7 @@ struct SimulatorConfig {
   double max_acceleration = 1.5;       // m/s^2
   double max_turn_acceleration = 6.0;  // rad/s^2
 
-  // Odometry: a constant error of the wheels, and noise that grows with the root of the way.
+  // Odometry: a constant error of the wheels, and noise that grows with the root of the distance.
   double distance_scale = 1.02;
   double turn_scale = 0.97;
   double translation_noise = 0.02;  // m per root metre
@@ -33,14 +33,14 @@ struct SimulatorConfig {
   std::uint64_t seed = 1;
 };
 
-// A differential-drive robot with wheels, a laser and eyes in a world. Time passes only in step().
-// Deterministic: the same seed and calls give the same values. Not thread-safe.
+// A differential-drive robot with a laser and a camera pose, in a world. Time passes only in
+// step(). Deterministic: the same seed and calls give the same values. Not thread-safe.
 class Simulator {
  public:
   // The world must outlive the simulator.
   Simulator(const World& world, SimulatorConfig config = {});
 
-  // Wanted speeds, m/s and rad/s; clamped, and reached at the acceleration limits.
+  // Commanded speeds, m/s and rad/s. They are clamped and reached at the acceleration limits.
   void command(double speed, double turn_rate);
   // Moves the robot. A wall stops it. Cost: one test per block.
   void step(double dt_s);
@@ -53,7 +53,8 @@ class Simulator {
   [[nodiscard]] bool bumped() const { return bumped_; }              // touching a wall
   [[nodiscard]] Pose2 camera_pose() const { return compose(truth_, config_.camera_mount); }
 
-  // A sweep from where the robot is now. Beams without a return are infinite. Cost: beams x blocks.
+  // A sweep from the robot's present pose. Beams without a return are infinite. Cost: beams x
+  // blocks.
   [[nodiscard]] Scan scan();
 
  private:

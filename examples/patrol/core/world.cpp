@@ -20,8 +20,8 @@ Block box(double x, double y, double width, double depth, double height, Color c
   return {{x, y}, {x + width, y + depth}, height, color};
 }
 
-// Slab test; no block in the hit if the ray misses. A direction along an axis has an infinite
-// inverse of the right sign, for which the comparisons hold.
+// Slab test. The hit has no block if the ray misses. A direction along an axis has an infinite
+// inverse with the right sign, and the comparisons hold for it.
 BlockHit meet(const Block& block, Point2 from, Point2 inverse) {
   const double xa = (block.low.x - from.x) * inverse.x, xb = (block.high.x - from.x) * inverse.x;
   const double ya = (block.low.y - from.y) * inverse.y, yb = (block.high.y - from.y) * inverse.y;
@@ -38,16 +38,16 @@ World World::building() {
   constexpr Color kRed{178, 84, 72}, kBlue{84, 118, 168}, kGreen{96, 144, 92};
   constexpr Color kYellow{204, 172, 84}, kWood{150, 106, 66}, kSteel{140, 146, 152};
   std::vector<Block> b = {
-      // The shell.
+      // The outer walls.
       wall(0, 0, 16, 0, kOuter), wall(0, 12, 16, 12, kOuter), wall(0, 0, 0, 12, kOuter),
       wall(16, 0, 16, 12, kOuter),
-      // Corridor between y = 5 and y = 7, with doors of about a metre.
+      // The corridor between y = 5 and y = 7, with doors of about a metre.
       wall(0, 5, 2.2, 5, kInner), wall(3.3, 5, 7.6, 5, kInner), wall(8.8, 5, 13.6, 5, kInner),
       wall(14.7, 5, 16, 5, kInner), wall(0, 7, 3.4, 7, kInner), wall(4.5, 7, 6.2, 7, kInner),
       wall(7.4, 7, 12.2, 7, kInner), wall(13.4, 7, 16, 7, kInner),
-      // Rooms to the south; a door joins the first two.
+      // Rooms in the south. A door joins the first two.
       wall(5.2, 0, 5.2, 1.4, kRed), wall(5.2, 2.5, 5.2, 5, kRed), wall(11, 0, 11, 5, kBlue),
-      // Rooms to the north; a door joins the last two.
+      // Rooms in the north. A door joins the last two.
       wall(5.4, 7, 5.4, 12, kGreen), wall(10.2, 7, 10.2, 9.2, kYellow),
       wall(10.2, 10.4, 10.2, 12, kYellow),
       // Furniture.

@@ -10,7 +10,7 @@ namespace patrol {
 
 using Color = std::array<std::uint8_t, 3>;  // red, green, blue
 
-// A wall or a piece of furniture: an upright block along the axes, standing on the floor.
+// A wall or a piece of furniture: an upright block on the floor, parallel to the axes.
 struct Block {
   Point2 low;     // m
   Point2 high;    // m
@@ -18,7 +18,7 @@ struct Block {
   Color color;
 };
 
-// Where a ray meets a block.
+// The intersection of a ray and a block.
 struct BlockHit {
   double enter = 0.0;      // m along the ray
   double leave = 0.0;      // m along the ray
@@ -26,7 +26,7 @@ struct BlockHit {
   const Block* block = nullptr;
 };
 
-// A building seen from above. Immutable once built, so safe to share between threads.
+// A building seen from above. Immutable once built, so threads may share it.
 class World {
  public:
   explicit World(std::vector<Block> blocks) : blocks_(std::move(blocks)) {}
@@ -36,14 +36,14 @@ class World {
 
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
 
-  // Distance to the first block along a ray, m; limit if there is none before. Cost: one test
-  // per block.
+  // The distance to the first block along a ray, m, or `limit` if no block is closer. Cost: one
+  // test per block.
   [[nodiscard]] double ray(Point2 from, double angle, double limit) const;
 
-  // All blocks along a ray of unit direction, in no order, into `out`, which is cleared first.
+  // All blocks along a ray of unit direction, unordered. Clears `out` and writes them there.
   void hits(Point2 from, Point2 direction, std::vector<BlockHit>& out) const;
 
-  // Distance from a point to the nearest block, m; 0 inside one.
+  // The distance from a point to the nearest block, m. 0 inside a block.
   [[nodiscard]] double clearance(Point2 p) const;
 
  private:

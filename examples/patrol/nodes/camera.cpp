@@ -1,5 +1,5 @@
-// What the robot sees: 640 x 480 pixels, 30 pictures a second, drawn straight into the memory in
-// which other processes read them.
+// The robot's camera: 640 x 480 pixels, 30 pictures a second. The node draws each picture into the
+// memory where other processes read it.
 #include "camera.hpp"
 
 #include <mutex>
@@ -53,7 +53,7 @@ class CameraNode {
 
   const hyphos::Refusals refusals_;
   const World world_;
-  Camera camera_;  // used by one timer only
+  Camera camera_;  // only the timer uses it
   hyphos::Publisher<Picture> image_;
   std::mutex mutex_;
   hyphos::Message<PoseStamped> latest_;

@@ -8,8 +8,9 @@
 #include "hyphos/msgs/nav.pb.h"
 #include "hyphos/msgs/sensor.pb.h"
 
-// Why a message cannot be used: "" if it can. A driver that leaves fields unset, a NaN, or a size
-// that does not fit its data must not reach the algorithms of examples/patrol/core.
+// Checks of messages. Each function returns the reason why a message cannot be used, or "" if it
+// can. The algorithms of examples/patrol/core must never receive unset fields, a NaN, or a size
+// that does not match the data.
 namespace patrol {
 
 inline constexpr double kFarthest = 1e6;                // m from the origin, for any position
@@ -17,7 +18,7 @@ inline constexpr double kWidestSweep = 12.6;            // rad: two turns
 inline constexpr int kMostRanges = 16'384;              // of a scan
 inline constexpr std::uint64_t kMostCells = 1U << 26U;  // of a map: 400 m by 400 m at 5 cm
 
-// 0 is the stamp of a driver that sets none. Differences of two stamps must fit into 64 bits.
+// Drivers that set no stamp leave 0. Differences of two stamps must fit into 64 bits.
 inline std::string_view unusable_stamp(std::int64_t stamp_ns) {
   if (stamp_ns == 0) return "the stamp is 0, which means unset";
   if (std::abs(stamp_ns / 2) >= std::int64_t{1} << 61U) return "the stamp is out of range";
@@ -32,7 +33,7 @@ inline std::string_view unusable(const hyphos::msgs::Pose& pose) {
   const auto& q = pose.orientation();
   const double norm2 = q.x() * q.x() + q.y() * q.y() + q.z() * q.z() + q.w() * q.w();
   if (norm2 == 0) return "the orientation is all zeros, which means unset";
-  if (!(std::abs(norm2 - 1) < 0.1)) return "the orientation is no unit quaternion";
+  if (!(std::abs(norm2 - 1) < 0.1)) return "the orientation is not a unit quaternion";
   return "";
 }
 
@@ -51,8 +52,8 @@ inline std::string_view unusable(const hyphos::msgs::Twist& twist) {
   return finite ? "" : "the speed is not finite";
 }
 
-// range_max 0 means unset, which is no limit; see from_message(). Single ranges may be anything:
-// one that is not finite or outside of the limits is no return.
+// range_max 0 means unset, which is no limit: see from_message(). Single ranges may have any value:
+// a range that is not finite or outside the limits is no return.
 inline std::string_view unusable(const hyphos::msgs::LaserScan& scan) {
   if (const std::string_view stamp = unusable_stamp(scan.header().stamp_ns()); !stamp.empty()) {
     return stamp;
@@ -89,7 +90,7 @@ inline std::string_view unusable(const hyphos::msgs::OccupancyGrid& map) {
   if (!(resolution >= 1e-3 && resolution <= 100)) return "a cell is not from 1 mm to 100 m wide";
   hyphos::msgs::Pose origin = map.info().origin();
   const auto& q = origin.orientation();
-  // All zeros mean unset, which is the usual map: not turned.
+  // All zeros mean unset. That is the usual map, without a rotation.
   if (q.x() == 0 && q.y() == 0 && q.z() == 0 && q.w() == 0) origin.mutable_orientation()->set_w(1);
   if (const std::string_view reason = unusable(origin); !reason.empty()) return reason;
   const bool turned = std::abs(q.x()) > 1e-3 || std::abs(q.y()) > 1e-3 || std::abs(q.z()) > 1e-3;

@@ -9,8 +9,8 @@
 #include "pose.hpp"
 #include "scan.hpp"
 
-// Converts between the messages of the channels and the plain types of examples/patrol/core. Its
-// input has passed unusable() of check.hpp.
+// Converts between the messages of the channels and the plain types of examples/patrol/core.
+// REQUIRES: the input has passed unusable() of check.hpp.
 namespace patrol {
 
 inline void set_pose(const Pose2& pose, hyphos::msgs::Pose& out) {
@@ -48,7 +48,7 @@ inline Scan from_message(const hyphos::msgs::LaserScan& in, const Pose2& mount) 
   scan.angle_min = in.angle_min();
   scan.angle_increment = in.angle_increment();
   scan.range_min = in.range_min();
-  // 0 is the limit of a driver that sets none.
+  // 0 means that the driver sets no limit.
   scan.range_max = in.range_max() > 0 ? static_cast<double>(in.range_max())
                                       : std::numeric_limits<double>::infinity();
   scan.mount = mount;

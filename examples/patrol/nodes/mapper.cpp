@@ -1,4 +1,4 @@
-// Makes a map of laser scans and wheel odometry, and says where the robot is in it.
+// Builds a map from laser scans and wheel odometry, and publishes the robot's pose in it.
 #include "mapper.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class MapperNode {
   MapperNode(const MapperNode&) = delete;
   MapperNode& operator=(const MapperNode&) = delete;
 
-  // Callbacks have ended: what was mapped is drawn once more, with all loops closed, and kept.
+  // Callbacks have ended. Closes all loops, draws the map once more, and writes it.
   ~MapperNode() {
     if (file_.empty()) return;
     const auto scans = static_cast<unsigned long long>(mapper_.stats().scans);
@@ -88,7 +88,7 @@ class MapperNode {
   }
 
   void publish_map(std::int64_t stamp_ns) {
-    // A stamp may lie before the last one: time was set back.
+    // A stamp may be before the last one if the clock was set back.
     const std::int64_t since_ns = stamp_ns - last_map_ns_;
     const bool due = since_ns >= map_period_ns_ || since_ns < 0 || last_map_ns_ == 0;
     if (!due || mapper_.revision() == last_revision_) return;
@@ -101,7 +101,7 @@ class MapperNode {
   const Pose2 mount_;
   const std::int64_t map_period_ns_;
   const std::string file_;
-  Mapper mapper_;  // used by the serial `scan` callback only
+  Mapper mapper_;  // only the serial `scan` callback uses it
   std::int64_t last_map_ns_ = 0;
   std::uint64_t last_revision_ = 0;
   OdometryTrack odometry_;

@@ -10,19 +10,20 @@
 
 namespace patrol {
 
-// The odometry of the last seconds, so that a scan is placed where the robot was when it was taken,
-// however late it is looked at. Thread-safe.
+// The odometry of the last seconds. A scan gets the robot's pose at the time of the scan, even if
+// the scan is processed late. Thread-safe.
 class OdometryTrack {
  public:
   void add(std::int64_t stamp_ns, const Pose2& pose) {
     const std::lock_guard lock(mutex_);
-    if (!track_.empty() && stamp_ns < track_.back().stamp_ns) track_.clear();  // time began anew
+    // the clock was set back
+    if (!track_.empty() && stamp_ns < track_.back().stamp_ns) track_.clear();
     track_.push_back({stamp_ns, pose});
     if (track_.size() > kMost) track_.pop_front();
   }
 
-  // Between the two neighbours in time; the nearest one outside of what is known. Nothing if no
-  // odometry has come yet.
+  // Interpolates between the two neighbours in time. Outside the known interval it returns the
+  // nearest pose. Returns nothing if no odometry has come yet.
   [[nodiscard]] std::optional<Pose2> at(std::int64_t stamp_ns) const {
     const std::lock_guard lock(mutex_);
     if (track_.empty()) return std::nullopt;

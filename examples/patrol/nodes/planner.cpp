@@ -52,7 +52,7 @@ class PlannerNode {
       const double now_s = static_cast<double>(message.header().stamp_ns()) * 1e-9;
       planner_.set_limits(*max_speed_, *max_turn_rate_);
       drive = planner_.update(get_pose(message.pose()), now_s);
-      // A stamp may lie before the last one: time was set back.
+      // A stamp may be before the last one if the clock was set back.
       if (now_s >= next_path_s_ || now_s < next_path_s_ - 0.5) {
         next_path_s_ = now_s + 0.5;
         *path.mutable_header() = message.header();
@@ -69,7 +69,7 @@ class PlannerNode {
   }
 
   const hyphos::Refusals refusals_;
-  std::mutex mutex_;  // `map` and `pose` come on different threads
+  std::mutex mutex_;  // `map` and `pose` callbacks run on different threads
   const hyphos::Param<double> max_speed_;
   const hyphos::Param<double> max_turn_rate_;
   Planner planner_;

@@ -1,4 +1,4 @@
-// The robot's body in a built-in building: drives as told, and senses.
+// The robot's body in a built-in building: follows drive commands and publishes sensor data.
 #include <algorithm>
 #include <mutex>
 
@@ -50,7 +50,7 @@ class WorldNode {
     PoseStamped truth;
     {
       const std::lock_guard lock(mutex_);
-      // The world keeps pace with the clock even where the machine does not.
+      // Catches up with the clock after a stall of the machine.
       const std::int64_t behind_ns = (hyphos::monotonic_now() - began_).ns - simulator_.now_ns();
       const std::int64_t steps = std::clamp<std::int64_t>(behind_ns / kStepNs, 1, 20);
       for (std::int64_t i = 0; i < steps; ++i) simulator_.step(kStepNs * 1e-9);
@@ -81,7 +81,7 @@ class WorldNode {
   const hyphos::Refusals refusals_;
   const hyphos::Time began_ = hyphos::monotonic_now();
   const World world_;
-  std::mutex mutex_;  // the two timers and `drive` come on different threads
+  std::mutex mutex_;  // the two timers and `drive` run on different threads
   Simulator simulator_;
   hyphos::Publisher<Odometry> odom_;
   hyphos::Publisher<PoseStamped> truth_;
