@@ -39,7 +39,7 @@ Take text(std::string& place) {
       [&place](const std::string& value) -> Result<void> { return place = value, Result<void>(); };
 }
 
-/// The first pattern takes the place of "all".
+/// The first pattern replaces the default "*".
 Take names(std::vector<std::string>& place) {
   return [&place, first = true](const std::string& value) mutable -> Result<void> {
     if (std::exchange(first, false)) place.clear();
@@ -59,13 +59,13 @@ Error unknown(const std::string& protocol) {
   for (const Absent& absent : absent_protocols()) {
     if (absent.name != protocol) continue;
     return {Code::unsupported,
-            "this build has no " + protocol + "; install " + std::string(absent.packages) +
-                ", then build again",
+            "this build has no " + protocol + ". Install " + std::string(absent.packages) +
+                " and build again",
             {}};
   }
   std::string known;
   for (const Known& one : protocols()) known += (known.empty() ? "" : ", ") + std::string(one.name);
-  return wrong("'" + protocol + "'", "is no protocol of a gateway; there are " + known);
+  return wrong("'" + protocol + "'", "is no gateway protocol. Choose one of: " + known);
 }
 
 Result<void> read_own(const std::string& pair, std::map<std::string, std::string>& own) {
@@ -149,18 +149,19 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
     }
     const std::string& name = long_name(words[i]);
     const auto key = keys.find(name);
-    if (key == keys.end()) return wrong("'" + name + "'", "is no option");
+    if (key == keys.end())
+      return wrong("'" + name + "'", "is an unknown option. See hyphos gateway --help");
     if (i + 1 == words.size()) return wrong(name, "needs a value");
     if (auto taken = key->second(words[++i]); !taken) return taken.error();
   }
-  if (!rules_file.empty()) {  // what it leaves open, any option may say
+  if (!rules_file.empty()) {  // the file may omit options: their values then come from the options
     auto read = read_rules(rules_file, rules, options.tokens);
     if (!read) return read.error();
     rules.clients = std::move(*read);
   }
   if (ros_version > 0) options.own["ros"] = std::to_string(ros_version);
   if (tls.certificate.empty() != tls.key.empty()) {
-    return wrong("--tls-certificate and --tls-key", "go together");
+    return wrong("--tls-certificate and --tls-key", "must be given together");
   }
   if (!tls.key.empty()) options.tls = tls;
   return made;

@@ -10,15 +10,15 @@
 
 namespace hyphos::gateway {
 
-/// What a gateway is told: the words behind `hyphos gateway`.
+/// The parsed words after `hyphos gateway`.
 struct Arguments {
-  OpenProtocol open = nullptr;  ///< of the protocol that was named
+  OpenProtocol open = nullptr;  ///< of the named protocol
   TypeSource types;
   Options options;
   Rules rules;
 };
 
-/// `words` without the program's name. Error: invalid_config.
+/// `words` exclude the program name. Error: invalid_config.
 Result<Arguments> parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace hyphos::gateway

@@ -41,7 +41,7 @@ class Gateway::Impl {
   std::string address_;
   std::uint16_t port_ = 0;
   std::mutex mutex_;
-  std::unique_ptr<gateway::Protocol> protocol_;  // guarded by mutex_; ends before the door
+  std::unique_ptr<gateway::Protocol> protocol_;  // guarded by mutex_, destroyed before the facade
 };
 
 Result<Gateway> Gateway::open(Node node, const std::vector<std::string>& words) {
@@ -66,12 +66,12 @@ std::map<std::string, std::uint64_t> Gateway::counters() const {
 
 namespace {
 
-/// A node of a plan with `gateway:`.
+/// A node of a plan with the key `gateway:`.
 class GatewayNode {
  public:
   explicit GatewayNode(const Node& node)
       : gateway_(Gateway::open(node, words_of(node)).or_throw()) {
-    node.log().info("listens at ", gateway_.address());
+    node.log().info("listening on ", gateway_.address());
   }
 
  private:

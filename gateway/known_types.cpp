@@ -17,7 +17,7 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// Runs a program with its output in `output`. Its exit status; errors: what keeps it from running.
+/// Runs a program with its output in `output`. Returns its exit status. Errors: it cannot be run.
 Result<int> run(std::vector<std::string> words, int output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -27,7 +27,7 @@ Result<int> run(std::vector<std::string> words, int output) {
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // Signals that this process waits for in a thread of its own are not blocked there.
+  // The child must not inherit the signals that this process blocks and receives in its own thread.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -39,8 +39,8 @@ Result<int> run(std::vector<std::string> words, int output) {
   posix_spawn_file_actions_destroy(&actions);
   if (fault != 0) {
     return Error{Code::not_found,
-                 std::string("the program cannot be started (") + std::strerror(fault) +
-                     "): put it on PATH, or give --types FILE, made by `hyphos msg descriptors`",
+                 std::string("cannot start the program (") + std::strerror(fault) +
+                     "). Put it on PATH, or give --types FILE, made by `hyphos msg descriptors`",
                  words[0]};
   }
   int status = 0;
@@ -50,7 +50,7 @@ Result<int> run(std::vector<std::string> words, int output) {
   return status;
 }
 
-/// `hyphos`, or that of the Python which has started this process.
+/// `hyphos`, or the module of the Python that started this process.
 std::vector<std::string> program() {
   const char* const python = std::getenv("HYPHOS_PYTHON");
   if (python == nullptr || *python == '\0') return {"hyphos"};
@@ -67,8 +67,8 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   for (const std::string& path : source.proto_path) {
     words.insert(words.end(), {"--proto-path", path});
   }
-  // Every exit path removes it. Programs of the domain find the types by its name while they are
-  // in use.
+  // The kernel removes the memory file on every exit path. Other programs of the domain find the
+  // types by its name while they are in use.
   const auto memory =
       std::make_shared<net::Descriptor>(::memfd_create("hyphos-types", MFD_CLOEXEC));
   if (!memory->valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};
@@ -76,7 +76,7 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   if (!status) return status.error();
   if (*status != 0) {
     return Error{Code::invalid_config,
-                 "it could not say which types there are, for the reason above",
+                 "the program failed to list the ROS types. Its output above has the reason",
                  "hyphos msg descriptors"};
   }
   auto types = Types::read("/proc/self/fd/" + std::to_string(memory->get()));

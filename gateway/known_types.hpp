@@ -9,16 +9,17 @@
 
 namespace hyphos::gateway {
 
-/// Where the types that a gateway speaks come from.
+/// The sources of the ROS types that a gateway knows.
 struct TypeSource {
-  std::string file;              ///< a FileDescriptorSet; empty: `hyphos msg descriptors` is asked
-  std::vector<std::string> ros;  ///< packages besides, for it
-  std::vector<std::string> proto_path;  ///< folders of .proto files, for it
+  std::string file;              ///< a FileDescriptorSet, empty: run `hyphos msg descriptors`
+  std::vector<std::string> ros;  ///< additional packages for that program
+  std::vector<std::string> proto_path;  ///< folders of .proto files for that program
 };
 
-/// The program that is asked is `hyphos` on PATH, or `$HYPHOS_PYTHON -m hyphos`, which `hyphos run`
-/// sets. It takes up to some seconds, and leaves nothing behind. Errors: those of
-/// Types::read(), not_found (no program `hyphos` on PATH), invalid_config (what it complains of).
+/// Reads the types from the file, or runs a program: `hyphos` on PATH, or `$HYPHOS_PYTHON -m
+/// hyphos`, a variable that `hyphos run` sets. The program takes up to some seconds and leaves no
+/// files behind. Errors: the errors of Types::read(), not_found (no program `hyphos` on PATH),
+/// invalid_config (the program failed).
 Result<std::shared_ptr<Types>> read_types(const TypeSource& source);
 
 }  // namespace hyphos::gateway

@@ -14,8 +14,8 @@
 #include "hyphos/gateway.hpp"
 #include "hyphos/hyphos.hpp"
 
-// Runs one gateway. `hyphos gateway` starts it: with the types that it is to speak as a file of
-// descriptors, and with the arguments that every process of a plan gets.
+// Runs one gateway. `hyphos gateway` starts this program with a descriptor file of the ROS types
+// and with the arguments that every process of a plan gets.
 
 namespace {
 
@@ -26,7 +26,7 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// What is meant for the graph begins with --hyphos-, and has a value.
+/// Removes the options of the runtime. They begin with --hyphos- and have a value.
 std::vector<std::string> own_words(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
@@ -39,7 +39,7 @@ std::vector<std::string> own_words(int argc, char** argv) {
   return words;
 }
 
-/// In a plan it is the one node of its process.
+/// In a plan, the gateway is the only node of its process, so both have the same name.
 std::string node_name(const std::string& protocol, int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) == "--hyphos-process") return argv[i + 1];
@@ -47,10 +47,11 @@ std::string node_name(const std::string& protocol, int argc, char** argv) {
   return protocol;
 }
 
-/// Ends the runtime on SIGINT and SIGTERM from its making on, and not only when spin() has begun:
-/// who reads the address that is printed may have enough at once. To be made before all other
-/// threads. Where the end takes long, a later signal ends the program as it is; two at once are
-/// one, as of a terminal and of `hyphos run`.
+/// Stops the runtime on SIGINT and SIGTERM as soon as start() is called, and not only inside
+/// spin(): a caller that reads the printed address may stop the gateway at once. Construct it
+/// before any other thread starts. If the shutdown takes long, a later signal exits the program
+/// immediately. Signals within one second of the first count as one, because a terminal and `hyphos
+/// run` may both send one.
 class EndsOnSignal {
  public:
   EndsOnSignal() {
@@ -93,7 +94,9 @@ int run(int argc, char** argv) {
   EndsOnSignal signals;
   const std::vector<std::string> words = own_words(argc, argv);
   if (words.empty()) {
-    return fail({hyphos::Code::invalid_config, "hyphos-gateway needs the name of a protocol", {}});
+    return fail({hyphos::Code::invalid_config,
+                 "hyphos-gateway needs the name of a protocol as its first argument",
+                 {}});
   }
   auto node = hyphos::Node::open(node_name(words[0], argc, argv), argc, argv);
   if (!node) return fail(node.error());

@@ -11,10 +11,10 @@ namespace hyphos::gateway {
 
 namespace {
 
-// A protocol is its folder and its line here; one that needs a library which may be absent has its
-// line in gateway/CMakeLists.txt.
+// A protocol is a folder and one line here. A protocol whose library may be absent has its line in
+// gateway/CMakeLists.txt.
 constexpr Known kProtocols[] = {
-    {"ros1", "a graph of ROS 1, joined as a node; its master too, if need be", 0, &ros1::open_ros1},
+    {"ros1", "a ROS 1 graph, joined as a node, with its own master if needed", 0, &ros1::open_ros1},
     {"rosbridge", "WebSocket for roslibjs, roslibpy, ROS# and the browser", 9090, &open_rosbridge},
     {"ros_tcp", "Unity's ROS-TCP-Connector", 10000, &open_ros_tcp},
 };

@@ -10,17 +10,17 @@ namespace hyphos::gateway {
 struct Known {
   std::string_view name;   ///< "rosbridge"
   std::string_view about;  ///< one line
-  std::uint16_t port;      ///< that its clients expect
+  std::uint16_t port;      ///< default port of its clients
   OpenProtocol open;
 };
 
-/// A protocol whose library was not there when this was built.
+/// A protocol whose library was missing when this program was built.
 struct Absent {
   std::string_view name;
-  std::string_view packages;  ///< to install before it is built again
+  std::string_view packages;  ///< packages to install before the next build
 };
 
-/// Every protocol that this build speaks.
+/// All protocols of this build.
 [[nodiscard]] std::span<const Known> protocols();
 [[nodiscard]] std::span<const Absent> absent_protocols();
 

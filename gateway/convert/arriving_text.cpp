@@ -9,7 +9,7 @@
 namespace hyphos::gateway {
 namespace {
 
-constexpr std::size_t kFour = 4;  // characters, for three bytes
+constexpr std::size_t kFour = 4;  // characters for three bytes
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void ArrivingText::more(std::string_view text, std::size_t size, const Lend& len
   }
 }
 
-// In a binary frame there may be something else.
+// A binary frame may hold another format.
 void ArrivingText::look_for_object(std::string_view text) {
   constexpr std::string_view kBefore = " \t\r\n\xef\xbb\xbf";  // blanks and a byte order mark
   at_ = text.find_first_not_of(kBefore);
@@ -68,7 +68,7 @@ void ArrivingText::decode(std::string_view text) {
   const bool ends = quote != text.npos;
   at_ = ends ? quote + 1 : text.size();
   std::string_view rest = text.substr(begin_ + decoded_, (ends ? quote : at_) - begin_ - decoded_);
-  // Its last four may be padded, and which these are is known at its end.
+  // The last four characters may be padded. They are known only at the end of the string.
   if (!ends) rest = rest.substr(0, rest.size() < 2 * kFour ? 0 : (rest.size() / kFour - 1) * kFour);
   if (!ends && rest.ends_with('=')) return give_up();
   if (!decode_base64(rest, memory_.data() + decoded_ / kFour * 3)) return give_up();
@@ -77,7 +77,7 @@ void ArrivingText::decode(std::string_view text) {
     return;
   }
   const std::size_t bytes = decoded_ / kFour * 3 + base64_size(rest);
-  // What is behind it is longer: memory would be held for little.
+  // The text after this string is longer: the memory would be mostly unused.
   if (bytes < memory_.size() / 2) return give_up();
   done_ = {text.substr(begin_, quote - begin_), std::move(memory_).freeze(bytes)};
   phase_ = Phase::over;

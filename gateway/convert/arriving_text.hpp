@@ -9,26 +9,26 @@
 
 namespace hyphos::gateway {
 
-/// Reads the first long string of a JSON text as base64 while the text is still coming: its
-/// characters are in the cache then, and who sends need not wait for it. What is made of it has to
-/// be what is made without; so it gives up at anything that is not as expected.
+/// Decodes the first long string of a JSON text as base64 while the text arrives. Its characters
+/// are then still in the cache, and the sender need not wait for the decoding. The result must
+/// equal the result of a normal read, so the decoder gives up at any unexpected character.
 ///
-/// Not thread-safe. Cost: a pass over what came, and of what is base64 one more.
+/// Not thread-safe. Cost: one pass over the text, and a second one over the base64 part.
 class ArrivingText {
  public:
-  /// Characters of a string that is long.
+  /// Minimum length of a long string, in characters.
   static constexpr std::size_t kLong = std::size_t{32} << 10;
-  /// Strings that are looked at before it.
+  /// Maximum number of strings examined before it.
   static constexpr std::size_t kMostStrings = 256;
 
-  /// At least 16 make a string long.
+  /// `long_from` must be at least 16.
   explicit ArrivingText(std::size_t long_from = kLong) : long_from_(long_from) {}
 
-  /// More of it is there: `text` is all of that, where it was before, and `size` what the whole
-  /// will have. `lend` is asked once for memory for what may be in the long string; it gives an
-  /// empty one if that is not wanted.
+  /// Continues with more text. `text` is all text so far, at an unchanged address, and `size` is
+  /// the size of the complete text. `lend` is called once for the memory of the decoded string. It
+  /// returns an empty buffer to refuse.
   void more(std::string_view text, std::size_t size, const Lend& lend);
-  /// The long string, if it has come to its end. The next text is another one.
+  /// The long string, if its end has arrived. The next call of more() begins another text.
   [[nodiscard]] std::optional<DecodedText> take();
 
  private:
@@ -42,10 +42,10 @@ class ArrivingText {
 
   std::size_t long_from_;
   Phase phase_ = Phase::begin;
-  std::size_t at_ = 0;       ///< of the text, where to go on
-  std::size_t begin_ = 0;    ///< of the string that was begun
-  std::size_t strings_ = 0;  ///< that were begun
-  std::size_t decoded_ = 0;  ///< characters of the long one
+  std::size_t at_ = 0;       ///< position in the text to continue from
+  std::size_t begin_ = 0;    ///< start of the present string
+  std::size_t strings_ = 0;  ///< number of strings begun
+  std::size_t decoded_ = 0;  ///< decoded characters of the long string
   WritableBuffer memory_;
   std::optional<DecodedText> done_;
 };

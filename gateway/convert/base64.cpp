@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kBad = 1U << 31U;
 constexpr std::size_t kBlock = 6144;  // bytes that are encoded at once
 
-// Two characters for each 12 bits, so that three bytes are two look-ups.
+// Two characters for each 12 bits, so that three bytes need two look-ups.
 using Pairs = std::array<char, 2 * 4096>;
 constexpr Pairs make_pairs() {
   Pairs pairs{};
@@ -26,7 +26,7 @@ constexpr Pairs make_pairs() {
 }
 constexpr Pairs kPairs = make_pairs();
 
-// What a character is worth in each of its four places.
+// The value of a character in each of its four positions.
 using Worths = std::array<std::array<std::uint32_t, 256>, 4>;
 constexpr Worths make_worths() {
   Worths worths{};
@@ -81,7 +81,7 @@ void Base64Writer::write(std::span<const std::byte> bytes) {
     out_.append(four, sizeof four);
     count_ = 0;
   }
-  // By way of a block that stays in the cache: resized, `out_` would be written twice.
+  // Encodes through a block that stays in the cache. Resizing `out_` first would write it twice.
   out_.reserve(out_.size() + bytes.size() / 3 * 4 + 4);
   std::array<char, kBlock / 3 * 4> block;
   while (bytes.size() >= 3) {

@@ -16,14 +16,14 @@ class Base64Writer {
 
  private:
   std::string& out_;
-  std::byte kept_[3] = {};  // less than three that wait for more
+  std::byte kept_[3] = {};  // fewer than three bytes that wait for more
   std::size_t count_ = 0;
 };
 
-/// The bytes that `text` stands for, if it is base64. Padding may be missing.
+/// The number of bytes that `text` encodes, if it is base64. Padding may be missing.
 [[nodiscard]] std::size_t base64_size(std::string_view text);
 
-/// Writes base64_size(text) bytes. False if it is no base64; blanks are none.
+/// Writes base64_size(text) bytes. Returns false if the text is not base64. Blanks are not allowed.
 [[nodiscard]] bool decode_base64(std::string_view text, std::byte* out);
 
 }  // namespace hyphos::gateway

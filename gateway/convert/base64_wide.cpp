@@ -22,16 +22,16 @@ bool has_avx2() {
   return has;
 }
 
-/// The same sixteen bytes in both halves: shuffles look each half up by itself.
+/// The same 16 bytes in both halves: shuffles look up each half separately.
 HYPHOS_AVX2 __m256i twice(__m128i half) { return _mm256_broadcastsi128_si256(half); }
 
-/// 24 bytes as 32 numbers of six bits. Reads 28.
+/// 24 bytes as 32 six-bit numbers. Reads 28 bytes.
 HYPHOS_AVX2 __m256i to_six_bits(const std::byte* in) {
   const auto* low = reinterpret_cast<const __m128i*>(in);
   const auto* high = reinterpret_cast<const __m128i*>(in + 12);
   const __m256i bytes = _mm256_set_m128i(_mm_loadu_si128(high), _mm_loadu_si128(low));
-  // Each three bytes a b c become the four b a c b: two words, in which all six-bit numbers are
-  // whole.
+  // Each three bytes a b c become the four bytes b a c b: two words that contain all six-bit
+  // numbers whole.
   const __m256i spread = _mm256_shuffle_epi8(
       bytes, twice(_mm_setr_epi8(1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10)));
   const __m256i first_third = _mm256_mulhi_epu16(
@@ -42,7 +42,7 @@ HYPHOS_AVX2 __m256i to_six_bits(const std::byte* in) {
 }
 
 HYPHOS_AVX2 __m256i to_letters(__m256i numbers) {
-  // Which of the alphabet's five runs: 13 A–Z, 0 a–z, 1–10 the digits, 11 '+', 12 '/'.
+  // Selects one of the alphabet's five runs: 13 A–Z, 0 a–z, 1–10 the digits, 11 '+', 12 '/'.
   const __m256i after_small = _mm256_subs_epu8(numbers, _mm256_set1_epi8(51));
   const __m256i capital = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), numbers);
   const __m256i run = _mm256_or_si256(after_small, _mm256_and_si256(capital, _mm256_set1_epi8(13)));
@@ -63,12 +63,12 @@ HYPHOS_AVX2 std::size_t encode_avx2(std::span<const std::byte> bytes, char* out)
   return done;
 }
 
-/// 32 characters as numbers of six bits; false if one is none of the alphabet.
+/// 32 characters as six-bit numbers. Returns false if a character is not in the alphabet.
 HYPHOS_AVX2 bool from_letters(__m256i letters, __m256i& numbers) {
   const __m256i nibble = _mm256_set1_epi8(0x0f);
   const __m256i high = _mm256_and_si256(_mm256_srli_epi32(letters, 4), nibble);
   const __m256i low = _mm256_and_si256(letters, nibble);
-  // A bit for each group of high nibbles that have the same good low ones; set where it is bad.
+  // One bit per group of high nibbles that share their valid low nibbles. A set bit means invalid.
   const __m256i low_bad =
       _mm256_shuffle_epi8(twice(_mm_setr_epi8(0x15, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11,
                                               0x11, 0x13, 0x1a, 0x1b, 0x1b, 0x1b, 0x1a)),
@@ -78,7 +78,8 @@ HYPHOS_AVX2 bool from_letters(__m256i letters, __m256i& numbers) {
                                               0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10)),
                           high);
   if (_mm256_testz_si256(low_bad, high_group) == 0) return false;
-  // What to add, by the high nibble; '/' has that of '+' and is moved to the place before it.
+  // The value to add, by the high nibble. '/' shares the nibble of '+', so it is moved to the entry
+  // before it.
   const __m256i slash = _mm256_cmpeq_epi8(letters, _mm256_set1_epi8('/'));
   const __m256i shift =
       _mm256_shuffle_epi8(twice(_mm_setr_epi8(0, 63 - '/', 62 - '+', 52 - '0', 0 - 'A', 0 - 'A',
@@ -88,7 +89,7 @@ HYPHOS_AVX2 bool from_letters(__m256i letters, __m256i& numbers) {
   return true;
 }
 
-/// 32 numbers of six bits as 24 bytes.
+/// 32 six-bit numbers as 24 bytes.
 HYPHOS_AVX2 void from_six_bits(__m256i numbers, std::byte* out) {
   const __m256i twelve = _mm256_maddubs_epi16(numbers, _mm256_set1_epi32(0x01400140));
   const __m256i whole = _mm256_madd_epi16(twelve, _mm256_set1_epi32(0x00011000));
@@ -124,10 +125,10 @@ using Table = std::array<std::uint8_t, 64>;
 constexpr std::uint8_t kNone = 0x80;
 
 struct Tables {
-  Table letters{};        // of each number
-  Table numbers[2]{};     // of each character below 128
-  Table three_as_four{};  // where each of the four b a c b of three bytes a b c is
-  Table four_as_three{};  // the bytes of each four that are good
+  Table letters{};        // for each number
+  Table numbers[2]{};     // for each character below 128
+  Table three_as_four{};  // source positions of the four bytes b a c b for three bytes a b c
+  Table four_as_three{};  // positions of the three valid bytes of each four
 };
 constexpr Tables make_tables() {
   Tables made;
@@ -156,7 +157,7 @@ HYPHOS_VBMI __m512i load(const void* from) { return _mm512_loadu_si512(from); }
 HYPHOS_VBMI std::size_t encode_vbmi(std::span<const std::byte> bytes, char* out) {
   const __m512i three_as_four = load(kTables.three_as_four.data());
   const __m512i letters = load(kTables.letters.data());
-  // Of each eight bytes b a c b, twice, at which bit the numbers begin.
+  // For each eight bytes b a c b, b a c b: the bit positions at which the numbers begin.
   const __m512i begins = _mm512_set1_epi64(0x3036242a1016040a);
   std::size_t done = 0;
   for (; bytes.size() - done >= 64; done += 48, out += 64) {
@@ -189,7 +190,7 @@ HYPHOS_VBMI std::size_t decode_vbmi(std::string_view text, std::byte* out) {
 
 }  // namespace
 
-// What the widest leave, narrower ones do.
+// Narrower instructions process the rest that the widest leave.
 std::size_t encode_wide(std::span<const std::byte> bytes, char* out) {
   const std::size_t done = has_vbmi() ? encode_vbmi(bytes, out) : 0;
   return has_avx2() ? done + encode_avx2(bytes.subspan(done), out + done / 3 * 4) : done;

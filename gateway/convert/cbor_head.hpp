@@ -16,7 +16,7 @@ enum CborMajor : unsigned {
   kCborSimple,
 };
 
-/// Appends the head of an item, in as few bytes as it takes.
+/// Appends the head of an item in the fewest possible bytes.
 template <typename Bytes>
 void append_cbor_head(Bytes& out, unsigned major, std::uint64_t value) {
   using Byte = typename Bytes::value_type;

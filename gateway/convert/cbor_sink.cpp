@@ -10,7 +10,7 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// The tag of a typed array; 0: there is none for it.
+/// The tag of a typed array. 0 if there is none for the field.
 std::uint64_t typed_array_tag(const Field& field) {
   switch (field.kind) {
     case Kind::uint8:

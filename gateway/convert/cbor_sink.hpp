@@ -10,12 +10,12 @@
 
 namespace hyphos::gateway {
 
-/// Writes a message as rosbridge's CBOR (RFC 8949): arrays of uint8 as byte strings, other arrays
-/// of numbers as typed arrays in little endian (RFC 8746), else as JsonSink. Passes over one array,
-/// which stays where it is.
+/// Writes a message as rosbridge's CBOR (RFC 8949): arrays of uint8 as byte strings, other numeric
+/// arrays as typed arrays in little endian (RFC 8746), and the rest as JsonSink. Leaves a hole for
+/// one array, which is not copied.
 class CborSink {
  public:
-  /// `array` may be empty: there is none.
+  /// `array` may be empty: there is then no hole.
   CborSink(std::vector<std::byte>& out, const Buffer& array)
       : out_(out), array_(array.data()), size_(array.size()) {}
 
@@ -33,7 +33,7 @@ class CborSink {
   bool piece(const Field& field, Bytes bytes);
   bool end_blob(const Field& /*field*/) { return true; }
 
-  /// Where the array belongs.
+  /// The position at which the array belongs.
   [[nodiscard]] std::size_t hole() const { return hole_; }
 
  private:

@@ -7,17 +7,17 @@
 
 namespace hyphos::gateway {
 
-/// The first thing that is wrong with a message, and in which field.
+/// The first error in a message, with the field that contains it.
 class ConversionError {
  public:
-  /// Always false, so that `return trouble.fail(…)` ends a conversion.
+  /// Always returns false, so that `return trouble.fail(…)` ends a conversion.
   bool fail(std::string what) {
     what_ = std::move(what);
     return false;
   }
-  /// True if there is no problem; else tells it.
+  /// Returns true if `problem` is empty. Otherwise records it.
   bool accept(std::string problem) { return problem.empty() || fail(std::move(problem)); }
-  /// On the way out: the field that what is wrong lies in.
+  /// Called while unwinding: adds the enclosing field to the path.
   bool in(const std::string& field) {
     path_ = path_.empty() ? field : field + "." + path_;
     return false;

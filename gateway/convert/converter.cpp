@@ -31,7 +31,7 @@ class TextOwner final : public BufferOwner {
 
 Buffer adopt(std::string text) { return (new TextOwner(std::move(text)))->buffer(); }
 
-/// `made` goes around `array`, if there is one.
+/// Puts `made` around `array`, if there is one.
 EncodedMessage around(const Buffer& made, const Buffer& array, std::size_t hole) {
   if (array.empty()) return {made};
   return {made.slice(0, hole), array, made.slice(hole, made.size() - hole)};
@@ -91,7 +91,8 @@ Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message
     case Form::cbor:
       break;
   }
-  return Error{Code::unsupported, "CBOR is read as JSON", shape_.ros_name};
+  return Error{Code::unsupported, "cannot read CBOR: clients of rosbridge send JSON",
+               shape_.ros_name};
 }
 
 Buffer Converter::kept_array(const RawMessage& message) const {
@@ -145,7 +146,7 @@ Result<EncodedMessage> Converter::write(Form form, const RawMessage& message) co
     case Form::cbor:
       return write_cbor(message);
   }
-  return Error{Code::unsupported, "no such form", shape_.ros_name};
+  return Error{Code::unsupported, "unknown encoding of ROS messages", shape_.ros_name};
 }
 
 }  // namespace hyphos::gateway

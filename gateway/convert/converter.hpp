@@ -16,25 +16,27 @@
 
 namespace hyphos::gateway {
 
-/// Turns messages of one type of ROS into what a channel carries, and back. Immutable; thread-safe.
+/// Converts messages of one ROS type to and from the messages of a channel. Immutable and
+/// thread-safe.
 ///
-/// Costs about one pass over the message: arrays of floats and of bytes are copied as they are,
-/// once; memory is taken once, in the size that is needed.
+/// Cost: about one pass over the message. Arrays of floats and of bytes are copied once, unchanged.
+/// Memory is allocated once, in the needed size.
 class Converter {
  public:
-  /// `shape` outlives it. `attached`: the channel's messages have attached buffers.
+  /// `shape` must outlive it. `attached`: the channel's messages have attached buffers.
   Converter(const Shape& shape, bool attached) : shape_(shape), attached_(attached) {}
 
-  /// From here on attached bytes stay where they are: smaller ones would keep memory from being
-  /// used again that is many times theirs.
+  /// Attached bytes of at least this size stay in place. Smaller arrays are copied, because they
+  /// would keep a block of memory alive that is many times their size.
   static constexpr std::size_t kKept = std::size_t{32} << 10;
 
-  /// A message of the channel. `form`: all but cbor. `now_ns`: for JSON's headers without a stamp.
-  /// Errors: corrupt, with the field.
+  /// Converts to a message of the channel. `form`: all except cbor. `now_ns`: the stamp for JSON
+  /// headers without one. Errors: corrupt, with the field.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
                                         const Lend& lend, std::int64_t now_ns,
                                         const DecodeHint& within = {}) const;
-  /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
+  /// Converts to a ROS message. Errors: corrupt, with the field, also for values that ROS cannot
+  /// hold.
   [[nodiscard]] Result<EncodedMessage> write(Form form, const RawMessage& message) const;
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -47,7 +49,7 @@ class Converter {
   [[nodiscard]] Result<EncodedMessage> write_ros(const RawMessage& message) const;
   [[nodiscard]] Result<EncodedMessage> write_json(const RawMessage& message) const;
   [[nodiscard]] Result<EncodedMessage> write_cbor(const RawMessage& message) const;
-  /// The array that stays where it is, or an empty one.
+  /// The array that stays in place, or an empty buffer.
   [[nodiscard]] Buffer kept_array(const RawMessage& message) const;
 
   const Shape& shape_;

@@ -7,21 +7,21 @@
 
 namespace hyphos::gateway {
 
-/// A string of a JSON text, without its quotes, that has been read as base64.
+/// A string of a JSON text, without its quotes, that has been decoded as base64.
 struct DecodedText {
-  std::string_view text;  ///< where it stands in the text
+  std::string_view text;  ///< its position in the text
   Buffer bytes;
 };
 
-/// Where a message lies that is to be read, and what is known of it.
+/// The memory that holds a message to be read, and the parts that are already decoded.
 struct DecodeHint {
   DecodeHint() = default;
-  // Not explicit: mostly no more is known.
+  // Implicit, because most callers know only the memory.
   DecodeHint(Buffer its_memory) : memory(std::move(its_memory)) {}  // NOLINT(*-explicit-*)
   explicit DecodeHint(const DecodedText* its_decoded) : decoded(its_decoded) {}
 
-  Buffer memory;                         ///< attached bytes may stay in it; empty: they are copied
-  const DecodedText* decoded = nullptr;  ///< of a JSON text, or none
+  Buffer memory;                         ///< attached bytes may stay in it, empty: they are copied
+  const DecodedText* decoded = nullptr;  ///< of a JSON text, or null
 };
 
 }  // namespace hyphos::gateway

@@ -9,13 +9,13 @@
 
 namespace hyphos::gateway {
 
-/// A message in a form of ROS, in parts that follow each other. A large array of bytes may be a
-/// part of its own, which lies where the message of the channel has it: hold it as short as that.
+/// A message in an encoding of ROS, in parts that follow each other. A large byte array may be a
+/// part of its own. It then stays in the memory of the channel's message, so release it soon.
 struct EncodedMessage {
   using Parts = std::array<std::span<const std::byte>, 3>;
 
-  Buffer head;   ///< all of it, if there is no array
-  Buffer array;  ///< of the message of the channel
+  Buffer head;   ///< the whole message, if there is no array
+  Buffer array;  ///< part of the channel's message
   Buffer tail;
 
   EncodedMessage() = default;
@@ -26,7 +26,7 @@ struct EncodedMessage {
 
   [[nodiscard]] std::size_t size() const { return head.size() + array.size() + tail.size(); }
   [[nodiscard]] Parts parts() const { return {head.bytes(), array.bytes(), tail.bytes()}; }
-  /// In one part; copies it if it is in several.
+  /// Joins the parts. Copies the message if it has several parts.
   [[nodiscard]] Buffer joined() const;
 };
 

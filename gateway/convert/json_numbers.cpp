@@ -8,7 +8,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// Whether `number` is whole and has more than 64 bits.
+/// True if `number` is an integer of more than 64 bits.
 bool is_large(std::string_view number) {
   if (number.find_first_of(".eE") != number.npos) return false;
   const bool negative = number.starts_with('-');

@@ -9,7 +9,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// The bytes to attach, where they have been read already.
+/// The bytes to attach, if they have been decoded before.
 const Buffer* read_before(const AttachedJson& attached, LongTexts& long_texts) {
   std::string_view text;
   if (attached.field == nullptr || attached.json.get(text) != simdjson::SUCCESS) return nullptr;
@@ -29,7 +29,7 @@ Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view te
     if (const auto large = with_large_numbers(text)) fault = parser.parse(*large).get(json);
   }
   if (fault != simdjson::SUCCESS) {
-    return Error{Code::corrupt, std::string("is no JSON: ") + simdjson::error_message(fault),
+    return Error{Code::corrupt, std::string("is not valid JSON: ") + simdjson::error_message(fault),
                  shape.ros_name};
   }
   Sizes sizes;
@@ -67,7 +67,7 @@ Result<RawMessage> read_json(const Shape& shape, bool attached, std::string_view
     auto made = parsed(shape, attached, apart->json(), lend, now_ns, *apart);
     if (made && apart->all_read()) return made;
   }
-  // What is wrong is told of the text as it came.
+  // Errors must refer to the original text.
   LongTexts none;
   return parsed(shape, attached, text, lend, now_ns, none);
 }

@@ -11,8 +11,8 @@
 
 namespace hyphos::gateway {
 
-/// What a client of rosbridge wrote as JSON, as a message of a channel: see Converter::read().
-/// `bounds` change what it costs, and nothing else.
+/// Converts JSON from a rosbridge client to a message of a channel: see Converter::read(). `bounds`
+/// change the cost, but not the result.
 [[nodiscard]] Result<RawMessage> read_json(const Shape& shape, bool attached, std::string_view text,
                                            const Lend& lend, std::int64_t now_ns,
                                            const LongTexts::Bounds& bounds = {},

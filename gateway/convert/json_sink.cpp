@@ -23,7 +23,7 @@ void append_number(Number value, std::string& out) {
 template <typename Float>
 void append_float(Float value, std::string& out) {
   if (value == 0 && std::signbit(value)) {
-    out.append("-0.0");  // "-0" would be read as a whole number
+    out.append("-0.0");  // "-0" would be read as an integer
   } else if (std::isfinite(value)) {
     append_number(value, out);
   } else {
@@ -55,7 +55,7 @@ void append_json_text(std::string_view text, std::string& out) {
     append_utf8(text, repaired);
     text = repaired;
   }
-  std::size_t plain = 0;  // from here on nothing needed an escape
+  std::size_t plain = 0;  // start of the text that needs no escape
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto letter = static_cast<unsigned char>(text[i]);
     if (letter >= 0x20 && letter != '"' && letter != '\\') continue;
@@ -97,7 +97,7 @@ bool JsonSink::close(const Shape& /*shape*/) {
 bool JsonSink::key(const Field& field) {
   if (out_.back() != '{') out_.push_back(',');
   out_.push_back('"');
-  out_.append(field.name);  // a name of ROS needs no escape
+  out_.append(field.name);  // ROS names need no escape
   out_.append("\":");
   return true;
 }

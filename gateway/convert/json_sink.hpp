@@ -9,8 +9,8 @@
 
 namespace hyphos::gateway {
 
-/// Writes a message as rosbridge does: uint8[] and char[] as base64, times as an object of two
-/// numbers, floats that JSON does not have (NaN, infinity) as null.
+/// Writes a message as rosbridge does: uint8[] and char[] as base64, times as objects with two
+/// numbers, and floats that JSON lacks (NaN, infinity) as null.
 class JsonSink {
  public:
   explicit JsonSink(std::string& out) : out_(out), base64_(out) {}
@@ -34,12 +34,12 @@ class JsonSink {
   Base64Writer base64_;
 };
 
-/// True for arrays that rosbridge has as base64 and not as lists of numbers.
+/// True for arrays that rosbridge writes as base64, and not as lists of numbers.
 [[nodiscard]] inline bool is_base64(const Field& field) {
   return field.blob && (field.kind == Kind::uint8 || field.kind == Kind::character);
 }
 
-/// A text in quotes, with what is no UTF-8 replaced.
+/// Appends a quoted string. Bytes that are not UTF-8 are replaced.
 void append_json_text(std::string_view text, std::string& out);
 
 }  // namespace hyphos::gateway

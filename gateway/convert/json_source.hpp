@@ -24,31 +24,31 @@ namespace hyphos::gateway {
 
 using Json = simdjson::dom::element;
 
-/// The array of bytes that becomes an attached buffer: what it is in JSON, and its bytes' number.
+/// The byte array that becomes an attached buffer: its JSON value and its size in bytes.
 struct AttachedJson {
   const Field* field = nullptr;
   Json json;
   std::size_t size = 0;
 };
 
-/// dom::array::size() ends at 2^24.
+/// dom::array::size() saturates at 2^24.
 [[nodiscard]] inline std::size_t count_of(simdjson::dom::array array) {
   std::size_t count = 0;
   for (auto at = array.begin(); at != array.end(); ++at) ++count;
   return count;
 }
 
-/// Writes the bytes of base64 or of a list of numbers, whose number is known.
+/// Writes the bytes of base64 or of a list of numbers. Their number is already known.
 inline bool write_blob(const Field& field, Json json, std::byte* to, ConversionError& failure,
                        LongTexts& long_texts) {
   std::string_view text;
   if (json.get(text) == simdjson::SUCCESS) {
-    if (!long_texts.has(text)) return decode_base64(text, to) || failure.fail("is no base64");
+    if (!long_texts.has(text)) return decode_base64(text, to) || failure.fail("is not base64");
     const std::string_view whole = long_texts.of(text);
     if (const Buffer* const bytes = long_texts.bytes_of(whole)) {
       std::ranges::copy(bytes->bytes(), to);
     } else if (!decode_base64(whole, to)) {
-      return failure.fail("is no base64");
+      return failure.fail("is not base64");
     }
     long_texts.read();
     return true;
@@ -57,18 +57,19 @@ inline bool write_blob(const Field& field, Json json, std::byte* to, ConversionE
     std::int64_t value = 0;
     if (element.get(value) != simdjson::SUCCESS || value < (field.is_signed ? -128 : 0) ||
         value > (field.is_signed ? 127 : 255)) {
-      return failure.fail("has an element that is no byte");
+      return failure.fail("has an element that is not a byte");
     }
     *to++ = static_cast<std::byte>(value);
   }
   return true;
 }
 
-/// Which fields of a message were named. Allocates only for what has more than 64 of them.
+/// The set of fields that a message has named. Allocates only for messages with more than 64
+/// fields.
 class NamedFields {
  public:
   explicit NamedFields(std::size_t count) : rest_(count > 64 ? count - 64 : 0) {}
-  /// False if it was named before.
+  /// Returns false if the field was named before.
   bool add(std::size_t place) {
     if (place >= 64) return std::exchange(rest_[place - 64], '\1') == 0;
     const std::uint64_t before = std::exchange(first_, first_ | std::uint64_t{1} << place);
@@ -80,8 +81,8 @@ class NamedFields {
   std::vector<char> rest_;
 };
 
-/// Writes as protobuf what a client of rosbridge wrote as JSON. It may leave fields out and write
-/// arrays of bytes as base64 or as numbers; a header without a stamp gets `now_ns`.
+/// Writes JSON from a rosbridge client as protobuf. The client may omit fields, and may write byte
+/// arrays as base64 or as numbers. A header without a stamp gets `now_ns`.
 template <typename Out>
 class FromJson {
  public:
@@ -96,18 +97,18 @@ class FromJson {
 
   bool message(const Shape& shape, Json json) {
     simdjson::dom::object object;
-    if (json.get(object) != simdjson::SUCCESS) return failure_.fail("is no JSON object");
+    if (json.get(object) != simdjson::SUCCESS) return failure_.fail("is not a JSON object");
     bool stamped = false;
     NamedFields named(shape.fields.size());
     for (const auto [name, value] : object) {
       const Field* const field = find(shape, name);
       if (field == nullptr) {
-        return failure_.fail("has '" + std::string(name) + "', which " + shape.ros_name +
-                             " has not");
+        return failure_.fail("has the field '" + std::string(name) + "', which " + shape.ros_name +
+                             " does not define");
       }
-      // Protobuf would join the two, past every bound of ROS.
+      // Protobuf would join both, and the result could exceed every bound of ROS.
       if (!named.add(static_cast<std::size_t>(field - shape.fields.data()))) {
-        return failure_.fail("has '" + std::string(name) + "' twice");
+        return failure_.fail("has the field '" + std::string(name) + "' twice");
       }
       stamped = stamped || field->name == "stamp";
       if (!put(*field, value)) return failure_.in(field->name);
@@ -147,8 +148,8 @@ class FromJson {
 
   bool text(const Field& field, Json json, bool even_empty) {
     std::string_view text;
-    if (json.get(text) != simdjson::SUCCESS) return failure_.fail("is no text");
-    if (long_texts_.has(text)) return failure_.fail("is no base64");
+    if (json.get(text) != simdjson::SUCCESS) return failure_.fail("is not a string");
+    if (long_texts_.has(text)) return failure_.fail("is not base64");
     if (!failure_.accept(text_problem(field, text.size()))) return false;
     put_bytes(out_, field, std::as_bytes(std::span(text)), even_empty);
     return true;
@@ -179,15 +180,15 @@ class FromJson {
     if (json.is_null()) {
       value = std::numeric_limits<double>::quiet_NaN();
     } else if (json.get(word) == simdjson::SUCCESS) {
-      if (!special(word, value)) return failure_.fail("is a text, not a number");
+      if (!special(word, value)) return failure_.fail("is a string, not a number");
     } else if (json.get(value) != simdjson::SUCCESS) {
-      return failure_.fail("is no number");
+      return failure_.fail("is not a number");
     }
     bits = field.width == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
                             : std::bit_cast<std::uint64_t>(value);
     return true;
   }
-  /// JSON has no such numbers; some clients write them all the same.
+  /// JSON has no such numbers, but some clients write them.
   static bool special(std::string_view word, double& value) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (word == "NaN") {
@@ -213,13 +214,13 @@ class FromJson {
                real == std::trunc(real) && (field.is_signed || real >= 0)) {
       bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(real));
     } else {
-      return failure_.fail("is no whole number");
+      return failure_.fail("is not an integer");
     }
     return in_range(field, bits) || refuse(field, std::to_string(static_cast<std::int64_t>(bits)));
   }
   bool refuse(const Field& field, const std::string& number) {
-    return failure_.fail("is " + number + ", which " + (field.is_signed ? "an int" : "a uint") +
-                         std::to_string(8 * field.width) + " does not hold");
+    return failure_.fail("is " + number + ", out of range for " +
+                         (field.is_signed ? "int" : "uint") + std::to_string(8 * field.width));
   }
   bool time(Json json, std::uint64_t& bits) {
     std::string_view word;
@@ -228,21 +229,23 @@ class FromJson {
       return true;
     }
     simdjson::dom::object object;
-    if (json.get(object) != simdjson::SUCCESS) return failure_.fail("is no time: {secs, nsecs}");
+    if (json.get(object) != simdjson::SUCCESS)
+      return failure_.fail("is not a time: write {secs, nsecs}");
     std::int64_t seconds = 0;
     std::int64_t nanoseconds = 0;
     for (const auto [name, value] : object) {
       const bool is_seconds = name == "secs" || name == "sec";
       if (!is_seconds && name != "nsecs" && name != "nanosec" && name != "nsec") {
-        return failure_.fail("has '" + std::string(name) + "', which a time has not");
+        return failure_.fail("has the field '" + std::string(name) +
+                             "', which a time does not define");
       }
       if (value.get(is_seconds ? seconds : nanoseconds) != simdjson::SUCCESS) {
-        return failure_.fail("has a '" + std::string(name) + "' that is no whole number");
+        return failure_.fail("has a '" + std::string(name) + "' that is not an integer");
       }
     }
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
     if (seconds < -kMost || seconds > kMost || nanoseconds < -kMost || nanoseconds > kMost) {
-      return failure_.fail("is no time that ROS holds");
+      return failure_.fail("is outside the range of a ROS time");
     }
     bits = static_cast<std::uint64_t>(seconds * 1'000'000'000 + nanoseconds);
     return true;
@@ -251,7 +254,7 @@ class FromJson {
   bool list(const Field& field, Json json) {
     if (field.blob) return blob(field, json);
     simdjson::dom::array array;
-    if (json.get(array) != simdjson::SUCCESS) return failure_.fail("is no list");
+    if (json.get(array) != simdjson::SUCCESS) return failure_.fail("is not a list");
     if (!failure_.accept(count_problem(field, count_of(array)))) return false;
     if (field.kind == Kind::message || field.is_text()) {
       for (const Json element : array) {

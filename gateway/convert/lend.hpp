@@ -7,7 +7,7 @@
 
 namespace hyphos::gateway {
 
-/// Gives memory for a message that is about to be made, as RawPublisher::loan_bytes does.
+/// Provides memory for a new message, as RawPublisher::loan_bytes does.
 using Lend = std::function<WritableBuffer(std::size_t)>;
 
 }  // namespace hyphos::gateway

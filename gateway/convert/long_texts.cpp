@@ -8,9 +8,10 @@
 namespace hyphos::gateway {
 namespace {
 
-constexpr std::size_t kNumber = 16;  // characters of a stand-in's number, and of a look at a string
+// characters of a placeholder's number, and of the check of a string
+constexpr std::size_t kNumber = 16;
 
-/// As many characters for any number, so that its length is that of no other string.
+/// Appends the same length for any number. So no other string has the length of a placeholder.
 void append_stand_in(std::size_t number, std::size_t size, std::string& out) {
   std::array<char, kNumber> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
@@ -49,13 +50,13 @@ std::optional<LongTexts> LongTexts::taken_out(std::string_view json, Bounds boun
   out.bound_ = bounds.text;
   out.decoded_ = decoded;
   std::size_t copied = 0;
-  std::size_t left = 64 + json.size() / 512;  // strings that may be looked at
+  std::size_t left = 64 + json.size() / 512;  // number of strings that may be examined
   for (std::size_t at = 0; (at = json.find('"', at)) != json.npos;) {
     if (left-- == 0) return std::nullopt;
     const std::size_t end = end_of_string(json, at, decoded);
-    if (end == json.size()) return std::nullopt;  // of no object
+    if (end == json.size()) return std::nullopt;  // the string is not inside an object
     const std::string_view text = json.substr(at + 1, end - at - 1);
-    if (text.size() > bounds.text) {  // with its closing quote
+    if (text.size() > bounds.text) {  // includes the closing quote
       if (!looks_like_base64(text)) return std::nullopt;
       out.json_.append(json, copied, at + 1 - copied);
       append_stand_in(out.texts_.size(), bounds.text, out.json_);

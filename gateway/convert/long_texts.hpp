@@ -10,51 +10,54 @@
 
 namespace hyphos::gateway {
 
-/// Where the string of a JSON text ends that begins with the quote at `from`: behind its closing
-/// quote, or at the end of the text if it has none. `decoded`, or null: one whose end is known.
+/// The end of the JSON string that begins with the quote at `from`: the position after its closing
+/// quote, or the end of the text if it has none. `decoded` may be null, or a string whose end is
+/// known.
 [[nodiscard]] std::size_t end_of_string(std::string_view json, std::size_t from,
                                         const DecodedText* decoded = nullptr);
-/// Whether the character at `at` of a string that begins at `begin` is one of it, by the
-/// backslashes before it.
+/// True if backslashes before the character at `at` escape it. The string begins at `begin`.
 [[nodiscard]] bool is_escaped(std::string_view json, std::size_t begin, std::size_t at);
-/// By its first 16 characters, which it has to have.
+/// Judges by the first 16 characters, which must exist.
 [[nodiscard]] bool looks_like_base64(std::string_view text);
 
-/// The long strings of a JSON text, which are the base64 of images and clouds, taken out of it: a
-/// parser of JSON would look at each of their characters for its end, its escapes and UTF-8, and
-/// copy it, where reading base64 says of all that that it is good. In their place the text has
-/// stand-ins, which are short for them.
+/// Takes the long strings out of a JSON text: the base64 of images and point clouds. A JSON parser
+/// would examine each of their characters for the end, for escapes and for UTF-8, and copy them.
+/// Decoding base64 verifies all that anyway. A short placeholder replaces each long string.
 ///
-/// Its users have to read every one of them as base64, which is what shows that the strings were
-/// JSON; if one is read as anything else, or is no base64, the text has to be parsed as it is.
+/// The user must decode every one of them as base64, which proves that the strings were valid JSON.
+/// If one is used in another way or is not base64, parse the original text.
 class LongTexts {
  public:
   struct Bounds {
-    std::size_t json = std::size_t{16} << 10;  ///< bytes of a text that is worth it
-    std::size_t text = std::size_t{4} << 10;   ///< bytes of a string that is long, at least 16
+    std::size_t json = std::size_t{16} << 10;  ///< minimum size of a text, in bytes
+    /// minimum size of a long string in bytes, at least 16
+    std::size_t text = std::size_t{4} << 10;
   };
 
-  /// None if there is no long string, or one that does not look like base64, or so many strings
-  /// that looking at each costs more than it spares. They stay in `json`.
-  /// `decoded`, or null: one of them that has been read already; it outlives this.
+  /// Returns nullopt if there is no long string, or if one does not look like base64. Also returns
+  /// nullopt if so many strings exist that examining them costs more than it saves. The strings
+  /// stay in `json`.
+  /// `decoded` may be null, or one of them that has been decoded already. It must outlive the
+  /// result.
   [[nodiscard]] static std::optional<LongTexts> taken_out(std::string_view json, Bounds bounds,
                                                           const DecodedText* decoded = nullptr);
-  /// None were taken out.
+  /// Without long strings.
   LongTexts() = default;
 
-  /// The text with stand-ins.
+  /// The text with placeholders.
   [[nodiscard]] const std::string& json() const { return json_; }
-  /// Whether a string of json(), without its escapes, is a stand-in. Exact: what stayed is shorter.
+  /// True if a string of json(), without its escapes, is a placeholder. Exact, because all
+  /// remaining strings are shorter.
   [[nodiscard]] bool has(std::string_view text) const {
     return !texts_.empty() && text.size() >= bound_;
   }
-  /// What it stands for.
+  /// The long string of a placeholder.
   [[nodiscard]] std::string_view of(std::string_view stand_in) const;
-  /// The bytes of one of them, if they are known.
+  /// The decoded bytes of a long string, if they are known.
   [[nodiscard]] const Buffer* bytes_of(std::string_view text) const {
     return decoded_ != nullptr && decoded_->text.data() == text.data() ? &decoded_->bytes : nullptr;
   }
-  /// One more was read as base64, and was that.
+  /// Reports that one more string was decoded as base64 successfully.
   void read() { ++read_; }
   [[nodiscard]] bool all_read() const { return read_ == texts_.size(); }
 

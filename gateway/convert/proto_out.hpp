@@ -10,8 +10,8 @@
 
 namespace hyphos::gateway {
 
-/// A protobuf message is written in two passes that do the same: the first learns the sizes, which
-/// stand in front of inner messages and packed numbers, the second writes.
+/// A protobuf message is written in two equal passes. The first pass measures the sizes that
+/// precede inner messages and packed numbers. The second pass writes.
 class ProtoMeasure {
  public:
   static constexpr bool kMeasures = true;
@@ -19,7 +19,7 @@ class ProtoMeasure {
   void varint(std::uint64_t value) { at_ += wire::varint_size(value); }
   void fixed(std::uint64_t /*value*/, std::size_t bytes) { at_ += bytes; }
   void raw(std::span<const std::byte> bytes) { at_ += bytes.size(); }
-  /// Room that the caller fills; there is none yet.
+  /// Room that the caller fills. This pass has none yet.
   std::byte* room(std::size_t size) {
     at_ += size;
     return nullptr;
@@ -50,10 +50,10 @@ class ProtoWrite {
   wire::ProtoWriter out_;
 };
 
-/// The sizes that the first pass found, in the order in which both meet them.
+/// The sizes that the first pass found, in the order in which both passes need them.
 class Sizes {
  public:
-  /// Measures what `write` writes, or gives what was measured.
+  /// Measures the output of `write`, or returns the measured size.
   template <typename Out, typename Write>
   bool of(Out& out, std::size_t& size, Write write) {
     if constexpr (Out::kMeasures) {
@@ -77,7 +77,8 @@ class Sizes {
   std::size_t next_ = 0;
 };
 
-/// Writes what lies within a length: in the first pass `write` runs before its length is known.
+/// Writes a field that has a length prefix. In the first pass `write` runs before the length is
+/// known.
 template <typename Out, typename Write>
 bool with_length(Out& out, Sizes& sizes, std::uint32_t number, bool even_empty, Write write) {
   std::size_t size = 0;
@@ -90,7 +91,7 @@ bool with_length(Out& out, Sizes& sizes, std::uint32_t number, bool even_empty, 
   return write();
 }
 
-/// A number of ROS as protobuf has it: whole numbers come as two's complement in 64 bits.
+/// Writes a ROS number as protobuf does. Integers arrive as two's complement in 64 bits.
 template <typename Out>
 void put_number(Out& out, const Field& field, std::uint64_t bits) {
   switch (field.store) {
@@ -118,7 +119,7 @@ void put_number(Out& out, const Field& field, std::uint64_t bits) {
   }
 }
 
-/// A singular number; zero is left out, as proto3 has it.
+/// Writes a singular number. Zero is omitted, as in proto3.
 template <typename Out>
 void put_field(Out& out, const Field& field, std::uint64_t bits) {
   if (bits == 0) return;

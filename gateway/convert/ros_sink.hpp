@@ -15,7 +15,7 @@
 
 namespace hyphos::gateway {
 
-/// Where a message is written: nowhere, to learn its size, or into memory of that size.
+/// An output that only measures. `Write` is the output that writes into memory of that size.
 class Measure {
  public:
   void bytes(const void* /*from*/, std::size_t size) { at_ += size; }
@@ -45,11 +45,11 @@ class Write {
   std::byte* at_;
 };
 
-/// A Measure or a Write that passes over one array, which stays where it is.
+/// A Measure or a Write that leaves a hole for one array, which is not copied.
 template <typename Out>
 class Around {
  public:
-  /// `array` may be empty: there is none.
+  /// `array` may be empty: there is then no hole.
   Around(Out out, const Buffer& array) : out_(out), array_(array.data()), size_(array.size()) {}
 
   void bytes(const void* from, std::size_t size) {
@@ -61,9 +61,9 @@ class Around {
     }
   }
   void zeros(std::size_t size) { out_.zeros(size); }
-  /// The array included, once it was passed.
+  /// Includes the array after it was passed.
   [[nodiscard]] std::size_t at() const { return out_.at() + passed_; }
-  /// Where the array belongs.
+  /// The position at which the array belongs.
   [[nodiscard]] std::size_t hole() const { return hole_; }
 
  private:
@@ -74,7 +74,7 @@ class Around {
   std::size_t passed_ = 0;
 };
 
-/// Seconds and nanoseconds as ROS counts them: the seconds rounded down.
+/// Seconds and nanoseconds of a ROS time. The seconds are rounded down.
 struct RosTime {
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;
@@ -89,7 +89,7 @@ struct RosTime {
   return time;
 }
 
-/// Writes a message as ROS 1 does (kCdr false) or ROS 2 (XCDR1, little endian).
+/// Writes a message in the encoding of ROS 1 (kCdr false) or ROS 2 (XCDR1, little endian).
 template <bool kCdr, typename Out>
 class RosSink {
  public:
@@ -102,7 +102,7 @@ class RosSink {
   }
 
   bool open(const Shape& shape) {
-    // What rosidl puts into a structure without members, since IDL has none.
+    // rosidl adds one byte to a structure without members, because IDL has no empty structures.
     if (kCdr && shape.fields.empty()) out_.zeros(1);
     return true;
   }
@@ -130,9 +130,9 @@ class RosSink {
     const std::int64_t most = is_unsigned ? std::numeric_limits<std::uint32_t>::max()
                                           : std::numeric_limits<std::int32_t>::max();
     if (time.seconds < least || time.seconds > most) {
-      return failure_.fail("is " + std::to_string(ns) + " ns, which a " +
-                           (field.kind == Kind::time ? "time" : "duration") + " of ROS " +
-                           (field.ros2 ? "2" : "1") + " does not hold");
+      return failure_.fail("is " + std::to_string(ns) + " ns, out of range for a " +
+                           (field.kind == Kind::time ? "time" : "duration") + " in ROS " +
+                           (field.ros2 ? "2" : "1"));
     }
     word(static_cast<std::uint32_t>(time.seconds));
     word(static_cast<std::uint32_t>(time.nanoseconds));
@@ -161,7 +161,8 @@ class RosSink {
  private:
   void align(std::size_t width) {
     if constexpr (kCdr) {
-      const std::size_t past = (out_.at() - 4) % width;  // the 4 bytes in front do not count
+      // the 4-byte encapsulation header does not count
+      const std::size_t past = (out_.at() - 4) % width;
       if (past != 0) out_.zeros(width - past);
     }
   }
@@ -172,7 +173,7 @@ class RosSink {
     out_.bytes(little, 4);
   }
   void length(std::size_t count) { word(static_cast<std::uint32_t>(count)); }
-  /// ROS 2 has each UTF-16 unit in four bytes, without an end.
+  /// ROS 2 writes each UTF-16 unit in four bytes, without a terminator.
   bool wide(std::string_view text) {
     std::u16string units;
     to_utf16(text, units);

@@ -15,7 +15,7 @@
 
 namespace hyphos::gateway {
 
-/// Reads what ROS 1 wrote (kCdr false) or ROS 2 (XCDR1 of either byte order).
+/// Reads a message in the encoding of ROS 1 (kCdr false) or ROS 2 (XCDR1 of either byte order).
 template <bool kCdr>
 class RosCursor {
  public:
@@ -24,8 +24,7 @@ class RosCursor {
   bool begin() {
     if constexpr (kCdr) {
       if (in_.size() < 4 || in_[0] != std::byte{0} || std::to_integer<unsigned>(in_[1]) > 1) {
-        return failure_.fail(
-            "is in no encapsulation that is known: XCDR1 begins with 00 01 or 00 00");
+        return failure_.fail("has an unknown encapsulation: XCDR1 begins with 00 01 or 00 00");
       }
       big_endian_ = in_[1] == std::byte{0};
       at_ = 4;
@@ -33,16 +32,16 @@ class RosCursor {
     return true;
   }
   bool end() {
-    // Writers of CDR may fill up the last word.
+    // Writers of CDR may pad the last word.
     if (left() <= (kCdr ? 3U : 0U)) return true;
-    return failure_.fail(std::to_string(left()) + " bytes are left over");
+    return failure_.fail(std::to_string(left()) + " bytes follow after the last field");
   }
   [[nodiscard]] std::size_t left() const { return in_.size() - at_; }
   [[nodiscard]] bool big_endian() const { return big_endian_; }
 
   bool take(std::size_t size, Bytes& bytes) {
     if (size > left()) {
-      return failure_.fail("needs " + std::to_string(size) + " bytes, and " +
+      return failure_.fail("needs " + std::to_string(size) + " bytes, but only " +
                            std::to_string(left()) + " are left");
     }
     bytes = in_.subspan(at_, size);
@@ -77,7 +76,8 @@ class RosCursor {
   bool big_endian_ = false;
 };
 
-/// Writes as protobuf what a cursor reads. Attached buffers are left where they are, in `attached`.
+/// Writes the message of a cursor as protobuf. Attached buffers are not copied: `attached` refers
+/// to them.
 template <bool kCdr, typename Out>
 class FromRos {
  public:
@@ -96,7 +96,7 @@ class FromRos {
   }
 
  private:
-  static constexpr std::size_t kMostOfNothing = 1U << 16U;  // elements without any bytes
+  static constexpr std::size_t kMostOfNothing = 1U << 16U;  // elements that have no bytes
 
   bool value(const Field& field) {
     if (field.count != Count::one) return list(field);
@@ -179,7 +179,7 @@ class FromRos {
     if (!failure_.accept(count_problem(field, count))) return false;
     const std::size_t least = element_size(field);
     if (least == 0 ? count > kMostOfNothing : count > in_.left() / least) {
-      return failure_.fail("claims " + std::to_string(count) + " elements, and " +
+      return failure_.fail("claims " + std::to_string(count) + " elements, but only " +
                            std::to_string(in_.left()) + " bytes are left");
     }
     if (field.blob) return blob(field, count);
@@ -214,7 +214,7 @@ class FromRos {
     }
     return true;
   }
-  /// As they lie.
+  /// Copies the floats unchanged.
   bool floats(const Field& field, std::size_t count) {
     if (count == 0) return true;
     in_.align(field.width);

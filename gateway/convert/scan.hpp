@@ -18,21 +18,21 @@ namespace hyphos::gateway {
 
 using Bytes = std::span<const std::byte>;
 
-/// What one field of a message was found to be.
+/// The occurrences of one field in a message.
 struct Found {
   std::uint64_t number = 0;  ///< of a singular number: the last one
-  Bytes bytes;               ///< of a singular text, blob or message: the last one
+  Bytes bytes;               ///< of a singular string, blob or message: the last one
   Bytes from;                ///< of a repeated field: from its first occurrence to the end
   std::uint32_t times = 0;   ///< occurrences
 };
 
 /// Finds the fields of protobuf messages, which may come in any order, repeatedly, or not at all.
-/// Found fields lie on a stack that is used again: a message costs no allocation once it has grown.
+/// The results are on a stack that is reused: after it has grown, a message costs no allocation.
 class Scan {
  public:
   explicit Scan(ConversionError& failure) : failure_(failure) {}
 
-  /// Pushes one Found for each field of `shape`; pop() takes them away again.
+  /// Pushes one Found for each field of `shape`. pop() removes them.
   bool push(const Shape& shape, Bytes message) {
     const std::size_t base = found_.size();
     found_.resize(base + shape.fields.size());
@@ -43,7 +43,8 @@ class Scan {
       std::uint32_t type = 0;
       wire::ProtoValue value;
       const std::byte* const at = end - reader.left();
-      if (!reader.field(number, type, value)) return failure_.fail("is no protobuf message");
+      if (!reader.field(number, type, value))
+        return failure_.fail("is not a valid protobuf message");
       const Field* const field = shape.find(number);
       if (field == nullptr || !fits(*field, type)) continue;
       Found& found = found_[base + static_cast<std::size_t>(field - shape.fields.data())];
@@ -54,12 +55,12 @@ class Scan {
     return true;
   }
   void pop(const Shape& shape) { found_.resize(found_.size() - shape.fields.size()); }
-  /// Of the message pushed last. Stays good until the next push.
+  /// Of the message pushed last. Valid until the next push.
   [[nodiscard]] const Found& found(const Shape& shape, std::size_t field) const {
     return found_[found_.size() - shape.fields.size() + field];
   }
 
-  /// The bytes of a singular message: if it came in pieces, they are merged, as protobuf has it.
+  /// The bytes of a singular message. Several pieces are merged, as in protobuf.
   Bytes whole(const Field& field, const Found& found) {
     if (found.times <= 1) return found.bytes;
     std::vector<std::byte>& merged = merged_.emplace_back();
@@ -97,7 +98,7 @@ class Scan {
         const bool good = field.store == Store::fixed32   ? packed.fixed(number, 4)
                           : field.store == Store::fixed64 ? packed.fixed(number, 8)
                                                           : packed.varint(number);
-        if (!good) return failure_.fail("is no protobuf message");
+        if (!good) return failure_.fail("is not a valid protobuf message");
         if (!take(number)) return false;
       }
       return true;
@@ -113,7 +114,7 @@ class Scan {
   }
 
  private:
-  /// Others are unknown to the message, as in protobuf.
+  /// Other wire types are ignored as unknown fields, as in protobuf.
   static bool fits(const Field& field, std::uint32_t type) {
     return type == wire_type_of(field) || (field.repeated && type == wire::kBytes);
   }
@@ -130,7 +131,7 @@ class Scan {
   std::deque<std::vector<std::byte>> merged_;
 };
 
-/// The number that protobuf wrote, as ROS has it: whole numbers as two's complement in 64 bits.
+/// Converts a protobuf number to the form of ROS: integers as two's complement in 64 bits.
 inline std::uint64_t unpacked(const Field& field, std::uint64_t number) {
   if (field.store == Store::zigzag) return (number >> 1U) ^ (0 - (number & 1U));
   if (field.store == Store::fixed32 && field.is_signed && !field.is_float()) {
@@ -140,7 +141,7 @@ inline std::uint64_t unpacked(const Field& field, std::uint64_t number) {
   return number;
 }
 
-/// False if a whole number has no place in `field.width` bytes.
+/// False if an integer does not fit in `field.width` bytes.
 inline bool in_range(const Field& field, std::uint64_t number) {
   if (field.width == 8 || field.is_float()) return true;
   if (!field.is_signed) return number >> (8U * field.width) == 0;

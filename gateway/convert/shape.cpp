@@ -14,7 +14,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr std::uint32_t kMostNumber = 4096;  // of a field; hyphos msg import counts from 1
+constexpr std::uint32_t kMostNumber = 4096;  // of a field, hyphos msg import counts from 1
 
 struct Number {
   std::uint8_t width;
@@ -82,7 +82,7 @@ std::optional<Store> store_of(const FieldDescriptor& field) {
   return std::nullopt;
 }
 
-/// True if every value of `field` can be kept in `carrier`, and told from others there.
+/// True if `carrier` can hold every value of `field` and distinguish all of them.
 bool can_keep(const Field& field, const FieldDescriptor& codec) {
   using Cpp = FieldDescriptor::CppType;
   const Cpp type = codec.cpp_type();
@@ -171,30 +171,32 @@ std::string count_problem(const Field& field, std::size_t count) {
                     : field.count == Count::at_most ? count <= field.size
                                                     : count <= UINT32_MAX;
   if (fits) return {};
-  return "has " + std::to_string(count) + " elements, ROS " +
-         (field.count == Count::fixed ? "has " : "allows ") + std::to_string(field.size);
+  return "has " + std::to_string(count) + " elements, but ROS " +
+         (field.count == Count::fixed ? "requires " : "allows at most ") +
+         std::to_string(field.size);
 }
 
 std::string text_problem(const Field& field, std::size_t size) {
   if (field.string_size == 0 || size <= field.string_size) return {};
-  return "has " + std::to_string(size) + " bytes, ROS allows " + std::to_string(field.string_size);
+  return "has " + std::to_string(size) + " bytes, but ROS allows at most " +
+         std::to_string(field.string_size);
 }
 
 Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& codec, bool attached) {
   const Key key{{&ros, &codec}, attached};
   if (const auto known = shapes_.find(key); known != shapes_.end()) {
     if (known->second) return known->second.get();
-    return no_place(ros, codec, "it contains itself");
+    return no_place(ros, codec, "the type contains itself");
   }
   const auto& told = ros.options().GetExtension(ros::type);
   if (told.name().empty()) {
     return Error{Code::invalid_config,
                  std::string(ros.full_name()) +
-                     " is no message of ROS; `hyphos msg import` makes "
-                     "such files",
+                     " is not a ROS message. Make such files with "
+                     "`hyphos msg import`",
                  std::string(ros.full_name())};
   }
-  shapes_[key] = nullptr;  // being made
+  shapes_[key] = nullptr;  // under construction
   auto shape = std::make_unique<Shape>();
   shape->ros_name = told.name();
   shape->ros2 =
@@ -213,13 +215,13 @@ Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& codec
     } else if (place == nullptr) {
       return refuse(no_place(ros, codec, "it has no '" + field.name + "'"));
     } else {
-      // Arrays of single bytes that a carrier has as numbers.
+      // Arrays of single bytes that the channel type stores as numbers.
       field.blob = field.blob && place->type() == FieldDescriptor::TYPE_BYTES;
       const auto store = store_of(*place);
       if (!store || !can_keep(field, *place) ||
           static_cast<std::uint32_t>(place->number()) > kMostNumber) {
         return refuse(
-            no_place(ros, codec, "its '" + std::string(place->name()) + "' is of another kind"));
+            no_place(ros, codec, "its '" + std::string(place->name()) + "' has another type"));
       }
       field.store = *store;
       field.number = static_cast<std::uint32_t>(place->number());

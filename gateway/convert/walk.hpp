@@ -12,16 +12,16 @@
 
 namespace hyphos::gateway {
 
-/// Walks through a message of a channel in the order of its fields in ROS, and tells a sink what it
-/// meets. What is missing there is told as ROS has it: zeros and empty texts.
+/// Visits the fields of a channel's message in the order of ROS and passes them to a sink. A
+/// missing field is passed with the default of ROS: zero or an empty string.
 ///
-/// A sink has, all returning false once trouble was told:
+/// A sink has these functions. Each returns false after an error was recorded:
 ///   open(shape), key(field), close(shape)      around a message and before each of its fields
-///   number(field, bits)                        whole numbers as 64 bits, floats as their own
+///   number(field, bits)                        integers as 64 bits, floats as their own bits
 ///   text(field, string_view)
 ///   time(field, ns)
-///   list(field, count), item(field), end_list(field)    around what is more than one
-///   packed(field, bytes)                       some elements of a list of floats, as they lie
+///   list(field, count), item(field), end_list(field)    around several values
+///   packed(field, bytes)                       some elements of a list of floats, unchanged
 ///   blob(field, size), piece(field, bytes), end_blob(field)    an array of bytes
 template <typename Sink>
 class Walk {
@@ -34,7 +34,7 @@ class Walk {
     if (!sink_.open(shape)) return false;
     for (std::size_t i = 0; i < shape.fields.size(); ++i) {
       const Field& field = shape.fields[i];
-      // A copy: the stack may move when inner messages are pushed.
+      // A copy, because the stack may move when inner messages are pushed.
       const Found found = scan_.found(shape, i);
       if (!sink_.key(field) || !value(field, found)) return failure_.in(field.name);
     }
@@ -65,7 +65,7 @@ class Walk {
       return failure_.fail("is " +
                            (field.is_signed ? std::to_string(static_cast<std::int64_t>(number))
                                             : std::to_string(number)) +
-                           ", which " + std::to_string(8 * field.width) + " bits do not hold");
+                           ", which does not fit in " + std::to_string(8 * field.width) + " bits");
     }
     return sink_.number(field, number);
   }
@@ -76,7 +76,7 @@ class Walk {
     return sink_.text(field, text);
   }
 
-  /// An empty array of fixed size stands for one of zeros.
+  /// An empty array of fixed size stands for an array of zeros.
   bool count_fits(const Field& field, std::size_t count) {
     return (field.count == Count::fixed && count == 0) ||
            failure_.accept(count_problem(field, count));
@@ -103,7 +103,7 @@ class Walk {
     return sink_.end_blob(field);
   }
 
-  /// Texts and messages, each of which is an occurrence of the field.
+  /// Strings and messages. Each is one occurrence of the field.
   bool pieces(const Field& field, const Found& found) {
     if (!count_fits(field, found.times)) return false;
     const bool zeros = field.count == Count::fixed && found.times == 0;
@@ -136,11 +136,12 @@ class Walk {
     return good && sink_.end_list(field);
   }
 
-  /// Lists of floats lie in protobuf as they do in ROS.
+  /// Lists of floats have the same bytes in protobuf and in ROS.
   bool floats(const Field& field, const Found& found) {
     return Scan::each(field, found, [&](std::uint32_t type, const wire::ProtoValue& value) {
       if (type != wire::kBytes) return sink_.item(field) && sink_.number(field, value.number);
-      if (value.bytes.size() % field.width != 0) return failure_.fail("is no protobuf message");
+      if (value.bytes.size() % field.width != 0)
+        return failure_.fail("is not a valid protobuf message");
       return sink_.packed(field, value.bytes);
     });
   }

@@ -33,7 +33,7 @@ Result<detail::BlockRef> block_of(detail::PublisherCore& core, bool travels,
 
 Result<Buffer> message_of(const detail::Delivery& delivery, const Converter& converter, Form form) {
   const Envelope* const envelope = delivery.block->encoded();
-  if (envelope == nullptr) return Error{Code::corrupt, "a message without bytes", {}};
+  if (envelope == nullptr) return Error{Code::corrupt, "the message has no encoded bytes", {}};
   const auto written = converter.write(form, RawMessage{envelope->payload, envelope->buffers});
   if (!written) return written.error();
   return written->joined();
@@ -41,7 +41,8 @@ Result<Buffer> message_of(const detail::Delivery& delivery, const Converter& con
 
 Error denied(const Client& client, std::string_view what, const std::string& name) {
   return {Code::permission,
-          "the rules do not let " + client.name + " " + std::string(what) + " '" + name + "'",
+          "the rules of the gateway do not allow " + client.name + " to " + std::string(what) +
+              " '" + name + "'",
           name};
 }
 

@@ -9,13 +9,14 @@
 #include "gateway/facade/graph_facade.hpp"
 #include "hyphos/service.hpp"
 
-/// Messages of calls between the forms of ROS and the blocks that the graph carries.
+/// Converts messages of calls between the encodings of ROS and the blocks of the graph.
 namespace hyphos::gateway {
 
-/// Of a type whose messages are only passed on as bytes.
+/// Type support for messages that pass through as bytes only.
 [[nodiscard]] TypeSupport raw_support(const TypeId& id);
 
-/// `travels`: it will leave the process, so it is written where it leaves from. Errors: corrupt.
+/// `travels`: the message will leave the process, so it is written into memory of the transport.
+/// Errors: corrupt.
 [[nodiscard]] Result<detail::BlockRef> block_of(detail::PublisherCore& core, bool travels,
                                                 const Converter& converter, Form form,
                                                 std::span<const std::byte> message,
@@ -23,7 +24,7 @@ namespace hyphos::gateway {
 [[nodiscard]] Result<Buffer> message_of(const detail::Delivery& delivery,
                                         const Converter& converter, Form form);
 
-/// What a client is told that the rules do not let.
+/// The error that a client gets if the rules forbid an operation.
 [[nodiscard]] Error denied(const Client& client, std::string_view what, const std::string& name);
 
 }  // namespace hyphos::gateway

@@ -16,9 +16,9 @@ Result<void> CallClientPool::check_unserved(const std::string& client, const std
   if (own < limits_.client_unserved && all < limits_.unserved) return {};
   const bool is_own = own >= limits_.client_unserved;
   return Error{Code::overloaded,
-               "no node serves it, and " + std::string(is_own ? "this client" : "the clients") +
+               "it has no server, and " + std::string(is_own ? "this client" : "the clients") +
                    " already wait for " + std::to_string(is_own ? own : all) +
-                   " such services, the most they may; start the gateway with a larger " +
+                   " services without a server, the maximum. Start the gateway with a larger " +
                    (is_own ? "--max-unserved-per-client" : "--max-unserved"),
                key.substr(0, key.find(' '))};
 }
@@ -38,7 +38,7 @@ CallClientPool::CallClient CallClientPool::take_idle() {
 Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std::string& key,
                                                 bool served,
                                                 const std::function<Result<CallClient>()>& open) {
-  CallClient closed;  // its end may take a while: not under the lock
+  CallClient closed;  // destroyed after the lock is released, since its end may take a while
   const std::lock_guard lock(mutex_);
   if (!served) {
     if (auto let = check_unserved(client.name, key); !let) return let.error();
@@ -48,7 +48,7 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
     if (call_clients_.size() >= limits_.services && (closed = take_idle()) == nullptr) {
       return Error{Code::overloaded,
                    std::to_string(call_clients_.size()) +
-                       " services and actions are being asked already, the most at once; wait for "
+                       " services and actions are already called at once, the maximum. Wait for "
                        "some, or start the gateway with a larger --max-services",
                    key.substr(0, key.find(' '))};
     }
@@ -62,7 +62,7 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
   if (calls >= limits_.calls) {
     return Error{Code::overloaded,
                  std::to_string(calls) +
-                     " calls of it are under way already, the most at once; wait for some, or "
+                     " calls to it are already in flight, the maximum. Wait for some, or "
                      "start the gateway with a larger --max-calls",
                  key.substr(0, key.find(' '))};
   }
@@ -82,7 +82,7 @@ void CallClientPool::ended(const std::string& key, const CallClient& core,
   CallClient closed;
   const std::lock_guard lock(mutex_);
   const auto at = call_clients_.find(key);
-  PooledCallClient& call_client = at->second;  // which is not taken while something is under way
+  PooledCallClient& call_client = at->second;  // stays in the map while a call is in flight
   const auto count = call_client.under_way.find(client);
   if (--count->second == 0) call_client.under_way.erase(count);
   if (!call_client.under_way.empty() || ready) return;

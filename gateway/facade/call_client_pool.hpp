@@ -13,12 +13,13 @@
 
 namespace hyphos::gateway {
 
-/// The clients of services and actions of the graph, each shared by all clients of the gateway that
-/// ask there. Thread-safe.
+/// A pool of the graph's call clients for services and actions. All clients of the gateway that
+/// call the same service share one. Thread-safe.
 ///
-/// Each takes two ends of channels, so there is a bound, and names that nobody serves cannot fill
-/// it: such an asker is there only as long as something waits for its server, and there are few of
-/// them, of one client and of all. An idle asker makes room for another.
+/// Each call client takes two endpoints, so the pool is bounded. Names without a server cannot fill
+/// it: a call client without a server lives only while calls wait for that server, and their number
+/// is bounded per client and in total. A full pool replaces the idle call client that was used
+/// least recently.
 class CallClientPool : public std::enable_shared_from_this<CallClientPool> {
  public:
   explicit CallClientPool(const Limits& limits) : limits_(limits) {}
@@ -26,28 +27,28 @@ class CallClientPool : public std::enable_shared_from_this<CallClientPool> {
   using CallClient = std::shared_ptr<detail::CallClient>;
   struct Use {
     CallClient core;
-    std::shared_ptr<void> until;  ///< to be kept until the call or the goal has ended
+    std::shared_ptr<void> until;  ///< keep it until the call or the goal has ended
   };
-  /// `key` names a service with its types; `served`: somebody serves it now. Errors: overloaded,
-  /// and those of `open`.
+  /// Returns the call client of a service. `key` names the service and its types. `served`: the
+  /// service has a server now. Errors: overloaded, and the errors of `open`.
   Result<Use> ask(const Client& client, const std::string& key, bool served,
                   const std::function<Result<CallClient>()>& open);
 
  private:
   struct PooledCallClient {
     CallClient core;
-    std::map<std::string, std::size_t> under_way;  ///< by client
-    bool served = false;                           ///< when it was asked last
-    std::uint64_t asked = 0;                       ///< when, as a number that grows
+    std::map<std::string, std::size_t> under_way;  ///< calls in flight, by client
+    bool served = false;                           ///< at the last call
+    std::uint64_t asked = 0;                       ///< sequence number of the last call
   };
-  /// All under mutex_.
+  /// These functions require mutex_.
   [[nodiscard]] Result<void> check_unserved(const std::string& client, const std::string& key);
-  /// The idle one that was asked longest ago; null: there is none.
+  /// Removes the idle call client that was used least recently. Null if there is none.
   [[nodiscard]] CallClient take_idle();
   void ended(const std::string& key, const CallClient& core, const std::string& client);
 
   const Limits limits_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, PooledCallClient> call_clients_;
   std::uint64_t asked_ = 0;
 };

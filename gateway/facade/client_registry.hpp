@@ -12,8 +12,8 @@
 
 namespace hyphos::gateway {
 
-/// Which clients have which channels, so that the graph is seen with their names and none hears
-/// those of its own group. Thread-safe.
+/// Records the channels of each client. So the graph can be shown with client names, and no client
+/// receives messages of its own group. Thread-safe.
 class ClientRegistry {
  public:
   static constexpr std::size_t kMaxEnded = 4096;
@@ -23,9 +23,9 @@ class ClientRegistry {
   void add_subscriber(const std::string& channel, const Client& client);
   void remove_subscriber(const std::string& channel, const Client& client);
 
-  /// Empty: none. Nothing: the sender is no client.
+  /// An empty name: the client has no group. nullopt: the sender is no client.
   [[nodiscard]] std::optional<std::string> group_of(std::uint64_t sender) const;
-  /// False also for one of long ago.
+  /// May return false for a sender that ended long ago.
   [[nodiscard]] bool has_ended(std::uint64_t sender) const;
   [[nodiscard]] std::set<std::string> publishers(const std::string& channel) const;
   [[nodiscard]] std::set<std::string> subscribers(const std::string& channel) const;
@@ -35,9 +35,9 @@ class ClientRegistry {
   static void remove(Names& names, const std::string& channel, const std::string& name);
   static std::set<std::string> of(const Names& names, const std::string& channel);
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::uint64_t, std::string> groups_;
-  std::deque<std::uint64_t> ended_;  // in groups_ still: their messages may be under way
+  std::deque<std::uint64_t> ended_;  // still in groups_, because their messages may be in flight
   Names publishers_;
   Names subscribers_;
 };

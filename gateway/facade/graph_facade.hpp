@@ -22,113 +22,120 @@
 namespace hyphos::gateway {
 
 struct TopicInfo {
-  std::string topic;  ///< "/camera/image"
-  std::string type;   ///< in ROS; empty if ROS has none for what the channel carries
-  std::vector<std::string> publishers;  ///< nodes; clients by their names
+  std::string topic;                    ///< "/camera/image"
+  std::string type;                     ///< the ROS type, empty if ROS has no type for the channel
+  std::vector<std::string> publishers;  ///< names of nodes and of clients
   std::vector<std::string> subscribers;
-  bool latched = false;  ///< who comes late gets the last message
-  // What its publishers keep to, all of them; of `depth` the most.
+  bool latched = false;  ///< a late subscriber gets the last message
+  // The guarantees that all publishers give. `depth` is their maximum.
   bool reliable = false;
   std::uint32_t depth = 0;
   std::int64_t deadline_ms = 0;  ///< 0: none
-  std::string carries = {};      ///< its type in the graph
+  std::string carries = {};      ///< type of the channel in the graph
 };
 
 struct ServiceInfo {
   std::string name;
-  std::string type;          ///< in ROS; empty if ROS has no corresponding type
-  std::string node;          ///< its server; the gateway's own node for its clients
-  std::string carries = {};  ///< its type in the graph
+  std::string type;          ///< the ROS type, empty if ROS has no corresponding type
+  std::string node;          ///< the server, the gateway's own node if a client serves it
+  std::string carries = {};  ///< type in the graph
 };
 using ActionInfo = ServiceInfo;
 
-/// A message that leaves, converted once for all clients of a form.
+/// A message on its way to clients, converted once for all clients that use the same encoding.
 struct OutgoingMessage {
   EncodedMessage bytes;
-  std::int64_t publish_ns = 0;  ///< CLOCK_MONOTONIC, when it was published
-  bool replayed = false;        ///< latched: it was published before the client came
-  std::uint64_t sender = 0;     ///< which publisher, and which of its messages, counted from 1
+  std::int64_t publish_ns = 0;  ///< publish time, CLOCK_MONOTONIC
+  bool replayed = false;        ///< latched: it was published before the client subscribed
+  std::uint64_t sender = 0;     ///< the publisher, and the number of its message, counted from 1
   std::uint64_t sequence = 0;
 };
 
-/// A client's publisher. Dropping it ends it. Thread-safe, but for flush().
+/// A client's publisher. Dropping it closes it. Thread-safe, except for flush().
 class ClientPublisher {
  public:
   virtual ~ClientPublisher() = default;
-  /// Converts and publishes. `within`: what `message` lies in, if that may be kept, and what of it
-  /// has been read already: large arrays of bytes are then passed on where they are. Errors:
-  /// corrupt (the message says which field and where), overloaded and exhausted (nobody could take
-  /// it), permission (over the limits of the client). If the channel makes its publishers wait
-  /// and its queue is full, this keeps the message for flush() instead, and the next one waits.
-  /// With ClientPublisherOptions::spread it does so for some milliseconds in a burst.
+  /// Converts and publishes a message.
+  ///
+  /// `within`: the memory that holds `message`, if it may be kept, and the fields that have been
+  /// read already. Large arrays of bytes are then passed on without a copy.
+  ///
+  /// If the channel blocks its publishers and its queue is full, this function does not block. It
+  /// keeps the message for flush(), and the call after that blocks. With
+  /// ClientPublisherOptions::spread it also keeps a message for some milliseconds in a burst.
+  ///
+  /// Errors: corrupt (the text names the field and the position), overloaded and exhausted (no
+  /// subscriber could accept it), permission (the client exceeds its limits).
   virtual Result<void> publish(std::span<const std::byte> message, const DecodeHint& within) = 0;
-  /// There is such a message: its client should be held up.
+  /// True if a message is kept for flush(). The caller should stop reading from the client.
   [[nodiscard]] virtual bool keeps() const { return false; }
-  /// Tries again; false if there is no room yet. One thread at a time, which does not publish
-  /// meanwhile. Errors: as publish(); timeout: it has waited as long as the channel lets it.
+  /// Tries to publish the kept message again. Returns false if there is no room yet. Call it from
+  /// one thread at a time, and do not publish meanwhile. Errors: as publish(), and timeout (the
+  /// wait exceeded the timeout of the channel).
   virtual Result<bool> flush() { return true; }
-  /// The number of messages that went to full queues, which then drop one: their subscribers are
-  /// too slow. Counted as `slow_subscriber`.
+  /// The number of messages that met a full queue, which then dropped one: a subscriber is too
+  /// slow. Counted as `slow_subscriber`.
   [[nodiscard]] virtual std::uint64_t overruns() const { return 0; }
   Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
-  /// Memory for a message that is then published as lying `within` it, or for what is read of it
-  /// before, so that it can stay there. Empty: it would be copied from there anyway.
+  /// Memory to receive a message into, or the parts of it that arrive first. Publish it with this
+  /// memory as `within`, so that it need not be copied. Empty: the message would be copied anyway.
   virtual WritableBuffer loan(std::size_t size) { return WritableBuffer::on_heap(size); }
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };
 
-/// A client's subscription. After its end the callback is not running and is not called again,
-/// unless it was ended from inside it.
+/// A client's subscription. After its destructor has returned, the callback does not run. The
+/// exception is a destructor that was called from inside the callback.
 class ClientSubscription {
  public:
   virtual ~ClientSubscription() = default;
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };
 
-/// A service that a client answers. Dropping it ends the service: what is not answered then fails.
+/// A service that a client serves. Dropping it ends the service: calls without a reply fail.
 class Server {
  public:
   virtual ~Server() = default;
   [[nodiscard]] virtual const ServiceTypeInfo& type() const = 0;
 };
 
-/// The answer to a call that a client serves, or the end of one that it made.
+/// The reply to a call that a client serves, or the end of a call that a client made.
 using Answer = std::function<void(Result<Buffer>)>;
 
-/// How a goal ended, if it did not fail.
+/// The end of a goal that did not fail.
 enum class GoalEnd : std::uint8_t { succeeded, canceled, aborted };
 struct GoalResult {
   GoalEnd end = GoalEnd::succeeded;
   Buffer result;
 };
 
-/// A goal that a client sent. Dropping it asks to cancel, and nothing of it is told any more.
+/// A goal that a client sent. Dropping it requests to cancel the goal, and no callback runs
+/// afterwards.
 class SentGoal {
  public:
   virtual ~SentGoal() = default;
   virtual void cancel() = 0;
 };
 struct GoalCallbacks {
-  std::function<void(const Buffer& feedback)> feedback;  ///< may be empty; in order
-  std::function<void(Result<GoalResult>)> end;           ///< once; errors: also a rejection
+  std::function<void(const Buffer& feedback)> feedback;  ///< may be empty, called in order
+  std::function<void(Result<GoalResult>)> end;           ///< called once, a rejection is an error
 };
 
-/// A goal that a client carries out. Thread-safe. Dropping it before its end aborts it.
+/// A goal that a client executes. Thread-safe. Dropping it before its end aborts the goal.
 class ServedGoal {
  public:
   virtual ~ServedGoal() = default;
-  /// Errors: corrupt, and disconnected or overloaded (nobody takes it).
+  /// Errors: corrupt, disconnected or overloaded (no client accepts it).
   virtual Result<void> feedback(std::span<const std::byte> message) = 0;
-  /// Errors: corrupt, which leaves it as it was; already_exists (it has ended).
+  /// Errors: corrupt (the goal stays active), already_exists (the goal has ended).
   virtual Result<void> finish(GoalEnd end, std::span<const std::byte> result) = 0;
   virtual void fail(const Error& error) = 0;
 };
 using ServedGoalRef = std::shared_ptr<ServedGoal>;
 struct ActionCallbacks {
   std::function<void(const Buffer& goal, const ServedGoalRef& handle)> execute;
-  std::function<void(const ServedGoalRef& handle)> cancel;  ///< it should end
+  std::function<void(const ServedGoalRef& handle)> cancel;  ///< the goal should end
 };
-/// An action that a client carries out. Dropping it ends the action: its goals are aborted.
+/// An action that a client executes. Dropping it ends the action and aborts its goals.
 class ActionServer {
  public:
   virtual ~ActionServer() = default;
@@ -136,25 +143,26 @@ class ActionServer {
 
 struct ClientPublisherOptions {
   bool latched = false;
-  std::uint32_t depth = 0;  ///< 0: the channel's
-  bool reliable = false;    ///< what the transports lose they send again; a full queue drops still
+  std::uint32_t depth = 0;       ///< 0: depth of the channel
+  bool reliable = false;         ///< transports resend lost messages, a full queue still drops
   std::int64_t deadline_ms = 0;  ///< 0: none
-  /// Bursts are spread (pace.hpp): of a client that is held up while its inlet keeps a message.
+  /// Spreads bursts (pace.hpp). Only for a client that the caller pauses while keeps() is true.
   bool spread = false;
-  /// If nobody has opened the channel yet, it carries what comes as CDR as it is (carrier.hpp).
+  /// If no endpoint has opened the channel yet, it becomes a raw channel: CDR passes unchanged
+  /// (carrier.hpp).
   bool raw = false;
 };
 
 struct ClientSubscriptionOptions {
-  std::uint32_t depth = 0;  ///< messages that may wait before they are converted; 0: the channel's
+  std::uint32_t depth = 0;  ///< messages that may wait for conversion, 0: depth of the channel
 };
 
-/// The robot's graph as the clients of a gateway see it: topics and services of ROS, in the forms
-/// of ROS. Topic `/camera/image` is channel `camera/image`.
+/// The facade of the robot's graph for the clients of a gateway: topics and services of ROS, in the
+/// encodings of ROS. Topic `/camera/image` is channel `camera/image`.
 ///
-/// Thread-safe. Callbacks come on the thread pool of the process and must not block. Errors of
-/// opening: not_found (no such type; what would be right), type_mismatch (the channel carries
-/// something else), permission (the rules do not let this client).
+/// Threads: thread-safe. Callbacks run on the thread pool of the process and must not block. Errors
+/// of opening: not_found (no such type, with similar names), type_mismatch (the channel carries
+/// another type), permission (the rules refuse this client).
 class GraphFacade {
  public:
   virtual ~GraphFacade() = default;
@@ -162,30 +170,30 @@ class GraphFacade {
   virtual Result<std::unique_ptr<ClientPublisher>> open_publisher(
       const Client& client, const std::string& topic, const std::string& type, Form form,
       const ClientPublisherOptions& options) = 0;
-  /// An empty `type`: that of the channel, which then has to exist.
+  /// An empty `type` means the type of the channel, which must exist.
   virtual Result<std::unique_ptr<ClientSubscription>> open_subscription(
       const Client& client, const std::string& topic, const std::string& type, Form form,
       const ClientSubscriptionOptions& options,
       std::function<void(const OutgoingMessage&)> callback) = 0;
 
-  /// A client answers a service. `callback` gets a request and answers it, now or later.
+  /// Lets a client serve a service. `callback` gets a request and replies to it, now or later.
   virtual Result<std::unique_ptr<Server>> open_server(
       const Client& client, const std::string& service, const std::string& type, Form form,
       std::function<void(const Buffer& request, Answer answer)> callback) = 0;
-  /// A client asks. An empty `type`: that of the server, which then has to exist. The answer comes
-  /// once, on the pool; errors as Client::call (hyphos/service.hpp).
+  /// Calls a service for a client. An empty `type` means the type of the server, which must exist.
+  /// The reply comes once, on the thread pool. Errors: as Client::call (hyphos/service.hpp).
   virtual void call(const Client& client, const std::string& service, const std::string& type,
                     Form form, std::span<const std::byte> request, Duration timeout,
                     Answer answer) = 0;
 
-  /// A client sends a goal, as open_server() and call() have it for services. The error is of the
-  /// request alone: what becomes of the goal, the callbacks tell.
+  /// Sends a goal for a client. Types and errors work as in open_server() and call(). The returned
+  /// error concerns the request only. The callbacks report the outcome of the goal.
   virtual Result<std::unique_ptr<SentGoal>> send_goal(const Client& client,
                                                       const std::string& action,
                                                       const std::string& type, Form form,
                                                       std::span<const std::byte> goal,
                                                       GoalCallbacks callbacks) = 0;
-  /// A client carries out an action.
+  /// Lets a client execute an action.
   virtual Result<std::unique_ptr<ActionServer>> open_action(const Client& client,
                                                             const std::string& action,
                                                             const std::string& type, Form form,
@@ -193,31 +201,34 @@ class GraphFacade {
 
   [[nodiscard]] virtual Result<TypeInfo> type(std::string_view name) const = 0;
   [[nodiscard]] virtual Result<ServiceTypeInfo> service_type(std::string_view name) const = 0;
-  /// The blank reply of a service: numbers are 0, texts and arrays are empty. Errors: not_found (no
-  /// such type).
+  /// The reply of a service with default values: numbers are 0, strings and arrays are empty.
+  /// Errors: not_found (no such type).
   [[nodiscard]] virtual Result<Buffer> blank_reply(std::string_view type, Form form) const = 0;
   [[nodiscard]] virtual Result<ActionTypeInfo> action_type(std::string_view name) const = 0;
-  /// What there is now, of this machine and of those that are linked. Reads shared memory only.
+  /// The present state of the graph on this machine and on linked machines. Reads shared memory
+  /// only.
   [[nodiscard]] virtual std::vector<TopicInfo> topics() const = 0;
   [[nodiscard]] virtual std::vector<ServiceInfo> services() const = 0;
   [[nodiscard]] virtual std::vector<ActionInfo> actions() const = 0;
   [[nodiscard]] virtual std::vector<std::string> nodes() const = 0;
 
-  /// Whether the rules let the client, of "/camera/image". These lists are not bound by it.
+  /// True if the rules allow the use of `name` ("/camera/image") by this client. The lists above
+  /// ignore the rules.
   [[nodiscard]] virtual bool lets(const Client& client, Use use, std::string_view name) const = 0;
-  /// Names of all types that are known, of messages, services and actions; where both flavours of
-  /// ROS have one, its names in both.
+  /// Names of all known messages, services and actions. A type that both ROS versions have is
+  /// listed under both names.
   [[nodiscard]] virtual std::vector<std::string> interfaces() const = 0;
-  /// Whose names the lists above have for types: 2 if nothing but ROS 2's types are known, else 1.
+  /// The ROS version whose type names the lists above use: 2 if only ROS 2 types are known, else 1.
   [[nodiscard]] virtual int ros_version() const = 0;
 
-  /// Counts something lost or refused, as `drop.gateway.<why>`, and tells it at most once a second.
+  /// Counts a loss or a refusal as `drop.gateway.<why>`, and logs it at most once per second.
   virtual void count(const Client& client, std::string_view why, std::string_view detail) = 0;
-  /// The same for a fact that the caller reports once: its line is always logged.
+  /// The same for an event that the caller reports once: each call is logged.
   virtual void note(const Client& client, std::string_view why, std::string_view detail) = 0;
 
-  /// Parameters. `changed` is called after a value has changed, of a node or of what is shown;
-  /// look() and show() are the caller's to call. One at a time: it is the own node's.
+  /// Opens the parameters. `changed` is called after a value of a node, or a shown value, has
+  /// changed. The caller must call look() and show(). Only one may be open at a time, because it
+  /// uses the gateway's own node.
   virtual std::unique_ptr<NodeParams> open_params(std::function<void()> changed) = 0;
 };
 

@@ -8,10 +8,10 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// For the checks of a node. It is also how long the end of a gateway may wait for a node that
-/// hangs.
+/// Timeout for the checks of a node. It also bounds how long the end of a gateway waits for a node
+/// that hangs.
 constexpr Duration kPatience = Duration::from_seconds(5);
-/// Of one node that does not answer; then the next is refused.
+/// Maximum number of waiting values for one node that does not reply. The next one is refused.
 constexpr std::size_t kMaxWaiting = 4096;
 
 }  // namespace
@@ -30,7 +30,7 @@ class GraphParams::Remote {
 
   [[nodiscard]] const RemoteParams& params() const { return params_; }
 
-  /// Tells nothing more; what waits fails, what is under way is answered still.
+  /// Stops all callbacks. Waiting values fail. A call in flight still completes.
   void end() {
     std::deque<Waiting> left;
     {
@@ -42,10 +42,10 @@ class GraphParams::Remote {
     watch_.close();
     params_.close();
     for (const Waiting& one : left) {
-      one.done(Error{Code::disconnected, "the node has gone", params_.node()});
+      one.done(Error{Code::disconnected, "the node is no longer running", params_.node()});
     }
   }
-  /// After end(): its destruction does not wait.
+  /// True if destruction will not block. Call it after end().
   [[nodiscard]] bool is_over() const {
     const std::lock_guard lock(mutex_);
     return !busy_;
@@ -62,7 +62,8 @@ class GraphParams::Remote {
     }
     come_.notify_one();
     if (done) {
-      done(Error{Code::overloaded, "the node does not answer, and many wait", params_.node()});
+      done(Error{Code::overloaded, "the node does not reply, and 4096 values already wait for it",
+                 params_.node()});
     }
   }
 
@@ -89,7 +90,7 @@ class GraphParams::Remote {
 
   const RemoteParams params_;
   const ParamWatch watch_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable come_;
   std::deque<Waiting> waiting_;
   bool busy_ = false;
@@ -145,7 +146,7 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
   const std::string service = params_channel(node, "_set_params");
   if (!rules_.call.let(service)) {
     return done(Error{Code::permission,
-                      "the rules of the gateway do not let clients call " + service, node});
+                      "the rules of the gateway do not allow clients to call " + service, node});
   }
   std::shared_ptr<Remote> remote;
   {
@@ -153,7 +154,7 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
     const auto found = remotes_.find(node);
     if (found != remotes_.end()) remote = found->second;
   }
-  if (!remote) return done(Error{Code::disconnected, "the node has gone", node});
+  if (!remote) return done(Error{Code::disconnected, "the node is no longer running", node});
   remote->set({name, std::move(value)}, std::move(done));
 }
 
@@ -199,7 +200,7 @@ std::string GraphParams::show_one(const ShownParam& value) {
     } catch (const Exception& error) {
       return error.error().message;
     }
-    // A plan, or a file of the node's last run, may have given it another.
+    // A plan, or a file from the last run of the node, may have set another value.
     const ParamSet now = own();
     const ParamInfo* declared = now.find(value.name);
     if (declared != nullptr && declared->value == value.value) return {};

@@ -13,11 +13,11 @@
 
 namespace hyphos::gateway {
 
-/// The parameters of the nodes of this machine. Each node that was ever set has a thread of its
-/// own, which waits for its answers: one that hangs holds up nobody else's.
+/// The parameters of the nodes of this machine. Each node that was ever set gets its own thread,
+/// which waits for the replies. So a node that hangs delays no other node.
 class GraphParams final : public NodeParams {
  public:
-  /// `changed` is called on the pool when a value has changed. `rules` outlive it.
+  /// `changed` runs on the thread pool after a value has changed. `rules` must outlive this object.
   GraphParams(Node node, const Rules& rules, std::function<void()> changed);
   ~GraphParams() override;
   GraphParams(const GraphParams&) = delete;
@@ -34,17 +34,17 @@ class GraphParams final : public NodeParams {
  private:
   class Remote;
 
-  /// Why it cannot be shown, or "".
+  /// The reason why the value cannot be shown, or "".
   std::string show_one(const ShownParam& value);
 
   const Node node_;
   const Rules& rules_;
   const std::function<void()> changed_;
   ParamWatch watch_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<Remote>> remotes_;
-  std::vector<std::shared_ptr<Remote>> parting_;  // gone, but for an answer that is waited for
-  std::mutex showing_;                            // one show() at a time
+  std::vector<std::shared_ptr<Remote>> parting_;  // gone, but a reply is still in flight
+  std::mutex showing_;                            // serializes show()
 };
 
 }  // namespace hyphos::gateway

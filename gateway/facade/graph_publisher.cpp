@@ -17,7 +17,8 @@ GraphPublisher::GraphPublisher(Setup setup, RawPublisher publisher, const Policy
 
 GraphPublisher::~GraphPublisher() {
   if (kept_ && waits_) setup_.facade.count(setup_.client, "closed", publisher_.channel());
-  if (kept_ && !waits_) (void)publish(kept_->message);  // it would have gone in a moment
+  // flush() would have published it within milliseconds
+  if (kept_ && !waits_) (void)publish(kept_->message);
   setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
@@ -25,7 +26,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
   if (auto let = setup_.facade.take(setup_.client, *setup_.quota, publisher_.channel()); !let) {
     return let;
   }
-  // A slot of shared memory is waited for, too.
+  // A slot in shared memory may need a wait too.
   const bool room = has_room(message.size());
   const auto lend = [&](std::size_t size) {
     return room ? publisher_.loan_bytes(size) : WritableBuffer::on_heap(size);
@@ -43,7 +44,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
     kept_ = {*std::move(made), message.size(), monotonic_now().ns};
     return success();
   }
-  // Whoever does not hold its client up waits here.
+  // The caller does not pause its client, so this call blocks.
   const Kept before = *std::exchange(kept_, std::nullopt);
   auto first = publish(before.message);
   auto second = publish(*made);
@@ -58,7 +59,7 @@ Result<void> GraphPublisher::publish_paced(RawMessage message, std::size_t size)
     kept_ = {std::move(message), size, monotonic_now().ns};
     return success();
   }
-  // No delay of the client, so no spreading.
+  // The caller does not pause its client, so the burst is not spread.
   const Kept before = *std::exchange(kept_, std::nullopt);
   auto first = publish_counted(before.message, room);
   auto second = publish_counted(message, room);
@@ -105,14 +106,15 @@ Result<bool> GraphPublisher::flush() {
   if (patience_ns_ == 0 || monotonic_now().ns - kept_->since_ns < patience_ns_) return false;
   kept_.reset();
   setup_.facade.count(setup_.client, "timeout", publisher_.channel());
-  return Error{Code::timeout, "its subscribers had no room for as long as the channel waits",
+  return Error{Code::timeout,
+               "the subscribers had no room within the blocking timeout of the channel",
                publisher_.channel()};
 }
 
 Result<void> GraphPublisher::publish(const RawMessage& message) const {
   const Published published = publisher_.publish(message.payload, message.buffers);
   if (published) return {};
-  return Error{*published.failure, "could not be published", publisher_.channel()};
+  return Error{*published.failure, "the message could not be published", publisher_.channel()};
 }
 
 WritableBuffer GraphPublisher::loan(std::size_t size) {

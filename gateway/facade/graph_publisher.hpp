@@ -19,7 +19,7 @@ namespace hyphos::gateway {
 
 class HyphosGraph;
 
-/// What a client publishes, as a publisher of the graph.
+/// A client's publisher, as a publisher of the graph.
 class GraphPublisher final : public ClientPublisher {
  public:
   struct Setup {
@@ -27,14 +27,14 @@ class GraphPublisher final : public ClientPublisher {
     std::shared_ptr<ClientRegistry> members;
     Client client;
     std::shared_ptr<Quota> quota;
-    std::shared_ptr<void> place;  ///< given up after the publisher
+    std::shared_ptr<void> place;  ///< released after the publisher
     Clock clock;
     const ChannelCodec& codec;
     TypeInfo type;
     Form form = Form::ros1;
     bool spread = false;
   };
-  /// `policy`: of the channel.
+  /// `policy` is the policy of the channel.
   GraphPublisher(Setup setup, RawPublisher publisher, const Policy& policy);
   ~GraphPublisher() override;
   GraphPublisher(const GraphPublisher&) = delete;
@@ -52,10 +52,10 @@ class GraphPublisher final : public ClientPublisher {
     return !waits_ || publisher_.has_room(size);
   }
   Result<void> publish(const RawMessage& message) const;
-  /// Of a channel that drops: at once, or kept for a moment in a burst.
+  /// For a channel that drops: publishes at once, or keeps the message for a moment in a burst.
   Result<void> publish_paced(RawMessage message, std::size_t size);
   [[nodiscard]] Result<bool> flush_paced();
-  /// Counts it if a queue has to drop for it.
+  /// Publishes, and counts a message that makes a queue drop.
   Result<void> publish_counted(const RawMessage& message, bool room);
 
   struct Kept {
@@ -66,11 +66,11 @@ class GraphPublisher final : public ClientPublisher {
 
   const Setup setup_;
   const RawPublisher publisher_;
-  const bool waits_;  ///< the channel makes its publishers wait
+  const bool waits_;  ///< the channel blocks its publishers
   const std::int64_t patience_ns_;
   mutable std::mutex mutex_;
-  std::optional<Kept> kept_;  // under mutex_
-  Pace pace_;                 // under mutex_, as are the members below
+  std::optional<Kept> kept_;  // guarded by mutex_
+  Pace pace_;                 // guarded by mutex_, as are the members below
   std::uint64_t overruns_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace hyphos::gateway {
 
 namespace {
 
-constexpr std::string_view kInternal = "hyphos/";  // channels that services are made of
+constexpr std::string_view kInternal = "hyphos/";  // prefix of the channels of services
 constexpr std::string_view kRequest = "/request";
 
 bool is_ros2(Form form) { return form == Form::cdr; }
@@ -44,7 +44,7 @@ class GraphSubscription final : public ClientSubscription {
   [[nodiscard]] const TypeInfo& type() const override { return shared_->type(); }
 
  private:
-  const std::shared_ptr<void> place_;  // given up after the subscription
+  const std::shared_ptr<void> place_;  // released after the subscription
   const std::shared_ptr<ClientRegistry> clients_;
   const Client client_;
   const std::string channel_;
@@ -72,7 +72,7 @@ class GraphServer final : public Server {
   const ServiceTypeInfo type_;
 };
 
-/// The answer to one call of a client, converted in the thread pool.
+/// The reply to one call of a client. The conversion runs on the thread pool.
 class CallEnd final : public detail::CallListener {
  public:
   CallEnd(CallClientPool::Use call_client, const Converter& reply, Form form, Answer answer)
@@ -110,7 +110,7 @@ std::string topic_of(std::string_view channel) { return "/" + std::string(channe
 
 namespace {
 
-/// One publisher more, which keeps to this. Before the first, `topic` has none.
+/// Adds a publisher with this policy. Before the first one, `topic` lists no publishers.
 void keep_to(TopicInfo& topic, const Policy& policy) {
   const bool reliable = policy.reliability == Reliability::reliable;
   const bool first = topic.publishers.empty();
@@ -165,12 +165,13 @@ Result<const ChannelCodec*> HyphosGraph::codec_for(const std::string& channel,
 Result<std::string> HyphosGraph::type_of(const std::string& channel,
                                          const std::optional<EndpointInfo>& end, Form form) const {
   if (!end) {
-    return Error{Code::not_found, "there is no channel '" + channel + "' yet; name its type",
+    return Error{Code::not_found,
+                 "the graph has no channel '" + channel + "' yet. Give the type of the topic",
                  channel};
   }
   std::string name = types_->ros_name(end->type_name, is_ros2(form) || types_->only_ros2());
   if (name.empty()) {
-    return Error{Code::unsupported, "ROS has no type for " + end->type_name, channel};
+    return Error{Code::unsupported, "no known ROS type corresponds to " + end->type_name, channel};
   }
   return name;
 }
@@ -335,7 +336,8 @@ Result<CallClientPool::Use> HyphosGraph::call_client(const Client& client, std::
   const std::string channel = std::string(kind) + name + std::string(kRequest);
   auto asked = call_clients_->ask(client, name + " " + std::string(kind) + request.name,
                                   is_served(channel), [&] {
-                                    // CallClientPool bounds the calls, by an option of the gateway.
+                                    // CallClientPool limits the number of calls by an option of the
+                                    // gateway.
                                     ClientOptions options;
                                     options.max_pending = 65536;
                                     return node_.open_client(name, types, options);
@@ -356,7 +358,8 @@ Result<std::shared_ptr<void>> HyphosGraph::quota_for(const Client& client,
 Result<void> HyphosGraph::take(const Client& client, Quota& quota, const std::string& name) {
   if (quota.take(monotonic_now().ns)) return {};
   count(client, "rate", name);
-  return Error{Code::permission, "more messages, calls and goals a second than the rules allow",
+  return Error{Code::permission,
+               "the client exceeds the rate of messages, calls and goals that the rules allow",
                name};
 }
 
@@ -369,8 +372,8 @@ void HyphosGraph::call(const Client& client, const std::string& service, const s
   const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
   if (type_name.empty()) {
     return answer(Error{Code::not_found,
-                        call_type.empty() ? "there is no service '" + service + "'"
-                                          : "ROS has no type for " + call_type,
+                        call_type.empty() ? "the graph has no service '" + service + "'"
+                                          : "no known ROS type has the messages " + call_type,
                         service});
   }
   auto codec = types_->service_codec(type_name, call_type);
@@ -436,7 +439,7 @@ std::vector<ServiceInfo> HyphosGraph::served(std::string_view kind) const {
   if (!processes) return found;
   for (const auto& process : *processes) {
     for (const auto& end : process.endpoints) {
-      // Whoever serves subscribes to the requests.
+      // A server is a subscriber of the request channel.
       if (end.is_publisher || !end.channel.starts_with(kind) || !end.channel.ends_with(kRequest)) {
         continue;
       }
@@ -460,7 +463,7 @@ std::vector<ServiceInfo> HyphosGraph::services() const {
 Result<Buffer> HyphosGraph::blank_reply(std::string_view type, Form form) const {
   const auto codec = types_->service_codec(type, "");
   if (!codec) return codec.error();
-  // A message of protobuf without bytes has the standard value in each field.
+  // A protobuf message of zero bytes has the default value in each field.
   const auto written = codec->reply->write(form, RawMessage());
   if (!written) return written.error();
   return written->joined();

@@ -21,11 +21,11 @@
 
 namespace hyphos::gateway {
 
-/// Where the channels of services and actions are.
+/// Prefixes of the channels of services and actions.
 inline constexpr std::string_view kServices = "hyphos/service/";
 inline constexpr std::string_view kActions = "hyphos/action/";
 
-/// The GraphFacade to the graph of this process. Its channels are made known as any node's.
+/// The facade of the graph of this process. Its channels are announced as the channels of any node.
 class HyphosGraph final : public GraphFacade {
  public:
   HyphosGraph(Node node, std::shared_ptr<Types> types, Rules rules);
@@ -70,7 +70,7 @@ class HyphosGraph final : public GraphFacade {
   void count(const Client& client, std::string_view why, std::string_view detail) override;
   void note(const Client& client, std::string_view why, std::string_view detail) override;
 
-  /// One message, call or goal of the client's. Error: permission, which is counted.
+  /// Counts one message, call or goal of the client. Error: permission, which is counted too.
   Result<void> take(const Client& client, Quota& quota, const std::string& name);
 
   /// Counters by "drop.gateway.<why>", since the start.
@@ -78,33 +78,34 @@ class HyphosGraph final : public GraphFacade {
 
  private:
   void add_to_counter(std::string_view why);
-  /// The type that a channel has in the graph now, of a publisher if there is one.
+  /// The endpoint that defines the present type of a channel: a publisher if there is one.
   [[nodiscard]] std::optional<EndpointInfo> seen(const std::string& channel) const;
-  /// What publishers of this process keep to, of which there has to be one.
+  /// The policy of the publishers of this process. At least one must exist.
   [[nodiscard]] Policy policy_here(const std::string& channel) const;
-  /// For what seen() has found. `raw`: if that is nothing.
+  /// The codec for the endpoint that seen() found. `raw`: use a raw channel if it found none.
   Result<const ChannelCodec*> codec_for(const std::string& channel,
                                         const std::optional<EndpointInfo>& end,
                                         const std::string& type, bool raw = false);
   [[nodiscard]] Result<std::string> type_of(const std::string& channel,
                                             const std::optional<EndpointInfo>& end,
                                             Form form) const;
-  /// Who has this end: a node, or clients of ours.
+  /// The owners of this endpoint: a node, or clients of this gateway.
   [[nodiscard]] std::set<std::string> names_of(const ProcessInfo& process,
                                                const EndpointInfo& end) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> publishers_now(
       const std::string& channel) const;
   [[nodiscard]] std::string call_type_of(const std::string& service) const;
   [[nodiscard]] std::string action_type_of(const std::string& action) const;
-  /// Who serves services or actions, with the types that these have in the graph. `kind`: kServices
-  /// or kActions.
+  /// The servers of services or actions, with their types in the graph. `kind`: kServices or
+  /// kActions.
   [[nodiscard]] std::vector<ServiceInfo> served(std::string_view kind) const;
-  /// Somebody subscribes to it, on this machine or one that is linked.
+  /// True if a node subscribes to the channel, on this machine or on a linked one.
   [[nodiscard]] bool is_served(const std::string& channel) const;
-  /// Room for one more topic or service of the client. Error: overloaded, which is counted.
+  /// Reserves room for one more topic or service of the client. Error: overloaded, which is
+  /// counted.
   Result<std::shared_ptr<void>> quota_for(const Client& client,
                                           std::initializer_list<std::string> ports);
-  /// To call with, on behalf of `client`. `kind`: kServices or kActions.
+  /// Returns a call client for a call of `client`. `kind`: kServices or kActions.
   Result<CallClientPool::Use> call_client(const Client& client, std::string_view kind,
                                           const std::string& name, const TypeId& request,
                                           const detail::CallTypes& types);
@@ -117,7 +118,7 @@ class HyphosGraph final : public GraphFacade {
   Logger log_;
   const std::shared_ptr<ClientRegistry> clients_ = std::make_shared<ClientRegistry>();
   SharedSubscriptions shared_subscriptions_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::uint64_t> counters_;
 };
 

@@ -11,7 +11,7 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// Until a server has accepted a goal.
+/// Maximum time until a server has accepted a goal.
 constexpr Duration kAccepted = Duration::from_seconds(10);
 
 detail::CallTypes types_of(const ActionCodec& codec) {
@@ -35,15 +35,15 @@ GoalEnd end_of(detail::CallKind kind) {
   return kind == detail::CallKind::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
 }
 
-/// A goal of a client of ours. Its callbacks may come until it is dropped, but not after.
+/// A goal that a client sent. No callback runs after it is dropped.
 class GraphSentGoal final : public SentGoal {
  public:
-  /// What callbacks run under, so that the end of the goal waits for them; recursive, since it may
-  /// be dropped from inside one.
+  /// Callbacks run under this mutex, so that the destructor waits for them. It is recursive,
+  /// because a callback may drop the goal.
   struct Ears {
     std::recursive_mutex mutex;
     GoalCallbacks callbacks;
-    std::shared_ptr<void> until;  ///< of its asker; until the end
+    std::shared_ptr<void> until;  ///< of its call client, released at the end of the goal
   };
 
   GraphSentGoal(std::shared_ptr<detail::ClientGoal> core, std::shared_ptr<Ears> ears)
@@ -120,8 +120,8 @@ Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
   const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
   if (type_name.empty()) {
     return Error{Code::not_found,
-                 call_type.empty() ? "there is no action '" + action + "'"
-                                   : "ROS has no type for " + call_type,
+                 call_type.empty() ? "the graph has no action '" + action + "'"
+                                   : "no known ROS type has the messages " + call_type,
                  action};
   }
   const auto codec = types_->action_codec(type_name, call_type);
@@ -150,7 +150,7 @@ Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
     } else {
       end = converted.error();
     }
-    std::shared_ptr<void> until;  // ends after the lock
+    std::shared_ptr<void> until;  // released after the lock
     const std::lock_guard lock(ears->mutex);
     until.swap(ears->until);
     if (const auto told = std::exchange(ears->callbacks, {}).end) told(std::move(end));
@@ -175,7 +175,7 @@ Result<std::unique_ptr<ActionServer>> HyphosGraph::open_action(const Client& cli
   auto place = quota_for(client, {"ask action " + name, "answer action " + name});
   if (!place) return place.error();
   ActionOptions options;
-  options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
+  options.policy = GoalPolicy::parallel;  // the client decides how to handle several goals
   options.depth =
       static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
   detail::ActionCallbacks hooks;

@@ -6,12 +6,13 @@
 
 namespace hyphos::gateway {
 
-/// Memory of the graph that clients' messages are read into while they come, so that they lie where
-/// they are published. A client may never send the rest: all of a gateway have together no more
-/// than for one message of the largest size, and beyond it they get none. Thread-safe.
+/// A budget of graph memory for messages that arrive in pieces. A message is received into the
+/// memory from which it is published, so it is not copied. A client may stall in the middle of a
+/// message, so all partially received messages of a gateway share one budget: the size of the
+/// largest message. A message beyond the budget gets no such memory. Thread-safe.
 class LoanBudget {
  public:
-  /// Of the message that a connection is in the midst of.
+  /// The share of a message that a connection is receiving.
   class Share {
    public:
     Share() = default;
@@ -38,7 +39,7 @@ class LoanBudget {
   LoanBudget(const LoanBudget&) = delete;
   LoanBudget& operator=(const LoanBudget&) = delete;
 
-  /// None if so much is not left.
+  /// Returns an empty share if the budget has less than `size` left.
   [[nodiscard]] Share take(std::size_t size) {
     if (lent_.fetch_add(size) + size <= most_) return {*this, size};
     lent_.fetch_sub(size);

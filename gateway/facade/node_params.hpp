@@ -15,16 +15,18 @@ namespace hyphos::gateway {
 struct ShownParam {
   std::string name;
   ParamVariant value;
-  /// Clients have set it since it was last shown. If not, what the robot has set meanwhile stays.
+  /// True if clients have set it since it was last shown. If false, a value that the robot has set
+  /// meanwhile stays.
   bool is_news = true;
 };
 
-/// Parameters, as the clients of a gateway have to do with them: those of the robot's nodes, and
-/// those that clients show to the robot, which are the parameters of the gateway's own node.
+/// The parameters that the clients of a gateway use: the parameters of the robot's nodes, and the
+/// parameters that clients show to the robot. The latter belong to the gateway's own node.
 ///
-/// Thread-safe; nothing here waits for a node. Setting is a call of `NODE/_set_params`, seeing a
-/// subscription to `NODE/_params`, showing a publication of the own one: so the rules of channels
-/// and services say who may. Its end takes back what is shown; its callback runs no more then.
+/// Thread-safe. No function waits for a node. Setting calls `NODE/_set_params`, reading subscribes
+/// to `NODE/_params`, and showing publishes the channel of the own node. So the rules of channels
+/// and services decide the permissions. The destructor withdraws the shown values and waits until
+/// the callback no longer runs.
 class NodeParams {
  public:
   using Sets = std::map<std::string, ParamSet>;
@@ -32,31 +34,33 @@ class NodeParams {
 
   virtual ~NodeParams() = default;
 
-  /// The gateway's own node.
+  /// The name of the gateway's own node.
   [[nodiscard]] virtual std::string node() const = 0;
-  /// Finds nodes that have come, and forgets those that have gone. Reads shared memory.
+  /// Finds new nodes and forgets nodes that are gone. Reads shared memory.
   virtual void look() = 0;
-  /// What holds now, by node, of nodes that are there. Not the gateway's own.
+  /// The present values by node, without the gateway's own node.
   [[nodiscard]] virtual Sets all() const = 0;
-  /// Asks the node, whose checks decide; `done` comes once, in any thread. Errors: permission (the
-  /// rules), and those of RemoteParams::set(). Calls to one node go one after the other.
+  /// Sends the value to the node, whose checks decide. `done` is called once, in any thread. Calls
+  /// to one node run one after another. Errors: permission (the rules), and the errors of
+  /// RemoteParams::set().
   virtual void set(const std::string& node, const std::string& name, ParamVariant value,
                    Done done) = 0;
 
-  /// The parameters of the own node, which the robot may have set since they were shown.
+  /// The parameters of the own node. The robot may have changed them since they were shown.
   [[nodiscard]] virtual ParamSet own() const = 0;
-  /// Takes the place of what was shown before. Returns why, by name, something cannot be shown.
+  /// Replaces the values that were shown before. Returns, by name, the reason why a value cannot be
+  /// shown.
   virtual std::map<std::string, std::string> show(const std::vector<ShownParam>& values) = 0;
 };
 
-/// "left-arm/_params": a '-' in a node's name is '_' in its channels.
+/// "left-arm/_params": channel names have '_' for each '-' in the node name.
 [[nodiscard]] inline std::string params_channel(std::string_view node, std::string_view end) {
   std::string name(node);
   for (char& letter : name) letter = letter == '-' ? '_' : letter;
   return name.append("/").append(end);
 }
 
-/// ROS's name: "/left_arm/laser/rate_hz" of node "left-arm" and "laser.rate_hz".
+/// The ROS name: "/left_arm/laser/rate_hz" for node "left-arm" and parameter "laser.rate_hz".
 [[nodiscard]] inline std::string ros_param(std::string_view node, std::string_view param) {
   std::string name = "/";
   name.append(node).append("/").append(param);

@@ -4,7 +4,8 @@
 
 namespace hyphos::gateway {
 
-/// The limit on delaying a client: so much at a stretch, and a share of the time.
+/// A credit that limits how long a client may be delayed: `most_ns` at a stretch, and 1/`part` of
+/// the time.
 struct HoldUp {
   std::int64_t most_ns = 0;
   std::int64_t part = 1;
@@ -12,10 +13,10 @@ struct HoldUp {
   void earn(std::int64_t passed_ns);
 };
 
-/// Spreads bursts, which overflow the queues of subscribers: messages that a client sent one by one
-/// may leave its socket together. Half a queue's depth passes at once, and as much again each ms.
-/// In a burst, a message waits until the queues have room. The wait ends with the credit, so that a
-/// permanently slow subscriber does not block the client. Not thread-safe.
+/// Spreads bursts, which overflow the queues of subscribers. A client may send messages one by one
+/// that leave its socket together. Half a queue's depth passes at once, and as much again per
+/// millisecond. In a burst, a message waits until the queues have room. The wait ends with the
+/// credit, so that a permanently slow subscriber does not block the client. Not thread-safe.
 ///
 /// Costs: spreading delays a client for at most an eighth of the time, and 100 ms at a stretch.
 /// Waiting for room delays it for at most a quarter of the time, and 1 s at a stretch.
@@ -24,26 +25,27 @@ class Pace {
   static constexpr HoldUp kToSpread{100'000'000, 8};
   static constexpr HoldUp kForRoom{1'000'000'000, 4};
 
-  /// `depth`: of the channel.
+  /// `depth` is the queue depth of the channel.
   explicit Pace(std::uint32_t depth) : burst_(depth < 2 ? 1 : depth / 2) {}
 
-  /// Whether a message may pass now; if so it counts. `room`: the subscribers' queues have room.
+  /// True if a message may pass now, which is then counted. `room`: the subscribers' queues have
+  /// room.
   [[nodiscard]] bool lets(std::int64_t now_ns, bool room);
   /// The same for a message that did not pass before and has waited since.
   [[nodiscard]] bool lets_waiting(std::int64_t now_ns, bool room);
 
  private:
-  /// The time since the last call.
+  /// Drains the level and returns the time since the last call.
   std::int64_t drain(std::int64_t now_ns);
   [[nodiscard]] bool pass(bool room);
   static constexpr std::int64_t kCrowded = 100'000'000;
 
   const double burst_;  ///< messages that pass at once
-  double level_ = 0;    ///< messages that passed lately, at most burst_
+  double level_ = 0;    ///< messages that passed recently, at most burst_
   std::int64_t last_ns_ = 0;
   HoldUp to_spread_ = kToSpread;
   HoldUp for_room_ = kForRoom;
-  bool waits_for_room_ = false;  ///< the message that waits
+  bool waits_for_room_ = false;  ///< the present message waits for room
   std::int64_t crowded_ns_ = 0;  ///< until then even a single message waits for room
 };
 

@@ -19,36 +19,36 @@ struct Tls {
   std::string key;
 };
 
-/// A secret that a client shows.
+/// A secret that a client presents.
 struct Token {
   std::string secret;
-  std::string rules = {};  ///< Client::token of who shows it
+  std::string rules = {};  ///< Client::token of a client that presents it
 };
 
 struct Options {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0: any that is free
+  std::uint16_t port = 0;  ///< 0: any free port
   std::optional<Tls> tls;
-  std::vector<Token> tokens;                        ///< not empty: a client has to show one of them
-  std::size_t max_message = std::size_t{64} << 20;  ///< bytes, each way
+  std::vector<Token> tokens;  ///< if not empty, a client must present one of them
+  std::size_t max_message = std::size_t{64} << 20;  ///< bytes, in each direction
   std::size_t max_clients = 64;
-  std::uint32_t queue_depth = 10;  ///< messages that wait for one client, per topic; oldest dropped
-  std::size_t queue_bytes = std::size_t{128} << 20;  ///< of all that waits for one client
-  std::map<std::string, std::string> own;            ///< of this protocol alone, checked by it
+  std::uint32_t queue_depth = 10;  ///< waiting messages per client and topic, the oldest is dropped
+  std::size_t queue_bytes = std::size_t{128} << 20;  ///< waiting bytes per client
+  std::map<std::string, std::string> own;  ///< options of this protocol only, which checks them
 };
 
-/// A running gateway. Dropping it closes its connections; nothing of it runs then.
+/// A running gateway. Its destructor closes all connections and waits for its threads.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Where clients reach it: "ws://127.0.0.1:9090".
+  /// The address for clients: "ws://127.0.0.1:9090".
   [[nodiscard]] virtual std::string address() const = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 };
 
-/// Each protocol has one such function, which registry.cpp names. It throws nothing; errors:
-/// invalid_config (an option), already_exists (the port is taken; by whom if that can be seen).
-/// `door` outlives what is returned.
+/// Each protocol has one such function, which registry.cpp names. It throws no exception. `door`
+/// must outlive the returned object. Errors: invalid_config (an option), already_exists (the port
+/// is in use, with the name of the process if it can be found).
 using OpenProtocol = Result<std::unique_ptr<Protocol>> (*)(GraphFacade& facade,
                                                            const Options& options);
 

@@ -24,10 +24,10 @@ std::shared_ptr<Quota> Quotas::of(const Client& client) {
 void Quotas::forget_idle() {
   const Time now = monotonic_now();
   std::erase_if(quotas_, [&](const auto& one) {
-    // Whoever else has it got it under the lock.
+    // Other owners get the pointer only under the lock, so this count is exact.
     if (one.second.use_count() > 1) return false;
     Quota& quota = *one.second;
-    // After so long its limit is what a new one would have.
+    // After this time the limit has refilled, so a new account would be equal.
     const double refill_s = quota.rate_hz_ > 0 ? std::max(1.0, 1.0 / quota.rate_hz_) : 0.0;
     const std::lock_guard lock(quota.mutex_);
     return quota.taken_ns_ <= (now - Duration::from_seconds(refill_s)).ns;
@@ -42,8 +42,8 @@ Result<std::shared_ptr<void>> Quotas::take(const Client& client,
   const Limits& limits = rules_.limits;
   if (client.group.empty() && quota->ends_ >= limits.client_topics) {
     return Error{Code::overloaded,
-                 "the client has " + std::to_string(quota->ends_) +
-                     " topics, services and actions already, the most that it may have; close "
+                 "the client already has " + std::to_string(quota->ends_) +
+                     " topics, services and actions, its maximum. Close "
                      "some, or start the gateway with a larger --max-topics-per-client",
                  client.name};
   }
@@ -51,9 +51,9 @@ Result<std::shared_ptr<void>> Quotas::take(const Client& client,
       ports, [&](const std::string& port) { return !ports_.contains(port); }));
   if (ports_.size() + more > limits.topics) {
     return Error{Code::overloaded,
-                 "the clients of this gateway have " + std::to_string(ports_.size()) + " of " +
-                     std::to_string(limits.topics) +
-                     " topics (a service counts as two) already; close some, or start the gateway "
+                 "the clients of this gateway already have " + std::to_string(ports_.size()) +
+                     " of " + std::to_string(limits.topics) +
+                     " topics (a service counts as two). Close some, or start the gateway "
                      "with a larger --max-topics",
                  client.name};
   }

@@ -15,11 +15,11 @@
 
 namespace hyphos::gateway {
 
-/// What one client uses: messages a second, and ends in the graph. Thread-safe.
+/// The resources of one client: messages per second, and endpoints in the graph. Thread-safe.
 class Quota {
  public:
   explicit Quota(double rate_hz) : rate_hz_(rate_hz), limit_(rate_hz) {}
-  /// One message, call or goal. False: more than the rules allow.
+  /// Counts one message, call or goal. Returns false if the rules allow no more now.
   bool take(std::int64_t now_ns);
 
  private:
@@ -31,31 +31,33 @@ class Quota {
   std::size_t ends_ = 0;       // under Quotas::mutex_
 };
 
-/// The accounts of all clients, by their names and tokens, and what they use together. Thread-safe.
+/// The quotas of all clients, by client name and token, and the total over all clients.
+/// Thread-safe.
 ///
-/// A process has a limited number of ends of channels in shared memory, also for its own: no client
-/// may exhaust the share of the others, nor all of them the process (Rules::limits).
+/// A process has a limited number of endpoints in shared memory, and it needs some for itself. Two
+/// bounds protect them: one per client, and one for all clients together (Rules::limits).
 class Quotas : public std::enable_shared_from_this<Quotas> {
  public:
   explicit Quotas(Rules rules) : rules_(std::move(rules)) {}
 
-  /// It outlives what the client has open, so that opening anew gains nothing.
+  /// The account outlives the channels that the client has open, so that a client gains nothing by
+  /// closing and reopening them.
   std::shared_ptr<Quota> of(const Client& client);
-  /// Takes one of the client's topics and services, which needs these ports, until what is returned
-  /// is dropped. Errors: overloaded.
+  /// Reserves one topic or service for the client. It needs these ports. The reservation ends when
+  /// the returned handle is dropped. Errors: overloaded.
   Result<std::shared_ptr<void>> take(const Client& client,
                                      std::initializer_list<std::string> ports);
 
  private:
   void release(Quota& quota, const std::vector<std::string>& ports);
-  /// Under mutex_.
+  /// Requires mutex_.
   void forget_idle();
 
   const Rules rules_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Quota>> quotas_;
-  std::size_t forget_at_ = 64;                // so many accounts
-  std::map<std::string, std::size_t> ports_;  // how often each is taken
+  std::size_t forget_at_ = 64;                // number of accounts
+  std::map<std::string, std::size_t> ports_;  // number of users of each port
 };
 
 }  // namespace hyphos::gateway

@@ -25,19 +25,19 @@ std::vector<std::string>* names_in(Rules& rules, std::string_view option) {
   return nullptr;
 }
 
-/// What is wrong with it; empty: nothing.
+/// Returns a description of the error, or "".
 std::string take(const std::string& option, const std::string& value, Rules& rules) {
   if (option == "rate") {
     const char* const end = value.data() + value.size();
     const auto [at, fault] = std::from_chars(value.data(), end, rules.rate_hz);
     const bool good =
         fault == std::errc() && at == end && rules.rate_hz >= 0 && rules.rate_hz <= kMostHz;
-    return good ? "" : "rate takes a number from 0 to 1e9, not '" + value + "'";
+    return good ? "" : "rate needs a number from 0 to 1e9, not '" + value + "'";
   }
   std::vector<std::string>* const place = names_in(rules, option);
   if (place == nullptr) {
     return "'" + option +
-           "' is no rule; there are publish, no-publish, subscribe, no-subscribe, "
+           "' is no rule. Rules are publish, no-publish, subscribe, no-subscribe, "
            "call, no-call, serve, no-serve, rate and tokens";
   }
   place->clear();
@@ -48,16 +48,16 @@ std::string take(const std::string& option, const std::string& value, Rules& rul
   return "";
 }
 
-/// The same of a whole word, which may name tokens.
+/// The same for a whole word, which may name a token file.
 std::string take(const std::string& word, const std::filesystem::path& folder, ClientRules& one,
                  std::vector<Token>& tokens) {
   const std::size_t equals = word.find('=');
-  if (equals == std::string::npos) return "'" + word + "' is no OPTION=VALUE";
+  if (equals == std::string::npos) return "'" + word + "' does not have the form OPTION=VALUE";
   const std::string option = word.substr(0, equals);
   const std::string value = word.substr(equals + 1);
   if (option != "tokens") return take(option, value, one.rules);
-  if (!one.tokens.empty()) return "a line takes one file of tokens";
-  if (value.empty()) return "tokens takes a file with one token in each line";
+  if (!one.tokens.empty()) return "a line may name only one token file";
+  if (value.empty()) return "tokens needs a file with one token per line";
   one.tokens = (folder / value).lexically_normal().string();
   const auto read = read_tokens(one.tokens, one.tokens, tokens);
   return read ? "" : word + ": " + read.error().message;
@@ -69,7 +69,7 @@ Result<std::vector<ClientRules>> read_rules(const std::string& file, const Rules
                                             std::vector<Token>& tokens) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::ifstream in(file);
-  if (!in) return Error{Code::io, "cannot be read", file};
+  if (!in) return Error{Code::io, "cannot read the rules file", file};
   std::vector<ClientRules> made;
   int number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -85,7 +85,7 @@ Result<std::vector<ClientRules>> read_rules(const std::string& file, const Rules
     }
     made.push_back(std::move(one));
   }
-  if (in.bad()) return Error{Code::io, "cannot be read", file};
+  if (in.bad()) return Error{Code::io, "cannot read the rules file", file};
   return made;
 }
 

@@ -9,13 +9,13 @@
 
 namespace hyphos::gateway {
 
-/// Reads rules of single clients. A line is a pattern of names of clients and words
-/// `OPTION=VALUE[,VALUE…]`, the options of the command line without their `--`: publish,
-/// no-publish, subscribe, no-subscribe, call, no-call, serve, no-serve and rate. What a line does
-/// not name is as `others` have it. Empty lines and lines with `#` in front are left out.
+/// Reads rules for single clients. Each line has a pattern for client names and words
+/// `OPTION=VALUE[,VALUE…]`. These are options of the command line without `--`: publish,
+/// no-publish, subscribe, no-subscribe, call, no-call, serve, no-serve and rate. An option that a
+/// line omits keeps its value from `others`. Empty lines and lines that begin with `#` are ignored.
 ///
-/// `tokens=FILE` makes a line one for those who have shown a token of that file, which is looked
-/// for from the folder of this one. Its tokens are added to `tokens`. Errors: invalid_config and
+/// `tokens=FILE` limits a line to clients that presented a token of that file. The path is relative
+/// to the folder of the rules file. Its tokens are appended to `tokens`. Errors: invalid_config and
 /// io, with file and line.
 [[nodiscard]] Result<std::vector<ClientRules>> read_rules(const std::string& file,
                                                           const Rules& others,

@@ -11,16 +11,16 @@
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
-/// How a protocol with several options of its own (Options::own) reads them.
+/// Reads the options that only one protocol has (Options::own).
 namespace hyphos::gateway {
 
-/// Sets an option; what is wrong with its value, or nothing.
+/// Sets an option. Returns a description of the error in its value, or "".
 template <typename Settings>
 using Setter = std::function<std::string(Settings&, const std::string&)>;
 template <typename Settings>
 using Setters = std::map<std::string, Setter<Settings>>;
 
-/// Errors: invalid_config, which names the option and what it may be.
+/// Errors: invalid_config, with the name of the option and its valid values.
 template <typename Settings>
 Result<void> set_all(Settings& settings, const Setters<Settings>& setters, const Options& options,
                      const std::string& protocol) {
@@ -30,7 +30,7 @@ Result<void> set_all(Settings& settings, const Setters<Settings>& setters, const
       std::string known;
       for (const auto& [each, unused] : setters) known += (known.empty() ? "" : ", ") + each;
       return Error{Code::invalid_config,
-                   protocol + " has no option '" + name + "'; it has " + known, protocol};
+                   protocol + " has no option '" + name + "'. It has: " + known, protocol};
     }
     const std::string wrong = setter->second(settings, value);
     if (!wrong.empty()) {
@@ -50,7 +50,7 @@ template <typename Settings>
 Setter<Settings> flag(bool Settings::* which) {
   return [which](Settings& settings, const std::string& value) -> std::string {
     settings.*which = value == "true";
-    return value == "true" || value == "false" ? "" : "it is true or false";
+    return value == "true" || value == "false" ? "" : "must be true or false";
   };
 }
 
@@ -63,13 +63,13 @@ Setter<Settings> patterns(Patterns Settings::* which,
   };
 }
 
-/// Of a day at most.
+/// At most one day.
 template <typename Settings>
 Setter<Settings> seconds(Duration Settings::* which) {
   return [which](Settings& settings, const std::string& value) -> std::string {
     double number = 0;
     if (!read_number(value, number) || !(number > 0) || number > 86'400) {
-      return "it is a number of seconds, up to 86400";
+      return "must be a number of seconds above 0, at most 86400";
     }
     settings.*which = Duration::from_seconds(number);
     return "";

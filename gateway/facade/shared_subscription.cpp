@@ -9,7 +9,8 @@ namespace hyphos::gateway {
 
 void SharedSubscription::Listener::notify(const OutgoingMessage& message) {
   const std::lock_guard lock(mutex_);
-  if (const auto on_message = hear_) (*on_message)(message);  // it may close itself
+  // the copy survives if the callback closes this listener
+  if (const auto on_message = hear_) (*on_message)(message);
 }
 
 void SharedSubscription::Listener::close() {
@@ -22,12 +23,12 @@ Result<void> SharedSubscription::open(const Node& node, const std::string& chann
   SubscriptionOptions options;
   if (depth > 0 || keeps) {
     Policy policy;
-    // Of a latched channel the last of all publishers come at once.
+    // On a latched channel, the last messages of all publishers arrive at once.
     policy.depth = std::max(keeps ? static_cast<std::uint32_t>(kMost) : 1U, depth);
     policy.latched = keeps;
     options.policy = policy;
   }
-  const std::lock_guard lock(mutex_);  // what comes at once finds subscription_
+  const std::lock_guard lock(mutex_);  // a callback that runs at once then sees subscription_
   auto opened = node.raw_subscribe(channel, codec_.id, options,
                                    [weak = weak_from_this()](const Message<RawMessage>& message) {
                                      if (const auto shared = weak.lock())
@@ -52,15 +53,16 @@ void SharedSubscription::on_message(const Message<RawMessage>& message) {
   if (listeners.empty() && !keeps) return;
   auto converted = codec_.write(form_, *message);
   if (!converted) return complain_(converted.error());
-  // In parts for one listener only: of several that have to wait each would copy them. And what is
-  // kept must not hold memory of its publisher.
+  // Parts are kept apart for a single listener only: several waiting listeners would each copy
+  // them. A kept message must not hold memory of its publisher.
   if (keeps || listeners.size() > 1) *converted = converted->joined();
   const OutgoingMessage outgoing{*converted, message.stamps().publish, message.replayed(),
                                  message.sender(), message.sequence()};
   if (keeps) {
     const std::lock_guard lock(mutex_);
     keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
-    listeners = listeners_;  // who has come since then has not been told of this one
+    // listeners that came since the first copy have not received this message
+    listeners = listeners_;
     std::erase_if(listeners, [&](const auto& listener) { return !listener->wants(group); });
   }
   for (const auto& listener : listeners) listener->notify(outgoing);
@@ -70,7 +72,7 @@ void SharedSubscription::hear_joined(const Message<RawMessage>& message, const s
   const OutgoingMessage bare{
       {}, message.stamps().publish, message.replayed(), message.sender(), message.sequence()};
   const auto now = publishers_now_();
-  std::map<std::string, std::vector<std::shared_ptr<Listener>>> listeners;  // by their group
+  std::map<std::string, std::vector<std::shared_ptr<Listener>>> listeners;  // by group
   std::map<std::string, Buffer> payloads;
   {
     const std::lock_guard lock(mutex_);
@@ -114,7 +116,7 @@ void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>&
   for (const Last& last : last_) {
     if (last.peer != kThisProcess && now.contains(last.peer)) here.insert(last.peer);
   }
-  // Of processes that are reached by address is known only how many there are.
+  // For processes that are reached by address, only the number of publishers is known.
   const auto own = now.find(kThisProcess);
   const std::size_t known = here.size() + (own == now.end() ? 0 : own->second);
   const std::size_t all = subscription_.publishers();
@@ -129,7 +131,7 @@ void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>&
       if (!here.contains(last->peer) && others == 0) continue;
       if (here.insert(last->peer).second) --others;
     } else if (seen[last->peer]++ >= std::max(count->second, kDoubt)) {
-      continue;  // which of them have ended is not known: rather too many than too few
+      continue;  // the publishers that ended are unknown: keep too many rather than too few
     }
     kept.push_back(*last);
   }
@@ -145,7 +147,7 @@ std::vector<OutgoingMessage> SharedSubscription::kept_for(const Listener& listen
   }
   if (!codec_.only_lists || kept.empty()) return kept;
   auto converted = codec_.write(form_, RawMessage{joined_without(listener.group()), {}});
-  if (!converted) return {};  // told when it came
+  if (!converted) return {};  // reported when the message arrived
   OutgoingMessage joined = kept.back();
   joined.bytes = *converted;
   return {joined};

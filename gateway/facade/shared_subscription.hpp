@@ -17,38 +17,39 @@
 namespace hyphos::gateway {
 
 using Hear = std::function<void(const OutgoingMessage&)>;
-using Complain = std::function<void(const Error&)>;  ///< a message could not be converted
-/// The group of the client whose inlet sends under this number; empty: none. Nothing: it is no
-/// client's.
+using Complain = std::function<void(const Error&)>;  ///< called if a message cannot be converted
+/// The group of the client whose client publisher has this sender number. An empty name: the client
+/// has no group. nullopt: the sender is no client.
 using GroupOf = std::function<std::optional<std::string>(std::uint64_t sender)>;
 
-/// How many publishers the processes of this machine have for a channel, by Meta::peer.
+/// The number of publishers of a channel per process of this machine, by Meta::peer.
 using PublishersNow = std::function<std::map<std::uint64_t, std::size_t>()>;
 
-/// Whether it is the sender of a client's inlet that has gone.
+/// True if the sender number belonged to a client publisher that is closed.
 using HasEnded = std::function<bool(std::uint64_t sender)>;
 
-/// One subscription to a channel, converted to one form, for all clients that want just that: each
-/// message is converted once. Thread-safe.
+/// One subscription to a channel with one encoding. All clients with the same needs share it, so
+/// each message is converted once. Thread-safe.
 class SharedSubscription : public std::enable_shared_from_this<SharedSubscription> {
  public:
-  /// Publishers of a latched channel; then who has said nothing for longest is forgotten.
+  /// Maximum number of remembered publishers of a latched channel. Beyond it, the publisher that
+  /// was silent for longest is forgotten.
   static constexpr std::size_t kMost = 256;
-  /// Messages that are kept of one process that has fewer publishers now.
+  /// Messages kept for one process that has fewer publishers now.
   static constexpr std::size_t kDoubt = 16;
 
-  /// One client of a tap. Ends with its handle.
+  /// One client of a shared subscription. It ends with its handle.
   class Listener {
    public:
     Listener(std::string group, Hear on_message)
         : group_(std::move(group)), hear_(std::make_shared<const Hear>(std::move(on_message))) {}
     void notify(const OutgoingMessage& message);
-    /// False for what comes of its own group.
+    /// False for messages of its own group.
     [[nodiscard]] bool wants(const std::string& group) const {
       return group_.empty() || group_ != group;
     }
     [[nodiscard]] const std::string& group() const { return group_; }
-    /// On return it is not being told anything, unless this is called from inside tell().
+    /// After it returns, no callback runs, unless close() was called from inside tell().
     void close();
 
    private:
@@ -70,33 +71,35 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   SharedSubscription(const SharedSubscription&) = delete;
   SharedSubscription& operator=(const SharedSubscription&) = delete;
 
-  /// A later listener gets the last message of every living latched publisher, as one message if
-  /// the type can be joined. `keeps`: the channel is known to be latched.
+  /// Opens the subscription. A later listener gets the last message of every living latched
+  /// publisher, as one message if the type can be joined. `keeps`: the channel is known to be
+  /// latched.
   Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
   void add(std::shared_ptr<Listener> listener);
   void remove(const std::shared_ptr<Listener>& listener);
   [[nodiscard]] const TypeInfo& type() const { return type_; }
 
  private:
-  /// What a publisher of a latched channel said last.
+  /// The last message of one publisher of a latched channel.
   struct Last {
     std::uint64_t sender = 0;
     std::uint64_t peer = 0;
     std::string group;
-    Buffer payload;  // of messages that are joined, else its leaving has what counts
+    Buffer payload;  // only for messages that are joined, otherwise `leaving` holds the content
     OutgoingMessage outgoing;
   };
 
   void on_message(const Message<RawMessage>& message);
-  /// Of a latched channel whose messages are joined: each listener is told what all but its own
-  /// group have said.
+  /// For a latched channel with joined messages: each listener gets the last messages of all
+  /// publishers outside its own group.
   void hear_joined(const Message<RawMessage>& message, const std::string& group);
-  /// What a listener that comes now has to hear first, the oldest first; under the lock.
+  /// The messages that a new listener gets first, oldest first. Requires mutex_.
   [[nodiscard]] std::vector<OutgoingMessage> kept_for(const Listener& listener);
-  /// All that is kept but what `group` said, as one payload in protobuf; empty: there is none.
+  /// All kept messages except those of `group`, joined to one protobuf payload. Empty if there are
+  /// none.
   [[nodiscard]] Buffer joined_without(const std::string& group) const;
   void keep(Last last);
-  /// Forgets what publishers said that have gone; under the lock.
+  /// Forgets the messages of publishers that are gone. Requires mutex_.
   void forget_gone(const std::map<std::uint64_t, std::size_t>& now);
 
   const ChannelCodec& codec_;
@@ -109,14 +112,15 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   Subscription subscription_;
   std::mutex mutex_;  // guards the members below
   std::vector<std::shared_ptr<Listener>> listeners_;
-  std::vector<Last> last_;  // the oldest first
+  std::vector<Last> last_;  // oldest first
 };
 
-/// The taps that are open, by what they give.
+/// The open shared subscriptions, by their parameters.
 class SharedSubscriptions {
  public:
-  using Key = std::tuple<std::string, std::string, Form, std::uint32_t>;  // channel, type, …, depth
-  /// The tap of that key, opened by `open` if there is none.
+  // channel, type, encoding, depth
+  using Key = std::tuple<std::string, std::string, Form, std::uint32_t>;
+  /// Returns the shared subscription of that key, and opens it with `open` if there is none.
   Result<std::shared_ptr<SharedSubscription>> get(
       const Key& key, const std::function<Result<std::shared_ptr<SharedSubscription>>()>& open);
 

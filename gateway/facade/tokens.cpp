@@ -8,7 +8,7 @@ namespace hyphos::gateway {
 Result<void> read_tokens(const std::string& file, const std::string& rules,
                          std::vector<Token>& tokens) {
   std::ifstream in(file);
-  if (!in) return Error{Code::io, "cannot be read", file};
+  if (!in) return Error{Code::io, "cannot read the token file", file};
   bool found = false;
   int number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -21,14 +21,14 @@ Result<void> read_tokens(const std::string& file, const std::string& rules,
     } else if (known->rules != rules) {
       const std::string other = known->rules.empty() ? "the file of --tokens" : known->rules;
       return Error{Code::invalid_config,
-                   "the token in line " + std::to_string(number) + " is in " + other +
-                       ", too; a token may be in one file alone",
+                   "the token on line " + std::to_string(number) + " is in " + other +
+                       " too. A token may be in only one file",
                    file};
     }
   }
-  if (in.bad()) return Error{Code::io, "cannot be read", file};
+  if (in.bad()) return Error{Code::io, "cannot read the token file", file};
   if (found) return {};
-  return Error{Code::invalid_config, "there is no token in it: one in each line", file};
+  return Error{Code::invalid_config, "the file has no token. Write one per line", file};
 }
 
 }  // namespace hyphos::gateway

@@ -8,9 +8,9 @@
 
 namespace hyphos::gateway {
 
-/// Reads tokens, one in a line, behind those that are there; they are secrets, so they do not stand
-/// among arguments nor in rules. `rules`: what Token::rules is of them. Errors: io (it cannot be
-/// read), invalid_config (there is none in it, or one that is among the others).
+/// Appends the tokens of a file, one per line, to `tokens`. Tokens are secrets, so they are neither
+/// arguments nor part of rules. `rules` becomes Token::rules of each. Errors: io (the file is
+/// unreadable), invalid_config (the file has no token, or one that another file has too).
 [[nodiscard]] Result<void> read_tokens(const std::string& file, const std::string& rules,
                                        std::vector<Token>& tokens);
 

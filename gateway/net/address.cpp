@@ -19,7 +19,7 @@
 namespace hyphos::gateway::net {
 namespace {
 
-/// Inodes of the sockets that listen on `port`, from a table of the kernel (proc(5)):
+/// Collects the inodes of the sockets that listen on `port`, from a table of the kernel (proc(5)):
 /// "0: 0100007F:2710 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 98765 …"
 void add_listening(const char* table, std::uint16_t port, std::set<std::string>& inodes) {
   constexpr std::string_view kListening = "0A";
@@ -45,7 +45,7 @@ bool holds(const std::filesystem::path& process, const std::set<std::string>& so
        fd.increment(ignored)) {
     const auto target = std::filesystem::read_symlink(fd->path(), ignored);
     if (!ignored && sockets.contains(target.string())) return true;
-    ignored.clear();  // closed meanwhile
+    ignored.clear();  // the descriptor was closed meanwhile
   }
   return false;
 }
@@ -97,8 +97,8 @@ Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port
       ::getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);
   if (failed != 0) {
     return Error{Code::not_found,
-                 "no such host '" + host + "' (" + ::gai_strerror(failed) +
-                     "); give its address, or let /etc/hosts know it",
+                 "unknown host '" + host + "' (" + ::gai_strerror(failed) +
+                     "). Give its address, or add it to /etc/hosts",
                  host + ":" + service};
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);

@@ -15,19 +15,19 @@
 namespace hyphos::gateway::net {
 namespace {
 
-/// Bytes of SO_SNDBUF within one machine, of which the kernel makes twice as many (socket(7)). Left
-/// to itself it takes 4 MB, which seem to leave the caches before the other end reads them: with
-/// this, 10 MB through loopback go 1.2 to 1.5 times as fast, and a client that is slow gets newer
-/// messages. With 1 MB here they gain half as much, and with a quarter nothing. To another machine
-/// the kernel has to see for itself what is on its way.
+/// Bytes of SO_SNDBUF between sockets of one machine. The kernel reserves twice as many
+/// (socket(7)). The kernel's own choice is 4 MB, which seem to leave the caches before the receiver
+/// reads them. With this value, 10 MB through loopback take 1/1.2 to 1/1.5 of the time, and a slow
+/// client gets newer messages. With 1 MB the gain is half as large, and with 256 KB there is none.
+/// To another machine, the kernel must size the buffer by the data in flight.
 constexpr int kWithinMachine = 512 << 10;
 
 void set(int fd, int level, int option, int value) {
-  // A socket that lacks one of these still works.
+  // A socket that lacks one of these options still works.
   (void)::setsockopt(fd, level, option, &value, sizeof value);
 }
 
-/// 0 when connected, else an errno.
+/// 0 if connected, otherwise an errno.
 int try_address(const Address& address, Time until, Descriptor& fd) {
   fd = Descriptor(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -78,7 +78,7 @@ Result<Connection> connect(const std::string& host, std::uint16_t port, Duration
   }
   if (failed == ETIMEDOUT) {
     return Error{Code::timeout,
-                 "no answer within " + std::to_string(timeout.ns / 1'000'000) + " ms", where};
+                 "no connection within " + std::to_string(timeout.ns / 1'000'000) + " ms", where};
   }
   return Error{Code::disconnected, std::string("cannot connect: ") + std::strerror(failed), where};
 }

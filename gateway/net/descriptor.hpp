@@ -24,7 +24,7 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool valid() const { return fd_ >= 0; }
-  /// The caller has to close it.
+  /// Releases ownership. The caller must close the descriptor.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
  private:

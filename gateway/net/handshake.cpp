@@ -96,14 +96,14 @@ Handshake read_handshake(std::string_view text) {
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(text.data(), text.size()), error);
   if (error || !parser.is_header_done()) {
-    out.reply = http_refusal("400 Bad Request", "this is no request of HTTP");
+    out.reply = http_refusal("400 Bad Request", "the request is not valid HTTP");
     return out;
   }
   const Request::value_type& request = parser.get();
   if (!is_upgrade(request)) {
-    out.reply =
-        http_refusal("426 Upgrade Required",
-                     "this is a rosbridge: connect to it by WebSocket, as roslibjs and ROS# do");
+    out.reply = http_refusal(
+        "426 Upgrade Required",
+        "this port serves rosbridge. Connect to it by WebSocket, as roslibjs and ROS# do");
     return out;
   }
   const std::string_view key = view(request[http::field::sec_websocket_key]);

@@ -18,18 +18,20 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// Accepted in one turn, so that a flood of connections leaves the loop to the others.
+/// Connections accepted per turn, so that a flood of connections does not keep the loop from other
+/// work.
 constexpr int kInTurn = 16;
-/// Out of descriptors or memory: others have to end first.
+/// The pause when descriptors or memory are exhausted, until other connections end.
 constexpr Duration kPause = Duration::from_ms(100);
-/// Who is refused is told so, unless so many are being told already.
+/// Refused clients that may be open at once to receive an error. Beyond it, a client is closed
+/// without one.
 constexpr std::size_t kMostRefused = 16;
 
 using Count = std::shared_ptr<std::atomic<std::size_t>>;
 
 Count make_count() { return std::make_shared<std::atomic<std::size_t>>(0); }
 
-/// Counts one more until it is dropped; null if that would be more than `most`.
+/// Counts one more until the handle is dropped. Null if that would exceed `most`.
 std::shared_ptr<void> take_place(const Count& count, std::size_t most) {
   if (count->fetch_add(1) >= most) {
     count->fetch_sub(1);
@@ -43,14 +45,15 @@ Error cannot_bind(const Listener::Options& options, int failed) {
   if (failed == EADDRINUSE) {
     const std::string owner = who_listens(options.port);
     return {Code::already_exists,
-            "port " + std::to_string(options.port) + " is taken" +
+            "port " + std::to_string(options.port) + " is in use" +
                 (owner.empty() ? std::string() : " by " + owner) +
-                "; end that one, or give another port",
+                ". Stop that program, or choose another port",
             where};
   }
   if (failed == EACCES) {
     return {Code::permission,
-            "port " + std::to_string(options.port) + " needs rights; take one above 1023", where};
+            "port " + std::to_string(options.port) + " needs privileges. Choose a port above 1023",
+            where};
   }
   return {Code::io,
           "cannot listen on port " + std::to_string(options.port) + ": " + std::strerror(failed),
@@ -69,8 +72,8 @@ Result<Descriptor> bind_one(const Listener::Options& options) {
       continue;
     }
     const int yes = 1;
-    // Not for sharing the port, which Linux refuses anyway: for a restart while connections of the
-    // last run are still in TIME_WAIT.
+    // SO_REUSEADDR allows a restart while connections of the last run are still in TIME_WAIT. It
+    // does not share the port, which Linux refuses anyway.
     (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (::bind(fd.get(), address.get(), address.size) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) {
       return fd;
@@ -101,12 +104,12 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
     }
   }
 
-  /// On return no callback is running, unless this is one.
+  /// When it returns, no callback is running, unless a callback called it.
   void stop() override {
     {
       const std::lock_guard lock(mutex_);
       if (!std::exchange(stopped_, true) && descriptor_) {
-        descriptor_.reset();  // its wait ends with an error, and so does the chain
+        descriptor_.reset();  // its wait ends with an error, which ends the chain of waits
         pause_ = {};
         loop_.remove(this);
       }
@@ -119,7 +122,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
   [[nodiscard]] std::size_t clients() const { return *clients_; }
 
  private:
-  /// The lock is held.
+  /// Requires mutex_.
   void wait() {
     descriptor_->async_wait(
         asio::posix::stream_descriptor::wait_read,

@@ -12,23 +12,25 @@
 
 namespace hyphos::gateway::net {
 
-/// Accepts TCP connections on one port. Its end closes the port, not the connections. Thread-safe.
+/// Accepts TCP connections on one port. Its destructor closes the port, but not the connections.
+/// Thread-safe.
 class Listener {
  public:
   struct Options {
-    std::string host = "127.0.0.1";  ///< name or address; empty: all of this machine
-    std::uint16_t port = 0;          ///< 0: any that is free
-    std::size_t max_clients = 64;    ///< that are there at once, by Connection::place
+    std::string host = "127.0.0.1";  ///< name or address, empty: all addresses of this machine
+    std::uint16_t port = 0;          ///< 0: any free port
+    std::size_t max_clients = 64;    ///< connected at once, counted by Connection::place
   };
-  /// In a thread of the loop, one at a time.
+  /// Called in a thread of the loop, one at a time.
   struct Callbacks {
     std::function<void(Connection)> accepted;
-    /// One client too many, who can be told so; closed when it is dropped. May be null.
+    /// A client beyond the limit. The callback may send it an error. Dropping it closes it. May be
+    /// null.
     std::function<void(Connection)> refused;
   };
 
-  /// Errors: not_found (the host), already_exists (the port is taken; by whom if that can be seen),
-  /// permission (ports below 1024), io.
+  /// Errors: not_found (the host), already_exists (the port is in use, with the process if
+  /// visible), permission (ports below 1024), io.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const Options& options,
                                                               Callbacks callbacks);
   Listener(const Listener&) = delete;

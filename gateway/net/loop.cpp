@@ -21,7 +21,7 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
 
   void start(Duration time) {
     const std::lock_guard lock(mutex_);
-    if (!work_) {  // stopped already
+    if (!work_) {  // already stopped
       loop_.remove(this);
       return;
     }
@@ -32,7 +32,8 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
   }
 
   void stop() override {
-    std::function<void()> dropped;  // its end is not ours to have under the lock
+    // destroyed after the lock is released, because its destructor is foreign code
+    std::function<void()> dropped;
     const std::lock_guard lock(mutex_);
     dropped = std::exchange(work_, nullptr);
     if (timer_) timer_->cancel();
@@ -43,7 +44,7 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
     std::function<void()> work;
     {
       const std::lock_guard lock(mutex_);
-      timer_.reset();  // here, so that whoever keeps a Timer may outlive the loop
+      timer_.reset();  // reset here, so that a Timer may outlive the loop
       work = std::exchange(work_, nullptr);
     }
     loop_.remove(this);
@@ -77,7 +78,7 @@ class Loop::Work {
 };
 
 Loop::Loop()
-    : context_(std::make_unique<asio::io_context>(1)),  // so many threads
+    : context_(std::make_unique<asio::io_context>(1)),  // number of threads
       work_(std::make_unique<Work>(*context_)),
       thread_([this] { context_->run(); }) {
   ::pthread_setname_np(thread_.native_handle(), "gateway net");
@@ -99,7 +100,8 @@ void Loop::end() {
   for (const auto& item : open) item->stop();
   open.clear();
   {
-    // Not before the last is gone: another thread may be writing for it, and then needs the loop.
+    // Another thread may still be writing for an item and needs the loop, so wait until all are
+    // gone.
     std::unique_lock lock(mutex_);
     gone_.wait(lock, [this] { return items_.empty(); });
   }

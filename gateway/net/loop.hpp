@@ -21,8 +21,8 @@ namespace hyphos::gateway::net {
 
 class Loop;
 
-/// Calls something once, later. Dropping it, or the loop, calls it off; it may then be running
-/// still in a thread of the loop. Thread-safe.
+/// Calls a function once, later. Dropping the timer or the loop cancels the call, but a call in a
+/// thread of the loop may still be running. Thread-safe.
 class Timer {
  public:
   Timer() = default;
@@ -41,16 +41,16 @@ class Timer {
 
 /// A thread that waits for sockets and timers. Thread-safe.
 ///
-/// Its end closes what is open on it, tells that by the callbacks that each has, and joins the
-/// thread: nothing of it runs after that. Streams and timers may outlive it. It must not end in
-/// its own thread.
+/// Its destructor closes all items on it, reports that through their callbacks, and joins the
+/// thread. No callback runs after that. Streams and timers may outlive the loop. The destructor
+/// must not run in the loop's own thread.
 class Loop {
  public:
-  /// Something open on the loop, which its end closes.
+  /// An object that is open on the loop. The destructor of the loop closes it.
   class Item {
    public:
     virtual ~Item() = default;
-    /// Must lead to remove() soon, which is the last that the item asks of the loop.
+    /// Must lead to a call of remove() soon. After it the item must not use the loop.
     virtual void stop() = 0;
   };
 
@@ -59,17 +59,18 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
-  /// Its end, but it may still be asked: then it runs nothing any more. Once is enough.
+  /// Ends the loop as the destructor does, but its functions may still be called: they then run
+  /// nothing. Call it at most once.
   void end();
 
-  /// Runs `work` in the thread; never in the caller. Callbacks must not block.
+  /// Runs `work` in the loop's thread, never in the caller. Callbacks must not block.
   void post(std::function<void()> work);
   [[nodiscard]] Timer after(Duration time, std::function<void()> work);
 
-  /// For those that need Asio itself. What they start on it they have to end before the loop's end.
+  /// For code that uses Asio directly. It must end all its operations before the loop ends.
   [[nodiscard]] boost::asio::io_context& context() { return *context_; }
 
-  /// False when the loop is ending already: the item has to stop by itself.
+  /// Returns false if the loop is ending. The item must then stop by itself.
   [[nodiscard]] bool add(const std::shared_ptr<Item>& item);
   void remove(const Item* item);
 
@@ -81,17 +82,19 @@ class Loop {
   std::unordered_map<const Item*, std::weak_ptr<Item>> items_;
   bool ending_ = false;
 
-  // Last, so that what is posted and never run is dropped while the rest is there.
+  // Declared last, so that posted work that never ran is destroyed while the other members exist.
   std::unique_ptr<boost::asio::io_context> context_;
   std::unique_ptr<Work> work_;
   std::thread thread_;
 };
 
-/// Loops over which connections are spread: while large messages of one are read, others are
-/// served. One loop of several threads would do that as well, but Asio wakes another of them for
-/// each message before the first one reads it, which costs small ones some tens of microseconds.
+/// Several loops that share the connections: while one loop reads a large message, another serves
+/// its clients. A single loop with several threads would also do that. But Asio wakes another
+/// thread for each message before the first thread reads it, which costs small messages some tens
+/// of microseconds.
 ///
-/// Their end is that of each. Until all have ended each may be asked for the next. Thread-safe.
+/// The destructor ends each loop. Until all have ended, each may be asked for the next.
+/// Thread-safe.
 class Loops {
  public:
   Loops() = default;
@@ -99,9 +102,10 @@ class Loops {
   Loops& operator=(const Loops&) = delete;
   ~Loops();
 
-  /// Each in its turn, for a connection.
+  /// Selects the loops round-robin, for connections.
   [[nodiscard]] Loop& next() { return loops_[next_++ % loops_.size()]; }
-  /// For what is short, and takes no turn from a connection: timers, attempts, who listens.
+  /// A loop for short work that takes no turn from a connection: timers, connection attempts,
+  /// listeners.
   [[nodiscard]] Loop& any() { return loops_.front(); }
 
  private:

@@ -12,7 +12,7 @@
 
 namespace hyphos::gateway::net {
 
-/// What is written in one piece: the bytes of up to four buffers, one behind the other.
+/// A unit that is written in one piece: the bytes of up to four buffers, in sequence.
 class Message {
  public:
   static constexpr std::size_t kMostParts = 4;
@@ -22,15 +22,15 @@ class Message {
       : parts_{std::move(a), std::move(b), std::move(c), std::move(d)} {
     for (const Buffer& part : parts_) size_ += part.size();
   }
-  /// One whose `array` lies in memory that others wait for, such as a slot of shared memory: a
-  /// message that has to wait copies it first.
+  /// A message whose `array` is in memory that others wait for, such as a slot of shared memory. If
+  /// it has to wait in a queue, the array is copied first.
   [[nodiscard]] static Message lent(Buffer head, Buffer before, Buffer array, Buffer behind) {
     Message message(std::move(head), std::move(before), std::move(array), std::move(behind));
     message.lent_ = !message.parts_[kArray].empty();
     return message;
   }
   [[nodiscard]] bool is_lent() const { return lent_; }
-  /// Copies what is lent.
+  /// Copies the array if it is lent.
   void keep() {
     if (std::exchange(lent_, false)) parts_[kArray] = Buffer::copy_of(parts_[kArray].bytes());
   }
@@ -46,14 +46,15 @@ class Message {
   bool lent_ = false;
 };
 
-/// Messages of one key keep their order. What a key is, the protocol says: a topic, mostly.
+/// Identifies a flow. Messages with the same key keep their order. The protocol defines the keys:
+/// mostly one per topic.
 using Key = std::uint64_t;
-/// The protocol's own messages: sent before others, never dropped.
+/// The key of the protocol's own messages, which are sent first and never dropped.
 inline constexpr Key kControl = ~Key{0};
 
-/// What waits to be written on one connection. Of each key as many messages as `depth`, of all as
-/// many bytes as `bytes`; what comes beyond that drops the oldest of its key, or of the key that
-/// has most bytes waiting. Keys take turns. Not thread-safe; does no I/O.
+/// The messages that wait to be written to one connection: at most `depth` messages per key, and
+/// `bytes` bytes in total. A message beyond a limit drops the oldest message of its key, or of the
+/// key with most bytes waiting. Keys are served round-robin. Not thread-safe. Does no I/O.
 class SendQueue {
  public:
   struct Limits {
@@ -63,10 +64,11 @@ class SendQueue {
 
   explicit SendQueue(Limits limits) : limits_(limits) {}
 
-  /// What has to go for it is moved to `dropped`. False if that is the message itself, because it
-  /// does not fit however many others go. `depth`: of this key, 0 for that of the limits.
+  /// Adds a message. Messages that must make room move to `dropped`. Returns false if the message
+  /// itself is dropped, because it would not fit in an empty queue of flows. `depth` applies to
+  /// this key. 0 means the depth of the limits.
   bool push(Key key, Message message, std::vector<Message>& dropped, std::size_t depth = 0);
-  /// The next in turn; the queue must not be empty.
+  /// Removes the next message. The queue must not be empty.
   [[nodiscard]] Message pop();
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -84,7 +86,7 @@ class SendQueue {
 
   Limits limits_;
   FlowQueue control_;
-  std::unordered_map<Key, FlowQueue> flows_;  ///< exactly those that are in turn_
+  std::unordered_map<Key, FlowQueue> flows_;  ///< has exactly the keys of turn_
   std::deque<Key> turn_;
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;

@@ -14,35 +14,37 @@
 #include <span>
 #include <utility>
 
-// Who does what, and why no lock is held while bytes move:
+// Ownership, and the reason why no lock is held while bytes move:
 //  1. Reading is a chain: a wait for the socket leads to read(), which starts the next wait. Only
-//     the chain touches callbacks_ and reader_, so callbacks are never concurrent.
-//     While the peer is held up there is no chain: a timer begins another.
-//  2. Writing belongs to whoever set writing_ (under the lock, when it was false): the sender of a
-//     message, or the loop after a wait for the socket. Only that one touches sending_ and sent_.
-//  3. close() shuts the socket down, which ends both: the chain reads 0, the writer gets EPIPE.
-//     The one that ends last has the socket closed, so no number of a descriptor is used after
-//     another connection got it.
+//     the chain accesses callbacks_ and reader_, so callbacks are never concurrent. While the peer
+//     is paused, no chain exists: a timer starts the next one.
+//  2. Writing belongs to the thread that set writing_ (under the lock, when it was false): the
+//     sender of a message, or the loop after a wait for the socket. Only that thread accesses
+//     sending_ and sent_.
+//  3. close() shuts the socket down, which ends both: the chain reads 0 bytes, and the writer gets
+//     EPIPE. The later of the two closes the socket. So no descriptor number is used after another
+//     connection received it.
 
 namespace hyphos::gateway::net {
 namespace {
 
 namespace asio = boost::asio;
 
-/// Bytes read or written for one connection before others get their turn.
+/// Bytes read or written for one connection before other connections get their turn.
 constexpr std::size_t kInTurn = std::size_t{1} << 20;
-/// Bytes of a large unit that wake its reader. Loopback brings 64 KB at a time, and to be woken for
-/// each costs the sender more than to copy them.
+/// Bytes of a large unit that wake its reader. Loopback delivers 64 KB at a time. A wake-up for
+/// each of these would cost the sender more than copying them.
 constexpr std::size_t kGulp = std::size_t{256} << 10;
-/// A read this small may be everything so far: the rest waits for an acknowledgement.
+/// A read below this size may be all data so far: the peer may hold back more until an
+/// acknowledgement.
 constexpr std::size_t kSmall = std::size_t{16} << 10;
-/// Between two questions whether a peer that is held up may go on.
+/// Longest interval between two checks whether a paused peer may continue.
 constexpr Duration kLongestPause = Duration::from_ms(16);
-/// Messages that go out with one system call, up to this many bytes.
+/// Messages that one system call writes, up to this many bytes.
 constexpr std::size_t kTogether = 16;
 constexpr std::size_t kTogetherBytes = std::size_t{64} << 10;
 
-/// What of `messages` is not written after `sent` bytes.
+/// Lists the parts of `messages` that remain after `sent` bytes.
 std::size_t fill(const std::vector<Message>& messages, std::size_t sent, std::span<iovec> parts) {
   std::size_t count = 0;
   for (const Message& message : messages) {
@@ -52,7 +54,7 @@ std::size_t fill(const std::vector<Message>& messages, std::size_t sent, std::sp
         continue;
       }
       if (count == parts.size()) return count;
-      // sendmsg() does not write to it.
+      // The const_cast is safe: sendmsg() does not write to it.
       parts[count++] = {const_cast<std::byte*>(part.data()) + sent, part.size() - sent};
       sent = 0;
     }
@@ -102,7 +104,7 @@ Stream::Stream(Loop& loop, Connection connection, const Options& options)
       queue_(options.queue) {}
 
 Stream::~Stream() {
-  // Only one that was never started comes here without its end.
+  // Only a stream that was never started is destroyed before its end.
   if (state_ == State::ended) return;
   linger_ = {};
   socket_.reset();
@@ -195,7 +197,8 @@ void Stream::deliver() {
     }
     if (holds_up_) {
       pause_ = kFirstPause;
-      heard_ns_ = monotonic_now().ns;  // it could not say more; before it is not held up any more
+      // A paused peer could not send more. The time must be set before holds_up_ is cleared.
+      heard_ns_ = monotonic_now().ns;
       holds_up_ = false;
     }
     const auto unit = reader_.next(callbacks_.measure, callbacks_.memory);
@@ -212,11 +215,11 @@ void Stream::deliver() {
 }
 
 std::size_t Stream::send(Key key, Message message, std::size_t depth) {
-  std::vector<Message> dropped;  // freed when the lock is not held any more
+  std::vector<Message> dropped;  // freed after the lock is released
   {
     std::unique_lock lock(mutex_);
     if (writing_ && message.is_lent()) {
-      lock.unlock();  // for the time of a copy
+      lock.unlock();  // released during the copy
       message.keep();
       lock.lock();
     }
@@ -257,8 +260,8 @@ void Stream::write(std::size_t budget) {
   }
 }
 
-/// Sees to it that there is something in sending_. False if there is nothing: the caller is not the
-/// writer any more.
+/// Ensures that sending_ has data. Returns false if there is none. The caller is then no longer the
+/// writer.
 bool Stream::next_to_write() {
   if (!sending_.empty()) return true;
   sent_ = to_send_ = 0;
@@ -302,8 +305,9 @@ std::size_t Stream::waiting() const {
   return queue_.bytes();
 }
 
-// Bytes may lie in the socket that do not make up a gulp yet. The kernel counts in ticks, so what
-// is a little later than known is the same.
+// The socket may hold bytes that are too few to wake the reader, so this asks the kernel. The
+// kernel counts in ticks. A time that is only slightly later than the known one is treated as
+// equal.
 Time Stream::heard() {
   constexpr std::int64_t kTicks = 20'000'000;
   const std::lock_guard lock(mutex_);

@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
 
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-// Rounds of both directions before others get their turn.
+// Rounds in both directions before other connections get their turn.
 constexpr int kInTurn = 16;
 
 struct FreeContext {
@@ -34,8 +34,7 @@ struct FreeSession {
 };
 using Session = std::unique_ptr<SSL, FreeSession>;
 
-// OpenSSL's own BIO for sockets writes in a way that a client which is gone ends the process with
-// SIGPIPE.
+// OpenSSL's own socket BIO raises SIGPIPE when the client is gone, which would end the process.
 int socket_of(BIO* bio) {
   return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
 }
@@ -82,7 +81,7 @@ std::string library_error() {
   return text.data();
 }
 
-/// What is on its way in one direction: filled, then emptied.
+/// Data in transit in one direction: filled, then emptied.
 struct Block {
   std::vector<char> bytes = std::vector<char>(kBlock);
   std::size_t from = 0;
@@ -90,10 +89,10 @@ struct Block {
   [[nodiscard]] bool empty() const { return from == to; }
 };
 
-/// Moves bytes between the two sides. One thread at a time, under mutex_.
+/// Moves bytes between the two sides. Functions run in one thread at a time, under mutex_.
 class Pump final : public net::Loop::Item, public std::enable_shared_from_this<Pump> {
  public:
-  /// `wire`: of the outer socket, for the session, which takes it over.
+  /// `wire` is the BIO of the outer socket. The session takes ownership.
   Pump(net::Loop& loop, Session session, BIO* wire, net::Connection outer, int inner)
       : loop_(loop),
         session_(std::move(session)),
@@ -129,7 +128,8 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
     bool write_inner = false;
   };
 
-  /// What an operation of the library waits for; it ends the pump if it failed.
+  /// Records the event that an operation of the library waits for. Ends the pump if the operation
+  /// failed.
   void want(int result) {
     switch (SSL_get_error(session_.get(), result)) {
       case SSL_ERROR_WANT_READ:
@@ -188,7 +188,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
       out_.to = static_cast<std::size_t>(got);
       moved = true;
     }
-    // After a refusal the same bytes have to be offered again, which a Block sees to.
+    // After a partial write, OpenSSL requires the same bytes again. The Block keeps them.
     const int put = SSL_write(session_.get(), out_.bytes.data() + out_.from,
                               static_cast<int>(out_.to - out_.from));
     if (put <= 0) {
@@ -199,7 +199,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
     return true;
   }
 
-  // A wait that is under way already is enough.
+  // A pending wait is sufficient.
   void wait() {
     wait_for(outer_, Descriptor::wait_read, wants_.read_outer, waiting_.read_outer);
     wait_for(outer_, Descriptor::wait_write, wants_.write_outer, waiting_.write_outer);
@@ -262,12 +262,12 @@ Result<std::unique_ptr<TlsFront>> TlsFront::open(const Tls& files) {
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
   if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1) {
     return Error{Code::invalid_config,
-                 "this certificate cannot be used; it has to be PEM: " + library_error(),
+                 "cannot use this certificate. It must be PEM: " + library_error(),
                  files.certificate};
   }
   if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
     return Error{Code::invalid_config,
-                 "this key cannot be used; it has to be PEM, without a password, and belong to the "
+                 "cannot use this key. It must be PEM, without a password, and belong to the "
                  "certificate: " +
                      library_error(),
                  files.key};

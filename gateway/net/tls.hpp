@@ -9,18 +9,18 @@
 
 namespace hyphos::gateway::net {
 
-/// TLS in front of connections: what speaks TLS outside speaks plainly inside, through a pair of
-/// sockets. So streams know nothing of it, may drop what waits, and plain ones pay nothing.
-/// Cost: a copy more and a change of threads each way.
+/// TLS in front of connections: a pair of sockets connects the TLS side outside to a plain side
+/// inside. So streams need no TLS code and may drop waiting messages, and plain connections cost
+/// nothing extra. Cost: one more copy and a thread switch in each direction.
 class TlsFront {
  public:
-  /// TLS 1.2 and later. Errors: invalid_config (the files: which, and why).
+  /// TLS 1.2 and later. Errors: invalid_config (with the file and the reason).
   static Result<std::unique_ptr<TlsFront>> open(const Tls& files);
   ~TlsFront();
   TlsFront(const TlsFront&) = delete;
   TlsFront& operator=(const TlsFront&) = delete;
 
-  /// The plain side of a connection; both end together. Errors: exhausted, io.
+  /// The plain side of a connection. Both sides end together. Errors: exhausted, io.
   Result<net::Connection> wrap(net::Loop& loop, net::Connection outer);
 
  private:

@@ -8,7 +8,8 @@
 namespace hyphos::gateway::net {
 namespace {
 
-/// Read behind a large unit, and before one: enough for its head, little that is copied once more.
+/// Bytes read after a large unit and before one: enough for its head, and few bytes to copy once
+/// more.
 constexpr std::size_t kBehindLarge = std::size_t{4} << 10;
 
 }  // namespace
@@ -56,7 +57,7 @@ void UnitReader::begin_large(std::size_t size, const Memory& memory) {
     large_ = {};
     large_.take(std::move(given));
   } else if (!large_.free() || large_.all.size() < size + kTail) {
-    large_ = {};  // before the new one is there: not both at once
+    large_ = {};  // freed before the new buffer is allocated, so that both never exist at once
     large_.take(WritableBuffer::on_heap(size + kTail));
   }
   std::memcpy(large_.data, block_.data + begin_, waiting());
@@ -94,8 +95,8 @@ Result<std::optional<Buffer>> UnitReader::next(const Measure& measure, const Mem
   }
   if (measured->size <= waiting() || measured->size > kBlock) {
     return Error{Code::corrupt,
-                 "a head of " + std::to_string(measured->size) + " bytes, where at most " +
-                     std::to_string(kBlock) + " can be",
+                 "the head of a unit has " + std::to_string(measured->size) +
+                     " bytes, and at most " + std::to_string(kBlock) + " are allowed",
                  {}};
   }
   return std::optional<Buffer>();

@@ -13,64 +13,66 @@
 
 namespace hyphos::gateway::net {
 
-/// What the first bytes of a unit tell of its length. A unit is what a protocol handles in one
-/// piece: a frame, a header, a message.
+/// The information that the first bytes of a unit give about its length. A unit is a piece that a
+/// protocol handles as a whole: a frame, a header, a message.
 struct Measured {
   std::size_t size = 0;
-  bool whole = false;  ///< `size` is the unit's; else so many bytes have to be there to tell more
+  /// true: `size` is the size of the unit. false: `size` bytes are needed to determine it
+  bool whole = false;
 
   [[nodiscard]] static Measured unit(std::size_t size) { return {size, true}; }
   [[nodiscard]] static Measured at_least(std::size_t size) { return {size, false}; }
 };
 
-/// Asked of the bytes at hand, which may be a part of a unit or several of them; never of none. It
-/// has to refuse what is too large, before anything is allocated for it.
+/// Measures the unit at the begin of the bytes, which hold a part of a unit or several units, and
+/// are never empty. It must refuse a unit that is too large, before memory is allocated for it.
 using Measure = std::function<Result<Measured>(std::span<const std::byte>)>;
-/// Gives memory for a large unit, of so many bytes, that begins with the bytes at hand: for what it
-/// is passed on as. An empty one: for nothing better than any.
+/// Provides memory of `size` bytes for a large unit that begins with the bytes `begin`, so that the
+/// unit can be passed on without a copy. Empty: ordinary memory will do.
 using Memory = std::function<WritableBuffer(std::span<const std::byte> begin, std::size_t size)>;
 
-/// Cuts a stream of bytes into units. Small ones lie in the buffer that was read into, a large one
-/// is read into one of its size. Does no I/O. Not thread-safe.
+/// Cuts a stream of bytes into units. A small unit stays in the read buffer. A large unit is read
+/// into a buffer of its size. Does no I/O. Not thread-safe.
 class UnitReader {
  public:
-  /// Of this size is the buffer that is read into, and no head of a unit may be larger.
+  /// Size of the read buffer. The head of a unit may not be larger.
   static constexpr std::size_t kBlock = std::size_t{64} << 10;
-  /// Units beyond this get a buffer of their own.
+  /// A unit above this size gets its own buffer.
   static constexpr std::size_t kLarge = kBlock / 4;
-  /// A buffer of a large unit is kept for the next one up to this size: fresh memory costs more
-  /// than to read into it.
+  /// The buffer of a large unit is kept for the next one up to this size, because fresh memory
+  /// costs more than reading into it.
   static constexpr std::size_t kKept = std::size_t{16} << 20;
 
-  /// Bytes that may be read, and say nothing, lie behind a large unit.
+  /// Bytes after a large unit that a parser may read. Their content is undefined.
   static constexpr std::size_t kTail = 64;
-  /// Of a large unit so much is read at once: what looks at it as it comes finds it in the cache.
+  /// Bytes of a large unit that are read at once, so that a callback finds them in the cache.
   static constexpr std::size_t kBite = std::size_t{256} << 10;
 
-  /// A part of a large unit, which begins at its byte `at`.
+  /// A part of a large unit. It begins at byte `at`.
   struct Part {
     std::span<std::byte> bytes;
     std::size_t at = 0;
   };
 
-  /// Where the next bytes are to be read to; the second part may be empty.
+  /// The memory for the next read. The second part may be empty.
   [[nodiscard]] std::array<iovec, 2> space();
-  /// So many bytes were read there.
+  /// Reports that `size` bytes were read there.
   void filled(std::size_t size);
-  /// The next unit that is complete, if there is one. Whoever keeps a copy of a small one keeps
-  /// kBlock alive. Errors: those of `measure`, and corrupt for a head that is too large.
-  /// `memory` may be none; what it gives is not written again once the unit is complete.
+  /// The next complete unit, if any. A reference to a small unit keeps kBlock bytes alive. `memory`
+  /// may be null. Its memory is not written after the unit is complete. Errors: the errors of
+  /// `measure`, and corrupt if a head is too large.
   [[nodiscard]] Result<std::optional<Buffer>> next(const Measure& measure,
                                                    const Memory& memory = nullptr);
-  /// Of a large unit, what came since this was asked last; may be changed until it is complete.
+  /// The part of a large unit that arrived since the last call. It may be changed until the unit is
+  /// complete.
   [[nodiscard]] Part arrived();
-  /// Of a large unit, the bytes that have to come still; 0: none is being read.
+  /// The missing bytes of a large unit. 0: no large unit is being read.
   [[nodiscard]] std::size_t missing() const { return large_size_ - large_filled_; }
-  /// Forgets what is there.
+  /// Discards all bytes.
   void discard();
 
  private:
-  /// A buffer that is written again when nobody else holds it any more.
+  /// A buffer that is reused once no other reference to it exists.
   struct Block {
     std::byte* data = nullptr;
     Buffer all;
@@ -84,15 +86,15 @@ class UnitReader {
   void begin_large(std::size_t size, const Memory& memory);
 
   Block block_;
-  std::size_t begin_ = 0;  ///< of block_, what is not cut yet
+  std::size_t begin_ = 0;  ///< start of the bytes in block_ that are not yet cut
   std::size_t end_ = 0;
 
   Block large_;
-  bool lent_ = false;           ///< large_ is of whoever gives memory
-  bool expects_large_ = false;  ///< as the last unit was
-  std::size_t large_size_ = 0;  ///< 0: none is being read
+  bool lent_ = false;           ///< large_ came from `memory`
+  bool expects_large_ = false;  ///< the last unit was large
+  std::size_t large_size_ = 0;  ///< 0: no large unit is being read
   std::size_t large_filled_ = 0;
-  std::size_t large_told_ = 0;  ///< of these, by arrived()
+  std::size_t large_told_ = 0;  ///< bytes of it that arrived() has returned
 };
 
 }  // namespace hyphos::gateway::net

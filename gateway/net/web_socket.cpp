@@ -11,7 +11,7 @@
 namespace hyphos::gateway::net {
 namespace {
 
-// A message above this size gives its memory back when the next one comes.
+// The memory of a message above this size is freed when the next message arrives.
 constexpr std::size_t kKept = std::size_t{16} << 20;
 
 Error corrupt(std::string message) { return {Code::corrupt, std::move(message), "WebSocket"}; }
@@ -31,7 +31,8 @@ Result<std::optional<FrameHead>> parse_frame_head(std::span<const std::byte> byt
   if (bytes.size() < 2) return Maybe();
   const auto first = std::to_integer<unsigned>(bytes[0]);
   const auto second = std::to_integer<unsigned>(bytes[1]);
-  if ((first & 0x70U) != 0) return corrupt("a frame has reserved bits, which nobody agreed on");
+  if ((first & 0x70U) != 0)
+    return corrupt("a frame has reserved bits without a negotiated extension");
   if (!is_known(first & 0x0fU)) {
     return corrupt("a frame has the unknown opcode " + std::to_string(first & 0x0fU));
   }
@@ -65,8 +66,8 @@ std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode op
 }
 
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to) {
-  // A register of each of our machines. Of an array of words GCC makes a detour by the stack, which
-  // takes twice as long.
+  // One register on all supported machines. For an array of words, GCC goes through the stack,
+  // which takes twice as long.
   using Wide = std::uint32_t __attribute__((vector_size(16)));
   constexpr std::size_t kAtOnce = 4;
   const auto word = std::bit_cast<std::uint32_t>(mask);
@@ -92,14 +93,14 @@ MessageJoiner::~MessageJoiner() { std::free(message_); }
 
 Result<void> MessageJoiner::admit(const FrameHead& head) const {
   if (in_message_ != (head.opcode == Opcode::continuation)) {
-    return corrupt(in_message_ ? "a message begins inside another one"
-                               : "a piece continues a message that never began");
+    return corrupt(in_message_ ? "a message begins inside another message"
+                               : "a continuation frame has no message to continue");
   }
   if (head.size > max_message_ - size_) {
-    return Error{
-        Code::exhausted,
-        "a message is larger than the " + std::to_string(max_message_) + " bytes that are allowed",
-        "WebSocket"};
+    return Error{Code::exhausted,
+                 "a message is larger than the limit of " + std::to_string(max_message_) +
+                     " bytes. Raise --max-message",
+                 "WebSocket"};
   }
   return success();
 }
@@ -121,8 +122,8 @@ std::optional<MessageJoiner::Message> MessageJoiner::join(const FrameHead& head,
   return Message{kind_, {message_, size}};
 }
 
-// A first piece gets what it needs; more of them double it, so that a message of many small ones is
-// copied twice at most.
+// The first piece gets exactly the memory it needs. Further pieces double it, so that a message of
+// many small pieces is copied at most twice.
 void MessageJoiner::reserve(std::size_t size) {
   if (size + kPadding <= capacity_) return;
   const std::size_t wanted = size_ == 0 ? size : std::max(size, std::min(size_ * 2, max_message_));

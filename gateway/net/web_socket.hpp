@@ -8,9 +8,9 @@
 
 #include "hyphos/result.hpp"
 
-/// The frames of WebSocket (RFC 6455) as a server sees them, without sockets. Beast's stream is not
-/// used, since it owns its socket: a thread of the pool could not write a message itself, nor head
-/// and payload without a copy.
+/// The server side of WebSocket frames (RFC 6455), without sockets. Beast's stream is not used,
+/// because it owns its socket: a pool thread could not write a message itself, nor write head and
+/// payload without a copy.
 namespace hyphos::gateway::net {
 
 enum class Opcode : std::uint8_t {
@@ -23,7 +23,7 @@ enum class Opcode : std::uint8_t {
 };
 [[nodiscard]] constexpr bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
-/// Why a connection ends (RFC 6455, 7.4.1).
+/// The reason why a connection ends (RFC 6455, 7.4.1).
 enum class CloseCode : std::uint16_t {
   normal = 1000,
   going_away = 1001,
@@ -42,29 +42,31 @@ struct FrameHead {
   std::size_t head_size = 0;
 };
 
-/// The head of a client's frame; nothing if more bytes are needed. Errors: corrupt.
+/// The head of a client's frame. nullopt if more bytes are needed. Errors: corrupt.
 [[nodiscard]] Result<std::optional<FrameHead>> parse_frame_head(std::span<const std::byte> bytes);
 
 inline constexpr std::size_t kMaxServerHead = 10;
-/// The head of a server's frame, which is the whole message; how many bytes of `out` it takes.
+/// Writes the head of a server's frame, which holds the whole message. Returns the number of bytes
+/// written to `out`.
 std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode opcode,
                              std::uint64_t size);
 
-/// Copies a payload without its mask, or with it; `to` has to be as large, and may be the payload.
+/// Applies or removes the mask while copying a payload. `to` must have the same size, and may be
+/// the payload itself.
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to);
-/// That of what is left of a payload behind its first `size` bytes.
+/// The mask for the rest of a payload after its first `size` bytes.
 [[nodiscard]] Mask mask_behind(Mask mask, std::size_t size);
 
-/// Bytes that may be read, not written, behind every message: simdjson looks beyond the end.
+/// Readable bytes after every message, which are not written: simdjson reads beyond the end.
 inline constexpr std::size_t kPadding = 64;
 
-/// Joins a client's frames to messages, and takes their mask off. Cost: one pass over the payload;
-/// that of a large frame is unmasked where it lies, and needs no joining if it is a whole message.
+/// Unmasks a client's frames and joins them to messages. Cost: one pass over the payload. A large
+/// frame is unmasked in place, and is not joined if it is a whole message.
 class MessageJoiner {
  public:
   struct Message {
     Opcode kind = Opcode::text;
-    std::span<const std::byte> payload;  ///< kPadding bytes follow; until the next join()
+    std::span<const std::byte> payload;  ///< kPadding bytes follow, valid until the next join()
   };
 
   explicit MessageJoiner(std::size_t max_message) : max_message_(max_message) {}
@@ -72,12 +74,12 @@ class MessageJoiner {
   MessageJoiner(const MessageJoiner&) = delete;
   MessageJoiner& operator=(const MessageJoiner&) = delete;
 
-  /// Whether a data frame may come now. Before anything is allocated for it. Errors: corrupt
-  /// (against the protocol), exhausted (larger than allowed).
+  /// Checks if a data frame is allowed now, before memory is allocated for it. Errors: corrupt (a
+  /// protocol violation), exhausted (too large).
   [[nodiscard]] Result<void> admit(const FrameHead& head) const;
-  /// Whether a frame that was admitted is a message by itself, which needs not be joined.
+  /// True if an admitted frame is a whole message, which needs no joining.
   [[nodiscard]] bool is_whole(const FrameHead& head) const { return !in_message_ && head.last; }
-  /// A frame that was admitted. The message, if this was its last frame.
+  /// Adds an admitted frame. Returns the message if this was its last frame.
   [[nodiscard]] std::optional<Message> join(const FrameHead& head,
                                             std::span<const std::byte> payload);
 
@@ -87,7 +89,7 @@ class MessageJoiner {
   const std::size_t max_message_;
   bool in_message_ = false;
   Opcode kind_ = Opcode::text;
-  std::byte* message_ = nullptr;  // malloc: grows without being cleared
+  std::byte* message_ = nullptr;  // from malloc: grows without being cleared
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Problem = boost::system::error_code;
 
-// All of it runs in the loop's thread.
+// All members are used in the loop's thread only.
 class Attempt final : public net::Loop::Item, public std::enable_shared_from_this<Attempt> {
  public:
   Attempt(net::Loop& loop, const std::string& host, std::uint16_t port,
@@ -64,7 +64,7 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
                         });
   }
 
-  // Whatever is under way ends with an error, and the attempt with this one.
+  // The pending operation ends with an error, and the attempt reports this one.
   void cut_later(Code code) {
     loop_.post([self = shared_from_this(), code] {
       if (self->cut_) return;
@@ -79,7 +79,7 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
     timer_ = {};
     const std::string where = host_ + ":" + std::to_string(port_);
     if (cut_ == Code::canceled) return;
-    if (cut_) return done_(Error{*cut_, "cannot connect: no answer in time", where});
+    if (cut_) return done_(Error{*cut_, "cannot connect: the host did not reply in time", where});
     cut_ = Code::canceled;
     if (problem == asio::error::connection_refused) code = Code::disconnected;
     if (problem) return done_(Error{code, "cannot connect: " + problem.message(), where});

@@ -11,9 +11,9 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Connects, and looks up the host's name before, without blocking. `done` is called later in a
-/// thread of the loop, whose end calls the attempt off. Errors: not_found (the name), disconnected
-/// (nobody listens there), timeout, io.
+/// Looks up the host name and connects, without blocking. `done` is called later in a thread of the
+/// loop. The end of the loop cancels the attempt. Errors: not_found (the name), disconnected (no
+/// program listens there), timeout, io.
 void connect_later(net::Loop& loop, const std::string& host, std::uint16_t port, Duration timeout,
                    std::function<void(Result<net::Connection>)> done);
 

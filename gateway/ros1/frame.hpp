@@ -11,17 +11,18 @@
 #include "hyphos/buffer.hpp"
 #include "hyphos/result.hpp"
 
-/// What is on a connection of TCPROS: everything has its length in front.
+/// Framing of TCPROS: every unit has a length prefix.
 namespace hyphos::gateway::ros1 {
 
-/// A header, a message or a request. Errors: overloaded, beyond `most` bytes.
+/// Measures a header, a message or a request. Errors: overloaded, for more than `most` bytes.
 [[nodiscard]] inline Result<net::Measured> measure_frame(std::span<const std::byte> bytes,
                                                          std::size_t most) {
   if (bytes.size() < 4) return net::Measured::at_least(4);
   const std::uint32_t length = read_length(bytes);
   if (length > most) {
     return Error{Code::overloaded,
-                 std::to_string(length) + " bytes are more than " + std::to_string(most), "TCPROS"};
+                 std::to_string(length) + " bytes exceed the limit of " + std::to_string(most),
+                 "TCPROS"};
   }
   return net::Measured::unit(std::size_t{4} + length);
 }
@@ -32,7 +33,7 @@ namespace hyphos::gateway::ros1 {
   return net::Message::lent(std::move(length).freeze(), body.head, body.array, body.tail);
 }
 
-/// The answer to a request: a byte that says whether it is one, or the text of an error.
+/// The reply to a request: a byte for success, then the reply or the text of an error.
 [[nodiscard]] inline net::Message reply_frame(bool ok, Buffer body) {
   WritableBuffer head = WritableBuffer::on_heap(5);
   head.data()[0] = std::byte{static_cast<unsigned char>(ok ? 1 : 0)};

@@ -13,7 +13,7 @@ namespace {
 
 using Params = Methods::Params;
 
-// XML-RPC's integers have 32 bits.
+// Integers of XML-RPC have 32 bits.
 Value count_of(std::uint64_t count) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
   return static_cast<std::int32_t>(std::min(count, kMost));
@@ -57,14 +57,15 @@ void Graph::look() {
 void Graph::looked(Result<GraphState> state) {
   if (stopped_) return;
   if (state) {
-    if (std::exchange(alone_, false)) log::info("ros1", "the master is back at " + member_.master);
+    if (std::exchange(alone_, false))
+      log::info("ros1", "the master replies again at " + member_.master);
     topics_in_.look(*state);
     topics_out_.look(*state, topics_in_);
     services_in_.look(*state);
     services_out_.look(*state, services_in_);
     params_.look();
   } else if (!std::exchange(alone_, true)) {
-    log::warn("ros1", "waiting for the master: " + state.error().to_string());
+    log::warn("ros1", "waiting for the ROS 1 master: " + state.error().to_string());
   }
   if (alone_) params_.lost();
   timer_ = calls_.after(kPeriod, [this] { look(); });
@@ -79,7 +80,7 @@ void Graph::stop(std::function<void()> done) {
     topics_out_.stop();
     topics_in_.stop();
   }
-  // Behind what these have to say: calls to one address keep their order.
+  // Queued behind the unregistrations: calls to one address keep their order.
   member_.ask("getPid", {}, [done = std::move(done)](const Result<Value>&) { done(); });
 }
 
@@ -101,16 +102,16 @@ void Graph::add_questions() {
 void Graph::add_requests() {
   methods_.add("shutdown", "caller_id msg*", [this](const Params& p) {
     if (!stopped_) {
-      log::error("ros1", p[0].text() + " has told " + context_.node +
-                             " to end: " + (p.size() > 1 ? p[1].text() : std::string()) +
-                             "; the gateway has left the graph of ROS 1 (start it again; if there "
-                             "are two of one name, give one another with node=)");
+      log::error("ros1", p[0].text() + " asked " + context_.node +
+                             " to shut down: " + (p.size() > 1 ? p[1].text() : std::string()) +
+                             ". The gateway has left the ROS 1 graph. Start it again. If two nodes "
+                             "have the same name, rename one with node=");
       stop([] {});
     }
     return outcome(1, "", 0);
   });
   methods_.add("paramUpdate", "caller_id key value*", [this](const Params& p) {
-    // ROS's own master says "/a/b/".
+    // The ROS master sends names such as "/a/b/".
     params_.update(resolve_name(p[1].text(), "/"), p[2]);
     return outcome(1, "", 0);
   });
@@ -130,7 +131,7 @@ void Graph::add_requests() {
           const auto* words = one.template get_if<Value::Array>();
           return words != nullptr && !words->empty() && words->front().text() == "TCPROS";
         });
-    if (!speaks) return outcome(0, "only TCPROS is spoken here", Value::Array());
+    if (!speaks) return outcome(0, "the gateway supports only TCPROS", Value::Array());
     const auto uri = Uri::parse(member_.uri);
     return outcome(1, "ready",
                    Value::Array{"TCPROS", uri ? uri->host : std::string(),

@@ -13,8 +13,8 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Looks once a second at both graphs, and joins them. Of the calls' thread; its calls are those
-/// that a node of ROS answers.
+/// Compares both graphs once per second and connects them. Belongs to the call thread. Its methods
+/// are the calls that every ROS node answers.
 class Graph {
  public:
   static constexpr Duration kPeriod = Duration::from_seconds(1);
@@ -23,10 +23,10 @@ class Graph {
         const Settings& settings);
 
   void start();
-  /// Says goodbye to the master, as far as it listens; `done` is called after that. Afterwards
-  /// nothing is begun any more.
+  /// Unregisters from the master, if it replies. `done` is called afterwards. No new work starts
+  /// after that.
   void stop(std::function<void()> done);
-  /// The calls of other nodes.
+  /// Answers the calls of other nodes.
   [[nodiscard]] Result<Value> answer(const RpcCall& call) const { return methods_.call(call); }
 
  private:
@@ -50,7 +50,7 @@ class Graph {
   Methods methods_;
   net::Timer timer_;
   bool stopped_ = false;
-  bool alone_ = false;  ///< the master does not answer
+  bool alone_ = false;  ///< the master does not reply
 };
 
 }  // namespace hyphos::gateway::ros1

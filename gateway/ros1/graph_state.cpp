@@ -6,7 +6,8 @@ namespace hyphos::gateway::ros1 {
 namespace {
 
 Error corrupt(const char* what) {
-  return {Code::corrupt, std::string("the master's ") + what + " is not what ROS says", ""};
+  return {Code::corrupt, std::string("the master's ") + what + " does not have the format of ROS 1",
+          ""};
 }
 
 const Value::Array* array(const Value& value) { return value.get_if<Value::Array>(); }

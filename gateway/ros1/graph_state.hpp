@@ -9,20 +9,21 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What a master knows: names of nodes by topic and by service.
+/// The state of a master: names of nodes by topic and by service.
 struct GraphState {
   using Table = std::map<std::string, std::set<std::string>, std::less<>>;
   Table publishers;
   Table subscribers;
   Table services;
-  std::map<std::string, std::string, std::less<>> types;  ///< of topics; "*": nobody has said
+  /// topic types. "*": no node has given a type
+  std::map<std::string, std::string, std::less<>> types;
 
-  /// Of the values that getSystemState and getTopicTypes return. Errors: corrupt.
+  /// Parses the values that getSystemState and getTopicTypes return. Errors: corrupt.
   static Result<GraphState> parse(const Value& system_state, const Value& topic_types);
 
   [[nodiscard]] static bool has(const Table& table, const std::string& name,
                                 const std::string& node);
-  /// Somebody else than `node` has it.
+  /// True if a node other than `node` has it.
   [[nodiscard]] static bool has_other(const Table& table, const std::string& name,
                                       const std::string& node);
 };

@@ -34,11 +34,11 @@ void write_length(std::span<std::byte> out, std::uint32_t length) {
 Result<Header> parse_header(std::span<const std::byte> bytes) {
   Header header;
   while (!bytes.empty()) {
-    if (bytes.size() < 4) return corrupt("its last field has no length");
+    if (bytes.size() < 4) return corrupt("the last field is shorter than its 4-byte length");
     const std::uint32_t length = read_length(bytes);
     bytes = bytes.subspan(4);
     if (length > bytes.size()) {
-      return corrupt("a field of " + std::to_string(length) + " bytes, of which there are " +
+      return corrupt("a field has " + std::to_string(length) + " bytes, but the header has only " +
                      std::to_string(bytes.size()));
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), length);
@@ -78,10 +78,11 @@ std::string mismatch(const Header& theirs, std::string_view type, std::string_vi
   const std::string_view their_md5 = field(theirs, "md5sum");
   if (their_md5.empty()) return "the header has no md5sum";
   const std::string_view their_type = field(theirs, "type");
-  // A type alone may be renamed or left out: the sum decides, as it does for roscpp.
+  // As in roscpp, the md5sum decides: the name of a type may differ or be missing.
   if (their_md5 == "*" || md5 == "*" || their_md5 == md5) return {};
-  return "you want " + std::string(their_type.empty() ? "a type" : their_type) + " with md5sum " +
-         std::string(their_md5) + ", but it is " + std::string(type) + " with " + std::string(md5);
+  return "the subscriber expects " + std::string(their_type.empty() ? "a type" : their_type) +
+         " with md5sum " + std::string(their_md5) + ", but the gateway has " + std::string(type) +
+         " with " + std::string(md5);
 }
 
 }  // namespace hyphos::gateway::ros1

@@ -12,33 +12,33 @@
 
 #include "hyphos/result.hpp"
 
-/// What opens a connection of TCPROS, each way: fields "name=value" in any order.
+/// The header that opens a TCPROS connection in each direction: fields "name=value" in any order.
 namespace hyphos::gateway::ros1 {
 
-/// Of a header that comes in. Definitions of messages are the largest part of one; those of Debian
-/// stay below 20 kB.
+/// Maximum size of a received header. Message definitions are its largest part. All definitions in
+/// Debian are below 20 kB.
 inline constexpr std::uint32_t kMaxHeader = 1U << 18U;
 
 using Header = std::map<std::string, std::string, std::less<>>;
 
-/// The field, or an empty text if there is none.
+/// The value of the field, or an empty string if it is missing.
 [[nodiscard]] std::string_view field(const Header& header, std::string_view name);
-/// "1", "True" and "true" are.
+/// True for the values "1", "True" and "true".
 [[nodiscard]] bool is_set(const Header& header, std::string_view name);
 
-/// Of the bytes after the length in front. Of a field that comes twice the last one holds. Errors:
-/// corrupt, which says what is wrong.
+/// Parses the bytes after the length prefix. If a field occurs twice, the last one counts. Errors:
+/// corrupt, with the reason.
 Result<Header> parse_header(std::span<const std::byte> bytes);
 
-/// With the length in front, as it is sent.
+/// The header with its length prefix, as it is sent.
 std::vector<std::byte> write_header(const Header& header);
 
-/// The four bytes in front of headers and messages.
+/// The four-byte length prefix of headers and messages.
 [[nodiscard]] std::uint32_t read_length(std::span<const std::byte> bytes);
 void write_length(std::span<std::byte> out, std::uint32_t length);
 
-/// Why a subscriber or client that shows `theirs` must not have what is `type` and `md5`; empty if
-/// it may. An asterisk is any.
+/// The reason why a subscriber or client with the header `theirs` must not use `type` with `md5`.
+/// Empty if it may. An asterisk matches any.
 [[nodiscard]] std::string mismatch(const Header& theirs, std::string_view type,
                                    std::string_view md5);
 

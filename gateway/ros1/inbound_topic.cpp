@@ -14,7 +14,8 @@ namespace {
 constexpr Duration kPatience = Duration::from_seconds(5);
 
 std::int32_t next_id() {
-  static std::atomic<std::int32_t> last{1'000'000};  // apart from those of who comes to us
+  // distinct from the ids of incoming connections
+  static std::atomic<std::int32_t> last{1'000'000};
   return ++last;
 }
 
@@ -73,10 +74,11 @@ void InboundTopic::asked(const Result<Value>& answer) {
   const bool complete =
       protocol != nullptr && protocol->size() >= 3 && (*protocol)[0].text() == "TCPROS";
   const std::int32_t* port = complete ? (*protocol)[2].get_if<std::int32_t>() : nullptr;
-  if (port == nullptr || *port <= 0 || *port > 65535) return again("it does not offer TCPROS");
+  if (port == nullptr || *port <= 0 || *port > 65535)
+    return again("the publisher does not offer TCPROS");
   connect_later(context_.loops.any(), (*protocol)[1].text(), static_cast<std::uint16_t>(*port),
                 kPatience, [self = shared_from_this()](Result<net::Connection> connection) {
-                  // shared_ptr, since a function has to be copyable
+                  // shared_ptr, because a std::function must be copyable
                   auto moved = std::make_shared<Result<net::Connection>>(std::move(connection));
                   self->calls_.post([self, moved] { self->begin(std::move(*moved)); });
                 });
@@ -97,7 +99,7 @@ void InboundTopic::begin(Result<net::Connection> connection) {
                                                         {"tcp_nodelay", "1"},
                                                         {"topic", topic_},
                                                         {"type", type_.name}}))));
-  // One that accepts and says nothing is as good as none.
+  // A publisher that accepts and then stays silent is treated as unreachable.
   timer_ = calls_.after(kPatience, [weak = weak_from_this(), stream] {
     const auto self = weak.lock();
     if (self && !self->connected_) stream->close();
@@ -135,13 +137,15 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
     if (!name.empty()) publisher_.name = name;
   }
   if (header->contains("error")) {
-    return refused("refused", "the publisher says: " + std::string(field(*header, "error")));
+    return refused("refused", "the publisher refused the subscription: " +
+                                  std::string(field(*header, "error")));
   }
   const std::string wrong = mismatch(*header, type_.name, type_.md5);
   if (!wrong.empty()) {
-    return refused("type_mismatch", "it publishes " + std::string(field(*header, "type")) +
+    return refused("type_mismatch", "the publisher sends " + std::string(field(*header, "type")) +
                                         " with md5sum " + std::string(field(*header, "md5sum")) +
-                                        ", which is not our " + type_.name + " with " + type_.md5);
+                                        ", but the gateway has " + type_.name + " with " +
+                                        type_.md5);
   }
   auto publisher =
       context_.facade.open_publisher(publisher_, topic_, type_.name, Form::ros1,
@@ -160,7 +164,7 @@ void InboundTopic::take(const Buffer& unit) {
   const auto message = unit.bytes().subspan(4);
   traffic_.add(message.size());
   share_ = {};
-  // The graph counts, by its reason, what it does not take.
+  // The graph counts refused messages by their reason.
   if (!graph_publisher_->publish(message, unit))
     traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
 }
@@ -190,13 +194,13 @@ void InboundTopic::ended() {
     const std::lock_guard lock(mutex_);
     stream_.reset();
   }
-  // A publisher that ends is no news; one that is there and cannot be reached is.
+  // The end of a publisher is no log entry. A publisher that exists but is unreachable is.
   if (!stopped_) ask_later();
 }
 
 void InboundTopic::again(const std::string& why) {
   if (!std::exchange(logged_, true)) {
-    log::info("ros1", topic_ + " of " + uri_ + ": " + why + "; trying again");
+    log::info("ros1", topic_ + " of " + uri_ + ": " + why + ". Trying again");
   }
   ask_later();
 }

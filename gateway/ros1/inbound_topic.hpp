@@ -16,31 +16,31 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What one publisher of ROS sends on one topic, brought into the graph. It connects, and when the
-/// connection ends it tries again, less and less often, until it is stopped: whether the publisher
-/// is still there is for the master to say.
+/// Brings the messages of one ROS publisher on one topic into the graph. It connects, and
+/// reconnects at growing intervals after the connection ends, until it is stopped. Only the master
+/// decides if the publisher still exists.
 ///
-/// start() and stop() belong to the thread of the calls (that of `client`); messages are published
-/// in the threads of the connections.
+/// Threads: start() and stop() belong to the call thread (the loop of `client`). Messages are
+/// published in the threads of the connections.
 class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
  public:
   static constexpr Duration kFirstPause = Duration::from_ms(100);
   static constexpr Duration kLongestPause = Duration::from_seconds(5);
-  /// After a refusal, by the publisher or by the graph, which will hardly change its mind.
+  /// After a refusal by the publisher or the graph, which will hardly change soon.
   static constexpr Duration kPauseAfterRefusal = Duration::from_seconds(30);
 
-  /// `calls` is the loop of `client`; it and `place` outlive the feed.
+  /// `calls` is the loop of `client`. `calls` and `place` must outlive this object.
   InboundTopic(const Context& context, net::Loop& calls, RpcClient& client, std::string topic,
                TypeInfo type, std::string uri);
 
   void start();
   void stop();
-  /// The publisher's name; its URI until that is known.
+  /// The publisher's name. Until it is known, the publisher's URI.
   [[nodiscard]] std::string publisher() const;
   [[nodiscard]] ConnectionInfo info() const;
 
  private:
-  // In the thread of the calls:
+  // In the call thread:
   void ask();
   void asked(const Result<Value>& answer);
   void begin(Result<net::Connection> connection);
@@ -48,12 +48,12 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
   void again(const std::string& why);
   void ask_later();
 
-  // In those of the connection:
+  // In the threads of the connection:
   void greeted(std::span<const std::byte> bytes);
   void take(const Buffer& unit);
-  /// Memory for a large message of so many bytes.
+  /// Memory for a large message of `size` bytes.
   [[nodiscard]] WritableBuffer lend(std::size_t size);
-  /// False while its last message waits for room.
+  /// Returns false while the last message waits for room in the graph.
   [[nodiscard]] bool ready();
   void refused(std::string_view why, const std::string& text);
 
@@ -66,20 +66,20 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
   const std::int32_t id_;
   Traffic traffic_;
 
-  // Of the calls' thread:
+  // Owned by the call thread:
   bool stopped_ = false;
-  bool logged_ = false;  ///< why there is no connection, since there was one
+  bool logged_ = false;  ///< the reason for the lost connection is already logged
   Duration pause_ = kFirstPause;
   net::Timer timer_;
 
   std::atomic<bool> connected_ = false;
-  mutable std::mutex mutex_;  ///< of these two
+  mutable std::mutex mutex_;  ///< guards the two members below
   std::shared_ptr<net::Stream> stream_;
   Client publisher_;
 
-  // Of the connection's threads, one at a time:
+  // Owned by the connection's threads, one at a time:
   std::unique_ptr<ClientPublisher> graph_publisher_;
-  LoanBudget::Share share_;  ///< of the memory that is lent
+  LoanBudget::Share share_;  ///< share of the loan budget for the message in progress
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -16,7 +16,7 @@ namespace hyphos::gateway::ros1 {
 namespace {
 
 constexpr const char* kName = "/master";
-/// How often nodes are looked at that have nothing to say.
+/// Interval at which silent nodes are checked.
 constexpr Duration kLook = Duration::from_seconds(5);
 
 using Params = Methods::Params;
@@ -73,16 +73,18 @@ class Master::Api {
   using Change = std::function<Registrations::Changes(
       const std::string& node, const std::string& uri, const std::string& name, const Params&)>;
 
-  // The calls begin with the node's name; those that register have its URI and a name at the places
-  // given. Empty if all is well.
+  // All calls begin with the node's name. Calls that register have its URI and a name at the given
+  // positions. Returns an empty string if they are valid.
   std::string problem_of(const std::string& node, const std::string& uri, const std::string& name,
                          bool is_root) const {
-    if (!is_global_name(node)) return "'" + node.substr(0, 100) + "' is no name of a node";
-    if (!is_global_name(name) && !is_root) return "'" + name.substr(0, 100) + "' is no name";
+    if (!is_global_name(node)) return "'" + node.substr(0, 100) + "' is not a valid node name";
+    if (!is_global_name(name) && !is_root)
+      return "'" + name.substr(0, 100) + "' is not a valid name";
     const auto parsed = Uri::parse(uri);
     if (!parsed) return parsed.error().message;
-    if (uri.size() > 1024) return "a URI of " + std::to_string(uri.size()) + " bytes";
-    if (nodes_.full()) return "the master is full";
+    if (uri.size() > 1024)
+      return "the URI has " + std::to_string(uri.size()) + " bytes, more than 1024";
+    if (nodes_.full()) return "the master has reached its limit of entries";
     return {};
   }
 
@@ -96,8 +98,8 @@ class Master::Api {
     if (!problem.empty()) return outcome(-1, problem, 0);
     const Registrations::Changes changes = change(node, uri, name, p);
     if (!changes.replaced.empty()) {
-      log::info("ros1", "master: " + node + " is at " + uri + " now; the one at " +
-                            changes.replaced + " is told to end");
+      log::info("ros1", "master: " + node + " is now at " + uri + ". The node at " +
+                            changes.replaced + " is asked to shut down");
       client_.call(changes.replaced, "shutdown",
                    {kName, "[" + node + "] Reason: new node registered with same name"}, {}, {});
     }
@@ -155,7 +157,7 @@ class Master::Api {
     methods_.add("lookupService", "caller_id service", [this](const Params& p) {
       const std::string name = resolve_name(p[1].text(), p[0].text());
       const auto* service = nodes_.service(name);
-      if (service == nullptr) return outcome(-1, "nobody offers the service " + name, "");
+      if (service == nullptr) return outcome(-1, "no node offers the service " + name, "");
       return outcome(1, "rosrpc URI of " + name, service->uri);
     });
   }
@@ -224,7 +226,7 @@ class Master::Api {
     }
   }
 
-  // Only the latest word about something counts; a node that does not listen any more is gone.
+  // Only the latest update of an item counts. A node that refuses connections is gone.
   void notify(const std::string& uri, const std::string& method, const Params& params,
               std::string replaces) {
     client_.call(uri, method, params, {.replaces = std::move(replaces)},
@@ -235,7 +237,7 @@ class Master::Api {
 
   void forget(const std::string& uri) {
     for (const std::string& node : nodes_.at(uri)) {
-      log::info("ros1", "master: " + node + " is gone: nobody listens at " + uri);
+      log::info("ros1", "master: " + node + " is gone: no program listens at " + uri);
       for (const std::string& topic : nodes_.remove_node(node)) tell_subscribers(topic);
     }
   }

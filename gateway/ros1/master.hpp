@@ -9,20 +9,20 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The port at which ROS 1's programs look for a master.
+/// The default port of a ROS 1 master.
 inline constexpr std::uint16_t kMasterPort = 11311;
 
-/// A master of ROS 1, with its parameter server: what `rosmaster` is, so that ROS 1's programs run
-/// where ROS is not installed. A node that is gone without a word is forgotten when nobody listens
-/// at its URI any more, which ROS's own master leaves to `rosnode cleanup`.
+/// A ROS 1 master with its parameter server. It replaces `rosmaster`, so that ROS 1 programs run
+/// where ROS is not installed. A node that ended without unregistering is forgotten when no program
+/// listens at its URI. The master of ROS leaves that to `rosnode cleanup`.
 ///
-/// Lives on a loop of one thread, which has to end before it.
+/// It runs on a loop of one thread. That loop must end before the master is destroyed.
 class Master {
  public:
   struct Options {
     std::string host = "127.0.0.1";
-    std::uint16_t port = kMasterPort;  ///< 0: any that is free
-    std::string name = "127.0.0.1";    ///< the host as others know it
+    std::uint16_t port = kMasterPort;  ///< 0: any free port
+    std::string name = "127.0.0.1";    ///< the host name under which others reach it
   };
   /// Errors: as net::Listener::open().
   static Result<std::unique_ptr<Master>> open(net::Loop& loop, const Options& options);

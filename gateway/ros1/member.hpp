@@ -10,15 +10,15 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The gateway as a node that its master knows. Of the calls' thread.
+/// The gateway as a node that is registered with its master. Belongs to the call thread.
 struct Member {
   RpcClient& client;
-  std::string master;  ///< URIs
+  std::string master;  ///< URI of the master
   std::string uri;     ///< "http://host:port/"
   std::string rosrpc;  ///< "rosrpc://host:port"
   std::string node;    ///< "/hyphos"
 
-  /// Asks the master, as this node. `done` gets the value of a success.
+  /// Calls the master as this node. `done` gets the value of a successful call.
   void ask(const std::string& method, std::vector<Value> params,
            std::function<void(Result<Value>)> done) const {
     params.insert(params.begin(), node);
@@ -28,7 +28,7 @@ struct Member {
   }
 };
 
-/// Things that are told once, until they are no more.
+/// A set of facts that are logged once, until they no longer hold.
 class LogOnce {
  public:
   [[nodiscard]] bool first(const std::string& what) { return logged_.insert(what).second; }

@@ -38,7 +38,7 @@ Result<Value> value_of(Result<Value>&& outcome) {
   auto* parts = outcome->get_if<Value::Array>();
   const std::int32_t* code =
       parts == nullptr || parts->size() != 3 ? nullptr : (*parts)[0].get_if<std::int32_t>();
-  if (code == nullptr) return Error{Code::corrupt, "the answer is not [code, status, value]", ""};
+  if (code == nullptr) return Error{Code::corrupt, "the reply is not [code, status, value]", ""};
   if (*code != 1) return Error{Code::io, (*parts)[1].text(), ""};
   return std::move((*parts)[2]);
 }
@@ -60,7 +60,7 @@ Result<Value> Methods::call(const RpcCall& call) const {
 Result<Value> Methods::one(const std::string& name, const Params& params) const {
   const auto found = methods_.find(name);
   if (found == methods_.end()) {
-    return Error{Code::not_found, "no method is called '" + name.substr(0, 100) + "'", ""};
+    return Error{Code::not_found, "there is no method '" + name.substr(0, 100) + "'", ""};
   }
   const std::vector<std::string>& takes = found->second.takes;
   if (params.size() != takes.size()) {
@@ -71,7 +71,7 @@ Result<Value> Methods::one(const std::string& name, const Params& params) const 
   }
   for (std::size_t at = 0; at < takes.size(); ++at) {
     if (takes[at].ends_with('*') || params[at].get_if<std::string>() != nullptr) continue;
-    return outcome(-1, name + "(): " + takes[at] + " has to be a string", 0);
+    return outcome(-1, name + "(): " + takes[at] + " must be a string", 0);
   }
   return found->second.run(params);
 }
@@ -79,7 +79,7 @@ Result<Value> Methods::one(const std::string& name, const Params& params) const 
 Result<Value> Methods::together(const Params& params) const {
   const auto* calls = params.size() == 1 ? params[0].get_if<Value::Array>() : nullptr;
   if (calls == nullptr || calls->size() > kMaxTogether) {
-    return Error{Code::corrupt, "system.multicall takes one array, of calls", ""};
+    return Error{Code::corrupt, "system.multicall needs one array of calls", ""};
   }
   Value::Array results;
   std::size_t returned = 0;
@@ -87,7 +87,7 @@ Result<Value> Methods::together(const Params& params) const {
     if (returned > kMaxReturned) {
       return Error{Code::overloaded,
                    "system.multicall would return more than " + std::to_string(kMaxReturned) +
-                       " bytes: ask for less at once",
+                       " bytes. Request less at once",
                    ""};
     }
     const auto* members = item.get_if<Value::Struct>();
@@ -98,7 +98,8 @@ Result<Value> Methods::together(const Params& params) const {
     const Value* name = member("methodName");
     const Value* given = member("params");
     const auto* array = given == nullptr ? nullptr : given->get_if<Value::Array>();
-    Result<Value> result = Error{Code::corrupt, "a call is {methodName, params}", ""};
+    Result<Value> result =
+        Error{Code::corrupt, "a call must have the form {methodName, params}", ""};
     if (name != nullptr && array != nullptr) result = one(name->text(), *array);
     if (result) {
       returned += memory_of(*result);

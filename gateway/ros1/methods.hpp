@@ -12,26 +12,28 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What all calls of ROS's master and nodes return: 1 is success, 0 a failure, -1 the caller's
-/// mistake.
+/// The result of every call of a ROS master or node. `code`: 1 is success, 0 a failure, -1 an error
+/// of the caller.
 [[nodiscard]] Value outcome(int code, std::string status, Value value);
-/// The value of a success. Errors: io (what the other side says), corrupt (it is no outcome).
+/// The value of a successful call. Errors: io (with the status text), corrupt (not an outcome).
 [[nodiscard]] Result<Value> value_of(Result<Value>&& outcome);
 
-/// The calls that a server knows, by name. Besides those, `system.listMethods` and
-/// `system.multicall`.
+/// The methods of a server, by name. `system.listMethods` and `system.multicall` are always
+/// available.
 class Methods {
  public:
   using Params = std::vector<Value>;
   using Run = std::function<Value(const Params&)>;
 
-  /// Calls in one `system.multicall`.
+  /// Maximum number of calls in one `system.multicall`.
   static constexpr std::size_t kMaxTogether = 10'000;
-  /// Of all that they return: a few bytes may ask for every parameter many times.
+  /// Maximum size of all their results in bytes: a few bytes may request every parameter many
+  /// times.
   static constexpr std::size_t kMaxReturned = std::size_t{32} << 20;
 
-  /// `takes` names the arguments, "caller_id topic", of which those that end in '*' may be
-  /// anything and all others are strings. What does not fit is answered without `run`.
+  /// `takes` names the arguments, such as "caller_id topic". A name that ends in '*' accepts any
+  /// type, and all others must be strings. A call with other arguments gets an error, and `run` is
+  /// not called.
   void add(std::string name, std::string_view takes, Run run);
   /// Errors: not_found, which becomes a fault.
   [[nodiscard]] Result<Value> call(const RpcCall& call) const;
@@ -48,8 +50,7 @@ class Methods {
   std::map<std::string, Method, std::less<>> methods_;
 };
 
-/// The first argument, "caller_id", as a node is called in the graph: with the slash, which some
-/// leave out.
+/// The first argument, "caller_id", as a node name with a leading slash, which some callers omit.
 [[nodiscard]] std::string caller_of(const Methods::Params& params);
 
 }  // namespace hyphos::gateway::ros1

@@ -54,8 +54,8 @@ std::string resolve_name(std::string_view name, std::string_view node) {
 Result<Uri> Uri::parse(std::string_view text) {
   const auto wrong = [&](const char* what) {
     return Error{Code::corrupt,
-                 std::string("no ") + what + " in '" + std::string(text.substr(0, 100)) +
-                     "', which should be like http://host:11311/",
+                 std::string("the URI has no ") + what + ": '" + std::string(text.substr(0, 100)) +
+                     "'. Write it as http://host:11311/",
                  ""};
   };
   const std::size_t colon = text.find("://");

@@ -32,7 +32,7 @@ std::optional<std::pair<std::string, Value>> ParamServer::update_for(const std::
                                                                      const Value& value) {
   if (watched == name || is_below(name, watched)) return std::pair(name, value);
   if (!is_below(watched, name)) return std::nullopt;
-  // What is watched lies within the value: it may have come, changed or gone.
+  // The watched name is inside the value: it may be new, changed or deleted.
   const Value* at = &value;
   std::string_view rest = std::string_view(watched).substr(name == "/" ? 1 : name.size() + 1);
   while (at != nullptr && !rest.empty()) {
@@ -95,7 +95,7 @@ void ParamServer::add_to(Methods& methods) {
   });
   methods.add("searchParam", "caller_id key", [this](const Params& p) {
     const auto found = tree_.search(p[0].text(), p[1].text());
-    if (!found) return outcome(-1, "no parameter is found for " + p[1].text(), "");
+    if (!found) return outcome(-1, "no parameter matches " + p[1].text(), "");
     return outcome(1, "found", *found);
   });
   methods.add("getParamNames", "caller_id", [this](const Params&) {

@@ -11,19 +11,20 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The calls of a master that are about parameters. Not thread-safe.
+/// The parameter calls of a master. Not thread-safe.
 class ParamServer {
  public:
-  /// Tells the node at `uri` that `name` is `value` now; an empty struct: it is not set any more.
+  /// Notifies the node at `uri` that `name` now has `value`. An empty struct means that it was
+  /// deleted.
   using Tell = std::function<void(const std::string& uri, const std::string& name, const Value&)>;
 
   ParamServer(const Registrations& nodes, Tell tell);
   void add_to(Methods& methods);
-  /// What a node that begins to watch `name` gets: its value, or an empty struct.
+  /// The reply to a node that begins to watch `name`: its value, or an empty struct.
   [[nodiscard]] Value value(const std::string& name) const;
 
-  /// Who of those that watch a parameter is told what when `name` becomes `value`: watchers of a
-  /// namespace get what changed in it, those of a part of `value` that part.
+  /// The update for a watcher of `watched` when `name` becomes `value`. A watcher of a namespace
+  /// gets the changed parameter. A watcher of a part of `value` gets that part. nullopt: no update.
   [[nodiscard]] static std::optional<std::pair<std::string, Value>> update_for(
       const std::string& watched, const std::string& name, const Value& value);
 

@@ -5,7 +5,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-// The first step of "/a/b" is "a"; what is left is "/b".
+// Splits off the first step: "a" for "/a/b". The rest is "/b".
 std::string_view step(std::string_view& name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   const std::string_view first = name.substr(0, name.find('/'));
@@ -34,19 +34,19 @@ Result<void> ParamTree::set(std::string_view name, Value value) {
   while (!step(path).empty()) ++steps;
   if (steps > kMaxDepth) {
     return Error{Code::invalid_config,
-                 "a parameter in " + std::to_string(steps) + " namespaces, more than " +
+                 "the parameter is in " + std::to_string(steps) + " namespaces, more than " +
                      std::to_string(kMaxDepth),
                  std::string(name.substr(0, 100))};
   }
-  // An upper bound that needs no walk through the tree: each step is paid as if it were new.
+  // An upper bound that needs no walk through the tree: each step counts as if it were new.
   const Value* before = get(name);
   const std::size_t replaced = before == nullptr ? 0 : memory_of(*before);
   const std::size_t kept = replaced < bytes_ ? bytes_ - replaced : 0;
   const std::size_t after = kept + name.size() + steps * sizeof(Value) + memory_of(value);
   if (after > kMaxBytes) {
     return Error{Code::overloaded,
-                 "parameters would take " + std::to_string(after) + " bytes, more than " +
-                     std::to_string(kMaxBytes),
+                 "all parameters together would need " + std::to_string(after) +
+                     " bytes, more than " + std::to_string(kMaxBytes),
                  std::string(name)};
   }
   Value* at = &root_;
@@ -56,8 +56,8 @@ Result<void> ParamTree::set(std::string_view name, Value value) {
     at = &(*at->get_if<Value::Struct>())[std::string(part)];
   }
   if (at == &root_ && value.get_if<Value::Struct>() == nullptr) {
-    return Error{Code::invalid_config, "the parameter / holds all others: it can only be a struct",
-                 "/"};
+    return Error{Code::invalid_config,
+                 "the parameter / contains all others, so it must be a struct", "/"};
   }
   *at = std::move(value);
   bytes_ = after;

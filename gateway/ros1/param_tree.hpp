@@ -11,28 +11,29 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The parameters of a master: a tree, whose inner nodes are structs. Names are global and
-/// resolved; "/" is the whole. Not thread-safe.
+/// The parameters of a master: a tree whose inner nodes are structs. Names are global and resolved.
+/// "/" is the whole tree. Not thread-safe.
 class ParamTree {
  public:
-  /// Bytes of names and values, roughly: whoever can reach the master could fill it.
+  /// Approximate size of names and values in bytes. Without a bound, any client of the master could
+  /// fill it.
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
-  /// Namespaces in a name: the tree is walked by recursion.
+  /// Maximum number of namespaces in a name, because the tree is walked by recursion.
   static constexpr std::size_t kMaxDepth = 32;
 
-  /// What was there before is replaced, and so is a value that stands where a namespace is needed.
-  /// Errors: overloaded (the tree would be larger than kMaxBytes), invalid_config ("/" is to be
-  /// something other than a struct; the name is too deep).
+  /// Replaces the old value, and any value at a position where a namespace is needed. Errors:
+  /// overloaded (the tree would exceed kMaxBytes), invalid_config (the value for "/" is not a
+  /// struct, or the name is too deep).
   Result<void> set(std::string_view name, Value value);
-  /// nullptr: it is not set. Lives until the next change.
+  /// Null if it is not set. Valid until the next change.
   [[nodiscard]] const Value* get(std::string_view name) const;
-  /// False: it was not set. The root becomes empty and stays.
+  /// Returns false if it was not set. The root becomes empty, but stays.
   bool erase(std::string_view name);
-  /// The names of all values, not of the namespaces.
+  /// The names of all values, without namespaces.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// The nearest parameter that `key` ("a/b") means from `name_space` upwards: the first namespace
-  /// that has an "a" decides, whether it has a "b" there or not, as in ROS.
+  /// Finds the nearest parameter for `key` ("a/b") from `name_space` upwards. As in ROS, the first
+  /// namespace that has an "a" decides, even if it has no "b".
   [[nodiscard]] std::optional<std::string> search(std::string_view name_space,
                                                   std::string_view key) const;
 

@@ -15,7 +15,7 @@ Error unsupported(std::string what) { return {Code::unsupported, std::move(what)
 Result<Value> item_to_ros(std::int64_t whole) {
   using Narrow = std::numeric_limits<std::int32_t>;
   if (whole < Narrow::min() || whole > Narrow::max()) {
-    return unsupported(std::to_string(whole) + " has more than the 32 bits of ROS's integers");
+    return unsupported(std::to_string(whole) + " does not fit in the 32-bit integers of ROS 1");
   }
   return Value(static_cast<std::int32_t>(whole));
 }
@@ -23,7 +23,7 @@ Result<Value> item_to_ros(bool yes) { return Value(yes); }
 Result<Value> item_to_ros(double real) { return Value(real); }
 Result<Value> item_to_ros(const std::string& text) { return Value(text); }
 
-/// The list if all of its items are T.
+/// The list, if all of its items are T.
 template <typename T, typename As>
 std::optional<ParamVariant> list_as(const Value::Array& items) {
   std::vector<As> list;
@@ -47,12 +47,14 @@ std::optional<ParamVariant> numbers(const Value::Array& items) {
 }
 
 Result<ParamVariant> list_from(const Value::Array& items) {
-  // An empty list is one of anything where it is set.
+  // An empty list is converted where it is set.
   if (auto list = list_as<std::string, std::string>(items)) return std::move(*list);
   if (auto list = list_as<bool, bool>(items)) return std::move(*list);
   if (auto list = list_as<std::int32_t, std::int64_t>(items)) return std::move(*list);
   if (auto list = numbers(items)) return std::move(*list);
-  return unsupported("a list of several kinds, or of lists");
+  return unsupported(
+      "a list has items of several types or contains lists, which Hyphos parameters do not "
+      "support");
 }
 
 }  // namespace
@@ -90,11 +92,11 @@ Result<ParamVariant> from_ros(const Value& value) {
                              [](char letter) { return static_cast<std::byte>(letter); });
       return ParamVariant(std::move(bytes));
     } else if constexpr (std::is_same_v<T, DateTime>) {
-      return unsupported("a time of XML-RPC");
+      return unsupported("the value is an XML-RPC time, which Hyphos parameters do not support");
     } else if constexpr (std::is_same_v<T, Value::Array>) {
       return list_from(held);
     } else if constexpr (std::is_same_v<T, Value::Struct>) {
-      return unsupported("a namespace");
+      return unsupported("the value is an empty namespace, which Hyphos parameters do not support");
     } else {
       return ParamVariant(held);
     }

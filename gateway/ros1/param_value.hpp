@@ -8,20 +8,20 @@
 #include "hyphos/param_types.hpp"
 #include "hyphos/result.hpp"
 
-/// Parameters of nodes as values of ROS's parameter server, and back: pure functions.
+/// Converts parameters of nodes to and from values of the ROS parameter server. Pure functions.
 namespace hyphos::gateway::ros1 {
 
-/// Errors: unsupported (an integer of more than 32 bits, which XML-RPC does not know).
+/// Errors: unsupported (an integer of more than 32 bits, which XML-RPC lacks).
 [[nodiscard]] Result<Value> to_ros(const ParamVariant& value);
-/// Whole numbers among others in a list are reals, too. Errors: unsupported (a struct, which is a
-/// namespace; a time; lists in lists; lists of several kinds).
+/// Integers in a list with floating-point numbers become floating-point. Errors: unsupported
+/// (a struct, which is a namespace, a time, a nested list, a list of several types).
 [[nodiscard]] Result<ParamVariant> from_ros(const Value& value);
 
-/// "left_arm.laser.rate_hz" of "/left_arm/laser/rate_hz".
+/// "left_arm.laser.rate_hz" for "/left_arm/laser/rate_hz".
 [[nodiscard]] std::string dotted(std::string_view ros_param);
 
-/// All values in `value`, which is what `name` is, by their names; structs within are namespaces.
-/// Empty structs have none.
+/// Collects all values inside `value` by their full names. `name` is the name of `value`, and
+/// structs inside it are namespaces. Empty structs have no values.
 void collect_leaves(const Value& value, const std::string& name,
                     std::map<std::string, const Value*>& leaves);
 

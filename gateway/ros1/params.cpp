@@ -30,7 +30,8 @@ void ParamsIn::send() {
 std::map<std::string, ParamsIn::Shown> ParamsIn::gather(Reasons& left_out) const {
   std::map<std::string, const Value*> leaves;
   if (const Value* all = server_.tree().get("/")) collect_leaves(*all, "", leaves);
-  // What another gateway of this robot writes here of ours must not come back as new.
+  // Skips parameters of this gateway that another gateway of the robot wrote here, so that they do
+  // not return as new ones.
   const std::string mine = ros_param(nodes_.node(), "");
   std::map<std::string, Shown> wanted;
   for (const auto& [name, value] : leaves) {
@@ -62,7 +63,7 @@ void ParamsIn::show() {
   shown_ = std::move(wanted);
 }
 
-// One line for each reason, however many there are at once.
+// Logs one line per reason, for any number of names.
 void ParamsIn::report(const Reasons& left_out) {
   for (const auto& [why, names] : left_out) {
     std::vector<std::string> news;
@@ -72,7 +73,7 @@ void ParamsIn::report(const Reasons& left_out) {
     if (news.empty()) continue;
     const std::string more =
         news.size() == 1 ? "" : " and " + std::to_string(news.size() - 1) + " more";
-    log::warn("ros1", "of ROS's parameters " + news.front() + more + " are left out: " + why);
+    log::warn("ros1", "the ROS parameter " + news.front() + more + " is left out: " + why);
   }
 }
 

@@ -15,16 +15,16 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Parameters of the robot's nodes on the server of ROS, and what ROS makes of them. Of the calls'
-/// thread.
+/// Shows the parameters of the robot's nodes on the ROS parameter server, and passes changes from
+/// ROS to the nodes. Belongs to the call thread.
 ///
-/// A name of a node is the node's: it stands on the server as long as the node is there, and has
-/// the value that the node has. For each name we know what both sides last agreed on. Where they
-/// differ, the side that has left that is the one that changed: the node's change is written, that
-/// of ROS is asked of the node, and written over if the node refuses it. If both have changed
-/// before either was seen, the node's holds. One question is under way for a name; what ROS sets
-/// meanwhile is asked when it has been answered, the last of it alone. So there is no echo and no
-/// storm.
+/// The node owns its parameters: a name exists on the server while the node exists, and has the
+/// node's value. For each name, this class stores the value on which both sides last agreed. If the
+/// sides differ, the side that left this value is the one that changed. A change of the node is
+/// written to the server. A change of ROS is sent to the node as a request, and is overwritten if
+/// the node refuses it. If both changed before either change was seen, the node wins. At most one
+/// request per name is in flight. Of the values that ROS sets meanwhile, only the last is sent
+/// after the reply. So there is neither an echo nor a storm.
 class ParamsOut {
  public:
   ParamsOut(const Context& context, net::Loop& calls, NodeParams& nodes, ServerParams& server,
@@ -32,22 +32,22 @@ class ParamsOut {
 
   /// Compares all names.
   void look();
-  /// `name` has changed on the server, or what is above or below it.
+  /// `name` has changed on the server, or a name above or below it.
   void changed(const std::string& name);
   void stop();
 
   [[nodiscard]] bool has(const std::string& name) const { return joined_.contains(name); }
-  /// One that the server should have; "": none.
+  /// A name that the server should have. "" if there is none.
   [[nodiscard]] std::string any() const;
 
  private:
   struct Joined {
     std::string node;
     std::string param;
-    Value value;                  ///< what the node has
-    std::optional<Value> agreed;  ///< what both had when they were last the same
-    bool busy = false;            ///< a question is under way
-    bool here = false;            ///< in look(): the node has it still
+    Value value;                  ///< value of the node
+    std::optional<Value> agreed;  ///< the last value that both sides had
+    bool busy = false;            ///< a request is in flight
+    bool here = false;            ///< used in look(): the node still has it
   };
 
   void gather();
@@ -64,29 +64,30 @@ class ParamsOut {
   NodeParams& nodes_;
   ServerParams& server_;
   const Patterns which_;
-  std::map<std::string, Joined> joined_;  ///< by the name in ROS
+  std::map<std::string, Joined> joined_;  ///< by ROS name
   LogOnce logged_;
 };
 
-/// All other parameters of the server, as those of the gateway's own node: "/move_base/speed" is
-/// its `move_base.speed`. What the robot sets there is set on the server. Of the calls' thread.
+/// Shows all other parameters of the server as parameters of the gateway's own node:
+/// "/move_base/speed" becomes its `move_base.speed`. A value that the robot sets there is set on
+/// the server. Belongs to the call thread.
 class ParamsIn {
  public:
   ParamsIn(NodeParams& nodes, ServerParams& server, const ParamsOut& out, Patterns which);
 
-  /// Takes to the server what the robot has set.
+  /// Sends the robot's changes to the server.
   void send();
-  /// Shows what the server has.
+  /// Shows the values of the server.
   void show();
 
  private:
   struct Shown {
     std::string name;  ///< in ROS
     ParamVariant value;
-    bool is_refused = false;  ///< the robot has set what ROS cannot hold
+    bool is_refused = false;  ///< the robot has set a value that ROS cannot hold
   };
 
-  using Reasons = std::map<std::string, std::vector<std::string>>;  // names in ROS, by why
+  using Reasons = std::map<std::string, std::vector<std::string>>;  // ROS names by reason
 
   [[nodiscard]] std::map<std::string, Shown> gather(Reasons& left_out) const;
   void report(const Reasons& left_out);
@@ -99,20 +100,21 @@ class ParamsIn {
   LogOnce logged_;
 };
 
-/// Both directions, over one view of the server.
+/// Both directions, with one common view of the server.
 class JoinedParams {
  public:
-  /// Changes of the server come in dozens, as from `rosparam load`: they are shown together.
+  /// Changes on the server come in dozens, for example from `rosparam load`. They are shown
+  /// together.
   static constexpr Duration kGather = Duration::from_ms(50);
 
   JoinedParams(const Context& context, net::Loop& calls, const Member& member,
                const Patterns& of_nodes, const Patterns& of_ros);
 
-  /// Once a second: the master answers, or not.
+  /// Call it once per second while the master replies, and lost() when it does not.
   void look();
   void lost() { server_.lost(); }
   void update(const std::string& name, const Value& value);
-  /// Takes the names of nodes off the server, and what is shown out of the robot.
+  /// Deletes the nodes' names from the server, and the shown values from the robot.
   void stop();
 
  private:

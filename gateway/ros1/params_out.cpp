@@ -47,7 +47,7 @@ void ParamsOut::gather() {
         continue;
       }
       Joined& joined = joined_[name];
-      if (joined.here) continue;  // "left-arm" and "left_arm": the first has it
+      if (joined.here) continue;  // for "left-arm" and "left_arm", the first one owns the name
       joined.node = node;
       joined.param = info->name;
       joined.value = std::move(*value);
@@ -56,7 +56,8 @@ void ParamsOut::gather() {
   }
 }
 
-// All that a node had and has no more; if nothing else is in its namespace, that goes as well.
+// Deletes all names that a node no longer has. If nothing else is in its namespace, deletes the
+// namespace too.
 void ParamsOut::withdraw(const std::string& node) {
   std::vector<std::string> gone;
   for (const auto& [name, joined] : joined_) {
@@ -98,7 +99,7 @@ void ParamsOut::verify(const std::string& name, Joined& joined) {
     Joined& mine = found->second;
     mine.busy = false;
     const Value* server = server_.tree().get(name);
-    if (!is_set || server == nullptr) return;  // what became of it will be told
+    if (!is_set || server == nullptr) return;  // a notification about its end will follow
     if (*server == mine.value || mine.agreed != mine.value) return settle(name, mine);
     ask(name, mine);
   });
@@ -123,7 +124,8 @@ void ParamsOut::answered(const std::string& name, const Value& asked, const Resu
   if (!answer) return refused(name, joined, answer.error());
   joined.agreed = joined.value;
   const Value* server = server_.tree().get(name);
-  // The node may have made a real of a whole number: ROS is to see what the node has.
+  // The node may have converted an integer to a floating-point number. ROS must see the node's
+  // value.
   if (server != nullptr && *server == asked && asked != joined.value) return write(name, joined);
   settle(name, joined);
 }

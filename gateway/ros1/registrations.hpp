@@ -8,18 +8,19 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Who publishes, subscribes and serves what: the memory of a master. A node is a name and the URI
-/// of its XML-RPC server. Not thread-safe; does no I/O.
+/// The memory of a master: the publishers, subscribers and servers of all names. A node is a name
+/// and the URI of its XML-RPC server. Not thread-safe. Does no I/O.
 class Registrations {
  public:
   using Nodes = std::map<std::string, std::string>;  ///< URI by name
-  /// Of nodes, topics and services together: whoever can reach the master could fill it.
+  /// Maximum number of nodes, topics and services together. Without a bound, any client of the
+  /// master could fill it.
   static constexpr std::size_t kMaxEntries = 100'000;
 
-  /// What has to be told to others after a change.
+  /// The notifications that a change requires.
   struct Changes {
-    std::set<std::string> topics;  ///< with other publishers than before
-    std::string replaced;          ///< the URI of a node of the same name, which has to go
+    std::set<std::string> topics;  ///< topics whose publishers have changed
+    std::string replaced;  ///< URI of an older node with the same name, which must shut down
   };
 
   struct Service {
@@ -27,7 +28,8 @@ class Registrations {
     std::string uri;  ///< "rosrpc://host:port"
   };
 
-  /// Each registers the node as well. One that was known by another URI is gone with all it had.
+  /// Each call also registers the node. A node that was known under another URI is removed with all
+  /// its entries.
   Changes add_publisher(const std::string& node, const std::string& uri, const std::string& topic,
                         const std::string& type);
   Changes add_subscriber(const std::string& node, const std::string& uri, const std::string& topic,
@@ -37,30 +39,30 @@ class Registrations {
   Changes add_param_watcher(const std::string& node, const std::string& uri,
                             const std::string& param);
 
-  /// False: it was not registered, or by another URI.
+  /// Returns false if it was not registered, or with another URI.
   bool remove_publisher(const std::string& node, const std::string& uri, const std::string& topic);
   bool remove_subscriber(const std::string& node, const std::string& uri, const std::string& topic);
   bool remove_service(const std::string& node, const std::string& service,
                       const std::string& service_uri);
   bool remove_param_watcher(const std::string& node, const std::string& uri,
                             const std::string& param);
-  /// With all it has. Returns the topics that have other publishers now.
+  /// Removes a node with all its entries. Returns the topics whose publishers have changed.
   std::set<std::string> remove_node(const std::string& node);
-  /// The names of the nodes at a URI, of which there may be several.
+  /// The names of the nodes at a URI. There may be several.
   [[nodiscard]] std::vector<std::string> at(std::string_view uri) const;
 
   [[nodiscard]] std::set<std::string> uris() const;
 
-  /// It has no room for one entry more.
+  /// True if there is no room for another entry.
   [[nodiscard]] bool full() const {
     return entries_ >= kMaxEntries || types_.size() >= kMaxEntries;
   }
-  /// Empty: there is none.
+  /// Empty or null if there is none.
   [[nodiscard]] std::string node_uri(std::string_view node) const;
   [[nodiscard]] const Service* service(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> publisher_uris(std::string_view topic) const;
   [[nodiscard]] std::vector<std::string> subscriber_uris(std::string_view topic) const;
-  /// "*" while only those have registered who take any.
+  /// "*" while only nodes without a definite type have registered.
   [[nodiscard]] std::string type(std::string_view topic) const;
 
   [[nodiscard]] const std::map<std::string, Nodes, std::less<>>& publishers() const {
@@ -83,7 +85,7 @@ class Registrations {
   using ByName = std::map<std::string, Nodes, std::less<>>;
   struct Node {
     std::string uri;
-    std::size_t entries = 0;  ///< it is forgotten with the last one
+    std::size_t entries = 0;  ///< the node is forgotten with its last entry
   };
 
   Changes enter(const std::string& node, const std::string& uri);
@@ -98,7 +100,7 @@ class Registrations {
   ByName subscribers_;
   ByName param_watchers_;
   std::map<std::string, Service, std::less<>> services_;
-  /// Kept when all are gone, as ROS does: tools ask for the types of topics that once were.
+  /// Kept after all nodes are gone, as in ROS: tools ask for the types of former topics.
   std::map<std::string, std::string, std::less<>> types_;
   std::size_t entries_ = 0;
 };

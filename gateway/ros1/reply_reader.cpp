@@ -17,7 +17,7 @@ std::optional<std::size_t> ReplyReader::whole() const {
 
 Result<bool> ReplyReader::take(std::span<const std::byte> bytes) {
   if (bytes_.size() + bytes.size() > most_ + kHead) {
-    return Error{Code::overloaded, "an answer of more than " + std::to_string(most_) + " bytes",
+    return Error{Code::overloaded, "the reply has more than " + std::to_string(most_) + " bytes",
                  ""};
   }
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
@@ -27,15 +27,17 @@ Result<bool> ReplyReader::take(std::span<const std::byte> bytes) {
 Result<Buffer> ReplyReader::finish() {
   std::vector<std::byte> bytes = std::move(bytes_);
   bytes_ = {};
-  if (bytes.empty()) return Error{Code::disconnected, "the connection ended without an answer", ""};
+  if (bytes.empty())
+    return Error{Code::disconnected, "the server closed the connection without a reply", ""};
   const bool ok = bytes[0] == kOk;
   const bool framed =
       bytes.size() >= kHead && kHead + read_length(std::span(bytes).subspan(1)) == bytes.size();
-  if (!ok && !framed) return Error{Code::corrupt, "the connection ended within an answer", ""};
+  if (!ok && !framed)
+    return Error{Code::corrupt, "the server closed the connection in the middle of a reply", ""};
   const Buffer all = Buffer::adopt(std::move(bytes));
   const std::size_t head = framed ? kHead : 1;
   const Buffer body = all.slice(head, all.size() - head);
-  if (!ok) return Error{Code::io, "the server says: " + std::string(body.text()), ""};
+  if (!ok) return Error{Code::io, "the server refused the call: " + std::string(body.text()), ""};
   return body;
 }
 

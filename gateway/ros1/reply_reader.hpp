@@ -11,18 +11,18 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Puts together the answer to a request from the pieces that come: a byte that says whether it is
-/// one, a length, and so many bytes. ROS.NET leaves out the length of an answer, so that it is over
-/// with the connection. (A lone string of it looks as if it had one, and is misread.)
+/// Assembles the reply to a request from the pieces that arrive: a success byte, a length, and that
+/// many bytes. ROS.NET omits the length of a reply, so the reply ends with the connection. (A lone
+/// string from ROS.NET looks as if it had a length and is misread.)
 class ReplyReader {
  public:
   explicit ReplyReader(std::size_t most) : most_(most) {}
 
-  /// True if the answer is there, with its length. Errors: overloaded, corrupt (more came than it
-  /// has).
+  /// Returns true when a reply with a length is complete. Errors: overloaded, corrupt (more bytes
+  /// than the length).
   Result<bool> take(std::span<const std::byte> bytes);
-  /// The answer, or the error that the server sent in its place. Errors: corrupt (the connection
-  /// ended within it), io (what the server says).
+  /// The reply, or the error that the server sent instead. Errors: corrupt (the connection ended in
+  /// the middle), io (with the server's text).
   Result<Buffer> finish();
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
 

@@ -12,12 +12,12 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-/// For a master that does not answer when the gateway ends.
+/// Maximum wait for a silent master when the gateway ends.
 constexpr std::chrono::seconds kGoodbye{3};
 
-// Who uses what: the graph, in the thread of the calls, opens connections on the other loops, whose
-// callbacks post to the calls. So the end is in three steps: the graph begins nothing any more; the
-// connections end; the calls end.
+// Dependencies: the graph, in the call thread, opens connections on the other loops. Their
+// callbacks post to the call thread. So the shutdown has three steps: the graph starts no new work,
+// the connections end, the call thread ends.
 class Gateway final : public Protocol {
  public:
   Gateway(GraphFacade& facade, const Options& options, Settings settings)
@@ -42,12 +42,12 @@ class Gateway final : public Protocol {
     auto server = TcprosServer::open(context_);
     if (!server) return server.error();
     server_ = std::move(*server);
-    auto node =
-        RpcServer::open(*calls_, {.host = context_.options.host, .port = settings_.node_port},
-                        [this](const RpcCall& call) -> Result<Value> {
-                          if (graph_) return graph_->answer(call);
-                          return Error{Code::disconnected, "the node is starting", ""};
-                        });
+    auto node = RpcServer::open(
+        *calls_, {.host = context_.options.host, .port = settings_.node_port},
+        [this](const RpcCall& call) -> Result<Value> {
+          if (graph_) return graph_->answer(call);
+          return Error{Code::disconnected, "the gateway's node is still starting. Try again", ""};
+        });
     if (!node) return node.error();
     node_ = std::move(*node);
     member_ = std::make_unique<Member>(
@@ -89,8 +89,8 @@ class Gateway final : public Protocol {
   void warn_if_unreachable() const {
     const auto master = Uri::parse(settings_.master_uri);
     if (!master || is_loopback(master->host) || !is_loopback(settings_.hostname)) return;
-    log::warn("ros1", "the master is at " + master->host + ", but " + settings_.node +
-                          " can only be reached on this machine: give it a host or hostname");
+    log::warn("ros1", "the ROS 1 master is at " + master->host + ", but " + settings_.node +
+                          " can only be reached on this machine. Set the option hostname");
   }
 
   Settings settings_;
@@ -103,7 +103,7 @@ class Gateway final : public Protocol {
   std::unique_ptr<TcprosServer> server_;
   std::unique_ptr<RpcServer> node_;
   std::unique_ptr<Member> member_;
-  std::unique_ptr<Graph> graph_;  ///< of the calls' thread
+  std::unique_ptr<Graph> graph_;  ///< owned by the call thread
 };
 
 }  // namespace

@@ -13,11 +13,11 @@
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
-/// XML-RPC over HTTP, on a loop of one thread, in which all of a server and a client runs: what
-/// they call needs no lock. The loop has to end before them.
+/// XML-RPC over HTTP on a loop of one thread. All code of a server and a client runs in that
+/// thread, so their handlers need no lock. The loop must end before them.
 namespace hyphos::gateway::ros1 {
 
-/// Answers a call, or refuses it with an error, which becomes a fault. Must not block.
+/// Answers a call, or refuses it with an error, which becomes a fault. It must not block.
 using RpcHandler = std::function<Result<Value>(const RpcCall&)>;
 
 class RpcServer {
@@ -26,7 +26,7 @@ class RpcServer {
 
   struct Options {
     std::string host = "127.0.0.1";
-    std::uint16_t port = 0;  ///< 0: any that is free
+    std::uint16_t port = 0;  ///< 0: any free port
   };
   /// Errors: as net::Listener::open().
   static Result<std::unique_ptr<RpcServer>> open(net::Loop& loop, const Options& options,
@@ -43,17 +43,18 @@ class RpcServer {
   std::shared_ptr<State> state_;
 };
 
-/// Only to be used in the loop's thread.
+/// Use it only in the loop's thread.
 class RpcClient {
  public:
-  /// Calls that may wait for one server, and their size; then the next is refused, overloaded.
+  /// Maximum number and size of the calls that wait for one server. The next call fails with
+  /// overloaded.
   static constexpr std::size_t kMaxWaiting = 4096;
   static constexpr std::size_t kMaxWaitingBytes = std::size_t{32} << 20;
 
   struct CallOptions {
-    Duration timeout = Duration::from_seconds(5);  ///< from when its turn comes
-    /// Not empty: takes the place of a call with the same key that still waits, whose end is
-    /// `canceled`. For what only matters in its latest form.
+    Duration timeout = Duration::from_seconds(5);  ///< starts when the call is sent
+    /// If not empty, the call replaces a waiting call with the same key, which ends with
+    /// `canceled`. For updates of which only the latest matters.
     std::string replaces = {};
   };
   using Done = std::function<void(Result<Value>)>;
@@ -63,10 +64,9 @@ class RpcClient {
   RpcClient& operator=(const RpcClient&) = delete;
   ~RpcClient();
 
-  /// Calls to one address go one after the other, in their order. `done` is called later; not at
-  /// all when the loop ends before. Errors: disconnected (nobody listens there), not_found (the
-  /// host), timeout, io (the connection broke, or the call was refused), corrupt, overloaded,
-  /// canceled.
+  /// Calls to one address run one after another, in order. `done` is called later, or never if the
+  /// loop ends before. Errors: disconnected (no program listens there), not_found (the host),
+  /// timeout, io (the connection broke, or the call was refused), corrupt, overloaded, canceled.
   void call(const std::string& uri, const std::string& method, const std::vector<Value>& params,
             const CallOptions& options, Done done);
 

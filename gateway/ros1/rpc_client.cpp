@@ -25,8 +25,8 @@ struct RpcClient::State {
   std::unordered_map<std::string, std::shared_ptr<Line>> lines;
 };
 
-// What is said to one server, as long as there is something to say: a queue of calls and a
-// connection, which is kept from one call to the next if the server keeps it.
+// A queue of calls to one server, with a connection. The connection is reused for the next call if
+// the server keeps it open. The object exists while calls are waiting.
 class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_from_this<Line> {
  public:
   Line(std::shared_ptr<State> state, std::string name, Uri uri)
@@ -47,19 +47,22 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
 
   void push(Waiting call) {
     if (!call.options.replaces.empty()) {
-      // The first is under way already.
+      // The first call is already in flight.
       for (std::size_t at = busy_ ? 1 : 0; at < waiting_.size(); ++at) {
         if (waiting_[at].options.replaces != call.options.replaces) continue;
         bytes_ += call.body.size() - waiting_[at].body.size();
         std::swap(waiting_[at], call);
-        return end_later(std::move(call), {Code::canceled, "a later call took its place", name_});
+        return end_later(
+            std::move(call),
+            {Code::canceled, "a later call with the same key replaced this one", name_});
       }
     }
     if (waiting_.size() >= kMaxWaiting || bytes_ + call.body.size() > kMaxWaitingBytes) {
-      return end_later(std::move(call), {Code::overloaded,
-                                         std::to_string(waiting_.size()) + " calls with " +
-                                             std::to_string(bytes_) + " bytes wait already",
-                                         name_});
+      return end_later(std::move(call),
+                       {Code::overloaded,
+                        std::to_string(waiting_.size()) + " calls with " + std::to_string(bytes_) +
+                            " bytes already wait for this server",
+                        name_});
     }
     bytes_ += call.body.size();
     waiting_.push_back(std::move(call));
@@ -80,7 +83,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
   static void end_of(const Waiting& call, Result<Value> result) {
     if (call.done) call.done(std::move(result));
   }
-  // Not in the stack of the caller.
+  // Posted, so that it does not run on the caller's stack.
   void end_later(Waiting call, Error error) {
     state_->loop.post([call = std::move(call), error = std::move(error)] { end_of(call, error); });
   }
@@ -104,7 +107,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
                             [self = shared_from_this()](beast::error_code problem,
                                                         const tcp::resolver::results_type& found) {
                               if (problem)
-                                return self->fail_all(Code::not_found, "no host of that name",
+                                return self->fail_all(Code::not_found, "unknown host name",
                                                       problem);
                               self->connect_to(found);
                             });
@@ -134,7 +137,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
     request_.set(http::field::host, uri_.host + ":" + std::to_string(uri_.port));
     request_.set(http::field::user_agent, "Hyphos");
     request_.set(http::field::content_type, "text/xml");
-    // Spelled as the clients of ROS do: not every server of theirs ignores case.
+    // Spelled as the ROS clients do, because not every ROS server ignores case.
     request_.set("Content-length", std::to_string(waiting_.front().body.size()));
     request_.body() = waiting_.front().body;
     expire();
@@ -155,8 +158,8 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
                      });
   }
 
-  // The server may have ended a connection that was kept just when it was used again: it has not
-  // seen the call then.
+  // The server may have closed a reused connection just before the request arrived. It has then not
+  // seen the call, and the call is sent again.
   void broken(beast::error_code problem) {
     if (stopped_) return;
     const bool unseen = reused_ && problem != beast::error::timeout && buffer_.size() == 0 &&
@@ -165,7 +168,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
     buffer_.clear();
     if (unseen) return connect();
     if (problem == beast::error::timeout) {
-      return finish(Error{Code::timeout, "no answer in time", name_});
+      return finish(Error{Code::timeout, "the server did not reply in time", name_});
     }
     finish(Error{Code::io, "the connection broke: " + problem.message(), name_});
   }
@@ -175,7 +178,9 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
     const auto& reply = parser_->get();
     if (!reply.keep_alive()) stream_.close();
     if (reply.result() != http::status::ok) {
-      return finish(Error{Code::io, "HTTP says " + std::to_string(reply.result_int()), name_});
+      return finish(Error{
+          Code::io, "the server replied with HTTP status " + std::to_string(reply.result_int()),
+          name_});
     }
     Result<Value> value = parse_reply(reply.body());
     if (value) return finish(std::move(*value));
@@ -208,7 +213,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
     end_of(call, std::move(result));
   }
 
-  // A later call begins anew: nothing is kept of servers that nobody speaks to.
+  // The next call opens a new connection. No state is kept for idle servers.
   void retire() {
     stream_.close();
     const auto mine = state_->lines.find(name_);
@@ -224,7 +229,7 @@ class RpcClient::Line final : public net::Loop::Item, public std::enable_shared_
   http::request<http::string_body> request_;
   std::optional<http::response_parser<http::string_body>> parser_;
   std::deque<Waiting> waiting_;
-  std::size_t bytes_ = 0;  ///< of their bodies
+  std::size_t bytes_ = 0;  ///< size of the request bodies
   bool busy_ = false;
   bool reused_ = false;
   bool stopped_ = false;
@@ -239,7 +244,7 @@ void RpcClient::call(const std::string& uri, const std::string& method,
   if (line == nullptr) {
     Result<Uri> where = Uri::parse(uri);
     if (where && where->scheme != "http") {
-      where = Error{Code::corrupt, "'" + where->scheme + "' is not http", uri};
+      where = Error{Code::corrupt, "'" + where->scheme + "' is not supported, only http", uri};
     }
     if (!where) {
       state_->lines.erase(uri);

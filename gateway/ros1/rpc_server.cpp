@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-/// For a whole call, and between two calls of a connection that is kept.
+/// Timeout for a whole call, and for the pause between two calls of a kept connection.
 constexpr std::chrono::seconds kPatience{60};
 
 bool is_garbage(beast::error_code problem) {
@@ -25,7 +25,7 @@ bool is_garbage(beast::error_code problem) {
          problem != http::error::end_of_stream && problem != http::error::partial_message;
 }
 
-// One connection: calls one after the other, as long as both sides keep it.
+// One connection: calls one after another, while both sides keep it open.
 class Session final : public net::Loop::Item, public std::enable_shared_from_this<Session> {
  public:
   Session(net::Loop& loop, net::Connection connection, RpcHandler handler)
@@ -72,7 +72,8 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
     if (problem) return close();
     const auto& request = parser_->get();
     if (request.method() != http::verb::post) return refuse(http::status::method_not_allowed);
-    // Browsers name the page that sends; nodes of ROS do not. A page must not end our nodes.
+    // Browsers send the origin of the page, and ROS nodes do not. A web page must not be able to
+    // shut nodes down.
     if (request.find(http::field::origin) != request.end()) {
       return refuse(http::status::forbidden);
     }
@@ -98,7 +99,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
     response_.set(http::field::content_type,
                   status == http::status::ok ? "text/xml" : "text/plain");
     if (status == http::status::method_not_allowed) response_.set(http::field::allow, "POST");
-    // Spelled as the servers of ROS do: not every client of theirs ignores case.
+    // Spelled as the ROS servers do, because not every ROS client ignores case.
     response_.set("Content-length", std::to_string(body.size()));
     response_.keep_alive(keep);
     response_.body() = std::move(body);

@@ -5,7 +5,8 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-/// Changes that may be told while all is asked for; beyond that all is asked for again.
+/// Maximum number of updates that may arrive during a complete query. Beyond that the query is
+/// repeated.
 constexpr std::size_t kMaxMeanwhile = 10'000;
 
 bool is_true(const Value& value) {
@@ -48,7 +49,7 @@ void ServerParams::fetched(const Result<Value>& all) {
     known_ = false;
     const Error& error = all ? held.error() : all.error();
     if (logged_.first(error.message)) {
-      log::warn("ros1", "parameters are not joined: " + error.to_string());
+      log::warn("ros1", "parameters are not bridged: " + error.to_string());
     }
     return;
   }
@@ -75,7 +76,7 @@ void ServerParams::put(const std::string& name, const Value& value) {
   if (members != nullptr && members->empty()) {
     tree_.erase(name);
   } else if (!tree_.set(name, value)) {
-    known_ = false;  // more than fits here, or than was told
+    known_ = false;  // the value does not fit here, or an update was missed
   }
 }
 
@@ -94,8 +95,8 @@ void ServerParams::written(const std::string& name, const Result<Value>& outcome
   if (outcome) return;
   known_ = false;
   if (logged_.first(name + " " + outcome.error().message)) {
-    log::warn("ros1", "the master does not take the parameter " + name + ": " +
-                          outcome.error().to_string());
+    log::warn("ros1",
+              "the master refused the parameter " + name + ": " + outcome.error().to_string());
   }
 }
 

@@ -10,33 +10,34 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What a master's parameter server has, kept up to date: it is asked for all of it once, and tells
-/// what changes. It is asked again when it has forgotten what it knew, as one that was started anew
-/// has, and now and then, so that nothing that was missed stays wrong. Of the calls' thread.
+/// A live copy of a master's parameter server. All parameters are queried once, and the master
+/// sends updates. The query is repeated if the master has lost its state (after a restart), and at
+/// intervals, so that missed updates do not persist. Belongs to the call thread.
 class ServerParams {
  public:
   static constexpr Duration kRefresh = Duration::from_seconds(30);
 
-  /// `changed` is called with what changed, after it did; "/": perhaps all.
+  /// `changed` is called after a change with the changed name. "/": anything may have changed.
   ServerParams(const Member& member, std::function<void(const std::string& name)> changed);
 
-  /// Once a second while the master answers. `known`: a name that it should have, or "".
+  /// Call it once per second while the master replies. `known` is a name that the master should
+  /// have, or "".
   void look(const std::string& known);
-  /// The master does not answer.
+  /// The master does not reply.
   void lost() { known_ = false; }
-  /// It says that `name` is `value` now; an empty struct: it is not set any more.
+  /// An update from the master: `name` now has `value`. An empty struct means that it was deleted.
   void update(const std::string& name, const Value& value);
-  /// Subscribes no more.
+  /// Ends the subscription.
   void stop();
 
-  /// False: nothing is to be concluded from what is here.
+  /// If false, the copy is not reliable.
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ParamTree& tree() const { return tree_; }
 
   void set(const std::string& name, const Value& value);
   void erase(const std::string& name);
-  /// Asks for what holds now: what was told may be older than what has been set here since. False:
-  /// it is not set any more, or there is no answer.
+  /// Queries the present value, because an update may be older than a later local change. `done`
+  /// gets false if the parameter is not set or the master does not reply.
   void ask(const std::string& name, std::function<void(bool)> done);
 
  private:
@@ -52,7 +53,7 @@ class ServerParams {
   bool fetching_ = false;
   bool stopped_ = false;
   Time fetched_;
-  std::vector<std::pair<std::string, Value>> meanwhile_;  ///< told while all of it was asked for
+  std::vector<std::pair<std::string, Value>> meanwhile_;  ///< updates that arrived during the query
   LogOnce logged_;
 };
 

@@ -11,10 +11,10 @@ namespace hyphos::gateway::ros1 {
 namespace {
 
 constexpr Duration kPatience = Duration::from_seconds(5);
-/// Connections that are kept while nobody calls.
+/// Maximum number of idle connections that stay open.
 constexpr std::size_t kMaxIdle = 4;
 
-// A header there, a header back.
+// Exchanges one header in each direction.
 class Probe final : public std::enable_shared_from_this<Probe> {
  public:
   explicit Probe(std::function<void(Result<Header>)> done) : done_(std::move(done)) {}
@@ -29,19 +29,21 @@ class Probe final : public std::enable_shared_from_this<Probe> {
         net::Message(Buffer::adopt(write_header(
             {{"callerid", context.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
     timer_ = loop.after(kPatience, [stream] { stream->close(); });
-    stream->start({.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
-                   .unit =
-                       [self = shared_from_this(), stream](const Buffer& unit) {
-                         self->end(parse_header(unit.bytes().subspan(4)));
-                         stream->close();
-                       },
-                   .refused = [self = shared_from_this()](const Error& error) { self->end(error); },
-                   .closed =
-                       [self = shared_from_this()] {
-                         self->timer_ = {};
-                         self->end(
-                             Error{Code::io, "the server says nothing about the service", ""});
-                       }});
+    stream->start(
+        {.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
+         .unit =
+             [self = shared_from_this(), stream](const Buffer& unit) {
+               self->end(parse_header(unit.bytes().subspan(4)));
+               stream->close();
+             },
+         .refused = [self = shared_from_this()](const Error& error) { self->end(error); },
+         .closed =
+             [self = shared_from_this()] {
+               self->timer_ = {};
+               self->end(Error{Code::io,
+                               "the server closed the connection without a header for the service",
+                               ""});
+             }});
   }
 
  private:
@@ -70,7 +72,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   Line(std::shared_ptr<ServiceProxy> proxy, bool framed)
       : proxy_(std::move(proxy)), framed_(framed), reader_(proxy_->context_.options.max_message) {}
 
-  /// Under way from here: the answer, an error or the end of time.
+  /// From here on the call is in flight. It ends with a reply, an error or a timeout.
   void take(Buffer request, Answer answer) {
     const std::lock_guard lock(mutex_);
     request_ = std::move(request);
@@ -79,7 +81,8 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
         proxy_->context_.call_timeout, [weak = weak_from_this()] {
           const auto self = weak.lock();
           if (!self) return;
-          self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
+          self->end(
+              Error{Code::timeout, "the server did not reply in time", self->proxy_->service_});
           self->close();
         });
   }
@@ -98,7 +101,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
          .closed = [self = shared_from_this()] { self->closed(); }});
   }
 
-  /// On a connection that stands already.
+  /// For a connection that is already established.
   void send() {
     const std::lock_guard lock(mutex_);
     stream_->send(net::kControl, frame(std::exchange(request_, {})));
@@ -119,14 +122,15 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   }
 
  private:
-  // Nobody, from now on.
+  // Takes the callback, so that no later event can reach the caller.
   Answer asked_by() {
     const std::lock_guard lock(mutex_);
     timer_ = {};
     return std::exchange(answer_, nullptr);
   }
 
-  // Whether an answer has a length is known after one: until then the bytes are taken as they come.
+  // The first reply reveals if the server sends a length. Until then, bytes are accepted as they
+  // arrive.
   Result<net::Measured> measure(std::span<const std::byte> bytes) const {
     if (!greeted_) return measure_frame(bytes, kMaxHeader);
     if (!framed_) return net::Measured::unit(bytes.size());
@@ -146,8 +150,8 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     if (!*whole) return;
     Result<Buffer> answer = reader_.finish();
     const Answer call_client = asked_by();
-    if (!call_client) return close();  // nobody had asked
-    // Before the answer is given: who gets it may call again at once.
+    if (!call_client) return close();  // no call is in flight
+    // Done before the reply is delivered, because the receiver may call again at once.
     if (framed_) {
       proxy_->idle(shared_from_this());
     } else {
@@ -163,7 +167,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     if (!header) {
       wrong = header.error().message;
     } else if (header->contains("error")) {
-      wrong = "the server says: " + std::string(field(*header, "error"));
+      wrong = "the server refused the connection: " + std::string(field(*header, "error"));
     }
     if (wrong.empty()) return send();
     end(Error{Code::type_mismatch, wrong, proxy_->service_});
@@ -172,7 +176,8 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
 
   void closed() {
     if (!reader_.empty() && !framed_) end(reader_.finish());
-    end(Error{Code::disconnected, "the connection ended without an answer", proxy_->service_});
+    end(Error{Code::disconnected, "the server closed the connection without a reply",
+              proxy_->service_});
     proxy_->ended(shared_from_this());
   }
 
@@ -185,7 +190,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   Answer answer_;
   net::Timer timer_;
 
-  // Of the stream's callbacks:
+  // Owned by the stream's callbacks:
   bool greeted_ = false;
   ReplyReader reader_;
 };
@@ -208,11 +213,13 @@ Header ServiceProxy::greeting(bool persistent) const {
 void ServiceProxy::call(const Buffer& request, Answer answer) {
   if (const std::shared_ptr<Line> kept = take_idle(request, answer)) {
     kept->send();
-    // It may have ended before it was taken: then nobody else tells.
-    if (!kept->is_open()) kept->end(Error{Code::disconnected, "the service is gone", service_});
+    // The connection may have ended before this call took it. No callback reports that, so it is
+    // reported here.
+    if (!kept->is_open())
+      kept->end(Error{Code::disconnected, "the service is no longer available", service_});
     return;
   }
-  Error refusal{Code::disconnected, "the service is gone", service_};
+  Error refusal{Code::disconnected, "the service is no longer available", service_};
   {
     const std::lock_guard lock(mutex_);
     if (!stopped_ && lines_.size() < kMaxCalls) {
@@ -225,7 +232,10 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
                            });
     }
     if (!stopped_) {
-      refusal = {Code::overloaded, std::to_string(kMaxCalls) + " calls are under way", service_};
+      refusal = {
+          Code::overloaded,
+          std::to_string(kMaxCalls) + " calls to the service are already in flight, the maximum",
+          service_};
     }
   }
   answer(std::move(refusal));
@@ -289,7 +299,7 @@ void ServiceProxy::stop() {
     idle_.clear();
   }
   for (const auto& line : lines) {
-    line->end(Error{Code::disconnected, "the service is gone", service_});
+    line->end(Error{Code::disconnected, "the service is no longer available", service_});
     line->close();
   }
 }

@@ -16,27 +16,27 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Asks a service server what it serves, with a connection that says so and no more. `done` gets
-/// the header of its answer, in a thread of the place's loop. Errors: as connect_later(), and io.
+/// Asks a service server for its type, with a connection that is opened only for that. `done` gets
+/// the header of the reply, in a thread of the place's loop. Errors: as connect_later(), and io.
 void probe_service(const Context& context, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done);
 
-/// Calls one service of ROS for the graph. Connections are kept from one call to the next when the
-/// server frames its answers as TCPROS says; ROS.NET's leaves out the length, so that only the end
-/// of the connection tells where its answer ends.
+/// Calls one ROS service on behalf of the graph. A connection is reused for the next call if the
+/// server frames its replies as TCPROS requires. ROS.NET omits the length, so that only the end of
+/// the connection marks the end of the reply.
 ///
 /// Thread-safe.
 class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
  public:
-  /// Calls at once: beyond, overloaded.
+  /// Maximum number of calls in flight. Further calls fail with overloaded.
   static constexpr std::size_t kMaxCalls = 32;
 
-  /// `gone` is told, in any thread, that nobody listens at `uri` any more.
+  /// `gone` is called in any thread when no program listens at `uri` any more.
   ServiceProxy(const Context& context, std::string service, ServiceTypeInfo type, std::string node,
                Uri uri, std::function<void()> gone);
 
   void call(const Buffer& request, Answer answer);
-  /// Calls end with an error. Afterwards the loop is not used any more.
+  /// All calls end with an error. Afterwards the loop is not used any more.
   void stop();
 
  private:
@@ -58,7 +58,7 @@ class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
 
   std::mutex mutex_;
   bool stopped_ = false;
-  bool framed_ = false;  ///< an answer had its length
+  bool framed_ = false;  ///< a reply had its length
   std::set<std::shared_ptr<Line>> lines_;
   std::vector<std::shared_ptr<Line>> idle_;
 };

@@ -8,7 +8,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-/// Before a server that could not be reached or used is asked again.
+/// Pause before a server that could not be reached or used is probed again.
 constexpr Duration kPause = Duration::from_seconds(5);
 
 Result<ServiceTypeInfo> service_type_of(const GraphFacade& facade, const std::string& name) {
@@ -70,14 +70,16 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
   if (mine == nullptr) return;
   if (!header) return left_out(service, header.error().message);
   if (header->contains("error")) {
-    return left_out(service, "its server says: " + std::string(field(*header, "error")));
+    return left_out(service,
+                    "its server refused the probe: " + std::string(field(*header, "error")));
   }
   const auto type = service_type_of(context_.facade, std::string(field(*header, "type")));
   if (!type) return left_out(service, type.error().to_string());
   const std::string wrong = mismatch(*header, type->name, type->md5);
   if (!wrong.empty()) {
     return left_out(service, "its md5sum is " + std::string(field(*header, "md5sum")) +
-                                 ", that of our " + type->name + " is " + type->md5);
+                                 ", but the md5sum of " + type->name + " in the gateway is " +
+                                 type->md5);
   }
   mine->proxy =
       std::make_shared<ServiceProxy>(context_, service, *type, node, uri, [this, service, node] {
@@ -117,9 +119,11 @@ ServicesOut::ServicesOut(const Context& context, const Member& member, TcprosSer
     : context_(context), member_(member), server_(server), which_(std::move(which)) {}
 
 void ServicesOut::leave_out(const ServiceInfo& info) {
-  const bool hidden = info.name.find("/_") != std::string::npos;  // as of parameters
+  // such as the services of parameters
+  const bool hidden = info.name.find("/_") != std::string::npos;
   if (hidden || !logged_.first("left out " + info.name + " " + info.carries)) return;
-  const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
+  const std::string why = info.type.empty() ? "which has no corresponding ROS type"
+                                            : "and its name is not a valid ROS name";
   context_.facade.note({.name = "ros1 " + info.name},
                        info.type.empty() ? "no_counterpart" : "unsupported",
                        "the service is left out: it carries " +
@@ -134,7 +138,7 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
       leave_out(info);
       continue;
     }
-    // Two of one name cannot be: the one that ROS has stays.
+    // A service name is unique in ROS: a service that another ROS node already has stays.
     if (GraphState::has_other(state.services, info.name, context_.node)) continue;
     wanted[info.name] = info.type;
   }

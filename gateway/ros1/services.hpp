@@ -14,7 +14,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Services of ROS that the graph may call. Of the calls' thread.
+/// ROS services that the graph may call. Belongs to the call thread.
 class ServicesIn {
  public:
   ServicesIn(const Context& context, net::Loop& calls, const Member& member, Patterns which);
@@ -25,9 +25,9 @@ class ServicesIn {
 
  private:
   struct Service {
-    std::string node;  ///< who serves it
+    std::string node;  ///< the server
     std::shared_ptr<ServiceProxy> proxy;
-    std::unique_ptr<Server> server;  ///< null while it is being asked for its type, or refused
+    std::unique_ptr<Server> server;  ///< null while its type is unknown, or if it was refused
     bool gone = false;
   };
 
@@ -42,11 +42,11 @@ class ServicesIn {
   const Member& member_;
   const Patterns which_;
   std::map<std::string, Service> served_;
-  std::map<std::string, Time> failed_;  ///< when they are asked again
+  std::map<std::string, Time> failed_;  ///< time of the next attempt
   LogOnce logged_;
 };
 
-/// Services of the graph that nodes of ROS may call. Of the calls' thread.
+/// Services of the graph that ROS nodes may call. Belongs to the call thread.
 class ServicesOut {
  public:
   ServicesOut(const Context& context, const Member& member, TcprosServer& server, Patterns which);
@@ -55,7 +55,7 @@ class ServicesOut {
   void stop();
 
  private:
-  /// Once for each.
+  /// Reports each service once.
   void leave_out(const ServiceInfo& info);
   void enroll(const std::string& service);
   void end(const std::string& service);

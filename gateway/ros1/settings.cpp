@@ -15,7 +15,7 @@ const Setters<Settings>& setters() {
       {"master", flag(&Settings::is_master)},
       {"master_port",
        [](Settings& settings, const std::string& value) -> std::string {
-         return read_number(value, settings.master_port) ? "" : "it is a port, 0 to 65535";
+         return read_number(value, settings.master_port) ? "" : "must be a port from 0 to 65535";
        }},
       {"master_uri",
        [](Settings& settings, const std::string& value) -> std::string {
@@ -26,12 +26,14 @@ const Setters<Settings>& setters() {
       {"node",
        [](Settings& settings, const std::string& value) -> std::string {
          settings.node = value.starts_with('/') ? value : "/" + value;
-         return is_global_name(settings.node) ? "" : "a name is like /hyphos";
+         return is_global_name(settings.node) ? "" : "must be a valid ROS name such as /hyphos";
        }},
       {"hostname",
        [](Settings& settings, const std::string& value) -> std::string {
          settings.hostname = value;
-         return value.find_first_of("/: ") == std::string::npos ? "" : "it is a name or an address";
+         return value.find_first_of("/: ") == std::string::npos
+                    ? ""
+                    : "must be a host name or an address";
        }},
       {"topics", patterns(&Settings::topics)},
       {"channels", patterns(&Settings::channels)},
@@ -44,7 +46,7 @@ const Setters<Settings>& setters() {
   return all;
 }
 
-/// Sets an option as a variable of the environment says; false if that is not there.
+/// Sets an option from an environment variable. Returns false if the variable is not set.
 Result<bool> set_from(Settings& settings, const char* option, const char* variable) {
   const char* const value = std::getenv(variable);
   if (value == nullptr || *value == '\0') return false;
@@ -53,12 +55,12 @@ Result<bool> set_from(Settings& settings, const char* option, const char* variab
   return Error{Code::invalid_config, std::string(variable) + "='" + value + "': " + wrong, "ros1"};
 }
 
-/// What every program of ROS 1 reads, as far as no option says it.
+/// Reads the variables that every ROS 1 program reads, unless an option overrides them.
 Result<void> read_environment(Settings& settings, const Options& options) {
   if (!settings.is_master && !options.own.contains("master_uri")) {
     if (auto set = set_from(settings, "master_uri", "ROS_MASTER_URI"); !set) return set.error();
   }
-  // Who listens for this machine alone is not found at the address that others know it by.
+  // A gateway that listens on a loopback address cannot be reached under the name that others use.
   if (options.own.contains("hostname") || is_loopback(options.host)) return success();
   auto set = set_from(settings, "hostname", "ROS_HOSTNAME");
   if (set && !*set) set = set_from(settings, "hostname", "ROS_IP");
@@ -79,7 +81,8 @@ Result<Settings> Settings::of(const Options& options) {
   if (auto set = set_all(settings, setters(), options, "ros1"); !set) return set.error();
   if (settings.is_master && options.own.contains("master_uri")) {
     return Error{Code::invalid_config,
-                 "options master=true and master_uri exclude each other: a graph has one master",
+                 "options master=true and master_uri exclude each other, because a graph has one "
+                 "master. Remove one",
                  "ros1"};
   }
   if (auto read = read_environment(settings, options); !read) return read.error();
@@ -89,7 +92,8 @@ Result<Settings> Settings::of(const Options& options) {
     settings.node_port = options.port;
   }
   if (options.tls || !options.tokens.empty()) {
-    return Error{Code::unsupported, "ROS 1 knows neither TLS nor tokens", "ros1"};
+    return Error{Code::unsupported, "ROS 1 supports neither TLS nor tokens. Remove these options",
+                 "ros1"};
   }
   if (settings.hostname.empty()) settings.hostname = default_hostname(options.host);
   return settings;

@@ -11,7 +11,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The options of ros1.hpp, checked. The one place that reads the environment of ROS.
+/// The checked options of ros1.hpp. Only this file reads the environment variables of ROS.
 struct Settings {
   bool is_master = false;
   std::uint16_t master_port = 11311;
@@ -27,7 +27,7 @@ struct Settings {
   Patterns rosparams{"*"};
   Duration call_timeout = Duration::from_seconds(60);
 
-  /// Errors: invalid_config, which names the option or the variable and what it may be.
+  /// Errors: invalid_config, with the name of the option or variable and its valid values.
   static Result<Settings> of(const Options& options);
 };
 

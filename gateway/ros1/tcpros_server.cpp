@@ -15,22 +15,22 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-/// Until a client has said what it wants.
+/// Timeout for a client that has not sent its header.
 constexpr Duration kPatience = Duration::from_seconds(10);
-/// Before a connection for one call is ended whose client does not end it. A client of roscpp
-/// starts to read only when its request is written: an end that comes with the answer may come
-/// before that, and then the call fails.
+/// Delay before the server closes a connection for a single call that the client left open. A
+/// roscpp client starts to read only after it has written its request. If the connection closed
+/// together with the reply, the close could arrive first, and the call would fail.
 constexpr Duration kGrace = Duration::from_seconds(1);
-/// Requests of one client that wait for the one before.
+/// Maximum number of waiting requests of one client.
 constexpr std::size_t kMaxRequests = 64;
-/// A node has one for each topic.
+/// A node has one connection per topic.
 constexpr std::size_t kConnectionsPerClient = 32;
 
 }  // namespace
 
 class Incoming;
 
-// The tables that connections look into. What they hold is changed by the gateway's own thread.
+// The tables that connections read. The gateway's own thread changes them.
 class TcprosServer::Shared {
  public:
   explicit Shared(Context its_place) : context(std::move(its_place)) {}
@@ -49,7 +49,7 @@ class TcprosServer::Shared {
   std::int32_t last_id = 0;
 };
 
-// One connection from outside: a header, then either nothing, for one who subscribes, or requests.
+// One incoming connection: a header, then nothing from a subscriber, or requests from a client.
 class Incoming final : public std::enable_shared_from_this<Incoming> {
  public:
   using Shared = TcprosServer::Shared;
@@ -97,7 +97,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   }
 
  private:
-  // EncodedMessage before phase_ says so, and read only after: name_, client_.
+  // name_ and client_ are written before phase_ changes, and read only after that.
   enum class Phase : std::uint8_t { header, subscriber, client };
 
   Result<net::Measured> measure(std::span<const std::byte> bytes) const {
@@ -111,7 +111,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
       case Phase::header:
         return open(unit.bytes().subspan(4));
       case Phase::subscriber:
-        return;  // has nothing to say
+        return;  // a subscriber sends no data
       case Phase::client:
         return request(unit);
     }
@@ -162,7 +162,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
           for (std::size_t at = 0; at < dropped; ++at) facade.count(client, "queue", name);
         });
     if (!subscription) {
-      // Too late for an error: it would be taken for a message.
+      // Too late for an error header: the subscriber would take it for a message.
       shared_->context.facade.count(client_, to_string(subscription.error().code),
                                     subscription.error().message);
       return stream_->close();
@@ -193,7 +193,8 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     if (!is_offered(shared_->services)) stream_->close();
   }
 
-  // Whoever withdraws it closes those that have a phase by then.
+  // The thread that withdraws a name closes the connections that have a phase by then. This check
+  // covers the others.
   template <typename Table>
   [[nodiscard]] bool is_offered(const Table& table) const {
     const std::lock_guard lock(shared_->mutex);
@@ -204,7 +205,9 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     {
       const std::lock_guard lock(mutex_);
       if (requests_.size() >= kMaxRequests) {
-        return refuse("overloaded", name_ + ": too many requests without waiting for answers");
+        return refuse(
+            "overloaded",
+            name_ + ": too many requests wait for a reply. Wait for replies before sending more");
       }
       requests_.push_back(unit);
       if (std::exchange(asking_, true)) return;
@@ -212,7 +215,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     ask();
   }
 
-  // Answers come in the order of the requests: one after the other.
+  // Replies are sent in the order of the requests, so the calls run one after another.
   void ask() {
     Buffer next;
     {
@@ -236,9 +239,10 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   void answer(Result<Buffer> answer) {
     const bool fits = answer && answer->size() <= shared_->context.options.max_message;
     if (answer && !fits) {
-      answer =
-          Error{Code::overloaded,
-                "the answer has " + std::to_string(answer->size()) + " bytes, too many", name_};
+      answer = Error{Code::overloaded,
+                     "the reply has " + std::to_string(answer->size()) +
+                         " bytes, more than the limit. Raise --max-message",
+                     name_};
     }
     if (!answer) shared_->context.facade.count(client_, "call", answer.error().message);
     stream_->send(
@@ -246,7 +250,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
         fits ? reply_frame(true, std::move(*answer))
              : reply_frame(false, Buffer::copy_of(std::string_view(answer.error().to_string()))));
     if (!persistent_) return finish_soon();
-    ask();  // no deeper than kMaxRequests, if the graph refuses all of them at once
+    ask();  // recursion is bounded by kMaxRequests, even if the graph refuses all calls at once
   }
 
   void finish_soon() {
@@ -308,7 +312,7 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context)
   callbacks.refused = [weak = std::weak_ptr(shared)](const net::Connection& connection) {
     if (const auto found = weak.lock()) {
       found->context.facade.count({connection.peer, found->context.group}, "clients",
-                                  "too many connections");
+                                  "too many connections. Raise --max-clients");
     }
   };
   auto listener =

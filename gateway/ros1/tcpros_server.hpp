@@ -14,21 +14,23 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What all connections of one gateway have in common.
+/// The context that all connections of one gateway share.
 struct Context {
   GraphFacade& facade;
   net::Loops& loops;  ///< of the connections
   LoanBudget& loan_budget;
-  std::string node;   ///< "/hyphos", our name in the graph of ROS
-  std::string group;  ///< of the clients: the graph of ROS they are all in
+  std::string node;   ///< "/hyphos", the gateway's name in the ROS graph
+  std::string group;  ///< group of all clients: their ROS graph
   Options options;
-  Duration call_timeout = Duration::from_seconds(60);  ///< of a service, each way
+  /// timeout of a service call in each direction
+  Duration call_timeout = Duration::from_seconds(60);
 };
 
-/// The port at which other nodes fetch what we publish and call what we serve. Each subscriber has
-/// an outlet of its own, so that it gets latched values and slows nobody.
+/// The port at which other nodes subscribe to the gateway's topics and call its services. Each
+/// subscriber has its own client subscription, so that it gets latched values and delays no other
+/// subscriber.
 ///
-/// Thread-safe. The loops of `place`, which outlives the server, have to end before it.
+/// Thread-safe. `place` must outlive the server. The loops of `place` must end before the server.
 class TcprosServer {
  public:
   /// Errors: as net::Listener::open().
@@ -39,10 +41,10 @@ class TcprosServer {
 
   [[nodiscard]] std::uint16_t port() const;
 
-  /// Again, if it is `latched` now or not any more.
+  /// Call it again when `latched` changes.
   void offer_topic(const std::string& topic, const TypeInfo& type, bool latched);
   void offer_service(const std::string& service, const ServiceTypeInfo& type);
-  /// Closes the connections of those that have it.
+  /// Closes the connections that use it.
   void withdraw_topic(const std::string& topic);
   void withdraw_service(const std::string& service);
 

@@ -8,7 +8,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-/// How long the graph may show a publisher that has ended.
+/// Maximum time for which the graph may still show a publisher that has ended.
 constexpr Duration kLag = Duration::from_seconds(3);
 
 }  // namespace
@@ -178,9 +178,11 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
 }
 
 void TopicsOut::leave_out(const TopicInfo& info) {
-  const bool hidden = info.topic.find("/_") != std::string::npos;  // as of parameters
+  // such as the channels of parameters
+  const bool hidden = info.topic.find("/_") != std::string::npos;
   if (hidden || !logged_.first("left out " + info.topic + " " + info.carries)) return;
-  const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
+  const std::string why = info.type.empty() ? "which has no corresponding ROS type"
+                                            : "and its name is not a valid ROS name";
   context_.facade.note({.name = "ros1 " + info.topic},
                        info.type.empty() ? "no_counterpart" : "unsupported",
                        "the channel is left out: it carries " +

@@ -16,18 +16,20 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Topics of ROS that become channels: whatever others publish there. Of the calls' thread.
+/// ROS topics that become channels: topics that other ROS nodes publish. Belongs to the call
+/// thread.
 class TopicsIn {
  public:
   TopicsIn(const Context& context, net::Loop& calls, const Member& member, Patterns which);
 
-  /// Subscribes to what is new, again where the master has forgotten it, and ends what is gone.
+  /// Subscribes to new topics, subscribes again if the master has forgotten it, and ends
+  /// subscriptions to topics that are gone.
   void look(const GraphState& state);
-  /// The master says who publishes a topic now.
+  /// The master reports the present publishers of a topic.
   void publishers(const std::string& topic, const Value& uris);
   void stop();
 
-  /// The names under which the publishers of a topic are known in the graph, or were just now.
+  /// The names of a topic's publishers in the graph, including publishers that ended recently.
   [[nodiscard]] std::set<std::string> clients(std::string_view topic) const;
   [[nodiscard]] std::map<std::string, std::string> types() const;  ///< by topic
   [[nodiscard]] std::vector<ConnectionInfo> connections() const;
@@ -51,13 +53,13 @@ class TopicsIn {
   const Member& member_;
   const Patterns which_;
   std::map<std::string, Subscription, std::less<>> subscriptions_;
-  /// When publishers ended, by topic and name: the graph may show them for a while.
+  /// End times of publishers, by topic and name. The graph may show them for a while.
   std::map<std::string, std::map<std::string, Time>, std::less<>> ended_;
   LogOnce logged_;
 };
 
-/// Channels that become topics of ROS: what others than the publishers of ROS put there. Of the
-/// calls' thread.
+/// Channels that become ROS topics: channels with publishers outside the ROS graph. Belongs to the
+/// call thread.
 class TopicsOut {
  public:
   TopicsOut(const Context& context, const Member& member, TcprosServer& server, Patterns which);
@@ -65,18 +67,18 @@ class TopicsOut {
   void look(const GraphState& state, const TopicsIn& in);
   void stop();
 
-  /// By topic, as ROS 1 has them.
+  /// ROS 1 types by topic.
   [[nodiscard]] const std::map<std::string, std::string>& types() const { return names_; }
 
  private:
-  /// Once for each.
+  /// Reports each channel once.
   void leave_out(const TopicInfo& info);
   struct Offer {
     std::string type;  ///< of the channel
     bool latched = false;
   };
 
-  /// False if ROS 1 has no such type.
+  /// Returns false if ROS 1 has no such type.
   bool offer(const std::string& topic, const Offer& wanted);
   void enroll(const std::string& topic);
   void end(const std::string& topic);
@@ -86,14 +88,14 @@ class TopicsOut {
   TcprosServer& server_;
   const Patterns which_;
   std::map<std::string, Offer> offered_;      ///< by topic
-  std::map<std::string, std::string> names_;  ///< what ROS 1 calls their types
+  std::map<std::string, std::string> names_;  ///< names of their types in ROS 1
   std::set<std::string> registered_;
   std::set<std::string> registering_;
   LogOnce logged_;
 };
 
-/// A type by the name ROS 1 has for it, as far as the graph knows it: "std_msgs/String" also of
-/// "std_msgs/msg/String". Errors: not_found, unsupported (ROS 1 has no md5 for it).
+/// A type under its ROS 1 name, if the graph knows it: "std_msgs/String" also for
+/// "std_msgs/msg/String". Errors: not_found, unsupported (ROS 1 has no md5sum for it).
 [[nodiscard]] Result<TypeInfo> type_of(const GraphFacade& facade, const std::string& name);
 
 }  // namespace hyphos::gateway::ros1

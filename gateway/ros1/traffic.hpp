@@ -6,7 +6,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// What went over a connection of TCPROS: for `rosnode info`. Thread-safe.
+/// Statistics of a TCPROS connection, for `rosnode info`. Thread-safe.
 struct Traffic {
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> bytes{0};
@@ -18,13 +18,13 @@ struct Traffic {
   }
 };
 
-/// A connection as others see it.
+/// A connection, as other nodes see it.
 struct ConnectionInfo {
   std::int32_t id = 0;
   std::string topic;
-  std::string peer;      ///< of a publication the subscriber's name, else the publisher's URI
+  std::string peer;      ///< for a publication the subscriber's name, otherwise the publisher's URI
   std::string address;   ///< "127.0.0.1:41552"
-  bool inbound = false;  ///< messages come in
+  bool inbound = false;  ///< messages arrive on it
   bool connected = false;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;

@@ -11,19 +11,19 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Bytes that XML-RPC carries as base64.
+/// Bytes that XML-RPC encodes as base64.
 struct Binary {
   std::string bytes;
   bool operator==(const Binary&) const = default;
 };
 
-/// An ISO 8601 time as it was written: XML-RPC knows no zone, so that it means no instant.
+/// An ISO 8601 time as it was written. XML-RPC has no time zone, so it is not a definite instant.
 struct DateTime {
   std::string text;
   bool operator==(const DateTime&) const = default;
 };
 
-/// What XML-RPC can say: arguments and results of ROS 1's calls, and parameters.
+/// A value of XML-RPC: arguments and results of ROS 1's calls, and parameters.
 class Value {
  public:
   using Array = std::vector<Value>;
@@ -49,7 +49,7 @@ class Value {
   [[nodiscard]] T* get_if() {
     return std::get_if<T>(&held_);
   }
-  /// The text of a string, else an empty one.
+  /// The content of a string value. Empty for other types.
   [[nodiscard]] const std::string& text() const {
     static const std::string none;
     const auto* found = get_if<std::string>();
@@ -66,10 +66,10 @@ class Value {
   std::variant<bool, std::int32_t, double, std::string, Binary, DateTime, Array, Struct> held_;
 };
 
-/// About as many bytes as it takes in memory.
+/// The approximate size in memory, in bytes.
 [[nodiscard]] std::size_t memory_of(const Value& value);
 
-/// An array of these; also of a single array, which braces may take for the array itself.
+/// An array of the items. It also works for a single array, which braces could copy instead.
 template <typename... Items>
 [[nodiscard]] Value::Array list_of(Items&&... items) {
   Value::Array array;

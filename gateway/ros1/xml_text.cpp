@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// The length of the UTF-8 character at the beginning of `text`; 0 if there is none that XML takes.
+// The length of the UTF-8 character at the start of `text`. 0 if XML cannot hold it.
 std::size_t character(std::string_view text) {
   char32_t code = 0;
   const std::size_t length = first_character(text, code);
@@ -36,7 +36,7 @@ void append_escaped(std::string& out, std::string_view text) {
         break;
       case '\r':
         out += "&#13;";
-        break;  // else the end of a line becomes \n
+        break;  // otherwise a parser converts it to \n
       default:
         out += length == 0 ? kReplacement : text.substr(0, length);
     }

@@ -13,7 +13,7 @@ namespace {
 
 Error corrupt(std::string message) { return {Code::corrupt, std::move(message), "XML-RPC"}; }
 
-// A text may come in pieces: CDATA, or a comment in between.
+// A text may have several pieces: CDATA, or text around a comment.
 std::string text_of(const pugi::xml_node& node) {
   std::string text;
   for (const pugi::xml_node part : node.children()) {
@@ -63,7 +63,7 @@ Result<Value> struct_of(const pugi::xml_node& node, int depth) {
   Value::Struct members;
   for (const pugi::xml_node member : node.children("member")) {
     const pugi::xml_node item = member.child("value");
-    if (!item) return corrupt("a <member> without <value>");
+    if (!item) return corrupt("a <member> has no <value>");
     Result<Value> value = value_of(item, depth);
     if (!value) return value;
     members.insert_or_assign(text_of(member.child("name")), std::move(*value));
@@ -86,14 +86,14 @@ Result<Value> scalar_of(std::string_view type, std::string text) {
   } else if (type == "dateTime.iso8601") {
     return Value(DateTime{std::string(trimmed(text))});
   } else {
-    return corrupt("a value of the unknown type <" + std::string(type.substr(0, 40)) + ">");
+    return corrupt("a value has the unknown type <" + std::string(type.substr(0, 40)) + ">");
   }
-  return corrupt("'" + text.substr(0, 40) + "' is no <" + std::string(type) + ">");
+  return corrupt("'" + text.substr(0, 40) + "' is not a valid <" + std::string(type) + ">");
 }
 
 Result<Value> value_of(const pugi::xml_node& node, int depth) {
   if (depth > kMaxXmlDepth) {
-    return corrupt("values in values deeper than " + std::to_string(kMaxXmlDepth));
+    return corrupt("values are nested deeper than " + std::to_string(kMaxXmlDepth));
   }
   const pugi::xml_node typed = first_element(node);
   if (!typed) return Value(text_of(node));
@@ -105,8 +105,9 @@ Result<Value> value_of(const pugi::xml_node& node, int depth) {
 
 Result<pugi::xml_node> root_of(pugi::xml_document& document, std::string_view xml,
                                const char* name) {
-  if (xml.size() > kMaxXml) return corrupt("more than " + std::to_string(kMaxXml) + " bytes");
-  // pugixml expands no entities of documents' own, so that none can grow.
+  if (xml.size() > kMaxXml)
+    return corrupt("the document has more than " + std::to_string(kMaxXml) + " bytes");
+  // pugixml does not expand entities that a document defines, so none can grow.
   constexpr unsigned kFlags =
       pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_ws_pcdata;
   const pugi::xml_parse_result parsed =
@@ -115,7 +116,7 @@ Result<pugi::xml_node> root_of(pugi::xml_document& document, std::string_view xm
     return corrupt(std::string(parsed.description()) + " at byte " + std::to_string(parsed.offset));
   }
   const pugi::xml_node root = document.child(name);
-  if (!root) return corrupt("no <" + std::string(name) + ">");
+  if (!root) return corrupt("the document has no <" + std::string(name) + ">");
   return root;
 }
 
@@ -183,7 +184,7 @@ Result<RpcCall> parse_call(std::string_view xml) {
   const Result<pugi::xml_node> root = root_of(document, xml, "methodCall");
   if (!root) return root.error();
   RpcCall call{std::string(trimmed(text_of(root->child("methodName")))), {}};
-  if (call.method.empty()) return corrupt("a call without <methodName>");
+  if (call.method.empty()) return corrupt("the call has no <methodName>");
   for (const pugi::xml_node param : root->child("params").children("param")) {
     Result<Value> value = value_of(param.child("value"), 0);
     if (!value) return value.error();
@@ -204,11 +205,11 @@ Result<Value> parse_reply(std::string_view xml) {
     return Error{Code::io,
                  "the call was refused: " + (members != nullptr && text != members->end()
                                                  ? text->second.text()
-                                                 : std::string("it does not say why")),
+                                                 : std::string("the server gave no reason")),
                  "XML-RPC"};
   }
   const pugi::xml_node value = root->child("params").child("param").child("value");
-  if (!value) return corrupt("a reply without a value");
+  if (!value) return corrupt("the reply has no value");
   return value_of(value, 0);
 }
 

@@ -6,7 +6,7 @@ namespace hyphos::gateway::ros2 {
 
 Backlog::~Backlog() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
-    lost_({Code::disconnected, "its publisher has gone while it waited for room", ""});
+    lost_({Code::disconnected, "the publisher ended while this message waited for room", ""});
   }
 }
 
@@ -19,7 +19,7 @@ bool Backlog::publish(const std::shared_ptr<ClientPublisher>& publisher,
   }
   if (messages_.size() >= depth_) {
     messages_.pop_front();
-    lost_({Code::overloaded, "there was no room in the channel for it and newer ones", ""});
+    lost_({Code::overloaded, "the channel had no room for this message and newer ones", ""});
   }
   const Buffer kept = within.empty() ? Buffer::copy_of(message) : within;
   messages_.push_back({publisher, within.empty() ? kept.bytes() : message, kept});

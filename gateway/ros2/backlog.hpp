@@ -12,11 +12,11 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// The messages of one topic on their way into a channel that makes its publishers wait. DDS has no
-/// way to hold one up, so the newest wait here instead of its threads. Thread-safe.
+/// The messages of one topic on their way into a channel that blocks its publishers. DDS cannot
+/// pause a publisher, so the newest messages wait here instead of the threads of DDS. Thread-safe.
 class Backlog {
  public:
-  /// Of each message that is lost; called under the lock.
+  /// Called under the lock for each lost message.
   using Lost = std::function<void(const Error&)>;
 
   Backlog(std::size_t depth, Lost lost) : depth_(depth), lost_(std::move(lost)) {}
@@ -24,11 +24,12 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  /// Publishes it after all before it. `within`: as for ClientPublisher::publish(). True if
-  /// something began to wait: drain() has to be called from time to time.
+  /// Publishes a message after all earlier ones. `within`: as for ClientPublisher::publish().
+  /// Returns true if a message started to wait. The caller must then call drain() from time to
+  /// time.
   bool publish(const std::shared_ptr<ClientPublisher>& publisher,
                std::span<const std::byte> message, const Buffer& within);
-  /// True while something waits.
+  /// Returns true while messages wait.
   bool drain();
 
  private:
@@ -38,15 +39,16 @@ class Backlog {
     Buffer within;
   };
 
-  /// Under mutex_.
+  /// Requires mutex_.
   void pass(const std::shared_ptr<ClientPublisher>& publisher, std::span<const std::byte> message,
             const Buffer& within);
 
   const std::size_t depth_;
   const Lost lost_;
-  std::mutex mutex_;                       // guards what follows
-  std::shared_ptr<ClientPublisher> full_;  // keeps a message; null: nothing waits
-  std::deque<Message> messages_;           // behind it
+  std::mutex mutex_;  // guards the members below
+  // the client publisher that keeps a message, or null if no message waits
+  std::shared_ptr<ClientPublisher> full_;
+  std::deque<Message> messages_;  // the messages after it
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -5,14 +5,13 @@
 #include "gateway/ros2/call_header.hpp"
 #include "gateway/ros2/endpoint.hpp"
 
-/// How requests and replies of services find each other. Fast DDS tells it beside the message, by
-/// what it calls a related sample identity; Cyclone DDS, which has no such thing, begins the
-/// message with a number of the client and one of the call. Who it is that speaks is seen by its
-/// GUID.
+/// The matching of requests and replies of services. Fast DDS sends a "related sample identity"
+/// beside the message. Cyclone DDS has no such field: its messages begin with a number of the
+/// client and a number of the call. The GUID of the sender shows the implementation.
 namespace hyphos::gateway::ros2 {
 
-/// In the user data of both endpoints of a client of Cyclone DDS, so that a server knows which of
-/// the readers of its answers is the client's, and waits until it has found it.
+/// A key in the user data of both endpoints of a Cyclone DDS client. A server uses it to find the
+/// client's reader of replies, and waits until it has discovered that reader.
 inline constexpr std::string_view kClientId = "clientid";
 
 [[nodiscard]] bool is_cyclone(const GUID_t& guid);

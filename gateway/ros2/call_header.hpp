@@ -8,7 +8,7 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// What requests and replies of Cyclone DDS begin with, after the encapsulation.
+/// The start of requests and replies of Cyclone DDS, after the encapsulation header.
 struct CallHeader {
   std::uint64_t client = 0;
   std::int64_t call = 0;
@@ -16,10 +16,10 @@ struct CallHeader {
   bool operator==(const CallHeader&) const = default;
 };
 
-/// The message without its header; nothing if it is too short.
+/// Splits a message into header and body. nullopt if it is too short.
 [[nodiscard]] std::optional<CallHeader> take_header(std::span<const std::byte> message,
                                                     std::vector<std::byte>& body);
-/// `message` has at least its encapsulation.
+/// `message` must have at least its encapsulation header.
 [[nodiscard]] std::vector<std::byte> put_header(const CallHeader& header,
                                                 std::span<const std::byte> message);
 

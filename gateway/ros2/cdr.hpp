@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-/// XCDR1 of ROS 2, for the few types that the gateway writes and reads itself.
+/// XCDR1 as ROS 2 uses it, for the few types that the gateway writes and reads itself.
 namespace hyphos::gateway::ros2 {
 
 static_assert(std::endian::native == std::endian::little);
@@ -30,7 +30,7 @@ class CdrWriter {
     bytes_.insert(bytes_.end(), bytes, bytes + value.size());
     bytes_.push_back(std::byte{0});
   }
-  /// The number of elements of the list that follows.
+  /// Writes the number of elements of the list that follows.
   void count(std::size_t value) { number(static_cast<std::uint32_t>(value)); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -77,7 +77,7 @@ class CdrReader {
     at_ += size;
     return {data, size - 1};
   }
-  /// The number of elements, of at least one byte each; 0 if the rest is too short for them.
+  /// The number of elements, of at least one byte each. 0 if the remaining bytes are too few.
   std::size_t count() {
     const std::size_t claimed = number<std::uint32_t>();
     if (failed_ || claimed > bytes_.size() - at_) {

@@ -16,36 +16,36 @@ namespace hyphos::gateway::ros2 {
 class Discovery;
 class NodeGraph;
 
-/// What every part of the gateway stands on. Outlives them.
+/// The context that all parts of the gateway share. It outlives them.
 struct Context {
   GraphFacade& facade;
   const Settings& settings;
   std::shared_ptr<Participant> participant;
   const NodeGraph* nodes;
   const Discovery* discovery;
-  /// Something is different: look again soon. Does not block.
+  /// Requests a new look soon, because the state has changed. Does not block.
   std::function<void()> wake;
-  /// Messages wait for room: see whether there is some from time to time. Does not block.
+  /// Requests regular attempts to publish waiting messages. Does not block.
   std::function<void()> drain;
 };
 
-/// What comes of a topic or service of ROS is its client. All are one group: programs of ROS hear
-/// each other without us.
+/// The client of a topic or service that comes from ROS. All are in one group, because ROS programs
+/// receive each other's messages directly.
 [[nodiscard]] inline Client client_of(const std::string& name) {
   return {.name = "ros2 " + name, .group = "ros2"};
 }
 [[nodiscard]] inline bool is_client(const std::string& name) { return name.starts_with("ros2 "); }
 
-/// What could not be opened, so that it is told once and tried again from time to time. Of one
-/// thread.
+/// Items that could not be opened. Each is logged once, and tried again from time to time. For use
+/// in one thread.
 class FailedOpens {
  public:
-  /// False for a while after it has failed.
+  /// Returns false for a while after a failure.
   [[nodiscard]] bool may_try(const std::string& what) const {
     const auto found = next_.find(what);
     return found == next_.end() || found->second <= monotonic_now();
   }
-  /// True the first time.
+  /// Returns true on the first failure.
   bool failed(const std::string& what) {
     return next_.insert_or_assign(what, monotonic_now() + Duration::from_seconds(5)).second;
   }
@@ -55,7 +55,7 @@ class FailedOpens {
   std::map<std::string, Time> next_;
 };
 
-/// Tells its RIHS01 hash, which others compare; empty if the types have none.
+/// Formats the RIHS01 hash of a type, which other participants compare. Empty if the type has none.
 [[nodiscard]] inline std::string user_data_of_type(const GraphFacade& facade,
                                                    const std::string& type) {
   const auto known = facade.type(type);

@@ -16,7 +16,7 @@ namespace {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
-/// Rounded up, so that it promises no more than the writer does; 0: none.
+/// Rounded up, so that the result never promises more than the writer does. 0: no promise.
 std::int64_t whole_ms(const eprosima::fastrtps::Duration_t& period) {
   if (period == eprosima::fastrtps::c_TimeInfinite) return 0;
   return (period.to_ns() + 999'999) / 1'000'000;
@@ -34,7 +34,7 @@ Remote remote_of(const ProxyData& data) {
   remote.qos.lease_ms = whole_ms(data.m_qos.m_liveliness.lease_duration);
   remote.qos.exclusive = data.m_qos.m_ownership.kind == dds::EXCLUSIVE_OWNERSHIP_QOS;
   remote.qos.partitions = data.m_qos.m_partition.getNames();
-  const auto& forms = data.m_qos.representation.m_value;  // none: XCDR1
+  const auto& forms = data.m_qos.representation.m_value;  // empty: XCDR1
   remote.qos.xcdr1 = forms.empty() || std::find(forms.begin(), forms.end(),
                                                 dds::XCDR_DATA_REPRESENTATION) != forms.end();
   const auto& told = data.m_qos.m_userData.data_vec();

@@ -14,12 +14,12 @@ namespace hyphos::gateway::ros2 {
 
 using eprosima::fastrtps::rtps::GuidPrefix_t;
 
-/// A writer or reader of somebody else.
+/// A writer or reader of another participant.
 struct Remote {
   std::string topic;
   std::string type;
   Qos qos;
-  std::string client_id;  ///< a client of a service tells it of both its endpoints; mostly empty
+  std::string client_id;  ///< announced by a service client for both endpoints, mostly empty
 };
 
 using Remotes = std::map<GUID_t, Remote>;
@@ -29,15 +29,16 @@ struct DomainState {
   Remotes readers;
 };
 
-/// What DDS has discovered of a domain. Thread-safe.
+/// The entities that DDS has discovered in a domain. Thread-safe.
 class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener {
  public:
-  /// `changed` is called in threads of DDS, and must not block.
+  /// `changed` is called in threads of DDS and must not block.
   explicit Discovery(std::function<void()> changed) : changed_(std::move(changed)) {}
   [[nodiscard]] DomainState state() const;
-  /// When the participant of this entity was discovered; now if it is not there.
+  /// The time at which the participant of this entity was discovered. The present time if it is
+  /// unknown.
   [[nodiscard]] Time known_since(const GUID_t& guid) const;
-  /// Of a writer or reader; empty if it announces none or is unknown.
+  /// The client id of a writer or reader. Empty if it announces none or is unknown.
   [[nodiscard]] std::string client_id(const GUID_t& guid) const;
   /// True for a reader that requests no retransmission.
   [[nodiscard]] bool is_best_effort(const GUID_t& reader) const;
@@ -51,9 +52,9 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
                                eprosima::fastrtps::rtps::ReaderDiscoveryInfo&& info) override;
 
   const std::function<void()> changed_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   DomainState state_;
-  std::map<GuidPrefix_t, Time> participants_;  ///< since when
+  std::map<GuidPrefix_t, Time> participants_;  ///< discovery time of each
 };
 
 }  // namespace hyphos::gateway::ros2

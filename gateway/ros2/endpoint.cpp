@@ -14,7 +14,8 @@ namespace rtps = eprosima::fastrtps::rtps;
 /// The delay before a reader requests a lost message: only heartbeats announce it. The default of
 /// DDS, 3 s, stops a large message for as long, and a writer keeps only its last few messages.
 const eprosima::fastrtps::Duration_t kHeartbeat(0.02);
-/// A paced message takes its time. Below a second: Fast DDS gives the kernel microseconds.
+/// A paced message takes time. The value must be below one second, because Fast DDS passes only the
+/// microseconds to the kernel.
 const eprosima::fastrtps::Duration_t kMostBlocking(0.9);
 
 template <class DdsQos>
@@ -68,7 +69,7 @@ Result<void> Reader::open(const EndpointSpec& spec) {
   reader_ = participant_->subscriber()->create_datareader(*topic, qos, this, mask);
   if (reader_ == nullptr) {
     participant_->give_back_topic(topic_);
-    return Error{Code::io, "Fast DDS could not create a reader", topic_};
+    return Error{Code::io, "Fast DDS could not create a reader of the topic", topic_};
   }
   guid_ = reader_->guid();
   return success();
@@ -91,7 +92,7 @@ std::size_t Reader::matched() const {
 }
 
 void Reader::on_data_available(dds::DataReader* reader) {
-  // `hearing_` is not held while DDS is asked: DDS may hold its own lock around this call.
+  // `hearing_` is not held during calls of DDS, because DDS may hold its own lock around this call.
   RawSample sample;
   {
     const std::lock_guard lock(hearing_);
@@ -105,7 +106,7 @@ void Reader::on_data_available(dds::DataReader* reader) {
     if (!hear_) return;
     hear_({sample.bytes, sample.within, sample.too_large, info});
   }
-  sample.within = {};  // it is others' now
+  sample.within = {};  // other owners may hold it now
   const std::lock_guard lock(hearing_);
   spare_ = std::move(sample);
 }
@@ -137,7 +138,7 @@ Result<void> Writer::open(const EndpointSpec& spec) {
   auto* const writer = participant_->publisher()->create_datawriter(*topic, qos, this, mask);
   if (writer == nullptr) {
     participant_->give_back_topic(topic_);
-    return Error{Code::io, "Fast DDS could not create a writer", topic_};
+    return Error{Code::io, "Fast DDS could not create a writer of the topic", topic_};
   }
   guid_ = writer->guid();
   const std::unique_lock lock(writing_);
@@ -148,7 +149,7 @@ Result<void> Writer::open(const EndpointSpec& spec) {
 void Writer::close() {
   dds::DataWriter* writer = nullptr;
   {
-    const std::unique_lock lock(writing_);  // nobody writes any more
+    const std::unique_lock lock(writing_);  // no write is in progress any more
     writer = std::exchange(writer_, nullptr);
   }
   if (writer == nullptr) return;
@@ -164,20 +165,23 @@ Result<SampleIdentity> Writer::write(const EncodedMessage::Parts& message,
   sample.bytes = message[0];
   sample.behind = {message[1], message[2]};
   if (sample.bytes.size() < kEncapsulation) {
-    return Error{Code::corrupt, "a message without encapsulation", topic_};
+    return Error{Code::corrupt, "the CDR message is shorter than its 4-byte encapsulation header",
+                 topic_};
   }
   if (sample.size() > participant_->max_message()) {
     return Error{Code::overloaded,
-                 "a message of " + std::to_string(sample.size()) + " bytes, where at most " +
-                     std::to_string(participant_->max_message()) + " are sent",
+                 "the message has " + std::to_string(sample.size()) +
+                     " bytes, more than the limit of " +
+                     std::to_string(participant_->max_message()) + ". Raise --max-message",
                  topic_};
   }
   rtps::WriteParams params;
   params.related_sample_identity(related);
   const std::shared_lock lock(writing_);
-  if (writer_ == nullptr) return Error{Code::disconnected, "closed", topic_};
+  if (writer_ == nullptr)
+    return Error{Code::disconnected, "the writer of the topic is closed. Open it again", topic_};
   if (!writer_->write(&sample, params)) {
-    return Error{Code::io, "Fast DDS could not send it", topic_};
+    return Error{Code::io, "Fast DDS could not send the message", topic_};
   }
   return params.sample_identity();
 }

@@ -27,7 +27,7 @@ class Participant;
 using eprosima::fastrtps::rtps::GUID_t;
 using eprosima::fastrtps::rtps::SampleIdentity;
 
-/// A topic of DDS and how to take part in it.
+/// A DDS topic, with the settings of an endpoint on it.
 struct EndpointSpec {
   std::string topic;  ///< "rt/chatter"
   std::string type;   ///< "std_msgs::msg::dds_::String_"
@@ -35,24 +35,24 @@ struct EndpointSpec {
   std::string user_data = {};  ///< put_user_data()
 };
 
-/// What an endpoint tells. All come in threads of DDS, and must not block.
+/// Events of an endpoint. All callbacks run in threads of DDS and must not block.
 struct EndpointEvents {
-  std::function<void()> matched;  ///< it has found others of its topic, or lost some
+  std::function<void()> matched;  ///< matched or lost endpoints of its topic
 };
 
 struct Received {
   std::span<const std::byte> bytes;  ///< valid during the call
-  const Buffer& within;              ///< where they lie, and may stay; empty: nowhere for long
-  std::size_t too_large = 0;         ///< its size, if it is larger than messages may be; no bytes
+  const Buffer& within;              ///< memory that holds them and may be kept, empty: copy them
+  std::size_t too_large = 0;  ///< size of a message above the limit, which has no bytes, 0: none
   const eprosima::fastdds::dds::SampleInfo& info;
 };
 
-/// Reads a topic. What the participant itself writes is left out. Thread-safe.
+/// Reads a topic. Messages of the participant itself are left out. Thread-safe.
 class Reader final : private eprosima::fastdds::dds::DataReaderListener {
  public:
-  /// `hear` is called one at a time.
+  /// Called for one message at a time.
   using Hear = std::function<void(const Received&)>;
-  /// Memory for a message of this size, to be received there; empty: anywhere. Does not block.
+  /// Provides memory to receive a message of this size. Empty: use any memory. Must not block.
   using Lend = std::function<WritableBuffer(std::size_t)>;
 
   Reader(std::shared_ptr<Participant> participant, Hear on_message, EndpointEvents events,
@@ -62,7 +62,7 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   Reader& operator=(const Reader&) = delete;
 
   Result<void> open(const EndpointSpec& spec);
-  /// On return nothing is being heard, and nothing will be. Not from inside `hear`.
+  /// When it returns, no callback is running, and none will. Do not call it from inside `hear`.
   void close();
   [[nodiscard]] GUID_t guid() const { return guid_; }
   [[nodiscard]] std::size_t matched() const;
@@ -79,10 +79,10 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   eprosima::fastdds::dds::DataReader* reader_ = nullptr;
   std::string topic_;
   GUID_t guid_;
-  std::mutex hearing_;           // guards the next two
+  std::mutex hearing_;           // guards the two members below
   Hear hear_;                    // null: closed
   RawSample spare_;              // memory for the next message
-  mutable std::mutex matching_;  // guards what follows
+  mutable std::mutex matching_;  // guards the members below
   std::set<GUID_t> matched_;
 };
 
@@ -96,9 +96,9 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
 
   Result<void> open(const EndpointSpec& spec);
   void close();
-  /// Sends in this thread. `related`: what it answers, or where the answer is to go. Returns what
-  /// the message is known by. Errors: disconnected (closed), overloaded (too large), corrupt (no
-  /// CDR), io.
+  /// Sends in the calling thread. `related` is the message to which this one replies, or the reader
+  /// of the reply. Returns the identity of the message. Errors: disconnected (closed), overloaded
+  /// (too large), corrupt (not CDR), io.
   Result<SampleIdentity> write(std::span<const std::byte> message,
                                const SampleIdentity& related = SampleIdentity::unknown()) {
     return write(EncodedMessage::Parts{message}, related);
@@ -108,7 +108,7 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   [[nodiscard]] GUID_t guid() const { return guid_; }
   [[nodiscard]] std::size_t matched() const;
   [[nodiscard]] bool matches(const GUID_t& reader) const;
-  /// The readers that hear it.
+  /// The readers that match this writer.
   [[nodiscard]] std::set<GUID_t> readers() const;
 
  private:
@@ -120,9 +120,9 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   const EndpointEvents events_;
   std::string topic_;
   GUID_t guid_;
-  std::shared_mutex writing_;  // guards the next
+  std::shared_mutex writing_;  // guards the member below
   eprosima::fastdds::dds::DataWriter* writer_ = nullptr;
-  mutable std::mutex matching_;  // guards what follows
+  mutable std::mutex matching_;  // guards the members below
   std::set<GUID_t> matched_;
 };
 

@@ -42,7 +42,7 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Once something does not fit, everything is 0 and `failed()`.
+/// After the first value that does not fit, all values are 0 and failed() is true.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, GidSize size)
@@ -58,7 +58,8 @@ class Reader {
   [[nodiscard]] bool at_end() const { return !failed_ && bytes_.size() - at_ <= 3; }
 
   std::uint32_t number() {
-    const std::size_t start = (at_ + 3) / 4 * 4;  // the encapsulation is as long as a number
+    // alignment is unaffected, because the encapsulation header has the size of a number
+    const std::size_t start = (at_ + 3) / 4 * 4;
     if (!reach(start + 4 - at_)) return 0;
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -89,7 +90,7 @@ class Reader {
     for (Gid& value : values) value = gid();
     return values;
   }
-  /// How many elements of at least `least` bytes there are; 0 if there cannot be that many.
+  /// The number of elements of at least `least` bytes. 0 if that many cannot fit.
   std::size_t count(std::size_t least) {
     const std::size_t claimed = number();
     return claimed <= (bytes_.size() - at_) / least ? claimed : fail<std::size_t>();
@@ -115,7 +116,7 @@ class Reader {
 };
 
 std::optional<ParticipantEntities> read_as(std::span<const std::byte> bytes, GidSize size) {
-  constexpr std::size_t kLeastNode = 4 * 4 + 2;  // four lengths, two texts of nothing
+  constexpr std::size_t kLeastNode = 4 * 4 + 2;  // four lengths, two empty strings
   Reader reader(bytes, size);
   ParticipantEntities entities;
   entities.gid = reader.gid();

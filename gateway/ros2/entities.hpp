@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-/// What nodes tell of themselves on "ros_discovery_info":
-/// rmw_dds_common/msg/ParticipantEntitiesInfo in XCDR1. Pure functions over bytes.
+/// The announcements of nodes on "ros_discovery_info": rmw_dds_common/msg/ParticipantEntitiesInfo
+/// in XCDR1. Pure functions over bytes.
 namespace hyphos::gateway::ros2 {
 
-/// The GUID of an entity of DDS: 12 bytes of its participant and 4 of its own.
+/// The GUID of a DDS entity: 12 bytes for its participant and 4 for itself.
 using Gid = std::array<std::uint8_t, 16>;
 
 /// Up to Humble, a Gid is 24 bytes on the wire, of which 8 are 0.
@@ -32,7 +32,7 @@ struct ParticipantEntities {
 
 [[nodiscard]] std::vector<std::byte> write_entities(const ParticipantEntities& entities,
                                                     GidSize size);
-/// Of either size, `likely` first; nothing if it is neither.
+/// Reads either size, `likely` first. nullopt if neither fits.
 [[nodiscard]] std::optional<ParticipantEntities> read_entities(std::span<const std::byte> bytes,
                                                                GidSize likely);
 

@@ -10,7 +10,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-/// The time that a ROS node may take to announce its endpoints.
+/// Time limit for a ROS node to announce its endpoints.
 constexpr Duration kIntroduction = Duration::from_seconds(3);
 /// The suffix of the key of a reported endpoint.
 const std::string kReported = " reported";
@@ -18,7 +18,7 @@ const std::string kReported = " reported";
 /// Hidden names of ROS, which do not pass: one of their parts begins with '_'.
 bool is_hidden(const std::string& name) { return name.find("/_") != std::string::npos; }
 
-/// "hyphos.msgs.Log", or "nothing known".
+/// "hyphos.msgs.Log", or "an unknown type".
 std::string known(const std::string& type) { return type.empty() ? "an unknown type" : type; }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -33,14 +33,14 @@ std::string text_of(const GUID_t& guid) {
   return text.str();
 }
 
-/// Of a topic or a service: "/chatter"; else as DDS has it.
+/// The name of a topic or service such as "/chatter". Other names are returned unchanged.
 std::string name_of(const std::string& in_dds) {
   if (auto topic = topic_of_dds(in_dds)) return *topic;
   const auto service = service_of_dds(in_dds);
   return service ? service->service : in_dds;
 }
 
-/// "std_msgs/msg/String" where it is a type of ROS, else as DDS has it.
+/// "std_msgs/msg/String" for a ROS type. Other types are returned unchanged in quotes.
 std::string type_name(const std::string& in_dds) {
   return type_of_dds(in_dds).value_or("'" + in_dds + "'");
 }
@@ -97,11 +97,11 @@ void LeftOut::look_at_channels(const Now& now) {
     if (!is_name(info.topic)) {
       report(
           "name " + info.topic, info.topic, "unsupported",
-          "the channel is left out: ROS allows letters, digits and '_' in the parts of a name; " +
+          "the channel is left out: ROS allows only letters, digits and '_' in a name. Details: " +
               whose);
     } else if (info.type.empty()) {
       report("channel " + info.topic, info.topic, "no_counterpart",
-             "the channel is left out: " + whose + ", for which ROS has no type");
+             "the channel is left out: " + whose + ", which has no corresponding ROS type");
     }
   }
 }
@@ -115,21 +115,23 @@ void LeftOut::look_at_services(const Now& now) {
     if (!is_name(info.name)) {
       report(
           "service name " + info.name, info.name, "unsupported",
-          "the service is left out: ROS allows letters, digits and '_' in the parts of a name; " +
+          "the service is left out: ROS allows only letters, digits and '_' in a name. Details: " +
               whose);
     } else if (info.type.empty()) {
       report("service " + info.name, info.name, "no_counterpart",
-             "the service is left out: " + whose + ", for which ROS has no type");
+             "the service is left out: " + whose + ", which has no corresponding ROS type");
     }
   }
 }
 
 void LeftOut::look_at_actions(const Now& now) {
-  const std::string what = "the action is left out: this gateway passes topics and services";
+  const std::string what =
+      "the action is left out, because this gateway passes only topics and services";
   constexpr std::string_view kSendGoal = "/_action/send_goal";
   for (const ActionInfo& info : now.actions) {
     if (!is_client(info.node)) {
-      report("action " + info.name, info.name, "unsupported", what + "; it is of " + info.node);
+      report("action " + info.name, info.name, "unsupported",
+             what + ". Its server is " + info.node);
     }
   }
   for (const auto& [guid, reader] : now.domain.readers) {
@@ -137,7 +139,7 @@ void LeftOut::look_at_actions(const Now& now) {
     if (!service || !service->is_request || !service->service.ends_with(kSendGoal)) continue;
     const std::string name = service->service.substr(0, service->service.size() - kSendGoal.size());
     report("ROS's action " + name, name, "unsupported",
-           what + "; it is of " + context_.nodes->node_of(guid) + " in ROS");
+           what + ". Its server is " + context_.nodes->node_of(guid) + " in ROS");
   }
 }
 
@@ -150,8 +152,8 @@ void LeftOut::look_at_readers(const Now& now) {
       const std::string key = own.topic + " " + text_of(guid);
       if (reader.type != own.type) {
         report_endpoint("type " + key, guid, name_of(own.topic), "type_mismatch",
-                        " subscribes to it as " + type_name(reader.type) + ", it goes out as " +
-                            type_name(own.type));
+                        " subscribes to it as " + type_name(reader.type) +
+                            ", but the gateway publishes it as " + type_name(own.type));
       } else {
         report_endpoint("qos " + key + why, guid, name_of(own.topic), "incompatible_qos",
                         " does not receive it: " + why);
@@ -172,18 +174,18 @@ void LeftOut::look_at_writers(const Now& now) {
     if (!is_foreign) {
       if (own == now.own.readers.end()) continue;
       for (const std::string& one : differences(writer.qos, own->qos)) {
-        why += (why.empty() ? "" : "; ") + one;
+        why += (why.empty() ? "" : ", and ") + one;
       }
       if (own->type == writer.type && why.empty()) continue;
     }
     if (is_foreign) {
       report_endpoint("foreign " + key, guid, name, "unsupported",
                       " publishes it as '" + writer.type +
-                          "', and name or type are none of ROS: the topic is left out");
+                          "'. The topic is left out, because its name or type is not valid in ROS");
     } else if (own->type != writer.type) {
       report_endpoint("type " + key, guid, name, "type_mismatch",
-                      " publishes it as " + type_name(writer.type) + ", it comes in as " +
-                          type_name(own->type));
+                      " publishes it as " + type_name(writer.type) +
+                          ", but the gateway subscribes to it as " + type_name(own->type));
     } else {
       report_endpoint("qos " + key + why, guid, name, "incompatible_qos",
                       " is not received: " + why);

@@ -23,8 +23,8 @@ struct OwnEndpoints {
   std::vector<OwnEndpoint> readers;
 };
 
-/// Reports each topic, channel, service and action that does not pass between ROS and the robot
-/// once: by name, with both sides. For use in one thread.
+/// Reports each topic, channel, service and action that does not pass between ROS and the robot.
+/// Each is reported once, with its name and both sides. For use in one thread.
 class LeftOut {
  public:
   explicit LeftOut(const Context& context) : context_(context) {}
@@ -46,18 +46,18 @@ class LeftOut {
   void look_at_actions(const Now& now);
   void look_at_readers(const Now& now);
   void look_at_writers(const Now& now);
-  /// `key`: the subject. It is reported again only after it disappeared in between.
+  /// `key` identifies the subject. It is reported again only after it disappeared in between.
   void report(const std::string& key, const std::string& name, std::string_view why,
               const std::string& detail);
 
   const Context& context_;
-  /// The same for an endpoint, once its node is known or the wait for its name is over. `text`: the
-  /// text after the node's name.
+  /// The same for an endpoint, once its node is known or the wait for its name is over. `text`
+  /// follows the node's name.
   void report_endpoint(const std::string& key, const GUID_t& endpoint, const std::string& name,
                        std::string_view why, const std::string& text);
 
-  std::set<std::string> known_;  ///< keys of the last look
-  std::set<std::string> seen_;   ///< of this one
+  std::set<std::string> known_;  ///< keys of the previous look
+  std::set<std::string> seen_;   ///< keys of the present look
   struct Waiting {
     Time since;
     std::string name;

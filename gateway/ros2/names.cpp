@@ -38,7 +38,7 @@ std::optional<std::string> middle_of(std::string_view name, std::string_view beg
   return "/" + std::string(name.substr(begin.size(), name.size() - begin.size() - end.size()));
 }
 
-/// The words of "a/b/c"; empty if one of them is none.
+/// The words of "a/b/c". Empty if one of them is not a valid word.
 std::vector<std::string_view> words_of(std::string_view name) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at <= name.size();) {

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::string_view kTopic = "ros_discovery_info";
 constexpr std::string_view kType = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
-/// rmw_cyclonedds_cpp warns of endpoints without it. Up to Humble there is none.
+/// rmw_cyclonedds_cpp warns about endpoints without it. Up to Humble there is none.
 constexpr std::string_view kTypeHash =
     "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e";
-/// Participants whose last word is kept until it is heard.
+/// Participants whose latest announcement is kept until it is read.
 constexpr std::int32_t kWaiting = 256;
 
 EndpointSpec spec(std::int32_t depth, GidSize size) {

@@ -15,7 +15,8 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// The nodes of ROS: tells others of ours, and knows which node of others has an endpoint.
+/// The graph of ROS nodes: announces the gateway's node, and maps endpoints of others to node
+/// names.
 class NodeGraph {
  public:
   NodeGraph(std::shared_ptr<Participant> participant, const Settings& settings);
@@ -23,16 +24,16 @@ class NodeGraph {
   NodeGraph& operator=(const NodeGraph&) = delete;
 
   Result<void> open();
-  /// Ends what is heard and told. Names stay.
+  /// Ends both directions. Known names stay.
   void close();
-  /// Says which endpoints our node has, if they are others than before. Of one thread.
+  /// Announces the endpoints of the gateway's node if they have changed. Call it from one thread.
   void announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers);
   static constexpr std::string_view kNoNode = "a node";
-  /// "/talker"; kNoNode if it is not known. Thread-safe.
+  /// "/talker", or kNoNode if it is unknown. Thread-safe.
   [[nodiscard]] std::string node_of(const GUID_t& endpoint) const;
-  /// Those that are there, ours not among them. Thread-safe.
+  /// The present nodes, without the gateway's own. Thread-safe.
   [[nodiscard]] std::set<std::string> nodes() const;
-  /// Forgets participants that are not among these.
+  /// Forgets all participants for which `is_there` returns false.
   void keep(const std::function<bool(const Gid& participant)>& is_there);
 
  private:
@@ -43,7 +44,7 @@ class NodeGraph {
   Writer writer_;
   Reader reader_;
   std::vector<std::byte> announced_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<Gid, ParticipantEntities> others_;
   std::map<Gid, std::string> names_;  ///< by endpoint
 };

@@ -22,7 +22,7 @@ void write_item(CdrWriter& writer, const Item& item) {
   }
 }
 
-/// The list of a value, or an empty one if the value is of another type.
+/// The list of a value, or an empty one if the value has another type.
 template <typename List>
 void write_list(CdrWriter& writer, const ParamVariant* value) {
   const List* const list = value == nullptr ? nullptr : std::get_if<List>(value);
@@ -88,7 +88,7 @@ std::size_t dots(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::count(name, '.'));
 }
 
-/// Whether `name` is the prefix, or below it within the requested depth.
+/// True if `name` is the prefix, or is below it within the requested depth.
 bool is_listed(const std::string& name, const ParamListing& asked) {
   if (asked.prefixes.empty()) return asked.depth == 0 || dots(name) < asked.depth;
   return std::ranges::any_of(asked.prefixes, [&](const std::string& prefix) {

@@ -13,7 +13,7 @@
 /// functions over bytes. Their input comes from other programs and may be malformed.
 namespace hyphos::gateway::ros2 {
 
-/// A value to be set; none: rcl_interfaces' "not set", which deletes a parameter.
+/// A value to set. No value means "not set" in rcl_interfaces, which deletes a parameter.
 struct ParamWish {
   std::string name;
   std::optional<ParamVariant> value;
@@ -24,13 +24,13 @@ struct ParamOutcome {
 };
 struct ParamListing {
   std::vector<std::string> prefixes;  ///< none: all
-  std::uint64_t depth = 0;            ///< 0: any
+  std::uint64_t depth = 0;            ///< 0: unlimited
 };
 
 /// rcl_interfaces/msg/ParameterType.
 [[nodiscard]] std::uint8_t param_type(const ParamVariant& value);
 
-// Requests; no value if the bytes are not such a request.
+// Requests. nullopt if the bytes are not such a request.
 [[nodiscard]] std::optional<ParamListing> read_listing(std::span<const std::byte> request);
 [[nodiscard]] std::optional<std::vector<std::string>> read_names(
     std::span<const std::byte> request);
@@ -42,7 +42,7 @@ struct ParamListing {
 [[nodiscard]] std::vector<std::byte> write_values(
     const std::vector<std::optional<ParamVariant>>& values);
 [[nodiscard]] std::vector<std::byte> write_types(const std::vector<std::uint8_t>& types);
-/// In the order of `names`; an unknown one has no type.
+/// In the order of `names`. An unknown name has no type.
 [[nodiscard]] std::vector<std::byte> write_descriptions(const std::vector<std::string>& names,
                                                         const std::vector<const ParamInfo*>& infos);
 [[nodiscard]] std::vector<std::byte> write_outcomes(const std::vector<ParamOutcome>& outcomes);

@@ -8,7 +8,9 @@ namespace {
 
 Result<Buffer> reply(std::vector<std::byte> bytes) { return Buffer::adopt(std::move(bytes)); }
 
-Error no_request() { return {Code::corrupt, "these bytes are no request of rcl_interfaces", {}}; }
+Error no_request() {
+  return {Code::corrupt, "the bytes are not a valid request of rcl_interfaces", {}};
+}
 
 /// Collects the outcomes of several parameters.
 struct Outcomes {
@@ -49,7 +51,7 @@ void ParamServices::set(const std::vector<ParamWish>& wishes, bool at_once, cons
                          : write_outcomes(outcomes)));
   };
   if (at_once && wishes.size() > 1) {
-    return finish({{false, "the robot sets parameters one by one: use set_parameters"}});
+    return finish({{false, "the robot sets parameters one by one. Use set_parameters"}});
   }
   if (wishes.empty()) return finish({});
   const auto state = std::make_shared<Outcomes>();
@@ -69,9 +71,9 @@ void ParamServices::set(const std::vector<ParamWish>& wishes, bool at_once, cons
   for (std::size_t i = 0; i < wishes.size(); ++i) {
     const ParamWish& wish = wishes[i];
     if (!known.contains(wish.name)) {
-      done(i, {false, "there is no parameter '" + wish.name + "'"});
+      done(i, {false, "the robot has no parameter '" + wish.name + "'"});
     } else if (!wish.value) {
-      done(i, {false, "a parameter of the robot stays: it has a value always"});
+      done(i, {false, "a parameter of the robot cannot be deleted. Set a value"});
     } else {
       const auto [node, param] = split(wish.name);
       nodes_->set(node, param, *wish.value,

@@ -13,9 +13,9 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// Offers the robot's parameters as those of the gateway's node in ROS: "laser.rate_hz" is rate_hz
-/// of the node laser. ROS tools request the parameters of every node, and wait for a node without
-/// such services. One thread opens and ends them; requests arrive in threads of DDS.
+/// Offers the robot's parameters as parameters of the gateway's node in ROS: "laser.rate_hz" is
+/// rate_hz of the node laser. ROS tools request the parameters of every node, and wait for a node
+/// without these services. One thread opens and ends them. Requests arrive in threads of DDS.
 class ParamServices {
  public:
   ParamServices(const Context& context, ServicesOut& services);
@@ -23,13 +23,13 @@ class ParamServices {
   ParamServices(const ParamServices&) = delete;
   ParamServices& operator=(const ParamServices&) = delete;
 
-  /// Finds new nodes, and opens the services that are not open.
+  /// Finds new nodes, and opens services that are not yet open.
   void look();
 
  private:
   using Handler = ServicesOut::Handler;
 
-  /// The node and the parameter of "laser.rate_hz"; empty for another kind of name.
+  /// The node and the parameter of "laser.rate_hz". Empty for names of another form.
   [[nodiscard]] static std::pair<std::string, std::string> split(const std::string& name);
   /// By their names in ROS.
   [[nodiscard]] std::map<std::string, std::shared_ptr<const ParamInfo>> all() const;

@@ -16,12 +16,13 @@ namespace {
 namespace dds = eprosima::fastdds::dds;
 namespace transports = eprosima::fastdds::rtps;
 
-// A large message comes as many datagrams at once; what the kernel has no room for is sent again
-// later. The kernel grants less where its limit is lower.
+// A large message arrives as many datagrams at once. Datagrams that do not fit in the buffer are
+// sent again later. The kernel grants less if its limit is lower.
 constexpr std::uint32_t kSocketBuffer = 4U << 20U;
 
-/// The destinations of a participant's announcements: the group of the domain, and by unicast the
-/// participants of this machine, since those with the range LOCALHOST do not use multicast.
+/// The destinations of a participant's announcements: the multicast group of the domain, and by
+/// unicast the participants of this machine, because participants with the range LOCALHOST do not
+/// use multicast.
 void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings& settings) {
   using eprosima::fastrtps::rtps::IPLocator;
   eprosima::fastrtps::rtps::Locator_t locator;
@@ -29,7 +30,7 @@ void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings&
   IPLocator::setIPv4(locator, "239.255.0.1");
   locator.port = announcement_port(settings.domain_id);
   peers.push_back(locator);
-  locator.port = 0;  // the transport puts in those of the participants
+  locator.port = 0;  // the transport inserts the ports of the participants
   IPLocator::setIPv4(locator, "127.0.0.1");
   peers.push_back(locator);
   if (reach_of(settings.host) != Reach::address) return;
@@ -40,7 +41,7 @@ void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings&
 dds::DomainParticipantQos qos_of(const Settings& settings) {
   dds::DomainParticipantQos qos;
   qos.name("/");
-  const std::string enclave = "enclave=/;";  // ROS 2 counts only participants that have one
+  const std::string enclave = "enclave=/;";  // ROS 2 counts only participants that have an enclave
   qos.user_data().setValue(
       std::vector<eprosima::fastrtps::rtps::octet>(enclave.begin(), enclave.end()));
   qos.transport().use_builtin_transports = false;
@@ -75,7 +76,8 @@ Result<std::shared_ptr<Participant>> Participant::open(const Settings& settings,
                                                    dds::StatusMask::none());
   if (made->participant_ == nullptr) {
     const std::string address = settings.host.empty() ? "any address" : settings.host;
-    return failed("join; is " + address + " an address of this machine?", where);
+    return failed("join the domain. Check that " + address + " is an address of this machine",
+                  where);
   }
   made->publisher_ = made->participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
   made->subscriber_ = made->participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
@@ -97,7 +99,8 @@ Result<dds::Topic*> Participant::take_topic(const std::string& name, const std::
   SharedTopic& shared = topics_[name];
   if (shared.users > 0) {
     if (shared.type != type) {
-      return Error{Code::type_mismatch, "it is used as " + shared.type + ", not as " + type, name};
+      return Error{Code::type_mismatch,
+                   "the topic is already used with type " + shared.type + ", not " + type, name};
     }
     ++shared.users;
     return shared.topic;
@@ -121,7 +124,8 @@ void Participant::give_back_topic(const std::string& name) {
   const auto found = topics_.find(name);
   if (found == topics_.end() || --found->second.users > 0) return;
   participant_->delete_topic(found->second.topic);
-  participant_->unregister_type(found->second.type);  // refused while another topic has it
+  // has no effect while another topic uses the type
+  participant_->unregister_type(found->second.type);
   topics_.erase(found);
 }
 

@@ -16,10 +16,10 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// This process in a domain of DDS. Thread-safe.
+/// This process as a participant of a DDS domain. Thread-safe.
 class Participant {
  public:
-  /// `listener` outlives what is returned, or its stop_listening(). Errors: io.
+  /// `listener` must outlive the returned object, or its stop_listening(). Errors: io.
   static Result<std::shared_ptr<Participant>> open(
       const Settings& settings, eprosima::fastdds::dds::DomainParticipantListener* listener);
   ~Participant();
@@ -27,7 +27,8 @@ class Participant {
   Participant& operator=(const Participant&) = delete;
   void stop_listening();
 
-  /// A topic has one type here. Errors: type_mismatch, io. Each that is taken is given back.
+  /// Takes a topic, which has one type here. The caller must give it back. Errors: type_mismatch,
+  /// io.
   Result<eprosima::fastdds::dds::Topic*> take_topic(const std::string& name,
                                                     const std::string& type);
   void give_back_topic(const std::string& name);
@@ -52,7 +53,7 @@ class Participant {
   eprosima::fastdds::dds::DomainParticipant* participant_ = nullptr;
   eprosima::fastdds::dds::Publisher* publisher_ = nullptr;
   eprosima::fastdds::dds::Subscriber* subscriber_ = nullptr;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, SharedTopic> topics_;
 };
 

@@ -10,7 +10,7 @@ constexpr std::array<const char*, 3> kLiveliness{"automatic", "manual by partici
                                                  "manual by topic"};
 
 std::string time_of(std::int64_t ms) { return ms == 0 ? "none" : std::to_string(ms) + " ms"; }
-/// Less often than requested.
+/// True if the offered period is longer than the requested one.
 bool is_longer(std::int64_t offered, std::int64_t asked) {
   return asked > 0 && (offered == 0 || offered > asked);
 }
@@ -25,7 +25,7 @@ bool share_one(const std::vector<std::string>& offered, const std::vector<std::s
   const std::vector<std::string> none{""};
   const auto& left = offered.empty() ? none : offered;
   const auto& right = asked.empty() ? none : asked;
-  // DDS decides about patterns, which no ROS 2 program uses.
+  // Patterns are left to DDS. No ROS 2 program uses them.
   const auto is_pattern = [](const std::string& name) {
     return name.find_first_of("*?[") != std::string::npos;
   };
@@ -36,22 +36,22 @@ bool share_one(const std::vector<std::string>& offered, const std::vector<std::s
 struct Difference {
   std::string asked;
   std::string offered;
-  std::string remedy;  ///< of the channel; may be empty
+  std::string remedy;  ///< for the channel, may be empty
 };
 
 std::vector<Difference> compare(const Qos& offered, const Qos& asked) {
   std::vector<Difference> found;
   if (asked.reliable && !offered.reliable) {
     found.push_back(
-        {"reliable", "best effort", "make the channel reliable, or take it out of best_effort"});
+        {"reliable", "best effort", "Make the channel reliable, or remove it from best_effort"});
   }
   if (asked.transient_local && !offered.transient_local) {
-    found.push_back({"transient local", "volatile", "make the channel latched"});
+    found.push_back({"transient local", "volatile", "Make the channel latched"});
   }
   if (is_longer(offered.deadline_ms, asked.deadline_ms)) {
     const std::string wanted = std::to_string(asked.deadline_ms);
     found.push_back({"a deadline of " + wanted + " ms", time_of(offered.deadline_ms),
-                     "give the channel a deadline_ms of at most " + wanted});
+                     "Give the channel a deadline_ms of at most " + wanted});
   }
   const auto kind = [](const Qos& qos) { return static_cast<std::size_t>(qos.liveliness); };
   if (asked.liveliness > offered.liveliness) {
@@ -82,7 +82,7 @@ std::vector<Difference> compare(const Qos& offered, const Qos& asked) {
 std::vector<std::string> differences(const Qos& offered, const Qos& asked) {
   std::vector<std::string> texts;
   for (const Difference& one : compare(offered, asked)) {
-    texts.push_back("it offers " + one.offered + ", where " + one.asked + " is asked for");
+    texts.push_back("it offers " + one.offered + ", but the gateway requests " + one.asked);
   }
   return texts;
 }
@@ -90,8 +90,8 @@ std::vector<std::string> differences(const Qos& offered, const Qos& asked) {
 std::string mismatch(const Qos& offered, const Qos& asked) {
   std::string text;
   for (const Difference& one : compare(offered, asked)) {
-    text += (text.empty() ? "" : "; ") + std::string("it asks for ") + one.asked + ", where " +
-            one.offered + " is offered" + (one.remedy.empty() ? "" : ": " + one.remedy);
+    text += (text.empty() ? "" : ", and ") + std::string("it requests ") + one.asked + ", but " +
+            one.offered + " is offered" + (one.remedy.empty() ? "" : ". " + one.remedy);
   }
   return text;
 }

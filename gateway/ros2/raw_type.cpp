@@ -6,7 +6,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-/// What DDS reserves for each message beforehand; it grows with those that are larger.
+/// Bytes that DDS reserves per message. The reservation grows with larger messages.
 constexpr std::uint32_t kReserved = 256;
 
 }  // namespace

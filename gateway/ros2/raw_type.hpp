@@ -12,23 +12,25 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// A message as DDS carries it: CDR with its encapsulation.
+/// A message as DDS carries it: CDR with its encapsulation header.
 struct RawSample {
   std::span<const std::byte> bytes;
-  std::array<std::span<const std::byte>, 2> behind;  ///< what follows them in one that is sent
+  std::array<std::span<const std::byte>, 2> behind;  ///< the rest of a message to send
   [[nodiscard]] std::size_t size() const {
     return bytes.size() + behind[0].size() + behind[1].size();
   }
-  std::size_t too_large = 0;  ///< received, and larger than the type takes: its size; no bytes
+  /// size of a received message above the limit, which has no bytes. 0: none
+  std::size_t too_large = 0;
 
-  /// Gives memory to receive into, of which `within` has it then; or none.
+  /// Provides memory for a received message. `within` then refers to it. It may return none.
   const std::function<WritableBuffer(std::size_t)>* lend = nullptr;
   Buffer within;
-  std::unique_ptr<std::byte[]> storage;  ///< of what was received else; kept for the next
+  /// memory for other received messages, kept for the next one
+  std::unique_ptr<std::byte[]> storage;
   std::size_t capacity = 0;
 };
 
-/// Any type of ROS under its name, whose bytes are not looked into. One copy each way.
+/// A DDS type for any ROS type, which passes messages as bytes. Cost: one copy in each direction.
 class RawType final : public eprosima::fastdds::dds::TopicDataType {
  public:
   RawType(const std::string& name, std::size_t max_message);

@@ -11,7 +11,7 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// An IPv4 address, in the order of the network.
+/// An IPv4 address in network byte order.
 using Address = std::array<std::uint8_t, 4>;
 
 [[nodiscard]] constexpr bool is_loopback(const Address& address) { return address[0] == 127; }
@@ -19,11 +19,11 @@ using Address = std::array<std::uint8_t, 4>;
 [[nodiscard]] constexpr bool is_multicast(const Address& address) {
   return (address[0] & 0xF0) == 0xE0;
 }
-/// Parses "127.0.0.1"; 0.0.0.0 for text that is not an address.
+/// Parses "127.0.0.1". Returns 0.0.0.0 for text that is not an address.
 [[nodiscard]] Address address_of(std::string_view text);
 
 /// The addresses of this machine. list() and a look-up of an unknown address read them again, at
-/// most once a second, because an interface may come up later. Thread-safe.
+/// most once per second, because an interface may come up later. Thread-safe.
 class OwnAddresses {
  public:
   [[nodiscard]] bool contains(const Address& address);
@@ -31,7 +31,7 @@ class OwnAddresses {
   [[nodiscard]] std::vector<Address> list();
 
  private:
-  /// Under mutex_.
+  /// Requires mutex_.
   void read();
 
   std::mutex mutex_;  // guards the members below
@@ -41,12 +41,12 @@ class OwnAddresses {
 
 /// The machines that exchange datagrams with the gateway.
 enum class Reach : std::uint8_t {
-  machine,  ///< this one, on all of its interfaces
-  address,  ///< those that reach one of its addresses
+  machine,  ///< this machine, on all of its interfaces
+  address,  ///< machines that reach one of its addresses
   all,
 };
 
-/// 127.0.0.0/8 is this machine alone; empty is all.
+/// 127.0.0.0/8 means this machine only. Empty means all.
 [[nodiscard]] Reach reach_of(const std::string& host);
 
 }  // namespace hyphos::gateway::ros2

@@ -23,9 +23,9 @@ namespace {
 
 using namespace ros2;
 
-/// How often the robot's graph is looked at.
+/// Interval at which the robot's graph is examined.
 constexpr auto kLook = std::chrono::seconds(1);
-/// How often room is looked for where messages wait for it.
+/// Interval of attempts to publish waiting messages.
 constexpr auto kDrain = std::chrono::milliseconds(4);
 
 class Ros2 final : public Protocol {
@@ -61,7 +61,7 @@ class Ros2 final : public Protocol {
     return "dds://" + (settings_.host.empty() ? "0.0.0.0" : settings_.host) + "/" +
            std::to_string(settings_.domain_id);
   }
-  /// Where DDS finds participants.
+  /// The port at which DDS finds participants.
   [[nodiscard]] std::uint16_t port() const override {
     return announcement_port(settings_.domain_id);
   }
@@ -119,7 +119,7 @@ class Ros2 final : public Protocol {
     LeftOut left_out;
   };
 
-  /// This thread opens and ends everything. It may wait; threads of DDS may not.
+  /// This thread opens and ends everything. It may block, unlike the threads of DDS.
   void run() {
     Parts parts(*context_);
     std::unique_lock lock(mutex_);
@@ -147,7 +147,7 @@ class Ros2 final : public Protocol {
     parts.left_out.finish();
   }
 
-  /// Waits until it is time to look. False if it is time to drain before.
+  /// Waits until the next look. Returns false if it is time to drain first.
   bool until(std::chrono::steady_clock::time_point next, std::unique_lock<std::mutex>& lock) {
     const auto looks = [this] { return woken_ || ending_; };
     changed_.wait_until(lock, next, [&] { return looks() || waits_; });
@@ -156,9 +156,10 @@ class Ros2 final : public Protocol {
     return changed_.wait_until(lock, soon, looks) || soon == next;
   }
 
-  /// Whoever is there has endpoints: at least that through which it tells of its nodes.
+  /// A present participant has at least the endpoint that announces its nodes.
   void forget_gone() {
-    const DomainState state = discovery_.state();  // not older than what has been told
+    // read after the announcements, so that it is not older
+    const DomainState state = discovery_.state();
     std::set<Gid> there;
     for (const Remotes* remotes : {&state.writers, &state.readers}) {
       for (const auto& [guid, remote] : *remotes) {
@@ -171,9 +172,9 @@ class Ros2 final : public Protocol {
 
   GraphFacade& facade_;
   const Settings settings_;
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the three members below
   bool woken_ = false;
-  bool waits_ = false;  ///< something waits for room
+  bool waits_ = false;  ///< a message waits for room
   bool ending_ = false;
   std::condition_variable changed_;
   Discovery discovery_{[this] { notify(woken_); }};

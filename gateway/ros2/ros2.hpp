@@ -8,32 +8,31 @@
 
 namespace hyphos::gateway {
 
-/// Joins a domain of ROS 2 as a node of its own, through DDS: its topics and services become
-/// channels and services of the robot, and the other way round. Messages pass as CDR, without being
-/// looked into here. What is new or gone in ROS is seen at once, what is in the robot's graph once
-/// a second.
+/// Joins a ROS 2 domain as a node, through DDS. Topics and services of ROS become channels and
+/// services of the robot, and vice versa. Messages pass as CDR, which the gateway does not parse.
+/// Changes in ROS are noticed at once, and changes in the robot's graph once per second.
 ///
-/// `options.host`: the address to be reached at, 127.0.0.1 for this machine alone; 0.0.0.0 for all.
-/// The ports follow from the domain. No TLS and no tokens. Own options:
+/// `options.host` is the address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all.
+/// The ports follow from the domain. TLS and tokens are not supported. Own options:
 ///
-///     domain_id    0 to 232. Default ROS_DOMAIN_ID of the environment, or 0
-///     node         the name in the graph of ROS. Default /hyphos
-///     distro       of the others: nodes told each other of themselves otherwise before Iron.
-///                  Default jazzy
-///     shared_memory  "true": talk through Fast DDS's shared memory as well. Default "false"
-///     pace_mb_s    rate of large messages to best-effort subscribers, in megabytes a second.
-///                  Default 300; 0: no limit
-///     topics       which topics of ROS come in. Default all but rosout, parameter_events and
+///     domain_id    0 to 232. Default: ROS_DOMAIN_ID of the environment, or 0
+///     node         the name in the ROS graph. Default /hyphos
+///     distro       ROS distribution of the other nodes: before Iron, nodes used another format
+///                  of announcement. Default jazzy
+///     shared_memory  "true": also use Fast DDS's shared memory. Default "false"
+///     pace_mb_s    rate of large messages to best-effort subscribers, in megabytes per second.
+///                  Default 300. 0: unlimited
+///     topics       topics of ROS that come in. Default: all except rosout, parameter_events and
 ///                  hidden ones (with a part that begins with '_')
-///     raw          topics whose channels carry CDR as it is, unless they carry something else
-///                  already. Default none
-///     channels     which channels go out. Default *
-///     best_effort  channels that go out as best effort, unless they are reliable. Default none
-///     services     which services of ROS come in. Default all but those of parameters and hidden
-///                  ones
-///     calls        which services of the robot go out. Default *
+///     raw          topics whose channels carry CDR unchanged, unless the channel already has
+///                  another type. Default: none
+///     channels     channels that go out. Default *
+///     best_effort  channels that go out as best effort, unless they are reliable. Default: none
+///     services     services of ROS that come in. Default: all except parameter services and
+///                  hidden ones
+///     calls        services of the robot that go out. Default *
 ///     params       the robot's parameters that the node offers in ROS, "laser.rate_hz". Default *
-///     call_timeout_s  of services, each way. Default 60
+///     call_timeout_s  timeout of services in each direction. Default 60
 ///
 /// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).
 Result<std::unique_ptr<Protocol>> open_ros2(GraphFacade& facade, const Options& options);

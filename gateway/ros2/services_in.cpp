@@ -13,11 +13,11 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
-/// Calls to one service that wait for their answers.
+/// Maximum number of calls to one service that wait for replies.
 constexpr std::size_t kMostCalls = 1024;
-/// How long a participant is given to learn of our readers as well as of our writers. It is told of
-/// them in two streams, and either may begin with a loss, which is mended after a second; a server
-/// that knows our request and not yet where the answer is heard would answer nobody.
+/// Time that a participant gets to discover both the gateway's readers and its writers. They are
+/// announced in two streams, and either may begin with a loss that is repaired after a second. A
+/// server that knew the request writer but not the reply reader would send no reply.
 constexpr Duration kIntroduction = Duration::from_seconds(1.5);
 
 std::uint64_t client_number(const GUID_t& guid) {
@@ -27,7 +27,7 @@ std::uint64_t client_number(const GUID_t& guid) {
   return number;
 }
 
-/// As rmw_cyclonedds_cpp makes them: the participant, and a number.
+/// The format of rmw_cyclonedds_cpp: the participant, and a number.
 std::string new_client_id(const Participant& participant) {
   static std::atomic<std::uint32_t> last = 0;
   std::string id;
@@ -37,8 +37,8 @@ std::string new_client_id(const Participant& participant) {
 
 }  // namespace
 
-/// One service: stands in for the server that ROS has. Once ended it touches nothing of the
-/// gateway, so that a call that comes at that moment does no harm.
+/// One service: represents the server in ROS. After its end it uses no object of the gateway, so a
+/// call that arrives at that moment is harmless.
 class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
  public:
   Proxy(const Context& context, std::string service, Offered offered)
@@ -74,7 +74,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   [[nodiscard]] GUID_t reader() const { return replies_.guid(); }
   [[nodiscard]] GUID_t writer() const { return requests_.guid(); }
 
-  /// Becomes a service of the robot once the server can be reached; ends calls that took too long.
+  /// Becomes a service of the robot once the server is reachable. Ends calls that took too long.
   Result<void> look() {
     expire();
     if (server_ || requests_.matched() == 0 || replies_.matched() == 0) return success();
@@ -85,7 +85,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
         client_of(context_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
         [weak = weak_from_this()](const Buffer& request, Answer answer) {
           if (const auto proxy = weak.lock()) return proxy->call(request, std::move(answer));
-          answer(Error{Code::disconnected, "the gateway has ended", {}});
+          answer(Error{Code::disconnected, "the gateway is shut down", {}});
         });
     if (!server) return server.error();
     server_ = std::move(*server);
@@ -101,7 +101,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
       waiting.swap(waiting_);
     }
     for (auto& [call, one] : waiting) {
-      one.answer(Error{Code::disconnected, "the server in ROS has gone", service_});
+      one.answer(Error{Code::disconnected, "the server in ROS is no longer available", service_});
     }
     replies_.close();
     requests_.close();
@@ -116,12 +116,13 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   void call(const Buffer& request, Answer answer) {
     Result<void> sent = success();
     {
-      // Held while it is sent, so that the answer does not come before it is waited for.
+      // Held during the send, so that the reply cannot arrive before the call is recorded.
       const std::lock_guard lock(mutex_);
       if (ended_) {
-        sent = Error{Code::disconnected, "the server in ROS has gone", service_};
+        sent = Error{Code::disconnected, "the server in ROS is no longer available", service_};
       } else if (waiting_.size() >= kMostCalls) {
-        sent = Error{Code::overloaded, std::to_string(kMostCalls) + " calls wait for their answers",
+        sent = Error{Code::overloaded,
+                     std::to_string(kMostCalls) + " calls already wait for replies, the maximum",
                      service_};
       } else {
         const auto number = send(request);
@@ -135,10 +136,10 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     if (!sent) answer(sent.error());
   }
 
-  /// Under the lock. The number that the answer will bear.
+  /// Requires mutex_. Returns the number that the reply will carry.
   Result<std::int64_t> send(const Buffer& request) {
     if (is_cyclone(offered_.server)) {
-      if (request.size() < 4) return Error{Code::corrupt, "a request without CDR", service_};
+      if (request.size() < 4) return Error{Code::corrupt, "the request is not CDR", service_};
       ++header_.call;
       const auto sent = requests_.write(put_header(header_, request.bytes()));
       if (!sent) return sent.error();
@@ -153,13 +154,14 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
 
   void on_message(const Received& message) {
     if (message.too_large > 0) {
-      return context_.facade.count(client_of(service_), "too_large",
-                                   "an answer of " + std::to_string(message.too_large) + " bytes");
+      return context_.facade.count(
+          client_of(service_), "too_large",
+          "the reply has " + std::to_string(message.too_large) + " bytes. Raise --max-message");
     }
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
       std::vector<std::byte> body;
       const auto header = take_header(message.bytes, body);
-      if (!header || header->client != header_.client) return;  // another client's
+      if (!header || header->client != header_.client) return;  // reply to another client
       return finish(header->call, Buffer::adopt(std::move(body)));
     }
     const SampleIdentity& call = message.info.related_sample_identity;
@@ -173,7 +175,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     {
       const std::lock_guard lock(mutex_);
       const auto found = waiting_.find(call);
-      if (found == waiting_.end()) return;  // too late, or the second of two servers
+      if (found == waiting_.end()) return;  // the reply is too late, or from a second server
       answer = std::move(found->second.answer);
       waiting_.erase(found);
     }
@@ -192,7 +194,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
       });
     }
     for (const Answer& answer : late) {
-      answer(Error{Code::timeout, "the server in ROS has not answered", service_});
+      answer(Error{Code::timeout, "the server in ROS did not reply in time", service_});
     }
   }
 
@@ -200,12 +202,12 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   const std::string service_;
   const Offered offered_;
   std::unique_ptr<Server> server_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   bool ended_ = false;
   CallHeader header_;
   std::map<std::int64_t, Waiting> waiting_;  ///< by the number of the call
   Writer requests_;
-  Reader replies_;  ///< last: it uses all of the above
+  Reader replies_;  ///< declared last, because it uses all members above
 };
 
 std::map<std::string, Offered> offered_services(const DomainState& state) {

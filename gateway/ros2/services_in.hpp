@@ -12,17 +12,17 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// A service that others offer.
+/// A service that another participant offers.
 struct Offered {
   std::string type;  ///< "std_srvs/srv/SetBool"
   GUID_t server;     ///< the reader of its requests
 };
 
-/// By name: those of which both topics are there.
+/// The services for which both topics exist, by name.
 [[nodiscard]] std::map<std::string, Offered> offered_services(const DomainState& state);
 
-/// Services of ROS that become services of the robot. Of one thread; calls come on the pool, and
-/// answers in threads of DDS.
+/// ROS services that become services of the robot. For use in one thread. Calls arrive on the
+/// thread pool, and replies in threads of DDS.
 class ServicesIn {
  public:
   explicit ServicesIn(const Context& context);

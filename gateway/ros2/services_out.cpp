@@ -14,18 +14,18 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
-/// Calls of ROS to one service that are under way.
+/// Maximum number of ROS calls in flight to one service.
 constexpr std::size_t kMostCalls = 256;
-/// Answers that wait until their client has found us.
+/// Maximum number of replies that wait until their client has discovered the gateway.
 constexpr std::size_t kMostEarly = 64;
 constexpr Duration kEarly = Duration::from_seconds(30);
 
 }  // namespace
 
-/// One service: where programs of ROS ask. Answers that come after its end are not sent.
+/// One service of the robot that ROS programs call. Replies after its end are not sent.
 class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
  public:
-  /// `handler` replies to requests; null: the robot's service of this name does.
+  /// `handler` replies to requests. If it is null, the robot's service of this name replies.
   Desk(const Context& context, std::string service, std::string type, Handler handler = {})
       : context_(context),
         service_(std::move(service)),
@@ -52,7 +52,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     replies_.close();
   }
 
-  /// Sends answers whose clients have found us meanwhile, and drops those that waited too long.
+  /// Sends replies whose clients have meanwhile discovered the gateway. Drops replies that waited
+  /// too long.
   void look() {
     std::deque<Early> early;
     {
@@ -62,8 +63,9 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     const Time now = monotonic_now();
     for (Early& one : early) {
       if (one.until < now) {
-        context_.facade.count(client_of(service_), "no_client",
-                              "nobody waits for an answer any more");
+        context_.facade.count(
+            client_of(service_), "no_client",
+            "a reply was dropped, because its client did not discover the gateway within 30 s");
       } else {
         answer(one.call_client, std::move(one.reply), one.until);
       }
@@ -81,12 +83,12 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   [[nodiscard]] GUID_t writer() const { return replies_.guid(); }
 
  private:
-  /// Where an answer goes.
+  /// The destination of a reply.
   struct PooledCallClient {
-    SampleIdentity call;  ///< of Fast DDS
+    SampleIdentity call;  ///< for Fast DDS
     bool has_reader = false;
-    std::optional<CallHeader> header;  ///< of Cyclone DDS
-    std::string client_id;             ///< of Cyclone DDS, if it has told one
+    std::optional<CallHeader> header;  ///< for Cyclone DDS
+    std::string client_id;             ///< for Cyclone DDS, if the client announced one
   };
   struct Early {
     PooledCallClient call_client;
@@ -98,9 +100,10 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     const Client client =
         client_of(context_.nodes->node_of(message.info.sample_identity.writer_guid()));
     if (message.too_large > 0) {
-      return context_.facade.count(
-          client, "too_large",
-          service_ + ": a request of " + std::to_string(message.too_large) + " bytes");
+      return context_.facade.count(client, "too_large",
+                                   service_ + ": the request has " +
+                                       std::to_string(message.too_large) +
+                                       " bytes. Raise --max-message");
     }
     PooledCallClient call_client;
     std::vector<std::byte> body;
@@ -108,7 +111,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
       call_client.header = take_header(message.bytes, body);
       if (!call_client.header)
-        return context_.facade.count(client, "corrupt", service_ + ": no header");
+        return context_.facade.count(client, "corrupt",
+                                     service_ + ": the request has no header of Cyclone DDS");
       request = body;
       call_client.client_id =
           context_.discovery->client_id(message.info.sample_identity.writer_guid());
@@ -135,8 +139,9 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
         return true;
       }
     }
-    context_.facade.count(client, "overloaded",
-                          service_ + ": " + std::to_string(kMostCalls) + " calls are under way");
+    context_.facade.count(
+        client, "overloaded",
+        service_ + ": " + std::to_string(kMostCalls) + " calls are already in flight, the maximum");
     return false;
   }
 
@@ -144,7 +149,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     {
       const std::lock_guard lock(mutex_);
       --under_way_;
-      // ROS has no way to tell of a failure: who has asked waits until it gives up.
+      // ROS cannot report a failure: the caller waits until its timeout.
       if (!ended_ && !reply) {
         context_.facade.count(client, "call_failed", service_ + ": " + reply.error().to_string());
       }
@@ -160,7 +165,9 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       if (early_.size() < kMostEarly) {
         early_.push_back({call_client, std::move(reply), until});
       } else {
-        context_.facade.count(client_of(service_), "no_client", "too many wait for clients");
+        context_.facade.count(
+            client_of(service_), "no_client",
+            "a reply was dropped, because too many replies wait for their clients");
       }
       return;
     }
@@ -173,8 +180,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     }
   }
 
-  /// False if what is said now would be lost. An asker that does not tell where it hears is taken
-  /// to hear.
+  /// Returns false if a reply sent now would be lost. A client that does not announce its reader is
+  /// assumed to be ready.
   [[nodiscard]] bool is_heard_by(const PooledCallClient& call_client) const {
     if (call_client.has_reader) return replies_.matches(call_client.call.writer_guid());
     if (call_client.client_id.empty()) return true;
@@ -187,12 +194,12 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   const std::string service_;
   const std::string type_;
   const Handler handler_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   bool ended_ = false;
   std::size_t under_way_ = 0;
   std::deque<Early> early_;
   Writer replies_;
-  Reader requests_;  ///< last: it uses all of the above
+  Reader requests_;  ///< declared last, because it uses all members above
 };
 
 ServicesOut::ServicesOut(const Context& context) : context_(context) {}
@@ -215,7 +222,7 @@ Result<void> ServicesOut::serve(const std::string& service, const std::string& t
 }
 
 void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesIn& in) {
-  std::map<std::string, std::string> wanted;  // types
+  std::map<std::string, std::string> wanted;  // type by service
   for (const ServiceInfo& info : services) {
     if (info.type.empty() || in.has(info.name) || own_.contains(info.name) ||
         is_client(info.node) || !is_name(info.name) || !context_.settings.calls.match(info.name)) {

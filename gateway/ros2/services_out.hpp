@@ -14,8 +14,8 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// Services of the robot that become services of ROS. For use in one thread. Requests arrive in
-/// threads of DDS, replies on the pool.
+/// Services of the robot that become ROS services. For use in one thread. Requests arrive in
+/// threads of DDS, replies on the thread pool.
 class ServicesOut {
  public:
   explicit ServicesOut(const Context& context);
@@ -23,15 +23,16 @@ class ServicesOut {
   ServicesOut(const ServicesOut&) = delete;
   ServicesOut& operator=(const ServicesOut&) = delete;
 
-  /// Answers a request, now or later, in any thread.
+  /// Replies to a request, now or later, in any thread.
   using Handler = std::function<void(std::span<const std::byte> request, const Answer& answer)>;
-  /// A service of the gateway's own node, as long as this lives. Errors: io, type_mismatch.
+  /// Adds a service of the gateway's own node for the lifetime of this object. Errors: io,
+  /// type_mismatch.
   Result<void> serve(const std::string& service, const std::string& type, Handler handler);
   [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
-  /// On return no handler runs.
+  /// When it returns, no handler is running.
   void end_own();
 
-  /// `in`: those that are of ROS itself.
+  /// `in` has the services that come from ROS.
   void look(const std::vector<ServiceInfo>& services, const ServicesIn& in);
   [[nodiscard]] std::vector<GUID_t> readers() const;
   [[nodiscard]] std::vector<GUID_t> writers() const;
@@ -43,7 +44,7 @@ class ServicesOut {
 
   const Context& context_;
   std::map<std::string, std::shared_ptr<Desk>> desks_;  ///< by service
-  std::map<std::string, std::shared_ptr<Desk>> own_;    ///< of serve()
+  std::map<std::string, std::shared_ptr<Desk>> own_;    ///< added by serve()
   FailedOpens refused_;
 };
 

@@ -10,13 +10,13 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-// Above, the ports of DDS would not fit 16 bits.
+// The ports of DDS for higher domains would exceed 16 bits.
 constexpr std::uint32_t kLastDomain = 232;
 
 std::string set_domain(Settings& settings, const std::string& value) {
   return read_number(value, settings.domain_id) && settings.domain_id <= kLastDomain
              ? ""
-             : "it is a number from 0 to " + std::to_string(kLastDomain);
+             : "must be a number from 0 to " + std::to_string(kLastDomain);
 }
 
 const Setters<Settings>& setters() {
@@ -26,14 +26,15 @@ const Setters<Settings>& setters() {
       {"node",
        [](Settings& settings, const std::string& value) -> std::string {
          settings.node = value.starts_with('/') ? value : "/" + value;
-         return is_name(settings.node) ? "" : "a name is like /hyphos";
+         return is_name(settings.node) ? "" : "must be a valid ROS name such as /hyphos";
        }},
       {"distro",
        [](Settings& settings, const std::string& value) -> std::string {
-         // Iron is the first whose Gid has 16 bytes; names of distributions go up the alphabet.
+         // Iron is the first distribution with 16-byte Gids. Names of distributions are in
+         // alphabetical order.
          const bool known = value.size() > 1 && value[0] >= 'f' && value[0] <= 'z';
          settings.gid_size = value < "iron" ? GidSize::humble : GidSize::iron;
-         return known ? "" : "it is a distribution of ROS 2: foxy, humble, jazzy, …";
+         return known ? "" : "must be a ROS 2 distribution: foxy, humble, jazzy, …";
        }},
       {"shared_memory", flag(&Settings::shared_memory)},
       {"pace_mb_s",
@@ -41,7 +42,8 @@ const Setters<Settings>& setters() {
          constexpr std::uint32_t kMost = 1'000'000;
          return read_number(value, settings.pace_mb_s) && settings.pace_mb_s <= kMost
                     ? ""
-                    : "it is a whole number of megabytes a second, or 0 for no limit";
+                    : "must be an integer in megabytes per second, at most 1000000, or 0 for no "
+                      "limit";
        }},
       {"topics", patterns(&Settings::topics, kIgnored)},
       {"raw", patterns(&Settings::raw, kIgnored)},
@@ -61,7 +63,7 @@ Error wrong(Code code, const std::string& what) { return {code, what, "ros2"}; }
 
 Result<Settings> Settings::of(const Options& options) {
   Settings settings;
-  // Every program of ROS 2 reads it.
+  // Every ROS 2 program reads this variable.
   const char* const domain = std::getenv("ROS_DOMAIN_ID");
   if (domain != nullptr && *domain != '\0' && !options.own.contains("domain_id")) {
     const std::string problem = set_domain(settings, domain);
@@ -72,10 +74,11 @@ Result<Settings> Settings::of(const Options& options) {
   if (auto set = set_all(settings, setters(), options, "ros2"); !set) return set.error();
   if (options.port != 0) {
     return wrong(Code::invalid_config,
-                 "the ports of DDS follow from the domain: leave the port out, and set domain_id");
+                 "the ports of DDS follow from the domain. Remove the port, and set domain_id");
   }
   if (options.tls || !options.tokens.empty()) {
-    return wrong(Code::unsupported, "DDS without SROS 2 knows neither TLS nor tokens");
+    return wrong(Code::unsupported,
+                 "DDS without SROS 2 supports neither TLS nor tokens. Remove these options");
   }
   if (options.host != "0.0.0.0") settings.host = options.host;
   settings.max_message =

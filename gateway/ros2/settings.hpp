@@ -12,14 +12,14 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// The options of ros2.hpp, checked.
+/// The checked options of ros2.hpp.
 struct Settings {
   std::uint32_t domain_id = 0;
   std::string node = "/hyphos";
   GidSize gid_size = GidSize::iron;
   bool shared_memory = false;
-  std::string host;  ///< the one address to be reached at; empty: all
-  /// Rate of large messages that a best-effort reader receives; 0: no limit.
+  std::string host;  ///< the one address to listen on, empty: all
+  /// Rate of large messages to a best-effort reader, in megabytes per second. 0: unlimited.
   std::uint32_t pace_mb_s = 300;
   std::size_t max_message = 0;
   std::int32_t depth = 10;
@@ -35,7 +35,7 @@ struct Settings {
   Patterns params{"*", Patterns::Slash::ignored};
   Duration call_timeout = Duration::from_seconds(60);
 
-  /// Errors: invalid_config, which names the option and what it may be; unsupported.
+  /// Errors: invalid_config, with the name of the option and its valid values, and unsupported.
   static Result<Settings> of(const Options& options);
 };
 

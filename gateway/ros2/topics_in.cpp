@@ -11,7 +11,7 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// One topic: a reader of ROS, and the inlet that its messages go to.
+/// One topic: a ROS reader, and the client publisher that gets its messages.
 class TopicsIn::Inbound {
  public:
   Inbound(const Context& context, std::string topic)
@@ -29,7 +29,7 @@ class TopicsIn::Inbound {
     follow_writers(offer);
     return ask(offer);
   }
-  /// True if it takes what is offered now; false if it has to be opened anew.
+  /// Returns true if it can continue with the new offer. Returns false if it must be reopened.
   bool follow(const Offer& offer) {
     if (offer.type != type_ || offer.qos.transient_local != qos_.transient_local) return false;
     follow_writers(offer);
@@ -42,8 +42,8 @@ class TopicsIn::Inbound {
   }
 
  private:
-  /// With what all promised when the first of them came: a channel keeps to what it was opened
-  /// with.
+  /// Uses the promises of the first writers, because a channel keeps the policy with which it was
+  /// opened.
   Result<std::unique_ptr<ClientPublisher>> open_publisher() {
     return context_.facade.open_publisher(
         client_of(topic_), topic_, type_, Form::cdr,
@@ -53,9 +53,9 @@ class TopicsIn::Inbound {
          .deadline_ms = qos_.deadline_ms,
          .raw = context_.settings.raw.match(topic_)});
   }
-  /// Each latched writer has an inlet of its own, so that what it said last is kept for itself.
+  /// Each latched writer has its own client publisher, so that its last message is kept separately.
   void follow_writers(const Offer& offer) {
-    std::vector<std::shared_ptr<ClientPublisher>> gone;  // not ended under the lock
+    std::vector<std::shared_ptr<ClientPublisher>> gone;  // destroyed after the lock is released
     std::vector<GUID_t> come;
     {
       const std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ class TopicsIn::Inbound {
     }
     for (const GUID_t& writer : come) {
       auto publisher = open_publisher();
-      if (!publisher) continue;  // the common one takes what it says
+      if (!publisher) continue;  // the common client publisher accepts its messages
       const std::lock_guard lock(mutex_);
       latched_.emplace(writer, std::move(*publisher));
     }
@@ -84,11 +84,11 @@ class TopicsIn::Inbound {
 
   Result<void> ask(const Offer& offer) {
     qos_ = offer.qos;
-    // It hears all writers then, whatever deadline they have: the channel has it.
+    // Requests no deadline, so that every writer matches. The channel enforces its own.
     const Qos asked{qos_.reliable, qos_.transient_local, context_.settings.depth};
     asked_ = asked;
     reader_.reset();
-    // Of one channel all inlets lend the same memory.
+    // All client publishers of one channel lend the same memory.
     reader_.emplace(
         context_.participant, [this](const Received& message) { on_message(message); },
         EndpointEvents{},
@@ -111,13 +111,13 @@ class TopicsIn::Inbound {
   }
 
   void lost(const Error& error) {
-    // The door has counted what it refuses itself.
+    // The graph facade has already counted the messages that it refused.
     const Code code = error.code;
     if (code == Code::corrupt || code == Code::permission || code == Code::timeout) return;
     context_.facade.count(client_of(topic_), to_string(code), error.to_string());
   }
 
-  /// A reader that takes the place of another one gets latched messages again.
+  /// A reader that replaces another one receives latched messages again.
   bool is_new(const SampleIdentity& sample) {
     const std::lock_guard lock(mutex_);
     const auto [last, is_first] = last_.emplace(sample.writer_guid(), sample.sequence_number());
@@ -131,13 +131,13 @@ class TopicsIn::Inbound {
   const std::string topic_;
   std::string type_;
   Qos qos_;
-  Qos asked_;  ///< of the reader
+  Qos asked_;  ///< requested by the reader
   std::shared_ptr<ClientPublisher> publisher_;
-  std::mutex mutex_;  // guards the next two
+  std::mutex mutex_;  // guards the two members below
   std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
   std::map<GUID_t, std::shared_ptr<ClientPublisher>> latched_;
   Backlog backlog_;
-  std::optional<Reader> reader_;  ///< last: it uses all of the above
+  std::optional<Reader> reader_;  ///< declared last, because it uses all members above
 };
 
 std::map<std::string, Offer> offers_of(const Remotes& writers) {
@@ -187,7 +187,7 @@ void TopicsIn::look(const DomainState& state) {
       refused_.forget(key);
       inbound_.emplace(topic, std::move(inbound));
     } else if (opened.error().code == Code::disconnected) {
-      return;  // our node ends
+      return;  // the gateway's node is shutting down
     } else if (refused_.failed(key)) {
       context_.facade.note(client_of(topic), to_string(opened.error().code),
                            "the topic is left out: " + opened.error().to_string());

@@ -13,18 +13,19 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// A topic that others publish, as a reader asks for it: with what all of them offer.
+/// A topic that others publish, with the QoS that all its writers offer.
 struct Offer {
   std::string type;  ///< "std_msgs/msg/String"
   Qos qos{.transient_local = true};
   std::set<GUID_t> writers;
 };
 
-/// Topics of ROS by name that have writers. Of one whose writers have several types, that of most.
+/// ROS topics with writers, by name. If the writers of a topic have several types, the most
+/// frequent one counts.
 [[nodiscard]] std::map<std::string, Offer> offers_of(const Remotes& writers);
 
-/// Topics of ROS that become channels: whatever others write there. Of one thread, except that
-/// messages come in threads of DDS.
+/// ROS topics that become channels: topics with writers outside the gateway. For use in one thread,
+/// except that messages arrive in threads of DDS.
 class TopicsIn {
  public:
   explicit TopicsIn(const Context& context);
@@ -32,10 +33,11 @@ class TopicsIn {
   TopicsIn(const TopicsIn&) = delete;
   TopicsIn& operator=(const TopicsIn&) = delete;
 
-  /// Opens what is new, ends what is gone, and asks anew where the writers offer something else.
+  /// Opens new topics, ends topics that are gone, and requests new QoS where the writers changed
+  /// theirs.
   void look(const DomainState& state);
-  /// Passes on what waits for room in channels. True while something does: Context::drain() has
-  /// asked for it.
+  /// Publishes messages that wait for room in their channels. Returns true while messages wait.
+  /// Call it after Context::drain() was called.
   bool drain();
   [[nodiscard]] std::vector<GUID_t> readers() const;
   void add_endpoints(OwnEndpoints& endpoints) const;

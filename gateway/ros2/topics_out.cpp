@@ -12,9 +12,9 @@ namespace hyphos::gateway::ros2 {
 
 namespace {
 
-/// What a channel promises, as a writer offers it. Reliable by default, whatever the channel is:
-/// that every subscriber hears, and rclcpp's ask for it unless told otherwise. One latched message
-/// is all that a channel keeps.
+/// The QoS of the writer for a channel. It is reliable by default, even if the channel is not, so
+/// that every subscriber matches: subscribers of rclcpp request reliable by default. A latched
+/// channel keeps exactly one message.
 Qos qos_of(const TopicInfo& info, const Settings& settings) {
   const auto depth = static_cast<std::int32_t>(std::max(info.depth, 1U));
   return {.reliable = info.reliable || !settings.best_effort.match(info.topic),
@@ -25,7 +25,7 @@ Qos qos_of(const TopicInfo& info, const Settings& settings) {
 
 }  // namespace
 
-/// One channel: an outlet of the robot's graph, and the writer that its messages go to.
+/// One channel: a client subscription of the robot's graph, and the writer for its messages.
 class TopicsOut::Outbound {
  public:
   Outbound(const Context& context, const TopicInfo& info)
@@ -38,7 +38,8 @@ class TopicsOut::Outbound {
   Result<void> open() {
     const std::string type = ros2_type(channel_type_);
     const std::string in_dds = dds_type(type);
-    if (in_dds.empty()) return Error{Code::unsupported, "'" + type + "' is no type of ROS", topic_};
+    if (in_dds.empty())
+      return Error{Code::unsupported, "'" + type + "' is not a valid ROS type name", topic_};
     auto opened =
         writer_.open({dds_topic(topic_), in_dds, qos_, user_data_of_type(context_.facade, type)});
     if (!opened) return opened;
@@ -91,8 +92,10 @@ class TopicsOut::Outbound {
   const std::string channel_type_;
   const Qos qos_;
   Writer writer_;
-  std::set<GUID_t> greeted_;  ///< readers that were sent a large message; of the outlet's thread
-  std::unique_ptr<ClientSubscription> subscription_;  ///< last: it uses all of the above
+  /// readers that have received a large message, owned by the thread of the subscription
+  std::set<GUID_t> greeted_;
+  std::unique_ptr<ClientSubscription>
+      subscription_;  ///< declared last, because it uses all members above
 };
 
 TopicsOut::TopicsOut(const Context& context) : context_(context) {}
@@ -120,7 +123,7 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
       refused_.forget(key);
       outbound_.emplace(topic, std::move(outbound));
     } else if (opened.error().code == Code::disconnected) {
-      return;  // our node ends
+      return;  // the gateway's node is shutting down
     } else if (refused_.failed(key)) {
       context_.facade.note(client_of(topic), to_string(opened.error().code),
                            "the channel is left out: " + opened.error().to_string());

@@ -11,8 +11,8 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// Channels that become topics of ROS: those that others than programs of ROS publish. Of one
-/// thread; messages go out in the threads that bring them.
+/// Channels that become ROS topics: channels with publishers outside ROS. For use in one thread.
+/// Messages are sent in the threads that deliver them.
 class TopicsOut {
  public:
   explicit TopicsOut(const Context& context);

@@ -26,8 +26,7 @@ using eprosima::fastrtps::rtps::octet;
 using eprosima::fastrtps::rtps::SenderResource;
 using Clock = std::chrono::steady_clock;
 
-/// The number of participants of a machine that get unicast announcements: the same number as in
-/// rmw_cyclonedds_cpp.
+/// The number of participants per machine that get unicast announcements, as in rmw_cyclonedds_cpp.
 constexpr std::uint32_t kPeers = 32;
 
 Address address_of(const Locator_t& locator) {
@@ -36,7 +35,7 @@ Address address_of(const Locator_t& locator) {
   return address;
 }
 
-/// Whether a datagram is a participant's announcement: DATA of the entity that RTPS 2.5, 9.3.1.3
+/// True if a datagram is a participant's announcement: DATA of the entity that RTPS 2.5, 9.3.1.3
 /// reserves for it, after the header and a time.
 bool is_announcement(const octet* bytes, std::uint32_t size) {
   constexpr std::array<octet, 4> kAnnouncer{0x00, 0x01, 0x00, 0xC2};
@@ -85,7 +84,7 @@ class Transport final : public transports::ChainingTransport {
 
   transports::TransportDescriptorInterface* get_configuration() override { return &descriptor_; }
 
-  /// Fast DDS calls it, and send(), under the participant's lock for sending.
+  /// Fast DDS calls this function and send() under the participant's lock for sending.
   bool OpenOutputChannel(transports::SendResourceList& resources,
                          const Locator_t& locator) override {
     opened_.insert(locator);
@@ -105,8 +104,8 @@ class Transport final : public transports::ChainingTransport {
     if (descriptor_.reach != Reach::address && is_announcement(bytes, size)) add_own_addresses();
     if (targets_.empty()) return true;
     for (const Locator_t& locator : targets_) open(locator);
-    // Each datagram comes here once for each socket. The first of them sends to readers, or, with
-    // one address, the one whose address fits.
+    // Each datagram arrives here once per socket. The first socket sends to readers. With a single
+    // address, the socket with the matching address sends.
     if (first_ == nullptr) first_ = resource;
     if (resource == first_ || descriptor_.reach == Reach::address) Pace::wait_for(size);
     LocatorIterator first(targets_.data());
@@ -116,7 +115,7 @@ class Transport final : public transports::ChainingTransport {
 
   void receive(transports::TransportReceiverInterface* next, const octet* bytes, std::uint32_t size,
                const Locator_t& local, const Locator_t& remote) override {
-    // The kernel takes no datagram from outside that claims an address of this machine.
+    // The kernel accepts no datagram from outside that claims an address of this machine.
     if (descriptor_.reach == Reach::machine && !own_.contains(address_of(remote))) return;
     next->OnDataReceived(bytes, size, local, remote);
   }
@@ -133,7 +132,7 @@ class Transport final : public transports::ChainingTransport {
            !own_.contains(address);
   }
 
-  /// Programs that keep to the loopback address reach no other address of this machine.
+  /// Programs that are limited to the loopback address reach no other address of this machine.
   LocatorList_t NormalizeLocator(const Locator_t& locator) override {
     LocatorList_t list = ChainingTransport::NormalizeLocator(locator);
     if (descriptor_.reach != Reach::machine || !IPLocator::isAny(locator)) return list;
@@ -144,8 +143,8 @@ class Transport final : public transports::ChainingTransport {
   }
 
  private:
-  /// With Reach::machine, multicast carries only announcements: its delivery depends on the
-  /// interfaces that the other programs have chosen.
+  /// With Reach::machine, multicast carries only announcements, because its delivery depends on the
+  /// interfaces that other programs have chosen.
   [[nodiscard]] bool is_within_reach(const Locator_t& locator) const {
     if (descriptor_.reach != Reach::machine || !IsLocatorSupported(locator)) return true;
     const Address address = address_of(locator);
@@ -153,7 +152,7 @@ class Transport final : public transports::ChainingTransport {
     return own_.contains(address);
   }
 
-  /// One of two sockets, at the address and at the loopback address: each sends to its own.
+  /// Of the two sockets, at the address and at the loopback address, each sends to its own kind.
   [[nodiscard]] bool sends_to(const SenderResource& resource, const Locator_t& locator) {
     auto known = loopbacks_.find(&resource);
     if (known == loopbacks_.end()) {
@@ -165,8 +164,8 @@ class Transport final : public transports::ChainingTransport {
     return is_loopback(address_of(locator)) == known->second;
   }
 
-  /// Cyclone DDS accepts announcements only on its own interfaces, so those to the loopback address
-  /// go also to the other addresses of this machine.
+  /// Cyclone DDS accepts announcements only on its own interfaces. So announcements to the loopback
+  /// address are also sent to the other addresses of this machine.
   void add_own_addresses() {
     const std::size_t given = targets_.size();
     for (std::size_t i = 0; i < given; ++i) {
@@ -179,7 +178,7 @@ class Transport final : public transports::ChainingTransport {
     }
   }
 
-  /// Once Fast DDS has its sockets, this adds no more than the entry of its statistics.
+  /// Once Fast DDS has its sockets, this only adds the entry of its statistics.
   void open(const Locator_t& locator) {
     if (!opened_.insert(locator).second) return;
     transports::SendResourceList none;
@@ -192,7 +191,7 @@ class Transport final : public transports::ChainingTransport {
   mutable OwnAddresses own_;
   std::set<Locator_t> opened_;
   const SenderResource* first_ = nullptr;
-  std::vector<Locator_t> targets_;  ///< of the datagram that is sent; kept for its memory
+  std::vector<Locator_t> targets_;  ///< targets of the present datagram, kept to reuse its memory
 };
 
 transports::TransportInterface* Descriptor::create_transport() const {
@@ -201,7 +200,7 @@ transports::TransportInterface* Descriptor::create_transport() const {
 
 struct Schedule {
   std::uint64_t bytes_per_second = 0;
-  Clock::time_point next;  ///< when all that was sent would have been sent at that rate
+  Clock::time_point next;  ///< time at which all sent bytes would have been sent at that rate
 };
 thread_local Schedule schedule;
 
@@ -214,7 +213,7 @@ std::shared_ptr<transports::TransportDescriptorInterface> make_transport(
   udp->sendBufferSize = settings.socket_buffer;
   udp->receiveBufferSize = settings.socket_buffer;
   udp->maxInitialPeersRange = kPeers;
-  // Fast DDS sends to its own machine by the loopback address, whatever address it has been given.
+  // Fast DDS uses the loopback address for its own machine, regardless of the address it was given.
   if (reach == Reach::address) udp->interfaceWhiteList = {settings.host, "127.0.0.1"};
   if (reach == Reach::machine) udp->TTL = 0;  // multicast stays on this machine
   return std::make_shared<Descriptor>(udp, reach, settings);
@@ -233,7 +232,7 @@ void Pace::wait_for(std::size_t bytes) {
   };
   const auto now = Clock::now();
   schedule.next = std::max(schedule.next, now) + takes(bytes);
-  // A thread wakes up some 50 µs late, so it sleeps once a burst and not once a datagram.
+  // A thread wakes up about 50 µs late, so it sleeps once per burst and not once per datagram.
   if (schedule.next - now > takes(kBurst)) std::this_thread::sleep_until(schedule.next);
 }
 

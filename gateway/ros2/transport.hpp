@@ -12,31 +12,31 @@
 namespace hyphos::gateway::ros2 {
 
 struct TransportSettings {
-  std::string host;  ///< as Settings has it
+  std::string host;  ///< as in Settings
   std::uint32_t domain_id = 0;
   std::uint32_t socket_buffer =
-      0;  ///< bytes, each way; the kernel grants less if its limit is lower
+      0;  ///< bytes in each direction, the kernel grants less if its limit is lower
 };
 
-/// UDP of Fast DDS, with three additions:
+/// The UDP transport of Fast DDS, with three additions:
 ///
 /// - Fast DDS 2.9 built with statistics ends the process when it sends to a locator that it has not
-///   opened before. Here each is opened before the first datagram goes to it.
+///   opened before. Here each locator is opened before the first datagram goes to it.
 /// - Reach::machine: it listens on all interfaces, as ROS 2 programs with the range LOCALHOST do.
 ///   It neither accepts datagrams from another machine nor sends any to one.
-/// - A large message to a best-effort reader is sent at a rate (Pace). The socket buffer of the
-///   reader holds only a part of the message, and a best-effort reader does not request the lost
-///   part again.
+/// - A large message to a best-effort reader is sent at a limited rate (Pace). The socket buffer of
+///   the reader holds only a part of the message, and a best-effort reader does not request the
+///   lost part again.
 [[nodiscard]] std::shared_ptr<eprosima::fastdds::rtps::TransportDescriptorInterface> make_transport(
     const TransportSettings& settings);
 
-/// RTPS 2.5, 9.6.2.3: where participants of a domain announce themselves by multicast.
+/// RTPS 2.5, 9.6.2.3: the port at which participants of a domain announce themselves by multicast.
 [[nodiscard]] constexpr std::uint16_t announcement_port(std::uint32_t domain_id) {
   return static_cast<std::uint16_t>(7400 + 250 * domain_id);
 }
 
-/// While it exists, its thread sends at most `bytes_per_second`; 0: no limit. At most one exists in
-/// a thread. A burst of kBurst bytes passes at once.
+/// While it exists, its thread sends at most `bytes_per_second`. 0: unlimited. At most one may
+/// exist per thread. A burst of kBurst bytes passes at once.
 class Pace {
  public:
   /// The capacity of a socket's receive buffer under the default limit of the kernel.
@@ -47,7 +47,7 @@ class Pace {
   Pace(const Pace&) = delete;
   Pace& operator=(const Pace&) = delete;
 
-  /// Sleeps until this thread may send so many bytes.
+  /// Sleeps until this thread may send this number of bytes.
   static void wait_for(std::size_t bytes);
 };
 

@@ -40,7 +40,7 @@ bool read_text(const Object& object, std::string_view key, std::string& text) {
   return true;
 }
 
-/// Fills in what a command of this kind has.
+/// Reads the fields of a command of this kind.
 Result<void> read_fields(std::string_view name, const Object& object, Command& command) {
   switch (command.kind) {
     case Kind::topic_list:
@@ -72,7 +72,7 @@ Result<void> read_fields(std::string_view name, const Object& object, Command& c
   return success();
 }
 
-/// Bytes of the character of UTF-8 that stands there; 0: none does.
+/// The size of the UTF-8 character at this position. 0 if it is invalid.
 std::size_t character(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   const std::size_t size = first < 0x80                     ? 1
@@ -96,17 +96,17 @@ std::string quoted_list(const std::vector<TopicInfo>& topics, std::string TopicI
 }  // namespace
 
 Result<Command> parse_command(std::string_view name, std::string_view json) {
-  // A client of ROS 2 ends its texts, and these as well, with a NUL that the length includes.
+  // A ROS 2 client ends its strings, including these, with a NUL that the length includes.
   while (json.ends_with('\0')) json.remove_suffix(1);
   const auto known = std::ranges::find(kCommands, name, &std::pair<std::string_view, Kind>::first);
   if (known == kCommands.end()) {
-    return Error{Code::unsupported, "no command '" + std::string(name) + "' is known",
+    return Error{Code::unsupported, "unknown command '" + std::string(name) + "'",
                  std::string(name)};
   }
   if (json.size() > kMostCommand) {
     return Error{Code::corrupt,
-                 std::string(name) + " of " + std::to_string(json.size()) +
-                     " bytes, where at most " + std::to_string(kMostCommand) + " can be",
+                 std::string(name) + " has " + std::to_string(json.size()) +
+                     " bytes, more than the limit of " + std::to_string(kMostCommand),
                  std::string(name)};
   }
   Command command;
@@ -118,7 +118,7 @@ Result<Command> parse_command(std::string_view name, std::string_view json) {
   Object object;
   if (failed != SUCCESS || document.get(object) != SUCCESS) {
     return Error{Code::corrupt,
-                 std::string(name) + " with what is no JSON object" +
+                 std::string(name) + " is not followed by a JSON object" +
                      (failed ? std::string(": ") + simdjson::error_message(failed) : ""),
                  std::string(name)};
   }

@@ -19,7 +19,7 @@ std::uint32_t read_u32(const std::byte* at) {
   return value;
 }
 
-/// Writes into a buffer of the right size.
+/// Writes into a buffer of the exact size.
 class Writer {
  public:
   explicit Writer(std::size_t size) : buffer_(WritableBuffer::on_heap(size)) {}
@@ -53,8 +53,8 @@ Result<net::Measured> measure_frame(std::span<const std::byte> bytes, std::size_
   const std::size_t name = read_u32(bytes.data());
   if (name > kMostName) {
     return Error{Code::corrupt,
-                 "a name of " + std::to_string(name) + " bytes, where at most " +
-                     std::to_string(kMostName) + " can be: no frame of ROS-TCP",
+                 "a frame name has " + std::to_string(name) + " bytes, more than the limit of " +
+                     std::to_string(kMostName) + ". The data is not ROS-TCP",
                  {}};
   }
   const std::size_t head = kLength + name + kLength;
@@ -62,8 +62,8 @@ Result<net::Measured> measure_frame(std::span<const std::byte> bytes, std::size_
   const std::size_t payload = read_u32(bytes.data() + kLength + name);
   if (payload > max_payload) {
     return Error{Code::overloaded,
-                 "a message of " + std::to_string(payload) + " bytes, where at most " +
-                     std::to_string(max_payload) + " are taken (max_message)",
+                 "a message has " + std::to_string(payload) + " bytes, more than the limit of " +
+                     std::to_string(max_payload) + ". Raise --max-message",
                  std::string(parse_frame(bytes.first(head)).name)};
   }
   return net::Measured::unit(head + payload);

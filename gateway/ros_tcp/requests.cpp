@@ -5,7 +5,9 @@
 namespace hyphos::gateway::ros_tcp {
 namespace {
 
-Error client_gone() { return {Code::disconnected, "the client that serves it is gone", {}}; }
+Error client_gone() {
+  return {Code::disconnected, "the client that serves it has disconnected", {}};
+}
 
 }  // namespace
 
@@ -26,7 +28,7 @@ std::optional<std::int64_t> Requests::add(Answer answer) {
   if (oldest) {
     oldest(Error{
         Code::timeout,
-        "the client has not answered, and " + std::to_string(kMost) + " later requests wait for it",
+        "the client has not replied, and " + std::to_string(kMost) + " later requests also wait",
         {}});
   }
   if (!id) answer(client_gone());

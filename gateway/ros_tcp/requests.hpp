@@ -10,24 +10,24 @@
 
 namespace hyphos::gateway::ros_tcp {
 
-/// Requests that a client has been sent and has not answered yet. Thread-safe.
+/// Requests that were sent to a client and have no reply yet. Thread-safe.
 class Requests {
  public:
   static constexpr std::size_t kMost = 256;
 
-  /// Keeps the answer and gives its request a number. Past the bound the oldest ends with an error:
-  /// whoever asked has most likely given it up. Nothing if the client is gone; the answer has then
-  /// been told so.
+  /// Stores the reply callback and returns a number for its request. Beyond the bound, the oldest
+  /// request ends with an error, because its caller has most likely given up. Returns nullopt if
+  /// the client is gone. The callback has then been called with an error.
   [[nodiscard]] std::optional<std::int64_t> add(Answer answer);
-  /// Null if there is none: answered before, or given up.
+  /// Null if the number is unknown, already answered, or given up.
   [[nodiscard]] Answer take(std::int64_t id);
-  /// The client is gone: all of them end, and so do those to come.
+  /// The client is gone: ends all present and future requests.
   void end();
 
  private:
   std::mutex mutex_;
   std::map<std::int64_t, Answer> waiting_;
-  std::int64_t next_ = 1001;  ///< where the numbers of ROS-TCP-Endpoint begin
+  std::int64_t next_ = 1001;  ///< first number of ROS-TCP-Endpoint
   bool ended_ = false;
 };
 

@@ -21,13 +21,13 @@ Error bad_option(const std::string& key, const std::string& what) {
 }
 
 Result<Settings> read(const Options& options) {
-  if (options.tls) return bad_option("tls", "ROS-TCP has no encryption; leave it out");
+  if (options.tls) return bad_option("tls", "ROS-TCP supports no TLS. Remove the TLS options");
   if (!options.tokens.empty()) {
-    return bad_option("tokens", "ROS-TCP has no way to show a token; leave them out");
+    return bad_option("tokens", "ROS-TCP supports no tokens. Remove the option");
   }
   Settings settings;
   settings.service_timeout = Duration::from_seconds(60);
-  // A length on the wire has 32 bits.
+  // Lengths on the wire have 32 bits.
   settings.max_message =
       std::min<std::size_t>(options.max_message, std::numeric_limits<std::uint32_t>::max());
   settings.stream.queue = {.depth = std::max<std::size_t>(options.queue_depth, 1),
@@ -35,7 +35,7 @@ Result<Settings> read(const Options& options) {
   for (const auto& [key, value] : options.own) {
     if (key == "ros") {
       if (value != "1" && value != "2") {
-        return bad_option(key, "'" + value + "' is neither '1' nor '2'");
+        return bad_option(key, "'" + value + "' must be '1' or '2'");
       }
       settings.ros2 = value == "2";
     } else if (key == "service_timeout_ms") {
@@ -43,11 +43,12 @@ Result<Settings> read(const Options& options) {
       const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), ms);
       if (failed != std::errc() || end != value.data() + value.size() || ms < 1 ||
           ms > 86'400'000) {
-        return bad_option(key, "'" + value + "' is no number of milliseconds from 1 to 86400000");
+        return bad_option(key,
+                          "'" + value + "' must be a number of milliseconds from 1 to 86400000");
       }
       settings.service_timeout = Duration::from_ms(ms);
     } else {
-      return bad_option(key, "unknown option; there are 'ros' and 'service_timeout_ms'");
+      return bad_option(key, "unknown option. Use 'ros' or 'service_timeout_ms'");
     }
   }
   return settings;
@@ -67,7 +68,8 @@ class RosTcp final : public Protocol {
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
       facade_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
       Session::refuse(loops_.any(), std::move(connection), settings_,
-                      "there are " + std::to_string(most) + " clients already (max_clients)");
+                      "the gateway already has " + std::to_string(most) +
+                          " clients, its limit. Raise --max-clients");
     };
     auto listener = net::Listener::open(
         loops_.any(),
@@ -88,7 +90,7 @@ class RosTcp final : public Protocol {
       std::make_shared<ros_tcp::UnityServices>();
   LoanBudget loan_budget_{settings_.max_message};
   net::Loops loops_;
-  std::unique_ptr<net::Listener> listener_;  ///< ends before the loops do
+  std::unique_ptr<net::Listener> listener_;  ///< destroyed before the loops
 };
 
 }  // namespace

@@ -6,17 +6,17 @@
 namespace hyphos::gateway::ros_tcp {
 namespace {
 
-/// Topics and services of one client, all together.
+/// Maximum number of topics and services of one client, all together.
 constexpr std::size_t kMostRegistrations = 256;
-/// Calls of one client under way.
+/// Maximum number of calls in flight of one client.
 constexpr int kMostCalls = 256;
-/// A call to a service that nobody serves ends after so long: time for one that just starts.
+/// Timeout of a call to a service without a server: time for a server that is just starting.
 constexpr Duration kNoServer = Duration::from_seconds(2);
-/// Texts for people: like a topic, so that a flood of them cannot fill the queue.
+/// Notes for people. They have a flow like a topic, so that a flood of them cannot fill the queue.
 constexpr net::Key kNotes = 0;
-/// Bytes of a failed reply whose type is not known. Few types of fixed size are longer.
+/// Size in bytes of the reply to a failed call of unknown type. Few types of fixed size are larger.
 constexpr std::size_t kUnknownReply = 1024;
-/// Stands where the name of a service should, which the frame that did not come would have told.
+/// Used as service name if the frame that would have contained it did not arrive.
 constexpr const char* kNameless = "(unknown)";
 
 std::string in_graph(const std::string& name) { return name.starts_with('/') ? name : "/" + name; }
@@ -35,7 +35,7 @@ std::optional<std::string> RateLimitedLog::text(std::string_view said) {
   }
   next_ = now + Duration::from_seconds(1);
   std::string text(said);
-  if (left_out_ > 0) text += " (and " + std::to_string(left_out_) + " more like this)";
+  if (left_out_ > 0) text += " (and " + std::to_string(left_out_) + " more of this kind)";
   left_out_ = 0;
   return text;
 }
@@ -46,7 +46,7 @@ void Session::Line::send(net::Key key, std::string_view what, net::Message messa
 }
 
 void Session::Line::note(std::string_view kind, std::string_view text) {
-  // Not counted when it is dropped: what it tells of was.
+  // A dropped note is not counted, because the event that it reports was counted.
   (void)stream->send(kNotes, net::Message(whole_frame(kind, ros_tcp::note(text))));
 }
 
@@ -64,15 +64,16 @@ void Session::Line::respond(const std::string& service, const std::string& type,
                             const Result<Buffer>& reply) {
   Buffer body;
   if (!reply) {
-    // The client's program waits for it. Its deserializer throws on a body that is too short, and
-    // then the program waits for ever.
+    // The client's program waits for a reply. Its deserializer throws on a body that is too short,
+    // and the program would then wait forever.
     body = blank_reply(type);
     note("__error", "service " + service + ": " + reply.error().to_string());
     facade.count(client, "call_failed", service);
   } else if (reply->size() > max_message) {
     body = blank_reply(type);
-    note("__error", "service " + service + ": a reply of " + std::to_string(reply->size()) +
-                        " bytes, where at most " + std::to_string(max_message) + " are sent");
+    note("__error", "service " + service + ": the reply has " + std::to_string(reply->size()) +
+                        " bytes, more than the limit of " + std::to_string(max_message) +
+                        ". Raise --max-message");
     facade.count(client, "too_large", service);
   } else {
     body = *reply;
@@ -148,7 +149,7 @@ WritableBuffer Session::lend(std::span<const std::byte> begin, std::size_t size)
 void Session::take(const Buffer& unit) {
   share_ = {};
   const Frame frame = parse_frame(unit.bytes());
-  if (frame.name.empty()) return;  // a sign of life
+  if (frame.name.empty()) return;  // a keep-alive
   if (frame.name.starts_with("__")) return obey(frame.name, frame.payload);
   if (!announced_) return publish(frame, unit);
   const Announced announced = *std::exchange(announced_, std::nullopt);
@@ -164,8 +165,8 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
   if (found == publishers_.end()) {
     const std::string name(frame.name);
     line_->facade.count(line_->client, "unknown_topic", name);
-    if (const auto text = unknown_topic_.text("nothing was published: topic '" + name +
-                                              "' is not registered; send __publish first")) {
+    if (const auto text = unknown_topic_.text("the message was not published: topic '" + name +
+                                              "' is not registered. Send __publish first")) {
       line_->note("__error", *text);
     }
     return;
@@ -183,7 +184,7 @@ void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
   publisher.overruns = now;
   if (const auto text =
           publisher.slow.text("a subscriber of " + topic + " is too slow: " + std::to_string(now) +
-                              " messages found its queue full, and older ones were dropped")) {
+                              " messages met its full queue, which dropped older messages")) {
     line_->note("__warn", *text);
   }
 }
@@ -194,7 +195,7 @@ std::string Session::type_of_service(const std::string& service) const {
   return found == services.end() ? "" : found->type;
 }
 
-/// False while what the client has published last waits for room.
+/// Returns false while the last published message waits for room.
 bool Session::ready() {
   if (waiting_.empty()) return true;
   const auto found = publishers_.find(waiting_);
@@ -208,7 +209,7 @@ bool Session::ready() {
   return true;
 }
 
-/// The door has counted it.
+/// The graph facade has counted it.
 void Session::lost(const std::string& topic, Publisher& publisher, const Error& error) {
   const auto text =
       publisher.failure.text("a message on " + topic + " was lost: " + error.to_string());
@@ -221,13 +222,15 @@ void Session::call(const Frame& frame, std::int64_t id) {
   if (found == ros_services_.end()) {
     return line_->respond(
         name, type_of_service(in_graph(name)), id,
-        Error{Code::not_found, "it is not registered; send __ros_service first", {}});
+        Error{Code::not_found, "the service is not registered. Send __ros_service first", {}});
   }
   if (line_->calls.fetch_add(1) >= kMostCalls) {
     line_->calls.fetch_sub(1);
-    return line_->respond(
-        name, found->second, id,
-        Error{Code::overloaded, std::to_string(kMostCalls) + " calls are under way already", {}});
+    return line_->respond(name, found->second, id,
+                          Error{Code::overloaded,
+                                std::to_string(kMostCalls) +
+                                    " calls of this client are already in flight, the maximum",
+                                {}});
   }
   const std::string service = in_graph(name);
   const auto services = line_->facade.services();
@@ -246,21 +249,22 @@ void Session::call(const Frame& frame, std::int64_t id) {
 void Session::answer(const Frame& frame, std::int64_t id, const Buffer& unit) {
   const Answer answer = line_->requests.take(id);
   if (!answer) {
-    line_->note("__warn", "nobody waits for the answer to request " + std::to_string(id) + " of " +
+    line_->note("__warn", "no call waits for the reply to request " + std::to_string(id) + " of " +
                               std::string(frame.name));
     return;
   }
-  // A small unit lies in a block that is kept as long as any part of it.
+  // A small unit is in a block that stays alive as long as any part of it.
   const bool small = unit.size() <= net::UnitReader::kLarge;
   answer(small ? Buffer::copy_of(frame.payload)
                : unit.slice(unit.size() - frame.payload.size(), frame.payload.size()));
 }
 
-/// What was announced before and has not come will not come any more: whoever waits is told.
+/// A new announcement means that the announced frame before it will never arrive. Its caller gets
+/// an error.
 void Session::announce(const Announced& announced) {
   const auto before = std::exchange(announced_, announced);
   if (!before) return;
-  const Error error{Code::corrupt, "the frame that was announced for it did not come", {}};
+  const Error error{Code::corrupt, "the announced frame did not arrive", {}};
   if (before->call) return line_->respond(kNameless, "", before->id, error);
   if (const Answer answer = line_->requests.take(before->id)) answer(error);
 }
@@ -306,10 +310,11 @@ bool Session::may_register(const Command& command) {
   const std::size_t all = publishers_.size() + subscribers_.size() + ros_services_.size() +
                           unity_services_->count(this);
   if (all < kMostRegistrations) return true;
-  log_error("cannot register " + command.topic,
-            {Code::overloaded,
-             "a client has at most " + std::to_string(kMostRegistrations) + " topics and services",
-             {}});
+  log_error(
+      "cannot register " + command.topic,
+      {Code::overloaded,
+       "a client may have at most " + std::to_string(kMostRegistrations) + " topics and services",
+       {}});
   return false;
 }
 
@@ -318,7 +323,7 @@ void Session::log_error(const std::string& doing, const Error& error) {
   line_->note("__error", doing + ": " + error.to_string());
 }
 
-/// The names of ROS 2 have a part more than those that Unity writes.
+/// ROS 2 type names have one more part than the names that Unity writes.
 std::string Session::type_in_graph(const std::string& type, bool service) const {
   const auto slash = type.find('/');
   const bool two_parts = slash != std::string::npos && slash == type.rfind('/');
@@ -358,7 +363,7 @@ Result<std::unique_ptr<ClientPublisher>> Session::open_publisher(const std::stri
 void Session::add_publisher(const Command& command) {
   const auto found = publishers_.find(command.topic);
   const bool is_new = found == publishers_.end();
-  // The client registers twice when it connects: what it has published must not be torn down.
+  // The client registers twice when it connects. The second time must not destroy the publisher.
   if (!is_new && found->second.type == command.type && found->second.latched == command.latch) {
     return;
   }
@@ -371,7 +376,7 @@ void Session::add_publisher(const Command& command) {
   if (!publisher) {
     const bool gone = !is_new && found->second.publisher == nullptr;
     log_error("cannot publish " + command.topic +
-                  (gone ? ", nor as " + found->second.type + " any more" : ""),
+                  (gone ? ", and reopening it as " + found->second.type + " failed too" : ""),
               publisher.error());
     if (gone) publishers_.erase(found);
     return;
@@ -408,7 +413,7 @@ void Session::add_subscriber(const Command& command) {
   if (!subscription) {
     const bool gone = !is_new && found->second.subscription == nullptr;
     log_error("cannot subscribe to " + command.topic +
-                  (gone ? ", nor as " + found->second.type + " any more" : ""),
+                  (gone ? ", and reopening it as " + found->second.type + " failed too" : ""),
               subscription.error());
     if (gone) subscribers_.erase(found);
     return;
@@ -431,8 +436,9 @@ void Session::add_unity_service(const Command& command) {
     if (body.size() > line->max_message) {
       line->facade.count(line->client, "too_large", name);
       return answer(Error{Code::overloaded,
-                          "a request of " + std::to_string(body.size()) + " bytes, where at most " +
-                              std::to_string(line->max_message) + " are sent",
+                          "the request has " + std::to_string(body.size()) +
+                              " bytes, more than the limit of " +
+                              std::to_string(line->max_message) + ". Raise --max-message",
                           name});
     }
     const auto id = line->requests.add(std::move(answer));
@@ -441,7 +447,7 @@ void Session::add_unity_service(const Command& command) {
                net::Message(frame_and_head("__request", service_id(*id), name, body.size()), body));
   };
   auto displaced = [line = line_, name = command.topic] {
-    line->note("__warn", "another client answers " + name + " from now on");
+    line->note("__warn", "another client has taken over the service " + name);
   };
   auto open = [line = line_, service = in_graph(command.topic),
                type = type_in_graph(command.type, true), form = settings_.form(),
@@ -455,13 +461,13 @@ void Session::add_unity_service(const Command& command) {
 
 void Session::remove(std::string_view kind, const std::string& name, bool was_there) {
   if (was_there) return;
-  line_->note("__warn", "no " + std::string(kind) + " " + name + " was registered");
+  line_->note("__warn", "the " + std::string(kind) + " " + name + " was not registered");
 }
 
 void Session::list_topics() {
   std::vector<TopicInfo> topics = line_->facade.topics();
   for (TopicInfo& topic : topics) {
-    // As Unity writes them, which has no "/msg".
+    // Removes "/msg", which type names of Unity do not have.
     if (const auto part = topic.type.find("/msg/"); part != std::string::npos) {
       topic.type.erase(part, 4);
     }

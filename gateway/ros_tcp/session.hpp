@@ -22,13 +22,14 @@ namespace hyphos::gateway::ros_tcp {
 
 struct Settings {
   bool ros2 = false;
-  std::size_t max_message = 0;  ///< bytes of a payload, each way
+  std::size_t max_message = 0;  ///< bytes of a payload, in each direction
   Duration service_timeout;
   net::Stream::Options stream;
   [[nodiscard]] Form form() const { return ros2 ? Form::cdr : Form::ros1; }
 };
 
-/// What one kind of trouble may tell a client: one text in a second, with how many were left out.
+/// A rate limit for one kind of error text to a client: one text per second, with the number of
+/// omitted ones.
 class RateLimitedLog {
  public:
   [[nodiscard]] std::optional<std::string> text(std::string_view said);
@@ -38,32 +39,32 @@ class RateLimitedLog {
   std::uint64_t left_out_ = 0;
 };
 
-/// One client. Lives as long as its connection. Its functions are callbacks of the stream: one at a
-/// time.
+/// One client. It lives as long as its connection. Its functions are callbacks of the stream, which
+/// run one at a time.
 class Session final : public std::enable_shared_from_this<Session> {
  public:
-  /// `advances` outlives it.
+  /// `advances` must outlive it.
   static void serve(GraphFacade& facade, net::Loop& loop, net::Connection connection,
                     const Settings& settings, std::shared_ptr<UnityServices> services,
                     LoanBudget& loan_budget);
-  /// Says why this client cannot be served, and closes.
+  /// Sends the reason why this client cannot be served, and closes the connection.
   static void refuse(net::Loop& loop, net::Connection connection, const Settings& settings,
                      std::string_view why);
 
  private:
-  /// What the gateway and a client share beyond a callback: used from the pool.
+  /// State that outlives a callback. Pool threads use it too.
   struct Line {
     GraphFacade& facade;
     Client client;
     std::shared_ptr<net::Stream> stream;
     std::size_t max_message = 0;
     Form form = Form::ros1;
-    std::atomic<int> calls{0};  ///< of the client, under way
-    Requests requests;          ///< to the client
+    std::atomic<int> calls{0};  ///< calls of the client in flight
+    Requests requests;          ///< requests to the client
 
     void note(std::string_view kind, std::string_view text);
     void send(net::Key key, std::string_view what, net::Message message);
-    /// `type`: of the service in the graph; empty: not known.
+    /// `type` is the type of the service in the graph. Empty if unknown.
     void respond(const std::string& service, const std::string& type, std::int64_t id,
                  const Result<Buffer>& reply);
     /// The reply to a failed call.
@@ -75,14 +76,14 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::uint32_t depth = 0;
     std::unique_ptr<ClientPublisher> publisher;
     RateLimitedLog failure;
-    std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
+    std::uint64_t overruns = 0;  ///< overruns already reported to the client
     RateLimitedLog slow;
   };
   struct Subscriber {
     std::string type;
     std::unique_ptr<ClientSubscription> subscription;
   };
-  /// The next frame is a call, or an answer.
+  /// Announces that the next frame is a call or a reply.
   struct Announced {
     bool call = false;
     std::int64_t id = 0;
@@ -93,7 +94,7 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   void begin();
   void take(const Buffer& unit);
-  /// Memory for a large frame of so many bytes that begins so.
+  /// Memory for a large frame of `size` bytes that begins with `begin`.
   [[nodiscard]] WritableBuffer lend(std::span<const std::byte> begin, std::size_t size);
   void obey(std::string_view name, std::span<const std::byte> json);
   void publish(const Frame& frame, const Buffer& unit);
@@ -101,7 +102,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   void lost(const std::string& topic, Publisher& publisher, const Error& error);
   /// Warns the client of messages that a slow subscriber has lost.
   void warn_of_overruns(const std::string& topic, Publisher& publisher);
-  /// Of a service in the graph; empty: ROS has no such type, or the service has no server.
+  /// The type of a service in the graph. Empty if ROS has no such type, or the service has no
+  /// server.
   [[nodiscard]] std::string type_of_service(const std::string& service) const;
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
@@ -112,8 +114,8 @@ class Session final : public std::enable_shared_from_this<Session> {
                                                           const Publisher& as);
   Result<std::unique_ptr<ClientSubscription>> open_subscription(const std::string& topic,
                                                                 const std::string& type);
-  /// Opens what takes the place of `mine`, if there is one, which ends first if nothing but it is
-  /// in the way. On an error `mine` is as it was, or null if it could not be had again.
+  /// Opens the replacement of `mine`, if there is one. `mine` ends first if only it blocks the
+  /// replacement. After an error, `mine` is unchanged, or null if it could not be reopened.
   template <typename End, typename Open, typename Again>
   Result<std::unique_ptr<End>> replace(const std::string& topic, std::unique_ptr<End>* mine,
                                        Open open, Again open_again);
@@ -124,9 +126,9 @@ class Session final : public std::enable_shared_from_this<Session> {
   void remove(std::string_view kind, const std::string& name, bool was_there);
   void list_topics();
 
-  /// False, and the client knows, if it has registered too much.
+  /// Returns false, and notifies the client, if it has registered too much.
   [[nodiscard]] bool may_register(const Command& command);
-  /// Whether it is nobody else, and this client by one end of it, that a topic is used by.
+  /// True if this client, with a single endpoint, is the only user of a topic.
   [[nodiscard]] bool alone_uses(const std::string& topic) const;
   void log_error(const std::string& doing, const Error& error);
   [[nodiscard]] std::string type_in_graph(const std::string& type, bool service) const;
@@ -135,12 +137,12 @@ class Session final : public std::enable_shared_from_this<Session> {
   const Settings settings_;
   const std::shared_ptr<UnityServices> unity_services_;  ///< of all clients
   LoanBudget& loan_budget_;
-  LoanBudget::Share share_;  ///< of the memory that is lent
+  LoanBudget::Share share_;  ///< share of the loan budget
   std::map<std::string, Publisher, std::less<>> publishers_;
   std::map<std::string, Subscriber, std::less<>> subscribers_;
   std::map<std::string, std::string, std::less<>> ros_services_;  ///< name and type in the graph
   std::optional<Announced> announced_;
-  std::string waiting_;  ///< the topic whose inlet keeps a message
+  std::string waiting_;  ///< the topic whose client publisher keeps a message
   net::Key next_key_ = 1;
   RateLimitedLog unknown_topic_;
 };

@@ -10,7 +10,7 @@ Result<void> UnityServices::take(const void* owner, const std::string& name,
                                  Open open) {
   std::function<void()> told;
   {
-    // Held while the service is opened: of two that come at once, one has to be the later.
+    // Held while the service is opened, so that two simultaneous registrations are ordered.
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -22,7 +22,7 @@ Result<void> UnityServices::take(const void* owner, const std::string& name,
     }
     Entry& entry = found->second;
     if (entry.owner == owner && entry.type == type) return success();
-    entry.server.reset();  // the graph has one server of a service
+    entry.server.reset();  // the graph allows one server per service
     auto opened = open();
     if (!opened) {
       auto again = entry.open();

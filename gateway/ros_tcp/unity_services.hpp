@@ -11,19 +11,19 @@
 
 namespace hyphos::gateway::ros_tcp {
 
-/// The services that clients answer. Of two clients that want the same one, the later has it: it is
-/// the same program back again, most often, before its old connection is known to be dead.
-/// Thread-safe.
+/// The services that clients serve. If two clients register the same service, the later one gets
+/// it: most often it is the same program after a reconnect, before its old connection is known to
+/// be dead. Thread-safe.
 class UnityServices {
  public:
   using Open = std::function<Result<std::unique_ptr<Server>>()>;
 
-  /// Opens `name` for `owner`, unless it has it already with this type. `displaced` is called
-  /// if the owner before, who is another, loses it. Errors: those of `open`; the owner before then
-  /// has it again. `open` is kept as long as the entry and may be called once more for that.
+  /// Opens `name` for `owner`, unless it already has it with this type. `displaced` is called if
+  /// another owner loses it. Errors: the errors of `open`. The previous owner then keeps the
+  /// service. `open` is stored with the entry, and may be called once more for that.
   Result<void> take(const void* owner, const std::string& name, const std::string& type,
                     std::function<void()> displaced, Open open);
-  /// False if the owner did not have it.
+  /// Returns false if the owner did not have it.
   bool drop(const void* owner, const std::string& name);
   void drop_all(const void* owner);
   [[nodiscard]] std::size_t count(const void* owner) const;

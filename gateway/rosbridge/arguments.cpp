@@ -14,7 +14,7 @@ Result<std::string> arguments_object(std::string_view args, const std::string& n
   if (text.empty() || text == "null") return std::string("{}");
   if (text.front() == '{') return text;
   if (text.front() != '[') {
-    return Error{Code::corrupt, "'args' has to be an object or a list", name};
+    return Error{Code::corrupt, "'args' must be an object or a list", name};
   }
   text.reserve(text.size() + net::kPadding);
   const auto items = list_items(text);

@@ -8,9 +8,9 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The arguments of a call, or of a goal, as a JSON object that parsers read. A list is by
-/// position: of the fields of `type`, which is asked only then. `name`: of the service or action,
-/// for errors. Errors: corrupt, and those of `type`.
+/// The arguments of a call or a goal as a JSON object that parsers accept. A list has the fields of
+/// `type` in order. `type` is called only for a list. `name` is the service or action, for errors.
+/// Errors: corrupt, and the errors of `type`.
 [[nodiscard]] Result<std::string> arguments_object(std::string_view args, const std::string& name,
                                                    const std::function<Result<TypeInfo>()>& type);
 

@@ -9,8 +9,8 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-// The original waits for ever. A server that is gone ends a call at once; this is for those that
-// hang.
+// Timeout for servers that hang. A server that is gone ends a call at once. The original rosbridge
+// waits forever.
 constexpr double kTimeout = 60;
 constexpr double kMaxTimeout = 3600;
 
@@ -37,7 +37,7 @@ void answer(Context& context, const std::string& service, const std::string& id,
             const Buffer& values) {
   if (values.size() > context.options.max_message) {
     return fail(context, service, id, shape,
-                {Code::exhausted, "the answer is larger than a message may be", service});
+                {Code::exhausted, "the reply is larger than --max-message allows", service});
   }
   const Ends ends = response_ends(service, id, true);
   const Frame frame{false, {Buffer::copy_of(ends.head), values, Buffer::copy_of(ends.tail)}};
@@ -68,7 +68,7 @@ Result<void> Calls::call(const Request& request) {
 Result<void> Calls::start(const Request& request, const Shape& shape) {
   const std::string name = absolute(request.service);
   if (pending_->load() >= kMaxPending) {
-    return Error{Code::overloaded, "256 calls of this client wait for their answers", name};
+    return Error{Code::overloaded, "256 calls of this client already wait for replies", name};
   }
   if (const Rosapi::Entry* own = Rosapi::find(name)) {
     rosapi_.answer(*own, request.args,
@@ -85,7 +85,7 @@ Result<void> Calls::start(const Request& request, const Shape& shape) {
   return success();
 }
 
-// One more call is under way until it is called.
+// One more call is in flight until the returned function is called.
 std::function<void(Result<Buffer>)> Calls::responder(const Request& request, const Shape& shape) {
   pending_->fetch_add(1);
   return [gate = gate_, pending = pending_, service = request.service, id = request.id,
@@ -103,7 +103,7 @@ std::function<void(Result<Buffer>)> Calls::responder(const Request& request, con
 
 Result<TypeInfo> Calls::request_type(const std::string& service) const {
   const auto type = rosapi_.service_type(service);
-  if (type.empty()) return Error{Code::not_found, "there is no service " + service, ""};
+  if (type.empty()) return Error{Code::not_found, "the graph has no service " + service, ""};
   const auto info = context_.facade.service_type(type);
   if (!info) return info.error();
   return context_.facade.type(info->request);

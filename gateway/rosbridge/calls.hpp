@@ -9,7 +9,7 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The services that one client asks. One thread at a time.
+/// The services that one client calls. For use by one thread at a time.
 class Calls {
  public:
   static constexpr std::uint32_t kMaxPending = 256;
@@ -19,8 +19,8 @@ class Calls {
         gate_(std::move(gate)),
         rosapi_(context.facade, context.client, params) {}
 
-  /// What fails later is answered with `result: false`, as the original does. Errors: of the
-  /// request itself.
+  /// A later failure is reported with `result: false`, as in the original rosbridge. Errors: faults
+  /// of the request itself.
   Result<void> call(const Request& request);
 
  private:

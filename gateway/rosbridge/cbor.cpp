@@ -42,29 +42,29 @@ double from_half(std::uint16_t half) {
   return (half & 0x8000) != 0 ? -value : value;
 }
 
-/// Throws Error, which cbor_to_json() catches: the only way out of a recursion this deep that stays
-/// readable.
+/// Throws Error, which cbor_to_json() catches. Any other way out of such a deep recursion would be
+/// hard to read.
 class Converter {
  public:
   Converter(Bytes bytes, std::size_t limit) : bytes_(bytes), limit_(limit) {}
 
   std::string convert() {
     value(0);
-    if (at_ != bytes_.size()) fail("there are bytes behind the map");
+    if (at_ != bytes_.size()) fail("more bytes follow after the map");
     return std::move(out_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& what, Code code = Code::corrupt) const {
-    throw Error{code, "this is no valid CBOR at byte " + std::to_string(at_) + ": " + what, ""};
+    throw Error{code, "invalid CBOR at byte " + std::to_string(at_) + ": " + what, ""};
   }
 
   void check_length() const {
-    if (out_.size() > limit_) fail("it is too long as JSON", Code::exhausted);
+    if (out_.size() > limit_) fail("the JSON form is too long", Code::exhausted);
   }
 
   Bytes take(std::uint64_t size) {
-    if (size > bytes_.size() - at_) fail("it ends too early");
+    if (size > bytes_.size() - at_) fail("the data ends too early");
     const Bytes part = bytes_.subspan(at_, static_cast<std::size_t>(size));
     at_ += part.size();
     return part;
@@ -79,15 +79,15 @@ class Converter {
         head.value = head.value << 8 | std::to_integer<std::uint64_t>(byte);
       }
     } else if (head.info >= 28 && head.info != 31) {
-      fail("a reserved length");
+      fail("the length is reserved");
     } else if (head.indefinite() && (head.major <= kCborNegative || head.major == kCborTag)) {
-      fail("a number without an end");
+      fail("a number or tag has no definite length");
     }
     return head;
   }
 
   bool at_break() {
-    if (at_ >= bytes_.size()) fail("it ends too early");
+    if (at_ >= bytes_.size()) fail("the data ends too early");
     if (bytes_[at_] != std::byte{0xff}) return false;
     ++at_;
     return true;
@@ -104,7 +104,7 @@ class Converter {
     out_ += close;
   }
 
-  /// The pieces of a string joined, if it has pieces.
+  /// A string. Its pieces are joined, if it has several.
   std::string string(const Head& head) {
     std::string text;
     const auto add = [&](std::uint64_t size) {
@@ -117,14 +117,15 @@ class Converter {
     }
     while (!at_break()) {
       const Head piece = this->head();
-      if (piece.major != head.major || piece.indefinite()) fail("a string in wrong pieces");
+      if (piece.major != head.major || piece.indefinite())
+        fail("a string has pieces of another type");
       add(piece.value);
     }
     return text;
   }
 
   void base64(Bytes bytes) {
-    if (bytes.size() / 3 * 4 > limit_) fail("it is too long as JSON", Code::exhausted);
+    if (bytes.size() / 3 * 4 > limit_) fail("the JSON form is too long", Code::exhausted);
     out_ += '"';
     Base64Writer writer(out_);
     writer.write(bytes);
@@ -133,7 +134,7 @@ class Converter {
   }
 
   void value(int depth) {
-    if (depth > kMaxDepth) fail("deeper than 64", Code::exhausted);
+    if (depth > kMaxDepth) fail("values are nested deeper than 64", Code::exhausted);
     const Head head = this->head();
     switch (head.major) {
       case kCborUnsigned:
@@ -168,15 +169,15 @@ class Converter {
 
   void member(int depth) {
     const Head key = head();
-    if (key.major != kCborText) fail("a key that is no text");
+    if (key.major != kCborText) fail("a key is not a text string");
     append_json_text(string(key), out_);
     out_ += ':';
     value(depth + 1);
   }
 
   void negative(std::uint64_t value) {
-    // -1 - 2^64 + 1 has no int64; nor has any field of ROS.
-    if (value >= std::uint64_t{1} << 63) fail("a number below the range of int64");
+    // -1 - 2^64 + 1 does not fit in int64, nor in any ROS field.
+    if (value >= std::uint64_t{1} << 63) fail("a number is below the range of int64");
     out_ += std::to_string(-1 - static_cast<std::int64_t>(value));
   }
 
@@ -196,7 +197,8 @@ class Converter {
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
     out_.append(text.data(), end);
     if constexpr (std::is_floating_point_v<T>) {
-      // The parser has whole numbers of 64 bits only, and 7.4e20 has no exponent here.
+      // The parser accepts only integers of 64 bits, and 7.4e20 is written without an exponent
+      // here.
       const std::string_view written(text.data(), end);
       if (written.size() >= 19 && written.find_first_of(".e") == written.npos) out_ += ".0";
     }
@@ -226,28 +228,28 @@ class Converter {
         number(std::bit_cast<double>(head.value));
         break;
       default:
-        fail("a simple value that JSON has not");
+        fail("a simple value does not exist in JSON");
     }
   }
 
   void tagged(std::uint64_t tag, int depth) {
     if (tag < 64 || tag > 87) return value(depth + 1);
     const Head head = this->head();
-    if (head.major != kCborBytes) fail("a typed array that is no byte string");
+    if (head.major != kCborBytes) fail("a typed array is not a byte string");
     const std::string text = string(head);
     const Bytes bytes = std::as_bytes(std::span(text));
     if (tag == 64 || tag == 68) return base64(bytes);
     typed_array(static_cast<unsigned>(tag), bytes);
   }
 
-  // RFC 8746: the tag is 0b010'f's'e'll: float, signed, little endian, the power of the length.
+  // RFC 8746: the tag is 0b010'f's'e'll: float, signed, little endian, the exponent of the length.
   void typed_array(unsigned tag, Bytes bytes) {
     const bool is_float = (tag & 16U) != 0;
     const bool is_signed = (tag & 8U) != 0;
     const bool little = (tag & 4U) != 0;
     const std::size_t length = std::size_t{1} << ((tag & 3U) + (is_float ? 1 : 0));
-    if (length > 8 || tag == 76) fail("a typed array of a kind that ROS has not");
-    if (bytes.size() % length != 0) fail("a typed array that ends inside an element");
+    if (length > 8 || tag == 76) fail("a typed array has an element type that ROS does not have");
+    if (bytes.size() % length != 0) fail("a typed array ends inside an element");
     out_ += '[';
     for (std::size_t at = 0; at < bytes.size(); at += length) {
       if (at > 0) out_ += ',';

@@ -13,9 +13,9 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-// To finish the handshake and show a token.
+// Time limit for the handshake and for a token.
 constexpr Duration kEntry = Duration::from_ms(10'000);
-// After so many times the interval of pings a client that says nothing is gone.
+// A silent client is considered gone after this number of ping intervals.
 constexpr std::int64_t kPatience = 3;
 
 Buffer head_of(net::Opcode opcode, std::size_t size) {
@@ -28,7 +28,7 @@ net::Opcode opcode_of(const Frame& frame) {
   return frame.binary ? net::Opcode::binary : net::Opcode::text;
 }
 
-// Frames that are of use only together go as one message, so that none of them is dropped alone.
+// Frames that are useful only together are sent as one message, so that none is dropped alone.
 net::Message as_message(std::span<const Frame> unit) {
   if (unit.size() == 1) {
     const Frame& frame = unit.front();
@@ -119,7 +119,8 @@ Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
   if (!opened_) {
     if (const auto size = net::request_size(bytes)) return net::Measured::unit(*size);
     if (bytes.size() > net::kMaxRequestHead) {
-      return Error{Code::corrupt, "the head of the request is longer than 16 KB", client_.name};
+      return Error{Code::corrupt, "the head of the HTTP request is longer than 16 KB",
+                   client_.name};
     }
     return net::Measured::at_least(bytes.size() + 1);
   }
@@ -181,19 +182,20 @@ void Connection::open(std::string_view request) {
 }
 
 std::string Connection::refusal_of(const net::Handshake& handshake, bool has_token) const {
-  if (has_token) return {};  // who knows it is not just any page
+  if (has_token) return {};  // a client with a token is trusted from any page
   if (!options_.tokens.empty() && !handshake.token.empty()) {
-    return net::http_refusal("401 Unauthorized", "this token is not known");
+    return net::http_refusal("401 Unauthorized",
+                             "unknown token. Use a token from the file of --tokens");
   }
   if (may_enter(handshake.origin, handshake.host, origins_)) return {};
-  const std::string text = "pages of '" + handshake.origin.substr(0, 200) +
-                           "' may not connect; the gateway lets them with the setting origins=" +
-                           handshake.origin.substr(0, 200);
+  const std::string text =
+      "pages of '" + handshake.origin.substr(0, 200) +
+      "' may not connect. Allow them with the option origins=" + handshake.origin.substr(0, 200);
   facade_.count(client_, "origin", text);
   return net::http_refusal("403 Forbidden", text);
 }
 
-// What is unmasked where it lies is parsed there, too.
+// A payload that is unmasked in place is also parsed there.
 static_assert(net::UnitReader::kTail >= net::kPadding);
 
 void Connection::unmask(net::UnitReader::Part part) {
@@ -224,7 +226,7 @@ std::optional<DecodedText> Connection::read_early() {
 }
 
 void Connection::take_frame(const Buffer& unit) {
-  net::FrameHead frame = coming_;  // measure() has seen it
+  net::FrameHead frame = coming_;  // measure() has parsed it
   const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
   if (net::is_control(frame.opcode)) return take_control(frame, payload);
   if (std::exchange(plain_, false)) {
@@ -269,28 +271,30 @@ void Connection::closed() {
     const std::lock_guard lock(session_mutex_);
     ended = std::move(session_);
   }
-  // Its end waits for callbacks of the door that are in the middle of send().
+  // The destructor waits for callbacks of the graph facade that are inside send().
   ended.reset();
 }
 
 void Connection::check_entry() {
   const std::lock_guard lock(session_mutex_);
   if (session_ != nullptr && session_->authorized()) return;
-  if (stream_->is_open()) facade_.count(client_, "handshake", "no handshake, or no token, in time");
-  close(net::CloseCode::policy, "no token was shown in time");
+  if (stream_->is_open())
+    facade_.count(client_, "handshake", "the client sent no handshake or no token within 10 s");
+  close(net::CloseCode::policy, "no token was sent within 10 s");
 }
 
 void Connection::pulse() {
-  const bool holds_up = stream_->holds_up();  // before it is asked when it was heard
+  // read before heard(), so that a change in between is harmless
+  const bool holds_up = stream_->holds_up();
   const Time heard = stream_->heard();
   const Duration silent = monotonic_now() - heard;
   if (std::exchange(heard_, heard) != heard) asked_ = 0;
-  // What waits to be written shows that the way is slow, not that nobody is there: the kernel
-  // watches over that. Nor does silence show it while we stood still ourselves and have not asked,
-  // or do not read.
+  // Data that waits to be written shows a slow network and not a dead client: the kernel watches
+  // for that. Silence is also no proof if this process was paused and has not sent its pings, or if
+  // it does not read.
   if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0 &&
       !holds_up) {
-    facade_.count(client_, "dead", "no sign of life");
+    facade_.count(client_, "dead", "the client answered no ping");
     return stream_->close();
   }
   if (silent >= ping_) {

@@ -21,10 +21,10 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// One client's WebSocket: the handshake, its frames, signs of life, and the session inside.
+/// The WebSocket of one client: its handshake, frames, pings, and the session inside.
 ///
-/// Lives as long as its stream is open. Lock order: session_mutex_ before all others; callbacks of
-/// the door, which send, hold none of ours.
+/// Lives as long as its stream is open. Lock order: session_mutex_ comes before all other locks.
+/// Callbacks of the graph facade, which send, hold none of these locks.
 class Connection final : public Sink, public std::enable_shared_from_this<Connection> {
  public:
   struct Setup {
@@ -37,7 +37,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
     LoanBudget& loan_budget;
   };
   static std::shared_ptr<Connection> start(const Setup& setup, net::Connection connection);
-  /// To be called of the TCP socket: what a client does not acknowledge for this long ends it.
+  /// Sets the timeout of a TCP socket: unacknowledged data of this age ends the connection.
   static void limit_silence(int fd, Duration ping);
 
   Connection(const Setup& setup, const std::string& peer);
@@ -58,7 +58,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   void closed();
 
   void open(std::string_view request);
-  /// The response if it is not let in.
+  /// The response that refuses the client. Empty if the client may connect.
   [[nodiscard]] std::string refusal_of(const net::Handshake& handshake, bool has_token) const;
   void take_frame(const Buffer& unit);
   void take_control(const net::FrameHead& head, std::span<const std::byte> payload);
@@ -79,27 +79,27 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   const Client client_;
   std::shared_ptr<net::Stream> stream_;
 
-  // Of the stream's callbacks, which are one at a time.
+  // Owned by the stream's callbacks, which run one at a time.
   net::MessageJoiner joiner_;
-  net::FrameHead coming_;            // as measured last: of the frame that is taken next
-  bool plain_ = false;               // its payload has no mask any more
-  ArrivingText arriving_;            // of that frame
-  LoanBudget::Share share_;          // its memory
-  std::atomic<bool> opened_{false};  // the handshake is done
+  net::FrameHead coming_;            // from the last measure(): head of the next frame
+  bool plain_ = false;               // its payload is already unmasked
+  ArrivingText arriving_;            // decodes that frame
+  LoanBudget::Share share_;          // share of the loan budget for that frame
+  std::atomic<bool> opened_{false};  // the handshake is complete
 
   std::mutex session_mutex_;
-  std::unique_ptr<Session> session_;  // under session_mutex_
+  std::unique_ptr<Session> session_;  // guarded by session_mutex_
 
   net::Timer entry_;
 
-  // Of pulse(), which is one at a time.
+  // Owned by pulse(), which runs one at a time.
   Time heard_;
-  std::int64_t asked_ = 0;  // how often since then
+  std::int64_t asked_ = 0;  // pings since then
 
   std::mutex timer_mutex_;
   net::Timer pulse_;
   net::Timer wake_;
-  std::int64_t wake_ns_ = 0;  // 0: not to be woken
+  std::int64_t wake_ns_ = 0;  // 0: no wake-up is scheduled
   bool closed_ = false;
 };
 

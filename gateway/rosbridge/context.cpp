@@ -35,7 +35,7 @@ Result<Shape> shape_of(const Request& request) {
   Shape shape;
   if (request.fragment_size) {
     if (*request.fragment_size < 1) {
-      return Error{Code::invalid_config, "'fragment_size' has to be 1 or more", ""};
+      return Error{Code::invalid_config, "'fragment_size' must be 1 or more", ""};
     }
     shape.fragment_size = static_cast<std::size_t>(*request.fragment_size);
   }
@@ -43,7 +43,7 @@ Result<Shape> shape_of(const Request& request) {
     shape.png = true;
   } else if (!request.compression.empty() && request.compression != "none") {
     return Error{Code::unsupported,
-                 "an answer can be compressed by png or none, not by '" + request.compression + "'",
+                 "'compression' of a reply must be png or none, not '" + request.compression + "'",
                  ""};
   }
   return shape;

@@ -15,16 +15,16 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Which statuses a client gets: those up to its level.
+/// The level of status messages. A client gets the messages up to its level.
 enum class Level : std::uint8_t { none, error, warning, info };
 
-/// How a client wants an answer: compression png or none, in fragments or whole.
+/// The format of a reply that a client requests: compression png or none, in fragments or whole.
 struct Shape {
   bool png = false;
   std::size_t fragment_size = SIZE_MAX;
 };
 
-/// What all parts of a session share. Thread-safe.
+/// The context that all parts of a session share. Thread-safe.
 class Context {
  public:
   Context(GraphFacade& opened, Client who, const Options& given, Sink& way)
@@ -33,35 +33,35 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   GraphFacade& facade;
-  Client client;  ///< its token comes before anything else is done for it
+  Client client;  ///< its token is set before any other work for the client
   const Options options;
   Sink& sink;
   std::atomic<Level> level{Level::error};
-  std::atomic<std::size_t> held_bytes{0};  ///< of all that its feeds hold back
+  std::atomic<std::size_t> held_bytes{0};  ///< bytes that all its outbound topics hold back
 
-  /// {"op":"status"}; `id` as JSON, or empty.
+  /// Sends {"op":"status"}. `id` is JSON, or empty.
   void status(Level of, std::string_view text, std::string_view id) const;
-  /// An error for what was asked by `request`, with what went wrong.
+  /// Reports an error of `request` to the client.
   void tell(const Request& request, const Error& error) const;
-  /// The same, and counts it.
+  /// The same, and counts the error.
   void refuse(const Request& request, const Error& error) const;
-  /// To the control lane.
+  /// Sends on the control output class.
   void send(std::string_view text) const;
   void send(std::string_view text, const Shape& shape);
-  /// Frames of a text in the shape that is wanted. Errors: out_of_range.
+  /// Splits a text into frames of the requested format. Errors: out_of_range.
   [[nodiscard]] Result<std::vector<Frame>> frames(std::string_view text, const Shape& shape);
   void count(std::string_view why, std::string_view detail) const;
 
  private:
-  std::atomic<std::uint64_t> fragments_{0};  // numbers them
+  std::atomic<std::uint64_t> fragments_{0};  // numbers the fragmented messages
 };
 
-/// The way of answers back into a session that may have ended since. Whoever passes holds up its
-/// end, shortly.
+/// A call gate for replies to a session that may have ended. A thread inside delays the end of the
+/// session briefly.
 class Gate {
  public:
   explicit Gate(Context& context) : context_(&context) {}
-  /// Nobody is inside when it returns, and nobody comes in any more.
+  /// When it returns, no thread is inside, and none can enter.
   void close() {
     const std::lock_guard lock(mutex_);
     context_ = nullptr;
@@ -76,13 +76,13 @@ class Gate {
   Context* context_;
 };
 
-/// Shape of an answer as a request asks for it. Errors: unsupported.
+/// The format of a reply that a request asks for. Errors: unsupported.
 [[nodiscard]] Result<Shape> shape_of(const Request& request);
 
-/// ROS's names are absolute inside; clients may leave out the first slash.
+/// Makes a name absolute. Internal names are absolute, but clients may omit the first slash.
 [[nodiscard]] std::string absolute(const std::string& name);
 
-/// `,"id":…` or nothing.
+/// `,"id":…`, or an empty string.
 [[nodiscard]] std::string id_member(std::string_view id);
 
 }  // namespace hyphos::gateway::rosbridge

@@ -26,7 +26,7 @@ bool is_builtin(std::string_view type) {
   return std::ranges::find(kBuiltin, type) != std::end(kBuiltin);
 }
 
-// A name without a package is of the package of the type that it stands in.
+// A name without a package belongs to the package of the surrounding type.
 std::string full_name(std::string_view type, std::string_view inside) {
   if (is_builtin(type) || type.find('/') != std::string_view::npos) return std::string(type);
   if (type == "Header") return "std_msgs/Header";
@@ -44,7 +44,7 @@ void read_field(Definition& to, std::string_view type, std::string_view name) {
     std::from_chars(length.data(), length.data() + length.size(), field.length);
     type = type.substr(0, open);
   }
-  type = type.substr(0, type.find("<="));  // the bound of a text of ROS 2
+  type = type.substr(0, type.find("<="));  // removes the bound of a ROS 2 string
   field.type = full_name(type, to.type);
   to.fields.push_back(std::move(field));
 }
@@ -58,11 +58,11 @@ void read_line(Definition& to, std::string_view line) {
   const std::string_view rest = trimmed(plain.substr(gap));
   const std::size_t end = std::min(rest.find_first_of(" \t\r="), rest.size());
   const std::size_t equals = rest.find_first_not_of(kBlank, end);
-  // What else stands behind a name is a default value of ROS 2.
+  // In ROS 2, other text after the name is a default value.
   if (equals == std::string_view::npos || rest[equals] != '=') {
     return read_field(to, type, rest.substr(0, end));
   }
-  // A '#' in a constant string is part of it.
+  // A '#' in a string constant belongs to the constant.
   const std::string_view value =
       type == "string" ? all.substr(all.find('=') + 1) : rest.substr(equals + 1);
   to.constants.push_back(

@@ -10,7 +10,7 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-// What a piece costs besides its text: counted, so that empty pieces are no way around the bound.
+// The cost of a piece besides its text. It is counted, so that empty pieces cannot evade the bound.
 constexpr std::size_t kPieceCost = sizeof(std::optional<std::string>);
 
 }  // namespace
@@ -25,12 +25,12 @@ void Fragments::forget(const std::string& id) {
 
 Result<std::optional<std::string>> Fragments::take(Request&& fragment) {
   using Maybe = std::optional<std::string>;
-  if (fragment.id.empty()) return Error{Code::corrupt, "a fragment needs an 'id'", ""};
+  if (fragment.id.empty()) return Error{Code::corrupt, "a fragment must have an 'id'", ""};
   if (fragment.total < 1 || fragment.total > kMaxPieces) {
-    return Error{Code::corrupt, "'total' of a fragment has to be 1 to 65536", ""};
+    return Error{Code::corrupt, "'total' of a fragment must be 1 to 65536", ""};
   }
   if (fragment.num < 0 || fragment.num >= fragment.total) {
-    return Error{Code::corrupt, "'num' of a fragment has to be 0 to total - 1", ""};
+    return Error{Code::corrupt, "'num' of a fragment must be 0 to total - 1", ""};
   }
   auto at = std::ranges::find(messages_, fragment.id, &Message::id);
   const auto total = static_cast<std::size_t>(fragment.total);
@@ -43,12 +43,13 @@ Result<std::optional<std::string>> Fragments::take(Request&& fragment) {
   const std::size_t of_message = is_new ? 0 : at->bytes - total * kPieceCost;
   if (of_message + fragment.data.size() > max_bytes_) {
     forget(fragment.id);
-    return Error{Code::exhausted, "the fragments are larger than a message may be", ""};
+    return Error{Code::exhausted, "the fragments together are larger than --max-message allows",
+                 ""};
   }
   if (is_new) {
     messages_.push_back({fragment.id, std::vector<Maybe>(total), total, 0});
   } else if (at != messages_.end() - 1) {
-    Message moved = std::move(*at);  // what is being filled is not the oldest
+    Message moved = std::move(*at);  // the message in progress becomes the newest
     messages_.erase(at);
     messages_.push_back(std::move(moved));
   }
@@ -60,7 +61,7 @@ Result<std::optional<std::string>> Fragments::take(Request&& fragment) {
   }
   Message& message = messages_.back();
   Maybe& piece = message.pieces[static_cast<std::size_t>(fragment.num)];
-  if (piece) return Maybe();  // told twice
+  if (piece) return Maybe();  // duplicate piece
   piece = std::move(fragment.data);
   message.bytes += more;
   bytes_ += more;
@@ -79,7 +80,7 @@ Result<std::vector<std::string>> split(std::string_view text, std::size_t size,
   size = std::max<std::size_t>(size, 1);
   if (text.size() / size >= static_cast<std::size_t>(Fragments::kMaxPieces)) {
     return Error{Code::out_of_range,
-                 "a message of " + std::to_string(text.size()) + " bytes would be more than " +
+                 "a message of " + std::to_string(text.size()) + " bytes would need more than " +
                      std::to_string(Fragments::kMaxPieces) + " fragments of " +
                      std::to_string(size),
                  ""};

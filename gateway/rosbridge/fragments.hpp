@@ -13,18 +13,20 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Joins what came in fragments, in whatever order. What is unfinished is bounded: the oldest goes.
+/// Joins fragments, in any order. The number of incomplete messages is bounded: the oldest is
+/// dropped.
 class Fragments {
  public:
-  static constexpr std::size_t kMaxMessages = 8;  // unfinished ones
+  static constexpr std::size_t kMaxMessages = 8;  // incomplete messages
   static constexpr std::int64_t kMaxPieces = std::int64_t{1} << 16;
 
   explicit Fragments(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// The whole message, if this was its last piece. Errors: corrupt (not a fragment, or another
-  /// `total` than before), exhausted (larger than a message may be); that message is forgotten.
+  /// Adds a piece. Returns the whole message if this was its last piece. Errors: corrupt (not a
+  /// fragment, or another `total` than before), exhausted (larger than a message may be). After an
+  /// error, the message is forgotten.
   Result<std::optional<std::string>> take(Request&& fragment);
-  /// How many unfinished messages had to go since this was asked.
+  /// The number of incomplete messages dropped since the last call.
   [[nodiscard]] std::size_t dropped() { return std::exchange(dropped_, 0); }
 
  private:
@@ -37,12 +39,12 @@ class Fragments {
   void forget(const std::string& id);
 
   const std::size_t max_bytes_;
-  std::deque<Message> messages_;  // the oldest first
-  std::size_t bytes_ = 0;         // of all
+  std::deque<Message> messages_;  // oldest first
+  std::size_t bytes_ = 0;         // of all messages
   std::size_t dropped_ = 0;
 };
 
-/// The `fragment` messages of a text, in order. Errors: out_of_range (more than kMaxPieces).
+/// Splits a text into `fragment` messages, in order. Errors: out_of_range (more than kMaxPieces).
 [[nodiscard]] Result<std::vector<std::string>> split(std::string_view text, std::size_t size,
                                                      std::string_view id);
 

@@ -7,7 +7,7 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// How action_msgs/GoalStatus numbers the ends of goals.
+/// The numbers of action_msgs/GoalStatus for the ends of goals.
 [[nodiscard]] inline int status_of(GoalEnd end) {
   switch (end) {
     case GoalEnd::succeeded:
@@ -18,7 +18,7 @@ namespace hyphos::gateway::rosbridge {
       return 6;
   }
 }
-/// What a client that leaves the status out means: it has succeeded.
+/// The end of a goal by its number. 0, a missing status, means succeeded.
 [[nodiscard]] inline std::optional<GoalEnd> end_of(std::int64_t status) {
   switch (status) {
     case 0:

@@ -21,7 +21,7 @@ void fail(Context& context, const std::string& action, const std::string& id, co
   context.count("goal", action + ": " + error.message);
   std::string text = error.message;
   if (!error.where.empty()) text += " (" + error.where + ")";
-  // One that is canceled before it began has no result.
+  // A goal that is canceled before it began has no result.
   const GoalEnd end = error.code == Code::canceled ? GoalEnd::canceled : GoalEnd::aborted;
   context.send(result_text(action, id, quoted(text), status_of(end), false), shape);
 }
@@ -41,7 +41,8 @@ void tell_feedback(Context& context, const std::string& action, const std::strin
 }  // namespace
 
 void Goals::end() {
-  std::map<std::string, std::shared_ptr<SentGoal>> ended;  // not under the lock: it waits
+  // destroyed after the lock is released, because the destructor waits
+  std::map<std::string, std::shared_ptr<SentGoal>> ended;
   const std::lock_guard lock(open_->mutex);
   ended.swap(open_->goals);
 }
@@ -54,10 +55,10 @@ Result<void> Goals::send(const Request& request) {
   {
     const std::lock_guard lock(open_->mutex);
     if (open_->goals.contains(key)) {
-      return Error{Code::already_exists, "a goal of this id is under way", request.action};
+      return Error{Code::already_exists, "a goal with this id is already active", request.action};
     }
     if (open_->goals.size() >= kMax) {
-      return Error{Code::overloaded, "256 goals of this client are under way", request.action};
+      return Error{Code::overloaded, "256 goals of this client are already active", request.action};
     }
     open_->goals[key] = nullptr;
   }
@@ -75,7 +76,7 @@ Result<void> Goals::start(const Request& request, const std::string& key, const 
   const std::string name = absolute(request.action);
   const auto args = arguments_object(request.args, name, [&]() -> Result<TypeInfo> {
     if (request.action_type.empty()) {
-      return Error{Code::corrupt, "'args' as a list needs 'action_type'", name};
+      return Error{Code::corrupt, "'args' is a list, so 'action_type' is required", name};
     }
     const auto type = context_.facade.action_type(request.action_type);
     if (!type) return type.error();
@@ -103,9 +104,10 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
   }
   callbacks.end = [gate = gate_, open = open_, action = request.action, id = request.id, key,
                    shape](Result<GoalResult> end) {
-    std::shared_ptr<SentGoal> ended;  // its end is not ours to have under the lock
+    // destroyed after the lock is released, because its destructor is foreign code
+    std::shared_ptr<SentGoal> ended;
     {
-      // Before the client is told: it may use the id again at once.
+      // Done before the client is notified, because it may reuse the id at once.
       const std::lock_guard lock(open->mutex);
       const auto place = open->goals.find(key);
       if (place != open->goals.end()) {
@@ -117,7 +119,7 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
       if (!end) return fail(context, action, id, shape, end.error());
       if (end->result.size() > context.options.max_message) {
         return fail(context, action, id, shape,
-                    {Code::exhausted, "the result is larger than a message may be", action});
+                    {Code::exhausted, "the result is larger than --max-message allows", action});
       }
       context.send(result_text(action, id, end->result.text(), status_of(end->end), true), shape);
     });
@@ -132,7 +134,7 @@ Result<void> Goals::cancel(const Request& request) {
     const auto found = open_->goals.find(request.id);
     if (found != open_->goals.end()) goal = found->second;
   }
-  if (!goal) return Error{Code::not_found, "no goal of this id is under way", request.action};
+  if (!goal) return Error{Code::not_found, "no goal with this id is active", request.action};
   goal->cancel();
   return success();
 }

@@ -10,25 +10,25 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The goals that one client sends to actions: send_action_goal, cancel_action_goal. One thread at
-/// a time; what becomes of them comes on threads of the pool.
+/// The goals that one client sends to actions: send_action_goal, cancel_action_goal. For use by one
+/// thread at a time. Feedback and results arrive on threads of the pool.
 class Goals {
  public:
   static constexpr std::size_t kMax = 256;
 
   Goals(Context& context, std::shared_ptr<Gate> gate) : context_(context), gate_(std::move(gate)) {}
-  /// Asks all to cancel. The gate is closed by then.
+  /// Requests to cancel all goals. Close the call gate first.
   void end();
 
-  /// What fails later is answered with `result: false`, as the original does. Errors: of the
-  /// request itself.
+  /// A later failure is reported with `result: false`, as in the original rosbridge. Errors: faults
+  /// of the request itself.
   Result<void> send(const Request& request);
-  /// Errors: not_found (no goal of this id is under way).
+  /// Errors: not_found (no active goal has this id).
   Result<void> cancel(const Request& request);
 
  private:
-  /// Of goals that have not ended, by their ids. Shared with callbacks, which may come while a goal
-  /// is being sent: its place is empty then.
+  /// The active goals by id. Shared with callbacks, which may run while a goal is being sent. The
+  /// entry of that goal is then null.
   struct Open {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<SentGoal>> goals;

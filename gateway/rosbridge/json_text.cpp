@@ -19,7 +19,7 @@ void append_escape(std::string& out, std::uint32_t unit) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
-/// Appends what stands outside of strings. True if there was something to quote.
+/// Appends text from outside of strings. Returns true if it quoted a word.
 bool append_outside(std::string& out, std::string_view text) {
   constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
   bool found = false;
@@ -60,7 +60,7 @@ std::string quoted_list(const std::vector<std::string>& texts) {
 std::string with_quoted_specials(std::string_view json) {
   std::string out;
   bool found = false;
-  // Letters in capitals are rare outside of strings: mostly there are none in the whole message.
+  // Capital letters are rare outside of strings: most messages have none.
   for (std::size_t at = 0; at < json.size() && !found;) {
     const std::size_t quote = std::min(json.find('"', at), json.size());
     const std::string_view outside = json.substr(at, quote - at);
@@ -111,7 +111,7 @@ std::size_t piece_end(std::string_view text, std::size_t from, std::size_t size)
   std::size_t end = from + size;
   while (end > from && continues(text[end])) --end;
   if (end > from) return end;
-  // A character that is longer than the piece goes as a whole.
+  // A character longer than the piece is kept whole.
   end = from + 1;
   while (end < text.size() && continues(text[end])) ++end;
   return end;

@@ -5,8 +5,8 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-/// Goes through the members of one object. Each function is false, or npos, at what is not as it
-/// should be, or not worth it.
+/// Walks through the members of one object. Each function returns false or an empty view for
+/// unexpected input, or if the work is not worthwhile.
 class Walk {
  public:
   Walk(std::string_view json, const DecodedText* decoded) : json_(json), decoded_(decoded) {}
@@ -23,7 +23,7 @@ class Walk {
     const std::string_view key = string();
     return key.find('\\') == std::string_view::npos ? key : std::string_view();
   }
-  /// Empty if it has no end within reach.
+  /// Empty if its end is out of reach.
   std::string_view value() {
     skip_space();
     const std::size_t begin = at_;
@@ -44,7 +44,7 @@ class Walk {
     } while (depth > 0 || (is_word(json_[begin]) && !ends_word()));
     return json_.substr(begin, at_ - begin);
   }
-  /// Of the last value.
+  /// Describes the last value.
   [[nodiscard]] bool plain() const { return plain_; }
   bool at_end() {
     skip_space();
@@ -52,20 +52,20 @@ class Walk {
   }
 
  private:
-  /// Characters outside of strings that are looked at one by one.
+  /// Maximum number of characters outside of strings that are examined one by one.
   static constexpr std::size_t kMostSteps = 4096;
 
   void skip_space() {
     constexpr std::string_view kSpace = " \t\r\n";
     while (at_ < json_.size() && kSpace.find(json_[at_]) != std::string_view::npos) ++at_;
   }
-  /// The beginning of a number, or of true, false and null.
+  /// True at the start of a number, true, false or null.
   static bool is_word(char first) { return first != '"' && first != '{' && first != '['; }
   [[nodiscard]] bool ends_word() const {
     constexpr std::string_view kEnds = ",}] \t\r\n";
     return at_ >= json_.size() || kEnds.find(json_[at_]) != std::string_view::npos;
   }
-  /// What is between the quotes.
+  /// The content between the quotes.
   std::string_view string() {
     if (at_ >= json_.size() || json_[at_] != '"') return {};
     const std::size_t begin = at_;

@@ -8,19 +8,19 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Bytes of a message that is worth to be found.
+/// Minimum size of a message for which the search pays off, in bytes.
 inline constexpr std::size_t kLongMessage = std::size_t{16} << 10;
 
 struct LongMessage {
   std::string_view text;
-  bool plain = false;  ///< there is no NaN and no Infinity in it, outside of its strings
+  bool plain = false;  ///< it contains no NaN and no Infinity outside of strings
 };
 
-/// The object that is the member `msg` of the object `json`, if it is long and nearly all of it are
-/// long strings, as the base64 of images and clouds: then its end is found much faster than a
-/// parser of JSON finds it. It is not looked into further, and the rest may be no JSON. None if
-/// there is anything that makes this doubtful, such as a second `msg`. `decoded`, or null: a string
-/// whose end is known.
+/// Finds the member `msg` of the object `json`, if it is a long object of mostly long strings. Such
+/// strings are the base64 of images and point clouds. Its end is then found much faster than by a
+/// JSON parser. The content is not examined, and the rest may be invalid JSON. Returns nullopt in
+/// any doubtful case, such as a second `msg`. `decoded` may be null, or a string whose end is
+/// known.
 [[nodiscard]] std::optional<LongMessage> long_message(std::string_view json,
                                                       const DecodedText* decoded = nullptr);
 

@@ -9,7 +9,7 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-/// "127.0.0.1" of "127.0.0.1:9090", "::1" of "[::1]:9090".
+/// "127.0.0.1" from "127.0.0.1:9090", "::1" from "[::1]:9090".
 std::string_view without_port(std::string_view authority) {
   if (authority.starts_with('[')) {
     const std::size_t end = authority.find(']');
@@ -18,7 +18,7 @@ std::string_view without_port(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
-/// "localhost" of "http://localhost:8080"; empty if it is of no host.
+/// "localhost" from "http://localhost:8080". Empty if the origin has no host.
 std::string_view host_of(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return without_port(origin.substr(scheme.size()));

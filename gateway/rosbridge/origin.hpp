@@ -6,14 +6,14 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Whether a page of this origin may connect to a gateway that was reached as `host`, both as the
-/// browser says in the handshake (RFC 6455, 10.2). Any page on the net can open a WebSocket to this
-/// machine, and browsers ask nobody but us.
+/// True if a page of this origin may connect to a gateway that was reached as `host`. The browser
+/// sends both in the handshake (RFC 6455, 10.2). The check is necessary because any web page can
+/// open a WebSocket to this machine, and browsers leave the decision to the server.
 ///
-/// In are: programs, which have no origin; pages of localhost; pages of the host that the gateway
-/// was reached at, if that is an address: a name could be one that its owner lets point here.
-/// Others have to fit `origins`; so do pages that are files, which browsers call "null", as they
-/// call any page in a sandbox.
+/// Allowed are programs, which have no origin, and pages of localhost. Also allowed are pages of
+/// the host under which the gateway was reached, if that is an address. A name is not trusted,
+/// because its owner could point it here. Other pages must match `origins`. That includes pages
+/// that are files. Browsers call their origin "null", as for any page in a sandbox.
 [[nodiscard]] bool may_enter(std::string_view origin, std::string_view host,
                              const Patterns& origins);
 

@@ -40,7 +40,7 @@ Result<Compression> compression_of(const std::string& name) {
   if (name == "cbor") return Compression::cbor;
   if (name == "cbor-raw") return Compression::cbor_raw;
   return Error{Code::unsupported,
-               "there is no compression '" + name + "', only none, png, cbor and cbor-raw", ""};
+               "unknown compression '" + name + "'. Use none, png, cbor or cbor-raw", ""};
 }
 
 const Buffer& closing_brace() {
@@ -56,15 +56,15 @@ Result<Wish> wish_of(const Request& request) {
   if (!compression) return compression.error();
   wish.compression = *compression;
   if (request.throttle_rate_ms < 0 || request.throttle_rate_ms > kMaxThrottleMs) {
-    return Error{Code::corrupt, "'throttle_rate' has to be 0 to 86400000 milliseconds", ""};
+    return Error{Code::corrupt, "'throttle_rate' must be 0 to 86400000 milliseconds", ""};
   }
   wish.throttle_ns = Duration::from_ms(request.throttle_rate_ms).ns;
-  if (request.queue_length < 0) return Error{Code::corrupt, "'queue_length' is below 0", ""};
+  if (request.queue_length < 0) return Error{Code::corrupt, "'queue_length' must be 0 or more", ""};
   wish.queue_length =
       static_cast<std::uint32_t>(std::min<std::int64_t>(request.queue_length, kMaxQueue));
   if (request.fragment_size) {
     if (*request.fragment_size < 1) {
-      return Error{Code::corrupt, "'fragment_size' has to be 1 or more", ""};
+      return Error{Code::corrupt, "'fragment_size' must be 1 or more", ""};
     }
     wish.fragment_size = static_cast<std::size_t>(*request.fragment_size);
   }
@@ -85,7 +85,8 @@ OutboundTopic::~OutboundTopic() {
   while (!held_.empty()) (void)take_held();
 }
 
-// As the protocol has it: the lowest rate and fragment size and the longest queue; png before cbor.
+// Joins them as the protocol requires: the lowest rate and fragment size, and the longest queue.
+// png takes precedence over cbor.
 Wish OutboundTopic::joined(const Wishes& wishes) {
   const auto rank = [](Compression compression) {
     switch (compression) {
@@ -122,7 +123,7 @@ Result<void> OutboundTopic::follow(const std::string& type, Form form, bool agai
   std::uint64_t before = number;
   {
     const std::lock_guard lock(mutex_);
-    // One that still takes over has to have done so.
+    // A previous switch must be complete first.
     for (const auto& left : stream_switch_.end()) deliver(left.form, left.message.bytes);
     if (subscription_ != nullptr) stream_switch_.begin(context_.options.queue_depth);
     before = std::exchange(newest_, number);
@@ -152,11 +153,11 @@ Result<void> OutboundTopic::replay() {
   auto opened =
       open(subscription_->type().name, form_, [this, form = form_](const OutgoingMessage& message) {
         if (message.replayed) {
-          // One of each publisher. A message not seen yet comes later through outlet_.
+          // One message per publisher. A message not seen yet arrives later through outlet_.
           const std::lock_guard lock(mutex_);
           if (stream_switch_.was_seen(message)) deliver(form, message.bytes);
         }
-        replayed_ = true;  // all of them come before the outlet is open
+        replayed_ = true;  // all of them arrive before the subscription is open
         context_.sink.wake_at(monotonic_now().ns);
       });
   if (!opened) return opened.error();
@@ -175,7 +176,8 @@ Result<void> OutboundTopic::check_type(const std::string& type) const {
   if (!asked) return asked.error();
   const std::string& known = subscription_->type().name;
   if (asked->name == known) return success();
-  return Error{Code::type_mismatch, "this client has it as " + known + ", not as " + asked->name,
+  return Error{Code::type_mismatch,
+               "this client already uses the topic with type " + known + ", not " + asked->name,
                name_};
 }
 
@@ -185,12 +187,12 @@ Result<void> OutboundTopic::subscribe(const std::string& id, const std::string& 
   Wishes wishes = wishes_;
   wishes[id] = wish;
   if (wishes.size() > kMaxIds) {
-    return Error{Code::overloaded, "a client may subscribe 256 times to a topic", name_};
+    return Error{Code::overloaded, "a client may subscribe at most 256 times to one topic", name_};
   }
   const Wish all = joined(wishes);
   const Form form = form_of(all.compression);
   const bool is_new = !wishes_.contains(id);
-  set(all);  // before the outlet opens: its first message may come at once
+  set(all);  // set before the subscription opens, because its first message may arrive at once
   Result<void> opened = success();
   if (subscription_ == nullptr) {
     opened = follow(type, form, is_new);
@@ -211,7 +213,7 @@ Result<void> OutboundTopic::unsubscribe(const std::string& id) {
   if (id.empty()) {
     wishes_.clear();
   } else if (wishes_.erase(id) == 0) {
-    return Error{Code::not_found, "nothing subscribed to " + name_ + " with this id", ""};
+    return Error{Code::not_found, "no subscription to " + name_ + " has this id", ""};
   }
   if (wishes_.empty()) return success();
   const Wish all = joined(wishes_);
@@ -222,7 +224,8 @@ Result<void> OutboundTopic::unsubscribe(const std::string& id) {
 
 void OutboundTopic::tick() {
   if (replayed_ && replay_ != nullptr) replay_.reset();
-  std::unique_ptr<ClientSubscription> done;  // ends outside the lock, which its callback takes
+  // destroyed after the lock is released, because its callback takes the lock
+  std::unique_ptr<ClientSubscription> done;
   const std::lock_guard lock(mutex_);
   if (stream_switch_.over()) done = std::move(old_);
   const std::int64_t now = monotonic_now().ns;
@@ -246,7 +249,7 @@ void OutboundTopic::take(std::uint64_t subscription, bool again, Form form,
   if (!was_over && stream_switch_.over()) context_.sink.wake_at(monotonic_now().ns);
 }
 
-// What an outlet gave that another one took over from may be in a form that is not wished any more.
+// A message from the old subscription may have an encoding that is no longer requested.
 void OutboundTopic::deliver(Form form, const EncodedMessage& message) {
   const Compression compression =
       form_of(wish_.compression) == form ? wish_.compression : plain(form);
@@ -255,12 +258,13 @@ void OutboundTopic::deliver(Form form, const EncodedMessage& message) {
     due_ns_ = now + wish_.throttle_ns;
     return send(compression, message);
   }
-  // Without a queue, what comes too soon is left out, which is what the client asked for.
+  // Without a queue, messages that come too early are skipped, as the client requested.
   if (wish_.queue_length == 0) return;
   hold({compression, message.joined()});
 }
 
-// What waits is bounded in bytes, too, over all feeds of the client: each drops its own oldest.
+// Waiting messages are also bounded in bytes, over all topics of the client. Each topic drops its
+// own oldest message.
 void OutboundTopic::hold(Held held) {
   const std::size_t size = held.bytes.size();
   std::size_t dropped = 0;
@@ -282,7 +286,7 @@ OutboundTopic::Held OutboundTopic::take_held() {
   return oldest;
 }
 
-// A large array stays where it lies.
+// A large array is not copied.
 Frame OutboundTopic::frame_of(Compression compression, const EncodedMessage& message) const {
   if (form_of(compression) == Form::json) {
     return {false, {json_head_, message.joined(), closing_brace()}};

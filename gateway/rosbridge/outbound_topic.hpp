@@ -16,8 +16,8 @@ namespace hyphos::gateway::rosbridge {
 
 enum class Compression : std::uint8_t { none, png, cbor, cbor_raw };
 
-/// What one `subscribe` asks for; a topic's messages go to a client once, so that several of them
-/// are joined to what satisfies all.
+/// The settings of one `subscribe`. The messages of a topic go to a client once, so several
+/// subscriptions are joined to settings that satisfy all.
 struct Wish {
   Compression compression = Compression::none;
   std::int64_t throttle_ns = 0;
@@ -27,26 +27,27 @@ struct Wish {
 /// Errors: corrupt, unsupported.
 [[nodiscard]] Result<Wish> wish_of(const Request& request);
 
-/// What one client gets of one topic.
+/// One topic that one client subscribes to.
 ///
-/// Its messages come on threads of the pool; all else is called by the session's thread.
+/// Messages arrive on threads of the pool. All functions are called by the session's thread.
 class OutboundTopic {
  public:
   static constexpr std::size_t kMaxIds = 256;
 
-  /// `name` as the client wrote it, since clients know their topics by that.
+  /// `name` is the spelling of the client, because clients identify their topics by it.
   OutboundTopic(Context& context, std::string name, OutputClass output_class);
   ~OutboundTopic();
   OutboundTopic(const OutboundTopic&) = delete;
   OutboundTopic& operator=(const OutboundTopic&) = delete;
 
-  /// An empty type: as before, or that of the topic. On an error the feed is as it was. Errors:
-  /// type_mismatch (the client has it as another type), overloaded, and those of the door.
+  /// An empty type means the previous type, or the type of the topic. After an error the object is
+  /// unchanged. Errors: type_mismatch (the client uses another type for the topic), overloaded, and
+  /// the errors of the graph facade.
   Result<void> subscribe(const std::string& id, const std::string& type, const Wish& wish);
-  /// An empty id: all. Errors: not_found (the id never subscribed).
+  /// An empty id means all. Errors: not_found (no subscription has this id).
   Result<void> unsubscribe(const std::string& id);
   [[nodiscard]] bool empty() const { return wishes_.empty(); }
-  /// Sends what was held back and is due.
+  /// Sends held messages that are due.
   void tick();
 
  private:
@@ -59,14 +60,14 @@ class OutboundTopic {
   Result<std::unique_ptr<ClientSubscription>> open(
       const std::string& type, Form form, std::function<void(const OutgoingMessage&)> callback);
   [[nodiscard]] Result<void> check_type(const std::string& type) const;
-  /// From now on in the form that is wished. `again`: also what is latched and was given before.
+  /// Switches to the requested encoding. `again`: also send latched messages that were sent before.
   Result<void> follow(const std::string& type, Form form, bool again);
-  /// For a further `subscribe`: what is latched.
+  /// Sends the latched messages for a further `subscribe`.
   Result<void> replay();
   void set(const Wish& wish);
   void take(std::uint64_t subscription, bool again, Form form, const OutgoingMessage& message);
   void deliver(Form form, const EncodedMessage& message);
-  /// Both under mutex_.
+  /// These functions require mutex_.
   void hold(Held held);
   Held take_held();
   void send(Compression compression, const EncodedMessage& message);
@@ -81,18 +82,18 @@ class OutboundTopic {
 
   Wishes wishes_;
   std::mutex mutex_;
-  Wish wish_;                   // under mutex_
-  std::int64_t due_ns_ = 0;     // under mutex_; when the next may be sent
-  std::deque<Held> held_;       // under mutex_; counted in Context::held_bytes
-  StreamSwitch stream_switch_;  // under mutex_
-  std::uint64_t newest_ = 0;    // under mutex_; the number of outlet_, or of the one that opens
+  Wish wish_;                   // guarded by mutex_
+  std::int64_t due_ns_ = 0;     // guarded by mutex_, earliest time of the next message
+  std::deque<Held> held_;       // guarded by mutex_, counted in Context::held_bytes
+  StreamSwitch stream_switch_;  // guarded by mutex_
+  std::uint64_t newest_ = 0;    // guarded by mutex_, number of outlet_, or of the one that opens
 
   Form form_ = Form::json;    // of outlet_
-  std::uint64_t opened_ = 0;  // outlets so far
+  std::uint64_t opened_ = 0;  // number of subscriptions so far
   std::unique_ptr<ClientSubscription> subscription_;
   std::unique_ptr<ClientSubscription> old_;  ///< outlet_ takes over from it
-  /// A further `subscribe` gets what is latched, too: from an outlet of its own, which has done its
-  /// work once it is open, if something came.
+  /// Gives a further `subscribe` the latched messages. It is done once it is open and a message has
+  /// arrived.
   std::unique_ptr<ClientSubscription> replay_;
   std::atomic<bool> replayed_{false};
 };

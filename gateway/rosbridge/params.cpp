@@ -40,7 +40,7 @@ std::string json_of(const std::vector<Item>& list) {
   return "[" + text + "]";
 }
 
-/// A name and what is below it. A value that others are below has the name for itself alone.
+/// A name and the names below it. A value hides the names below it.
 struct Tree {
   std::map<std::string, Tree> below;
   std::optional<std::string> value;

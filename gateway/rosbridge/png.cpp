@@ -32,11 +32,11 @@ void append_chunk(std::string& out, std::string_view type, std::string_view data
 std::string deflated(const std::string& plain) {
   uLongf size = compressBound(static_cast<uLong>(plain.size()));
   std::string out(size, '\0');
-  // Level 1: what is sent on a local network is not worth more time than the sending takes.
+  // Level 1: on a local network, stronger compression takes longer than it saves.
   if (compress2(reinterpret_cast<Bytef*>(out.data()), &size,
                 reinterpret_cast<const Bytef*>(plain.data()), static_cast<uLong>(plain.size()),
                 1) != Z_OK) {
-    throw std::bad_alloc();  // its only error: the room is enough and the level is one
+    throw std::bad_alloc();  // its only possible error, because the room and the level are valid
   }
   out.resize(size);
   return out;

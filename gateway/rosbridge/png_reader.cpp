@@ -1,4 +1,4 @@
-// PNG (ISO/IEC 15948) as far as it carries JSON: eight bits, no palette, no interlacing.
+// PNG (ISO/IEC 15948), as far as it carries JSON: eight bits, no palette, no interlacing.
 
 #include <zlib.h>
 
@@ -18,11 +18,12 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
-/// Deflate makes no more of a byte: an image that claims more is refused before it has memory.
+/// Maximum expansion of deflate per byte. An image that claims more is refused before memory is
+/// allocated.
 constexpr std::size_t kMostOfAByte = 1032;
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // for zlib's counters
 
-Error corrupt(std::string what) { return {Code::corrupt, "its PNG " + std::move(what), ""}; }
+Error corrupt(std::string what) { return {Code::corrupt, "the PNG " + std::move(what), ""}; }
 
 std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -41,7 +42,7 @@ struct Chunk {
   Bytes data;
 };
 
-/// Takes the first chunk from `file`.
+/// Removes the first chunk from `file`.
 Result<Chunk> next_chunk(Bytes& file) {
   constexpr std::size_t kAround = 12;  // the length, the type and the checksum
   const std::size_t size = file.size() < kAround ? 0 : u32(file);
@@ -69,13 +70,13 @@ Result<Header> read_header(const Chunk& chunk, std::size_t limit) {
   header.pixel = at(9) == 0 ? 1 : at(9) == 2 ? 3 : at(9) == 6 ? 4 : 0;
   if (at(8) != 8 || header.pixel == 0 || at(10) != 0 || at(11) != 0 || at(12) != 0) {
     return Error{Code::unsupported,
-                 "its PNG has to have 8 bits, gray, RGB or RGBA, and no interlacing", ""};
+                 "the PNG must have 8 bits, gray, RGB or RGBA, and no interlacing", ""};
   }
   if (width == 0 || header.height == 0) return corrupt("has no pixels");
   if (width > limit / header.pixel || header.height > limit / (width * header.pixel)) {
     return Error{Code::exhausted,
-                 "the pixels of its PNG are more than the " + std::to_string(limit) +
-                     " bytes that a message may have",
+                 "the pixels of the PNG exceed the " + std::to_string(limit) +
+                     " bytes that --max-message allows",
                  ""};
   }
   header.row = width * header.pixel;
@@ -91,7 +92,7 @@ std::uint8_t paeth(int left, int up, int before) {
   return static_cast<std::uint8_t>(to_up <= to_before ? up : before);
 }
 
-/// Pixels, as they are inflated right into their place.
+/// Pixels that are inflated directly into their place.
 class Pixels {
  public:
   explicit Pixels(const Header& header)
@@ -103,14 +104,15 @@ class Pixels {
   Pixels& operator=(const Pixels&) = delete;
 
   Result<void> take(Bytes data) {
-    // zlib does not write there, whatever its type says.
+    // zlib does not write there, although its type is not const.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(data.data()));
     stream_.avail_in = static_cast<uInt>(data.size());
-    // Each round goes on, or it is the last: no input is left, or none is taken.
+    // Each round makes progress, or it is the last: no input is left, or none is consumed.
     for (;;) {
-      if (ended_ && stream_.avail_in > 0) return corrupt("has more than its pixels");
+      if (ended_ && stream_.avail_in > 0) return corrupt("has data after its pixels");
       if (ended_) return success();
-      // In front of each row its filter; behind the last one nothing, which is asked for, too.
+      // Each row begins with its filter byte. After the last row no byte may follow, which is
+      // checked by asking for one.
       const bool in_row = at_ % (header_.row + 1) != 0;
       const std::size_t row = at_ / (header_.row + 1);
       const std::size_t filled = in_row ? at_ % (header_.row + 1) - 1 : 0;
@@ -123,7 +125,8 @@ class Pixels {
       if (code != Z_OK && code != Z_STREAM_END) return corrupt("has pixels that do not inflate");
       ended_ = code == Z_STREAM_END;
       const std::size_t made = room - stream_.avail_out;
-      if (made > 0 && row == header_.height) return corrupt("has more pixels than its size says");
+      if (made > 0 && row == header_.height)
+        return corrupt("has more pixels than its size declares");
       at_ += made;
       if (in_row && filled + made == header_.row && !unfilter(row))
         return corrupt("has an unknown filter");
@@ -131,9 +134,9 @@ class Pixels {
     }
   }
 
-  /// Their bytes without alpha. Errors: corrupt (some are missing).
+  /// The bytes without alpha. Errors: corrupt (some are missing).
   Result<std::string> finish() && {
-    if (!ended_ || at_ != (header_.row + 1) * header_.height) return corrupt("lacks pixels");
+    if (!ended_ || at_ != (header_.row + 1) * header_.height) return corrupt("has too few pixels");
     if (header_.pixel == 4) {
       std::size_t to = 0;
       for (std::size_t from = 0; from < bytes_.size(); ++from) {
@@ -148,7 +151,7 @@ class Pixels {
   std::uint8_t* pixel(std::size_t row, std::size_t byte) {
     return reinterpret_cast<std::uint8_t*>(bytes_.data()) + row * header_.row + byte;
   }
-  /// What stands left of a row, and above the first, is zero.
+  /// Bytes left of a row and above the first row count as zero.
   bool unfilter(std::size_t row) {
     std::uint8_t* const bytes = pixel(row, 0);
     const std::size_t step = header_.pixel;
@@ -179,27 +182,29 @@ class Pixels {
 
   const Header header_;
   std::string bytes_;
-  std::size_t at_ = 0;  // of all that is inflated, filters included
+  std::size_t at_ = 0;  // position in the inflated data, including the filter bytes
   std::uint8_t filter_ = 0;
   bool ended_ = false;
   z_stream stream_{};
 };
 
 Result<std::string> pixels_of(Bytes file, std::size_t limit) {
-  if (!text_of(file).starts_with(kSignature)) return corrupt("is none: it begins otherwise");
+  if (!text_of(file).starts_with(kSignature))
+    return corrupt("does not begin with the PNG signature");
   const std::size_t most = file.size() * kMostOfAByte;
   file = file.subspan(kSignature.size());
   const auto first = next_chunk(file);
   if (!first) return first.error();
   const auto header = read_header(*first, limit);
   if (!header) return header.error();
-  if ((header->row + 1) * header->height > most) return corrupt("lacks pixels");
+  if ((header->row + 1) * header->height > most) return corrupt("has too few pixels");
   Pixels pixels(*header);
   for (;;) {
     const auto chunk = next_chunk(file);
     if (!chunk) return chunk.error();
     if (chunk->type == "IEND") return std::move(pixels).finish();
-    if (chunk->type != "IDAT") continue;  // nothing that changes bytes of gray, RGB and RGBA
+    // other chunks do not change the bytes of gray, RGB and RGBA pixels
+    if (chunk->type != "IDAT") continue;
     if (auto taken = pixels.take(chunk->data); !taken) return taken.error();
   }
 }
@@ -209,7 +214,7 @@ Result<std::string> pixels_of(Bytes file, std::size_t limit) {
 Result<std::string> json_of_png(std::string_view base64, std::size_t limit) {
   std::vector<std::byte> file(base64_size(base64));
   if (!decode_base64(base64, file.data())) {
-    return Error{Code::corrupt, "'data' has to be a PNG in base64", ""};
+    return Error{Code::corrupt, "'data' must be a PNG in base64", ""};
   }
   auto json = pixels_of(file, limit);
   if (json) json->erase(json->find_last_not_of(" \t\r\n") + 1);

@@ -22,7 +22,7 @@ std::string type_on(const GraphFacade& facade, const std::string& topic) {
 Result<Publications::Topic*> Publications::open(const Request& request, const std::string& topic,
                                                 const std::string& type) {
   if (topics_.size() >= kMax && !topics_.contains(topic)) {
-    return Error{Code::overloaded, "a client may publish on 256 topics at most", topic};
+    return Error{Code::overloaded, "a client may publish on at most 256 topics", topic};
   }
   ClientPublisherOptions options;
   options.latched = request.latch;
@@ -45,8 +45,8 @@ Result<void> Publications::advertise(const Request& request) {
   if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.topic};
   const std::string topic = absolute(request.topic);
   const auto at = topics_.find(topic);
-  // Said again, as after a reconnect of the client's own, it is the same publisher. Another type
-  // may be another name of the same, which the door knows; if not, what there is stays.
+  // A repeated advertise, as after a reconnect, keeps the publisher. Another type name may mean the
+  // same type, which the graph facade knows. If it does not, the existing publisher stays.
   if (at == topics_.end() || at->second.type != request.type ||
       at->second.latched != request.latch) {
     const auto opened = open(request, topic, request.type);
@@ -74,7 +74,7 @@ Result<void> Publications::unadvertise(const Request& request) {
 Result<void> Publications::publish(const Request& request) {
   if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
   if (!request.msg.starts_with('{') && !request.msg.empty()) {
-    return Error{Code::corrupt, "'msg' has to be an object", request.topic};
+    return Error{Code::corrupt, "'msg' must be an object", request.topic};
   }
   const std::string topic = absolute(request.topic);
   const auto at = topics_.find(topic);
@@ -83,7 +83,7 @@ Result<void> Publications::publish(const Request& request) {
     const std::string type = request.type.empty() ? type_on(context_.facade, topic) : request.type;
     if (type.empty()) {
       return Error{Code::not_found,
-                   "nobody has said the type of " + request.topic + "; advertise it first", ""};
+                   "the type of " + request.topic + " is unknown. Advertise it first", ""};
     }
     auto opened = open(request, topic, type);
     if (!opened) return opened.error();
@@ -94,8 +94,8 @@ Result<void> Publications::publish(const Request& request) {
   const std::string_view msg = !quoted.empty()       ? std::string_view(quoted)
                                : request.msg.empty() ? kNothing
                                                      : request.msg;
-  // What the door refuses, it counts itself.
-  // Of a text that was changed it stands elsewhere, and is not found.
+  // The graph facade counts its own refusals. A changed text has another address, so its decoded
+  // string is not found.
   const auto published =
       to->publisher->publish(std::as_bytes(std::span(msg)), DecodeHint(request.decoded));
   last_ = to;
@@ -118,7 +118,7 @@ void Publications::warn_of_overruns(const std::string& topic, Topic& of) const {
   of.next_warning = at + Duration::from_seconds(1);
   context_.status(Level::warning,
                   "publish: a subscriber of " + topic + " is too slow: " + std::to_string(now) +
-                      " messages found its queue full, and older ones were dropped",
+                      " messages met its full queue, which dropped older messages",
                   "");
 }
 

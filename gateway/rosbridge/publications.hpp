@@ -12,7 +12,8 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// What one client publishes: advertise, unadvertise, publish. One thread at a time.
+/// The topics that one client publishes: advertise, unadvertise, publish. For use by one thread at
+/// a time.
 class Publications {
  public:
   static constexpr std::size_t kMax = 256;
@@ -22,10 +23,12 @@ class Publications {
   Result<void> advertise(const Request& request);
   Result<void> unadvertise(const Request& request);
   Result<void> publish(const Request& request);
-  /// False while the message that was published last waits for room: nothing more is to be asked.
+  /// Returns false while the last published message waits for room. Process no further request
+  /// until then.
   [[nodiscard]] bool ready();
-  /// Memory for what a message will attach, as far as the one before it tells; mostly the next one
-  /// is for the same topic, and for another one the memory is as good. Empty: for nothing.
+  /// Memory for the attached bytes of the next message, judged by the previous one. The next
+  /// message is usually for the same topic, and the memory also works for another topic. Empty: use
+  /// ordinary memory.
   [[nodiscard]] WritableBuffer loan(std::size_t size);
 
  private:
@@ -34,17 +37,17 @@ class Publications {
     std::string type;
     bool latched = false;
     std::unique_ptr<ClientPublisher> publisher;
-    std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
+    std::uint64_t overruns = 0;  ///< overruns already reported to the client
     Time next_warning;
   };
-  /// Warns the client, at most once a second, of messages that a slow subscriber has lost.
+  /// Warns the client, at most once per second, of messages that a slow subscriber has lost.
   void warn_of_overruns(const std::string& topic, Topic& of) const;
   Result<Topic*> open(const Request& request, const std::string& topic, const std::string& type);
 
   Context& context_;
   std::map<std::string, Topic> topics_;
-  Topic* last_ = nullptr;           ///< that was published on
-  std::optional<Request> waiting_;  // what there is to say of a publish() that waits
+  Topic* last_ = nullptr;           ///< topic of the last publish
+  std::optional<Request> waiting_;  // a publish() that waits, for later errors
 };
 
 }  // namespace hyphos::gateway::rosbridge

@@ -15,14 +15,14 @@ namespace {
 namespace json = simdjson::ondemand;
 static_assert(net::kPadding >= simdjson::SIMDJSON_PADDING);
 
-// Above this size the parser gives its tables back.
+// The parser frees its tables after a text above this size.
 constexpr std::size_t kKept = std::size_t{4} << 20;
 constexpr std::size_t kMaxName = 4096;
 
 Error corrupt(std::string message) { return {Code::corrupt, std::move(message), ""}; }
 
 Error wrong(std::string_view key, std::string_view should) {
-  return corrupt("'" + std::string(key) + "' has to be " + std::string(should));
+  return corrupt("'" + std::string(key) + "' must be " + std::string(should));
 }
 
 using Text = std::string Request::*;
@@ -55,7 +55,7 @@ constexpr std::array<std::pair<std::string_view, Raw>, 3> kMessages{{
     {"values", &Request::values},
 }};
 
-// Clients in JavaScript may send 3.0, or 3.2 for how many fragments there are: its whole part.
+// JavaScript clients may send 3.0, or 3.2 for a number of fragments. Only the integer part counts.
 std::optional<std::int64_t> whole(json::value& value) {
   double number = 0;
   if (value.get_double().get(number) != simdjson::SUCCESS) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<Error> read_id(Request& request, json::value& value) {
   if (type != json::json_type::string && type != json::json_type::number) {
     return wrong("id", "a string or a number");
   }
-  // Checked as a value, echoed as it was written.
+  // Parsed as a value, but echoed as it was written.
   const std::string_view token = value.raw_json_token();
   const std::string_view raw = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
   if (raw.size() > kMaxName) return wrong("id", "4096 bytes at most");
@@ -94,7 +94,7 @@ std::optional<Error> read_other(Request& request, std::string_view key, json::va
   if (key == "id") return read_id(request, value);
   if (key == "result") {
     bool flag = false;
-    // The original's clients answer null, too, where a callback returns nothing.
+    // Clients of the original rosbridge may also send null, if a callback returns nothing.
     if (is_null(value)) return std::nullopt;
     if (value.get_bool().get(flag) != simdjson::SUCCESS) return wrong(key, "true or false");
     request.result = flag;
@@ -122,7 +122,8 @@ std::optional<Error> read_member(Request& request, std::string_view key, json::v
     if (key != name) continue;
     std::string_view raw;
     if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) {
-      return corrupt("the text ends inside of '" + std::string(key) + "', or its brackets differ");
+      return corrupt("the text ends inside '" + std::string(key) +
+                     "', or its brackets do not match");
     }
     request.*member = raw;
     return std::nullopt;
@@ -132,7 +133,7 @@ std::optional<Error> read_member(Request& request, std::string_view key, json::v
     std::string_view text;
     if (is_null(value)) return std::nullopt;
     if (value.get_string().get(text) != simdjson::SUCCESS) return wrong(key, "a string");
-    // Names come again in answers and in logs.
+    // Names are repeated in replies and logs.
     if (text.size() > kMaxName && key != "data") return wrong(key, "4096 bytes at most");
     request.*member = text;
     return std::nullopt;
@@ -148,7 +149,7 @@ std::optional<Error> read_member(Request& request, std::string_view key, json::v
   return read_other(request, key, value);
 }
 
-// What a member says is still read where another one is wrong, so that the error can name the id.
+// All members are read even if one is wrong, so that the error can include the id.
 std::optional<Error> read_object(Request& request, json::object& object) {
   std::optional<Error> error;
   for (auto member : object) {
@@ -156,7 +157,7 @@ std::optional<Error> read_object(Request& request, json::object& object) {
     std::string_view key;
     if (std::move(member).get(field) != simdjson::SUCCESS ||
         field.unescaped_key().get(key) != simdjson::SUCCESS) {
-      return corrupt("this is no valid JSON");
+      return corrupt("the message is not valid JSON");
     }
     auto wrong_member = read_member(request, key, field.value());
     if (wrong_member && !error) error = std::move(wrong_member);
@@ -202,11 +203,12 @@ ParsedRequest RequestParser::parse_whole(std::string_view text) {
   auto error = library_->parser.iterate(padded).get(document);
   if (error == simdjson::SUCCESS) error = document.get_object().get(object);
   if (error != simdjson::SUCCESS) {
-    out.error = corrupt("this is no JSON object: " + std::string(simdjson::error_message(error)));
+    out.error =
+        corrupt("the message is not a JSON object: " + std::string(simdjson::error_message(error)));
   } else {
     out.error = read_object(out.request, object);
     if (!out.error && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      out.error = corrupt("there is text behind the object");
+      out.error = corrupt("more text follows after the object");
     }
     if (!out.error && out.request.op.empty()) out.error = corrupt("'op' is missing");
   }
@@ -221,7 +223,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_array().get(array) != simdjson::SUCCESS) {
-    return corrupt("this is no JSON list");
+    return corrupt("the value is not a JSON list");
   }
   std::vector<std::string_view> out;
   for (auto item : array) {
@@ -229,7 +231,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
     std::string_view raw;
     if (std::move(item).get(value) != simdjson::SUCCESS ||
         simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) {
-      return corrupt("this is no JSON list");
+      return corrupt("the value is not a JSON list");
     }
     out.push_back(raw);
   }

@@ -13,10 +13,10 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// An operation as a client sent it: what is missing has its value of the protocol.
+/// An operation of a client. A missing member has the default of the protocol.
 struct Request {
   std::string op;
-  std::string id;  ///< as JSON, to be echoed: "\"a\"", "7"; empty if there was none
+  std::string id;  ///< JSON to be echoed: "\"a\"", "7", empty if missing
   std::string topic;
   std::string service;
   std::string action;
@@ -25,8 +25,8 @@ struct Request {
   std::string compression;
   std::string level;
   std::string token;
-  std::string data;  ///< of a fragment, or of a png
-  // JSON as it stands in the text that was parsed; empty if there was none.
+  std::string data;  ///< of a fragment or a png
+  // JSON as in the parsed text. Empty if missing.
   std::string_view msg;
   std::string_view args;
   std::string_view values;
@@ -38,21 +38,22 @@ struct Request {
   std::int64_t queue_size = 0;
   std::int64_t num = -1;
   std::int64_t total = -1;
-  std::int64_t status = 0;  ///< of a goal, as action_msgs/GoalStatus has it
+  std::int64_t status = 0;  ///< of a goal, as in action_msgs/GoalStatus
   bool latch = false;
   bool feedback = false;
-  bool plain = false;                    ///< `msg` is known to have no NaN and no Infinity
-  bool has_mac = false;                  ///< auth as rosauth had it
-  const DecodedText* decoded = nullptr;  ///< of `msg`, if it is that of the text that was parsed
+  bool plain = false;    ///< `msg` is known to contain no NaN and no Infinity
+  bool has_mac = false;  ///< an auth request in the style of rosauth
+  /// string of `msg` that is already decoded, or null if the text was changed
+  const DecodedText* decoded = nullptr;
 };
 
-/// What could be read, and what was wrong. `id` and `op` are there if they were read before.
+/// The result of parsing. `id` and `op` are set if they were read before the error.
 struct ParsedRequest {
   Request request;
   std::optional<Error> error;
 };
 
-/// Reads operations. One thread at a time; keeps its memory for the next one.
+/// Parses operations. For use by one thread at a time. It reuses its memory.
 class RequestParser {
  public:
   RequestParser();
@@ -60,10 +61,10 @@ class RequestParser {
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  /// `text` has to be followed by kPadding bytes that may be read. ClientRegistry may come in any
-  /// order; unknown ones are skipped. The messages inside are only looked at as far as their ends,
-  /// and may be no JSON. `decoded`, or null: a string of `text` that has been read; it outlives the
-  /// request.
+  /// `text` must be followed by kPadding readable bytes. ClientRegistry may be in any order, and
+  /// unknown ones are skipped. Inner messages are scanned only for their ends, so they may be
+  /// invalid JSON. `decoded` may be null, or a string of `text` that is already decoded. It must
+  /// outlive the request.
   [[nodiscard]] ParsedRequest parse(std::string_view text, const DecodedText* decoded = nullptr);
 
  private:
@@ -72,14 +73,15 @@ class RequestParser {
   std::unique_ptr<Library> library_;
 };
 
-/// The items of a JSON list, as they stand in it. `text` has to be followed by kPadding bytes.
+/// The items of a JSON list, as written. `text` must be followed by kPadding readable bytes.
 [[nodiscard]] Result<std::vector<std::string_view>> list_items(std::string_view text);
 
-/// The text of a member of an object, or the first item of a list; empty if there is none, or if it
-/// is no text. `text` has to be followed by kPadding bytes.
+/// The string value of an object member, or of the first item of a list. Empty if it is missing or
+/// not a string. `text` must be followed by kPadding readable bytes.
 [[nodiscard]] std::string text_argument(std::string_view text, std::string_view key);
 
-/// The text of a JSON string, else `text` as it is. It has to be followed by kPadding bytes.
+/// The content of a JSON string. Other values are returned unchanged. `text` must be followed by
+/// kPadding readable bytes.
 [[nodiscard]] std::string plain_text(std::string_view text);
 
 }  // namespace hyphos::gateway::rosbridge

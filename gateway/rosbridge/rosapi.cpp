@@ -46,7 +46,7 @@ Texts types_of(const std::vector<TopicInfo>& topics) {
   return chosen(topics, [](const auto&) { return true; }, [](const auto& t) { return t.type; });
 }
 
-// Both spellings name the same type: pkg/Type and pkg/msg/Type.
+// Two spellings name the same type: pkg/Type and pkg/msg/Type.
 std::string short_type(std::string type) {
   const std::size_t first = type.find('/');
   const std::size_t last = type.rfind('/');
@@ -54,7 +54,7 @@ std::string short_type(std::string type) {
   return type;
 }
 
-/// What has this name in a list; the name without its first slash, too.
+/// Finds a name in a list, with or without its first slash.
 template <typename Info>
 std::optional<Info> find_in(const std::vector<Info>& list, const std::string& name,
                             std::string Info::* key) {
@@ -62,7 +62,7 @@ std::optional<Info> find_in(const std::vector<Info>& list, const std::string& na
   return at == list.end() ? std::nullopt : std::optional(*at);
 }
 
-/// An argument by its name, or by its place in a list.
+/// An argument by its name, or by its position in a list.
 std::string argument(std::string_view args, std::string_view key, std::size_t place) {
   if (!args.starts_with('[')) return text_argument(args, key);
   const auto items = list_items(args);
@@ -71,8 +71,7 @@ std::string argument(std::string_view args, std::string_view key, std::size_t pl
 
 Error no_param(const std::string& name) {
   return {Code::not_found,
-          "no node has a parameter of this name: /rosapi/get_param_names tells which there are",
-          name};
+          "no node has a parameter of this name. Call /rosapi/get_param_names for a list", name};
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ const Rosapi::Entry Rosapi::kEntries[] = {
     {"has_param", "rosapi/HasParam", &Rosapi::has_param},
     {"get_param", "rosapi/GetParam", &Rosapi::get_param},
     {"search_param", "rosapi/SearchParam", &Rosapi::search_param},
-    {"set_param", "rosapi/SetParam", nullptr},  // answered later
+    {"set_param", "rosapi/SetParam", nullptr},  // replies later
     {"delete_param", "rosapi/DeleteParam", &Rosapi::delete_param},
     {"action_servers", "rosapi/GetActionServers", &Rosapi::action_servers},
     {"action_type", "rosapi/ActionType", &Rosapi::action_type_of},
@@ -225,7 +224,7 @@ Result<std::string> Rosapi::service_node(std::string_view args) const {
   return member("node", service ? service->node : std::string());
 }
 
-// The original takes a type here, in a member that is called service.
+// In the original rosbridge, the member `service` of this request holds a type.
 Result<std::string> Rosapi::service_providers(std::string_view args) const {
   const std::string type = short_type(text_argument(args, "service"));
   return member("providers", chosen(
@@ -257,7 +256,7 @@ Result<std::string> Rosapi::typedefs(const std::string& type) const {
   const auto info = facade_.type(type);
   if (!info) return info.error();
   auto definitions = read_definitions(info->name, info->text);
-  // What has no definition stays a name.
+  // A type without a definition remains a name.
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     for (std::size_t k = 0; k < definitions[i].fields.size(); ++k) {
       const std::string inside = definitions[i].fields[k].type;
@@ -302,7 +301,7 @@ Result<std::string> Rosapi::has_param(std::string_view args) const {
   return std::string(R"({"exists":)") + (exists ? "true}" : "false}");
 }
 
-// A value is JSON within JSON, as the original has it. So is the default that the client gives.
+// As in the original rosbridge, the value and the client's default are JSON inside a JSON string.
 Result<std::string> Rosapi::get_param(std::string_view args) const {
   if (const auto value = params().json(argument(args, "name", 0))) return member("value", *value);
   std::string otherwise = argument(args, "default", 1);
@@ -318,7 +317,7 @@ Result<std::string> Rosapi::search_param(std::string_view args) const {
 Result<std::string> Rosapi::delete_param(std::string_view args) const {
   const std::string name = argument(args, "name", 0);
   if (params().find(name) == nullptr) return no_param(name);
-  return Error{Code::unsupported, "a node's parameter stays as long as the node declares it", name};
+  return Error{Code::unsupported, "cannot delete the parameter while a node declares it", name};
 }
 
 void Rosapi::set_param(std::string_view args, Done done) const {
@@ -329,10 +328,12 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   if (found == nullptr) return done(no_param(name));
   const std::string service = params_channel(found->node, "_set_params");
   if (!facade_.lets(client_, Use::call, service)) {
-    return done(Error{Code::permission, "the rules do not let this client call " + service, name});
+    return done(Error{Code::permission,
+                      "the rules of the gateway do not allow this client to call " + service,
+                      name});
   }
-  if (value.empty()) return done(Error{Code::corrupt, "'value' has to be a text of JSON", name});
-  auto read = parse_param(type_of(found->value), value);  // JSON is YAML
+  if (value.empty()) return done(Error{Code::corrupt, "'value' must be a string of JSON", name});
+  auto read = parse_param(type_of(found->value), value);  // JSON is a subset of YAML
   if (!read) return done(Error{read.error().code, read.error().message, name});
   params_.set(found->node, found->param, *std::move(read),
               [done = std::move(done)](const Result<void>& set) {
@@ -340,7 +341,7 @@ void Rosapi::set_param(std::string_view args, Done done) const {
               });
 }
 
-// Those of the graph, and those of ROS 1 by their topics.
+// The servers in the graph, and ROS 1 servers by their topics.
 Result<std::string> Rosapi::action_servers(std::string_view) const {
   constexpr std::string_view kStatus = "/status";
   Texts names = chosen(
@@ -360,7 +361,7 @@ Result<std::string> Rosapi::action_type_of(std::string_view args) const {
   if (const auto action = find_in(shown_actions(), name, &ActionInfo::name)) {
     return member("type", action->type);
   }
-  // Goals of ROS 1 travel in messages of their own, pkg/DockActionGoal.
+  // Goals of ROS 1 are sent in a separate message type, pkg/DockActionGoal.
   constexpr std::string_view kCarried = "ActionGoal";
   const auto goals = find_in(shown_topics(), name + "/goal", &TopicInfo::topic);
   const std::string type = goals ? short_type(goals->type) : std::string();
@@ -389,7 +390,7 @@ Result<std::string> Rosapi::interfaces(std::string_view) const {
   return member("interfaces", facade_.interfaces());
 }
 
-// Tools choose by it how to write names of types. No distribution of ROS is behind them.
+// Tools use it to choose the form of type names. No ROS distribution is installed.
 Result<std::string> Rosapi::ros_version(std::string_view) const {
   return R"({"version":)" + std::to_string(facade_.ros_version()) + R"(,"distro":"hyphos"})";
 }

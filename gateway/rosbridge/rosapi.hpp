@@ -10,24 +10,25 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The services below /rosapi, by which tools find topics, services, actions, types, nodes and
-/// parameters. They are answered here, from what the door shows and the rules let the client use.
+/// The services below /rosapi, with which tools find topics, services, actions, types, nodes and
+/// parameters. The gateway answers them from the graph facade, restricted to the rules of the
+/// client.
 class Rosapi {
  public:
   using Done = std::function<void(Result<std::string>)>;
 
-  /// All of them outlive it.
+  /// All arguments must outlive the object.
   Rosapi(const GraphFacade& facade, const Client& client, NodeParams& params)
       : facade_(facade), client_(client), params_(params) {}
 
   struct Entry;  ///< one of these services
-  /// Null if `service` is none of them.
+  /// Null if `service` is not one of them.
   [[nodiscard]] static const Entry* find(std::string_view service);
-  /// Gives the answer as JSON to `done`, once, now or later and then in any thread. `args`: JSON,
-  /// or empty. Errors: not_found (a type, a parameter), corrupt (a value), unsupported (what nodes
-  /// declare stays as long as they do), and those of NodeParams::set().
+  /// Passes the reply as JSON to `done`, once, now or later in any thread. `args` is JSON, or
+  /// empty. Errors: not_found (a type, a parameter), corrupt (a value), unsupported (a parameter
+  /// cannot be deleted while a node declares it), and the errors of NodeParams::set().
   void answer(const Entry& service, std::string_view args, Done done) const;
-  /// Empty if there is no such service. Also of one that the client may not call.
+  /// The type of a service, even if the client may not call it. Empty if there is no such service.
   [[nodiscard]] std::string service_type(std::string_view service) const;
 
  private:
@@ -68,7 +69,8 @@ class Rosapi {
   [[nodiscard]] Result<std::string> typedefs(const std::string& type) const;
   [[nodiscard]] Result<std::string> action_details(std::string_view args,
                                                    std::string ActionTypeInfo::* part) const;
-  /// What the client may use: topics that it may hear or publish, the others if it may call them.
+  /// The items that the client may use: topics that it may subscribe to or publish, and services
+  /// and actions that it may call.
   [[nodiscard]] std::vector<TopicInfo> shown_topics() const;
   [[nodiscard]] std::vector<ServiceInfo> shown_services() const;
   [[nodiscard]] std::vector<ActionInfo> shown_actions() const;

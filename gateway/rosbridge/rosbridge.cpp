@@ -21,7 +21,7 @@ constexpr Duration kPing = Duration::from_ms(10'000);
 
 struct Settings {
   Duration ping = kPing;
-  /// Files, which browsers do not tell from pages in a sandbox.
+  /// The origin of files. Browsers do not distinguish it from pages in a sandbox.
   Patterns origins{"null"};
 };
 
@@ -31,7 +31,7 @@ Result<Settings> settings_of(const Options& options) {
        [](Settings& settings, const std::string& value) -> std::string {
          double seconds = 0;
          if (!read_number(value, seconds) || !(seconds >= 0.05) || !(seconds <= 3600)) {
-           return "it is a number of seconds, 0.05 to 3600";
+           return "must be a number of seconds from 0.05 to 3600";
          }
          settings.ping = Duration::from_seconds(seconds);
          return "";
@@ -61,7 +61,7 @@ class Rosbridge final : public Protocol {
     looking_ = {};
     for (const auto& weak : connections_) {
       if (const auto alive = weak.lock())
-        alive->close(net::CloseCode::going_away, "the gateway ends");
+        alive->close(net::CloseCode::going_away, "the gateway is shutting down");
     }
   }
 
@@ -85,7 +85,7 @@ class Rosbridge final : public Protocol {
   [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
 
  private:
-  // So that the parameters of a node are known before somebody asks.
+  // Looks ahead, so that the parameters of a node are known before a client asks.
   void look() {
     params_->look();
     looking_ = loops_.any().after(kLook, [this] { look(); });
@@ -107,11 +107,11 @@ class Rosbridge final : public Protocol {
   }
 
   void refuse(net::Connection connection) {
-    const std::string text = "there are " + std::to_string(options_.max_clients) +
-                             " clients already, which is the limit";
+    const std::string text = "the gateway already has " + std::to_string(options_.max_clients) +
+                             " clients, its limit. Raise --max-clients";
     setup_.facade.count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
-    // Its request is not read: without this the reset could overtake the answer.
+    // The request is discarded. If it were left unread, a reset could overtake the reply.
     const auto stream = net::Stream::open(loops_.any(), std::move(connection), {});
     stream->start({.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); },
                    .unit = [](const Buffer&) {},
@@ -130,7 +130,7 @@ class Rosbridge final : public Protocol {
   net::Loops loops_;
   const Connection::Setup setup_;
   net::Timer looking_;
-  std::vector<std::weak_ptr<Connection>> connections_;  // of the listener's callbacks
+  std::vector<std::weak_ptr<Connection>> connections_;  // owned by the listener's callbacks
   std::unique_ptr<net::Listener> listener_;
 };
 

@@ -6,11 +6,13 @@
 
 namespace hyphos::gateway {
 
-/// rosbridge v2 over WebSocket, for ROS#, roslibjs, roslibpy and the browser; `options.tls` makes
-/// it wss. Port 9090 is usual. Two threads of its own, whatever the number of clients. own:
-/// `ping_s`, seconds of silence after which a client is asked for a sign of life (10); after three
-/// times that it is given up. `origins`, patterns of pages that may connect besides those of this
-/// machine ("null"; see origin.hpp).
+/// rosbridge v2 over WebSocket, for ROS#, roslibjs, roslibpy and browsers. `options.tls` enables
+/// wss. The usual port is 9090. Two threads serve any number of clients. Own options:
+///
+///     ping_s   seconds of silence before a ping is sent. After three times this silence, the
+///              client is disconnected. Default 10
+///     origins  patterns of web pages that may connect besides pages of this machine. See
+///              origin.hpp. Default "null"
 Result<std::unique_ptr<Protocol>> open_rosbridge(GraphFacade& facade, const Options& options);
 
 }  // namespace hyphos::gateway

@@ -10,14 +10,14 @@ namespace hyphos::gateway::rosbridge {
 namespace {
 
 Error no_goal(const std::string& action) {
-  return {Code::not_found, "no goal of this id is under way", action};
+  return {Code::not_found, "no goal with this id is active", action};
 }
 
 Error gone(const std::string& action) {
-  return {Code::disconnected, "the client that carries it out is gone", action};
+  return {Code::disconnected, "the client that executes the action has disconnected", action};
 }
 
-/// What a client says as values, as the door reads it.
+/// The values of a client, in the format that the graph facade reads.
 std::string object_of(std::string_view values) {
   if (values.empty() || values == "null") return "{}";
   std::string quoted = with_quoted_specials(values);
@@ -52,7 +52,7 @@ Result<void> ServedActions::advertise(const Request& request) {
   if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.action};
   const std::string name = absolute(request.action);
   if (servers_.size() >= kMax && !servers_.contains(name)) {
-    return Error{Code::overloaded, "a client may carry out 256 actions at most", name};
+    return Error{Code::overloaded, "a client may serve at most 256 actions", name};
   }
   servers_.erase(name);
   abort_all(name);
@@ -74,7 +74,8 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
       {
         const std::lock_guard lock(pending->mutex);
         if (pending->goals.size() >= kMaxPending) {
-          refusal = {Code::overloaded, "256 goals of the client that carries it out go on", action};
+          refusal = {Code::overloaded,
+                     "the client that executes the action already has 256 active goals", action};
           return;
         }
         id = quoted("action_goal:" + std::to_string(pending->next++));
@@ -128,14 +129,14 @@ Result<void> ServedActions::feedback(const Request& request) {
   if (!handle) return no_goal(request.action);
   const std::string values = object_of(request.values);
   const auto told = handle->feedback(std::as_bytes(std::span(values)));
-  // That nobody listens any more, or too slowly, is not the fault of who tells.
+  // A missing or slow receiver is not an error of the client that sends the feedback.
   if (!told && told.error().code == Code::corrupt) return told;
   return success();
 }
 
 Result<void> ServedActions::result(const Request& request) {
   const auto end = end_of(request.status);
-  if (!end) return Error{Code::corrupt, "'status' of a result is 4, 5 or 6", request.action};
+  if (!end) return Error{Code::corrupt, "'status' of a result must be 4, 5 or 6", request.action};
   ServedGoalRef handle;
   {
     const std::lock_guard lock(pending_->mutex);
@@ -155,7 +156,7 @@ Result<void> ServedActions::result(const Request& request) {
   const std::string values = object_of(request.values);
   const auto done = handle->finish(*end, std::as_bytes(std::span(values)));
   if (done || done.error().code != Code::corrupt) return success();
-  handle->fail(done.error());  // whoever waits for it is not to wait for ever
+  handle->fail(done.error());  // the caller must not wait forever
   return done;
 }
 

@@ -10,8 +10,8 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The actions that one client carries out: advertise_action, unadvertise_action, action_feedback,
-/// action_result. One thread at a time; goals come on threads of the pool.
+/// The actions that one client executes: advertise_action, unadvertise_action, action_feedback,
+/// action_result. For use by one thread at a time. Goals arrive on threads of the pool.
 class ServedActions {
  public:
   static constexpr std::size_t kMax = 256;
@@ -19,12 +19,12 @@ class ServedActions {
 
   ServedActions(Context& context, std::shared_ptr<Gate> gate)
       : context_(context), gate_(std::move(gate)) {}
-  /// Ends the actions, and aborts the goals that have not ended.
+  /// Ends the actions, and aborts all active goals.
   void end();
 
   Result<void> advertise(const Request& request);
   Result<void> unadvertise(const Request& request);
-  /// Errors: not_found (no goal of this id is under way), corrupt (not of the action's type).
+  /// Errors: not_found (no active goal has this id), corrupt (not of the action's type).
   Result<void> feedback(const Request& request);
   Result<void> result(const Request& request);
 
@@ -33,7 +33,7 @@ class ServedActions {
     std::string action;
     ServedGoalRef handle;
   };
-  /// Shared with callbacks, which may come while the session ends.
+  /// Shared with callbacks, which may run while the session ends.
   struct Pending {
     std::mutex mutex;
     std::map<std::string, Goal> goals;  ///< by id, as JSON

@@ -34,7 +34,8 @@ void ServedServices::end() {
 
 void ServedServices::fail_all(const std::string& service) {
   for (Call& call : pending_->take_all(service)) {
-    call.answer(Error{Code::disconnected, "the client that serves it is gone", call.service});
+    call.answer(
+        Error{Code::disconnected, "the client that serves it has disconnected", call.service});
   }
 }
 
@@ -43,7 +44,7 @@ Result<void> ServedServices::advertise(const Request& request) {
   if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.service};
   const std::string name = absolute(request.service);
   if (servers_.size() >= kMax && !servers_.contains(name)) {
-    return Error{Code::overloaded, "a client may serve 256 services at most", name};
+    return Error{Code::overloaded, "a client may serve at most 256 services", name};
   }
   servers_.erase(name);
   fail_all(name);
@@ -77,12 +78,14 @@ void ServedServices::take(const std::shared_ptr<Gate>& gate,
                       {Buffer::copy_of(head), request, Buffer::copy_of(std::string_view("}"))}};
     (void)context.sink.send(kControlOutput, 0, {&frame, 1});
   });
-  // Answers run the door's code: not inside the gate.
-  if (!inside) answer(Error{Code::disconnected, "the client that serves it is gone", service});
+  // Reply callbacks run code of the graph facade, so they are called outside the call gate.
+  if (!inside)
+    answer(Error{Code::disconnected, "the client that serves it has disconnected", service});
   if (displaced) {
-    displaced->answer(Error{Code::timeout,
-                            "the client that serves it has left 256 later requests unanswered, too",
-                            displaced->service});
+    displaced->answer(
+        Error{Code::timeout,
+              "the client that serves it has not replied, and 256 later requests also wait",
+              displaced->service});
   }
 }
 
@@ -108,10 +111,11 @@ Result<void> ServedServices::respond(const Request& request) {
     }
   }
   if (!call) {
-    return Error{Code::not_found, "no call waits for an answer with this id", request.service};
+    return Error{Code::not_found, "no call with this id waits for a reply", request.service};
   }
   const bool has_values = !request.values.empty() && request.values != "null";
-  // Without a result, an object of values is one; that is how callbacks answer that return nothing.
+  // Without `result`, an object in `values` counts as success, because callbacks that return
+  // nothing reply so.
   if (request.result.value_or(has_values && request.values.starts_with('{'))) {
     const std::string quoted = with_quoted_specials(request.values);
     const std::string_view given = quoted.empty() ? request.values : std::string_view(quoted);

@@ -12,8 +12,8 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// The services that one client answers: advertise_service, unadvertise_service, service_response.
-/// One thread at a time; requests come on threads of the pool.
+/// The services that one client serves: advertise_service, unadvertise_service, service_response.
+/// For use by one thread at a time. Requests arrive on threads of the pool.
 class ServedServices {
  public:
   static constexpr std::size_t kMax = 256;
@@ -21,12 +21,12 @@ class ServedServices {
 
   ServedServices(Context& context, std::shared_ptr<Gate> gate)
       : context_(context), gate_(std::move(gate)) {}
-  /// Ends the services, and the calls that still wait for an answer.
+  /// Ends the services and all waiting calls.
   void end();
 
   Result<void> advertise(const Request& request);
   Result<void> unadvertise(const Request& request);
-  /// The client's answer. Errors: not_found (nothing, or nothing any more, waits for it).
+  /// The client's reply. Errors: not_found (no call waits for it, or no longer).
   Result<void> respond(const Request& request);
 
  private:
@@ -35,13 +35,13 @@ class ServedServices {
     std::string service;
     Answer answer;
   };
-  /// Shared with callbacks, which may come while the session ends.
+  /// Shared with callbacks, which may run while the session ends.
   struct Pending {
     std::mutex mutex;
-    std::deque<Call> calls;  // the oldest first
+    std::deque<Call> calls;  // oldest first
     std::uint64_t next = 0;
 
-    /// Puts a call in, and takes out the oldest if there are too many.
+    /// Adds a call, and removes the oldest if there are too many.
     std::optional<Call> add(Call call);
     std::deque<Call> take_all(const std::string& service);
   };

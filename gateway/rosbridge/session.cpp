@@ -13,7 +13,7 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-// CBOR is shorter than the JSON that it becomes: by this at most, for what is no attack.
+// Maximum growth from CBOR to JSON that a legitimate message can have.
 constexpr std::size_t kCborGrowth = 4;
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
@@ -26,7 +26,7 @@ Digest digest_of(std::string_view text) {
 
 }  // namespace
 
-// Digests have one length, so that not even that of a token shows.
+// Digests have equal lengths, so that comparison time does not reveal the length of a token.
 const Token* find_token(std::span<const Token> tokens, std::string_view shown) {
   const Digest digest = digest_of(shown);
   const Token* found = nullptr;
@@ -97,7 +97,7 @@ void Session::handle(std::string_view json, Origin origin, const DecodedText* de
   if (parsed.error) return context_.refuse(request, *parsed.error);
   if (!authorized_ && request.op != "auth") {
     return context_.refuse(
-        request, {Code::permission, R"(show a token first: {"op":"auth","token":…})", ""});
+        request, {Code::permission, R"(send a token first: {"op":"auth","token":…})", ""});
   }
   if (request.op == "fragment") return fragment(std::move(request), origin);
   if (request.op == "png") return png(std::move(request), origin);
@@ -106,8 +106,8 @@ void Session::handle(std::string_view json, Origin origin, const DecodedText* de
     std::string known;
     for (const Entry& entry : kEntries) known += std::string(entry.op) + ", ";
     return context_.refuse(
-        request, {Code::unsupported,
-                  "this operation is not known here, only " + known + "fragment, png", ""});
+        request,
+        {Code::unsupported, "unknown operation. Known are: " + known + "fragment, png", ""});
   }
   if (const auto done = (this->*at->run)(request); !done) context_.refuse(request, done.error());
 }
@@ -119,7 +119,7 @@ std::optional<std::string> Session::joined(Request&& piece) {
   piece.id = piece.id.empty() ? "" : piece.op + " " + piece.id;  // each kind has its own ids
   auto whole = fragments_.take(std::move(piece));
   for (std::size_t dropped = fragments_.dropped(); dropped > 0; --dropped) {
-    context_.count("fragments", "a message in fragments was never completed");
+    context_.count("fragments", "a fragmented message was never completed");
   }
   if (whole) return *std::move(whole);
   context_.refuse(told, whole.error());
@@ -128,21 +128,22 @@ std::optional<std::string> Session::joined(Request&& piece) {
 
 void Session::fragment(Request&& request, Origin origin) {
   if (origin != Origin::client) {
-    return context_.refuse(request, {Code::corrupt,
-                                     origin == Origin::png ? "a fragment inside of a png"
-                                                           : "a fragment inside of fragments",
-                                     ""});
+    return context_.refuse(
+        request,
+        {Code::corrupt,
+         origin == Origin::png ? "a fragment inside a png" : "a fragment inside fragments", ""});
   }
   if (const auto whole = joined(std::move(request))) handle(*whole, Origin::fragments);
 }
 
-// Its image may lie in fragments, as the original sends it, or be cut itself, as its text says.
+// The image may be inside fragments, as the original rosbridge sends it, or may itself be split, as
+// the text of the protocol describes.
 void Session::png(Request&& request, Origin origin) {
   Request told;
   told.op = request.op;
   told.id = request.id;
   if (origin == Origin::png) {
-    return context_.refuse(told, {Code::corrupt, "a png inside of a png", ""});
+    return context_.refuse(told, {Code::corrupt, "a png inside a png", ""});
   }
   std::optional<std::string> image = std::move(request.data);
   if (request.total > 1 || request.num > 0) {
@@ -164,7 +165,7 @@ Result<void> Session::subscribe(const Request& request) {
   const auto at = outbound_topics_.find(request.topic);
   if (at != outbound_topics_.end()) return at->second->subscribe(request.id, request.type, *wish);
   if (outbound_topics_.size() >= kMaxTopics) {
-    return Error{Code::overloaded, "a client may subscribe to 256 topics at most", request.topic};
+    return Error{Code::overloaded, "a client may subscribe to at most 256 topics", request.topic};
   }
   auto outbound_topic =
       std::make_unique<OutboundTopic>(context_, request.topic, next_output_class_++);
@@ -177,8 +178,8 @@ Result<void> Session::unsubscribe(const Request& request) {
   if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
   const auto at = outbound_topics_.find(request.topic);
   if (at == outbound_topics_.end()) {
-    context_.status(Level::warning, "unsubscribe: nothing subscribed to " + request.topic,
-                    request.id);
+    context_.status(Level::warning,
+                    "unsubscribe: the client has no subscription to " + request.topic, request.id);
     return success();
   }
   auto done = at->second->unsubscribe(request.id);
@@ -194,7 +195,7 @@ Result<void> Session::set_level(const Request& request) {
   const auto* const at =
       std::ranges::find(kLevels, request.level, &std::pair<std::string_view, Level>::first);
   if (at == std::end(kLevels)) {
-    return Error{Code::corrupt, "'level' has to be none, error, warning or info", ""};
+    return Error{Code::corrupt, "'level' must be none, error, warning or info", ""};
   }
   context_.level = at->second;
   return success();
@@ -203,23 +204,24 @@ Result<void> Session::set_level(const Request& request) {
 Result<void> Session::auth(const Request& request) {
   if (request.has_mac) {
     return Error{Code::unsupported,
-                 "the MACs of rosauth are not checked here; show a token: "
+                 "rosauth MACs are not supported. Send a token: "
                  R"({"op":"auth","token":…})",
                  ""};
   }
   if (!context_.options.tokens.empty()) {
     const Token* const token = find_token(context_.options.tokens, request.token);
     if (token == nullptr) {
-      context_.refuse(request, {Code::permission, "this token is not known", ""});
-      context_.sink.close(net::CloseCode::policy, "this token is not known");
+      context_.refuse(
+          request, {Code::permission, "unknown token. Use a token from the file of --tokens", ""});
+      context_.sink.close(net::CloseCode::policy, "unknown token");
       return success();
     }
     if (authorized_ && token->rules != context_.client.token) {
       return Error{Code::already_exists,
-                   "another token with other rules was shown before; connect anew for this one",
-                   ""};
+                   "a token with other rules was sent before. Reconnect to use this one", ""};
     }
-    if (!authorized_) context_.client.token = token->rules;  // nothing of the client runs yet
+    // no activity of the client has begun yet
+    if (!authorized_) context_.client.token = token->rules;
     authorized_ = true;
   }
   context_.status(Level::info, "auth: welcome", request.id);

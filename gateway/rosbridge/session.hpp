@@ -20,35 +20,36 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Rosbridge v2 with one client, without its socket: messages go in, frames come out at the sink.
+/// Rosbridge v2 with one client, without its socket. Messages are passed in, and frames are sent to
+/// the sink.
 ///
-/// One thread at a time. What the client began ends with it; at the end of the destructor nothing
-/// of it runs.
+/// For use by one thread at a time. The destructor ends all activity of the client. After it
+/// returns, no callback runs.
 class Session {
  public:
   static constexpr std::size_t kMaxTopics = 256;
 
-  /// `authorized`: the client has shown a token already, which is in `client`, or needs none.
+  /// `authorized`: the client has already sent a token, which is in `client`, or needs none.
   Session(GraphFacade& facade, NodeParams& params, Client client, const Options& options,
           Sink& sink, bool authorized);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// A message of WebSocket. It has to be followed by kPadding bytes that may be read. `decoded`,
-  /// or null: a string of it that was read while it came.
+  /// Processes a WebSocket message. It must be followed by kPadding readable bytes. `decoded` may
+  /// be null, or a string of the message that was decoded while it arrived.
   void text(std::string_view json, const DecodedText* decoded = nullptr);
   void binary(std::span<const std::byte> bytes, const DecodedText* decoded = nullptr);
-  /// Memory for such a string; empty: it is not worth it.
+  /// Memory for such a string. Empty: decoding early is not worthwhile.
   [[nodiscard]] WritableBuffer loan(std::size_t size) { return publications_.loan(size); }
-  /// Whether it may be given the next message.
+  /// True if the next message may be processed.
   [[nodiscard]] bool ready() { return publications_.ready(); }
-  /// What Sink::wake_at() asked for.
+  /// Called at the time that Sink::wake_at() requested.
   void tick();
   [[nodiscard]] bool authorized() const { return authorized_; }
 
  private:
-  /// What a text lay in.
+  /// The container in which a text arrived.
   enum class Origin : std::uint8_t { client, fragments, png };
   using Operation = Result<void> (Session::*)(const Request&);
   struct Entry {
@@ -60,7 +61,7 @@ class Session {
   void handle(std::string_view json, Origin origin, const DecodedText* decoded = nullptr);
   void fragment(Request&& request, Origin origin);
   void png(Request&& request, Origin origin);
-  /// The whole of what came in pieces, if this was the last of them.
+  /// Adds a piece. Returns the whole text if this was the last piece.
   std::optional<std::string> joined(Request&& piece);
 
   Result<void> advertise(const Request& request) { return publications_.advertise(request); }
@@ -98,7 +99,7 @@ class Session {
   Fragments fragments_;
   Publications publications_;
   std::map<std::string, std::unique_ptr<OutboundTopic>>
-      outbound_topics_;  // by the topic as the client wrote it
+      outbound_topics_;  // by the topic name as the client wrote it
   OutputClass next_output_class_ = kFeedbackOutput + 1;
   Calls calls_;
   ServedServices served_services_;
@@ -106,7 +107,8 @@ class Session {
   ServedActions served_actions_;
 };
 
-/// Which of these a client has shown, or null; in a time that says nothing of them.
+/// The token that a client has sent, or null. The time of the comparison reveals nothing about the
+/// tokens.
 [[nodiscard]] const Token* find_token(std::span<const Token> tokens, std::string_view shown);
 
 }  // namespace hyphos::gateway::rosbridge

@@ -54,9 +54,11 @@ std::vector<StreamSwitch::Given> StreamSwitch::from_new(Given given, bool again)
   if (given.message.replayed) {
     if (!again && was_seen(given.message)) return {};
   } else if (std::erase(meanwhile_, id_of(given.message)) > 0) {
-    return end();  // both have come to this one; of other senders, the new one may be ahead
+    // Both have delivered this message. For other senders the new subscription may be ahead.
+    return end();
   } else if (!over_) {
-    given.message.bytes = given.message.bytes.joined();  // others may wait for what it lies in
+    // copied, because others may wait for the memory of the original
+    given.message.bytes = given.message.bytes.joined();
     waiting_.push_back(std::move(given));
     return waiting_.size() > depth_ ? end() : std::vector<Given>();
   }

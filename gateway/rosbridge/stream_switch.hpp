@@ -10,35 +10,38 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// What is given of a topic while one outlet takes over from another: each message once and none
-/// left out. The old one goes on until it has come to what the new one has, too. Not thread-safe.
+/// Switches a topic from an old subscription to a new one, so that each message is delivered
+/// exactly once. The old subscription continues until it has delivered a message that the new one
+/// has too. Not thread-safe.
 ///
-/// 1. A message is known by its sender and number. What was given meanwhile is remembered, and not
-///    given again by the other outlet, which may be behind.
-/// 2. What only the new one has given yet waits: the old one may still hold what came before it.
-/// 3. The newest number of each sender is kept at all times: a new outlet replays what is latched.
+/// 1. A message is identified by its sender and number. Messages delivered during the switch are
+///    recorded, and not delivered again by the other subscription, which may lag behind.
+/// 2. A message that only the new subscription has delivered waits, because the old one may still
+///    hold earlier messages.
+/// 3. The newest number of each sender is always recorded, because a new subscription replays
+///    latched messages.
 class StreamSwitch {
  public:
-  /// Messages, and senders, that are remembered; then the first is forgotten.
+  /// Maximum number of recorded messages and senders. Beyond it, the oldest is forgotten.
   static constexpr std::size_t kMost = 256;
   struct Given {
     Form form;
     OutgoingMessage message;
   };
 
-  /// `depth`: so many messages of the new one wait at most for the old one.
+  /// `depth`: maximum number of messages of the new subscription that wait for the old one.
   void begin(std::size_t depth);
-  /// The new one is open: it gets what is published from this time of CLOCK_MONOTONIC on.
+  /// The new subscription is open. It gets messages published from this time of CLOCK_MONOTONIC on.
   void opened(std::int64_t monotonic_ns) { opened_ns_ = monotonic_ns; }
-  /// What is to be given now, in order. `again`: who asks for it now gets what was replayed even
-  /// if it was given before.
+  /// Returns the messages to deliver now, in order. `again`: deliver replayed messages even if they
+  /// were delivered before.
   [[nodiscard]] std::vector<Given> from_old(Given given, bool again);
   [[nodiscard]] std::vector<Given> from_new(Given given, bool again);
-  /// What still waits; the old one is not heard any more.
+  /// Returns the waiting messages. The old subscription is ignored from now on.
   [[nodiscard]] std::vector<Given> end();
-  /// No outlet has to take over: the old one may be closed.
+  /// True if no switch is in progress: the old subscription may be closed.
   [[nodiscard]] bool over() const { return over_; }
-  /// It, or a newer one of its sender, was given.
+  /// True if this message, or a newer one of its sender, was delivered.
   [[nodiscard]] bool was_seen(const OutgoingMessage& replayed) const;
 
  private:
@@ -50,7 +53,7 @@ class StreamSwitch {
   std::size_t depth_ = 0;
   std::int64_t opened_ns_ = INT64_MAX;
   std::deque<Given> waiting_;
-  std::deque<Id> meanwhile_;  // given since begin()
+  std::deque<Id> meanwhile_;  // delivered since begin()
   std::deque<Id> newest_;     // of each sender
 };
 

@@ -10,13 +10,16 @@ namespace {
 constexpr std::string_view kRaw = "cdr:";
 constexpr std::size_t kEncapsulation = 4;
 
-/// RTPS 2.5, 10.2.1.2: CDR_BE and CDR_LE. Others are not XCDR1 or not of a type of ROS.
+/// RTPS 2.5, 10.2.1.2: CDR_BE and CDR_LE. Other identifiers are not XCDR1 or do not occur in ROS
+/// types.
 Result<void> check(std::span<const std::byte> message, const std::string& type) {
   if (message.size() < kEncapsulation) {
-    return Error{Code::corrupt, "a message without encapsulation", type};
+    return Error{Code::corrupt, "the CDR message is shorter than its 4-byte encapsulation header",
+                 type};
   }
   if (message[0] != std::byte{0} || message[1] > std::byte{1}) {
-    return Error{Code::corrupt, "a message that is not in XCDR1", type};
+    return Error{Code::corrupt, "the CDR message is not in XCDR1, the only supported CDR version",
+                 type};
   }
   return {};
 }
@@ -66,7 +69,7 @@ Result<EncodedMessage> ChannelCodec::write(Form form, const RawMessage& message)
   const Buffer& bytes = message.payload;
   if (form == Form::cdr) {
     if (auto checked = check(bytes.bytes(), id.name); !checked) return checked.error();
-    // An array, since it lies where the channel has it.
+    // The body is passed as an array, because it stays in the memory of the channel.
     return EncodedMessage(bytes.slice(0, kEncapsulation),
                           bytes.slice(kEncapsulation, bytes.size() - kEncapsulation), {});
   }

@@ -12,33 +12,35 @@
 
 namespace hyphos::gateway {
 
-/// A type of ROS in the form of one type of channels.
+/// Converts messages of one ROS type to and from one channel type.
 ///
-/// A raw channel carries CDR as DDS has it, encapsulation and all; its type is called
-/// "cdr:sensor_msgs/msg/Image", of encoding bytes. CDR goes in and out of it as it is, not looked
-/// into; the other forms are converted from CDR and to it, which costs two conversions.
+/// A raw channel carries CDR as DDS does, with its encapsulation header. Its type is called
+/// "cdr:sensor_msgs/msg/Image" and has the encoding bytes. CDR passes through a raw channel
+/// unchanged and unread. Other encodings are converted by way of CDR, which costs two conversions.
 struct ChannelCodec {
   TypeId id;  ///< of the channel
   Converter converter;
-  bool only_lists = false;  ///< messages of the channel are joined by writing them one by one
-  /// Of a raw channel: between CDR and the message by way of which `converter` has other forms. The
-  /// two may be of different flavours, which have other fields: ROS 1's header has a number.
+  /// all fields are repeated: concatenating messages of the channel joins them
+  bool only_lists = false;
+  /// Set for a raw channel: converts between CDR and the intermediate message, which `converter`
+  /// converts to and from the other encodings. The two converters may belong to different ROS
+  /// versions, whose types have other fields: the header of ROS 1 has a sequence number.
   const Converter* cdr = nullptr;
 
-  /// As those of Converter, for messages of the channel.
+  /// As the functions of Converter, for messages of the channel.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
                                         const Lend& lend, std::int64_t now_ns,
                                         const DecodeHint& within = {}) const;
   [[nodiscard]] Result<EncodedMessage> write(Form form, const RawMessage& message) const;
-  /// Whether a message of this size that is read `within` memory stays there, in part at least.
+  /// True if a message of this size that is read `within` memory stays there, at least in part.
   [[nodiscard]] bool keeps(std::size_t size) const {
     return cdr != nullptr || (id.encoding == Encoding::attached && size >= Converter::kKept);
   }
 };
 
-/// The type of a raw channel: "cdr:std_msgs/msg/String" of "std_msgs/msg/String".
+/// The type of a raw channel: "cdr:std_msgs/msg/String" for "std_msgs/msg/String".
 [[nodiscard]] TypeId raw_type(std::string_view ros2_name);
-/// "std_msgs/msg/String" of that; empty for the type of any other channel.
+/// The inverse: "std_msgs/msg/String". Empty for the type of a channel that is not raw.
 [[nodiscard]] std::string_view raw_name(std::string_view channel_type);
 
 }  // namespace hyphos::gateway

@@ -5,18 +5,18 @@
 
 namespace hyphos::gateway {
 
-/// What a client is, for rules, counters and logs.
+/// A client, as rules, counters and logs see it.
 struct Client {
   std::string name;  ///< "ros_tcp 127.0.0.1:41552", "/talker"
-  /// Those of one group, a graph of ROS, hear each other without us: an outlet does not get what an
-  /// inlet of its group publishes. Empty: none.
+  /// Clients of one group, a ROS graph, receive each other's messages directly. So a client
+  /// subscription gets no message from a client publisher of its own group. Empty: no group.
   std::string group = {};
-  /// It has shown a token of this file, which the rules name; empty: of none.
+  /// The file of the rules that lists the token which the client has shown. Empty: none.
   std::string token = {};
 };
 
-/// What a client does with a topic, a service or an action: `call` is also to send goals, `serve`
-/// to carry them out.
+/// The use of a topic, a service or an action. `call` includes sending goals, and `serve` includes
+/// executing them.
 enum class Use : std::uint8_t { publish, subscribe, call, serve };
 
 }  // namespace hyphos::gateway

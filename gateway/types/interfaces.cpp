@@ -7,14 +7,14 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// "msg", "srv" or "action" of a name of ROS 2; empty of ROS 1, which puts nothing between.
+/// "msg", "srv" or "action" from a ROS 2 name. Empty for ROS 1, whose names have two parts.
 std::string_view middle_of(std::string_view name) {
   const std::size_t first = name.find('/');
   const std::size_t last = name.rfind('/');
   return first == last ? std::string_view() : name.substr(first + 1, last - first - 1);
 }
 
-/// The action whose goal has this name; empty if it is no name of a goal.
+/// The action whose goal has this name. Empty if the name is not a goal's.
 std::string_view action_of(std::string_view goal) {
   const std::string_view end = middle_of(goal).empty() ? "Goal" : "_Goal";
   if (!goal.ends_with(end)) return {};
@@ -27,7 +27,7 @@ std::string_view action_of(std::string_view goal) {
 std::vector<std::string> Types::interfaces() const {
   std::set<std::string> names;
   for (const auto& [name, message] : messages_) {
-    // What services and actions of ROS 2 are made of has names below theirs.
+    // Parts of ROS 2 services and actions have the middle part "srv" or "action".
     const std::string_view middle = middle_of(name);
     if (middle.empty() || middle == "msg") names.insert(name);
     const std::string_view made_of = action_of(name);

@@ -40,7 +40,7 @@ std::string count_text(const ros::Field& option) {
 }
 
 std::string name_text(const FieldDescriptor& field, const ros::Field& option) {
-  constexpr std::string_view kTime = "_ns";  // what a time's name has here alone
+  constexpr std::string_view kTime = "_ns";  // suffix that only Hyphos adds to names of times
   std::string name = option.name().empty() ? std::string(field.name()) : option.name();
   const bool is_time = option.type() == ros::Field::TIME || option.type() == ros::Field::DURATION;
   if (option.name().empty() && is_time && name.ends_with(kTime)) {

@@ -6,8 +6,8 @@
 
 namespace hyphos::gateway {
 
-/// The definition of a message of ROS 2, made from its descriptor: as its author wrote it but for
-/// comments and the order of constants, which come first.
+/// The definition of a ROS 2 message, made from its descriptor. It equals the author's text, except
+/// that comments are missing and constants come first.
 [[nodiscard]] std::string ros2_text(const google::protobuf::Descriptor& message);
 
 }  // namespace hyphos::gateway

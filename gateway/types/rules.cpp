@@ -9,7 +9,8 @@ namespace hyphos::gateway {
 bool matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
-  std::size_t star = std::string_view::npos;  // the last one, and where its match ends for now
+  // position of the last star, and the present end of its match
+  std::size_t star = std::string_view::npos;
   std::size_t resume = 0;
   while (n < name.size()) {
     if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {

@@ -10,8 +10,7 @@
 
 namespace hyphos::gateway {
 
-/// What one direction lets through: names with `*` and `?`. What `deny` names is refused, also
-/// where `allow` names it.
+/// The names that one direction allows, as patterns with `*` and `?`. `deny` overrides `allow`.
 struct Names {
   std::vector<std::string> allow = {"*"};
   std::vector<std::string> deny;
@@ -21,39 +20,40 @@ struct Names {
 struct Client;
 struct ClientRules;
 
-/// Which channels and services the clients of a gateway may use, and how much.
+/// The channels and services that the clients of a gateway may use, and their limits.
 struct Rules {
   Names publish;    ///< from clients to the robot
   Names subscribe;  ///< from the robot to clients
-  Names call;       ///< services of the robot that clients ask
-  Names serve;      ///< services that clients offer
-  /// Messages, calls and goals of one client in a second, all together; 0: any.
+  Names call;       ///< services of the robot that clients call
+  Names serve;      ///< services that clients serve
+  /// Messages, calls and goals of one client per second, all together. 0: unlimited.
   double rate_hz = 0;
-  Limits limits;                     ///< of the gateway; those of `clients` are not used
-  std::vector<ClientRules> clients;  ///< for some of them instead; the first that names one holds
+  Limits limits;                     ///< of the gateway, the limits inside `clients` are ignored
+  std::vector<ClientRules> clients;  ///< rules for some clients, the first match applies
   [[nodiscard]] const Rules& of(const Client& client) const;
 };
 
 struct ClientRules {
-  std::string pattern;  ///< of Client::name
-  Rules rules;          ///< these name no further clients
-  /// A file with tokens: for those alone that have shown one of them. Empty: whatever they showed.
+  std::string pattern;  ///< for Client::name
+  Rules rules;          ///< without nested client rules
+  /// A token file. The rules then apply only to clients that presented one of its tokens. Empty:
+  /// they apply with any token or none.
   std::string tokens = {};
 };
 
-/// `*` stands for any characters, `?` for one.
+/// `*` matches any characters, `?` matches one.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view name);
 
-/// A list of patterns, separated by commas or blanks; '!' in front takes out what was taken by
-/// those before.
+/// A list of patterns, separated by commas or blanks. A '!' in front of a pattern excludes names
+/// that earlier patterns matched.
 class Patterns {
  public:
-  /// Whether a slash in front, of a pattern or of a name, makes a difference.
+  /// Decides if a leading slash of a pattern or a name makes a difference.
   enum class Slash : std::uint8_t { counts, ignored };
 
   explicit Patterns(std::string_view text, Slash slash = Slash::counts);
   [[nodiscard]] bool match(std::string_view name) const;
-  /// Nothing matches.
+  /// True if the list matches no name.
   [[nodiscard]] bool empty() const { return patterns_.empty(); }
 
  private:
@@ -67,7 +67,7 @@ class Patterns {
   std::vector<Pattern> patterns_;
 };
 
-/// Lets `rate_hz` a second through, and as many at once as come in one second.
+/// Allows `rate_hz` messages per second, and bursts of one second's worth.
 class RateLimit {
  public:
   explicit RateLimit(double rate_hz) : rate_hz_(rate_hz), left_(rate_hz) {}

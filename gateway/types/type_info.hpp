@@ -4,12 +4,13 @@
 
 namespace hyphos::gateway {
 
-/// A type of ROS: what connection headers, graphs and tools ask of it.
+/// A ROS message type, with the facts that connection headers, graphs and tools need.
 struct TypeInfo {
-  std::string name;       ///< "sensor_msgs/LaserScan"; of ROS 2 "sensor_msgs/msg/LaserScan"
+  std::string name;       ///< "sensor_msgs/LaserScan", or "sensor_msgs/msg/LaserScan" in ROS 2
   std::string md5;        ///< ROS 1
   std::string type_hash;  ///< ROS 2, "RIHS01_…"
-  /// The definition with those it needs, as in connection headers; of ROS 2 without its comments.
+  /// The definition and the definitions that it depends on, as in connection headers. Comments are
+  /// left out for ROS 2.
   std::string text;
 };
 

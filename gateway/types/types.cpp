@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 3> kActionParts{"Goal", "Feedback", "Resu
 
 struct Package {
   const FileDescriptor* file;
-  std::vector<std::string> packages;  ///< of ROS whose messages it has
+  std::vector<std::string> packages;  ///< ROS packages whose messages the file has
 };
 
 std::vector<Package> standard_files() {
@@ -43,7 +43,7 @@ std::vector<Package> standard_files() {
           {msgs::TfMessage::descriptor()->file(), {"tf2_msgs"}}};
 }
 
-/// What the standard messages call otherwise than ROS does.
+/// Maps standard message names that differ from ROS to their ROS names.
 std::string name_in_ros(const std::string& name) {
   if (name == "PointCloud") return "PointCloud2";
   if (name == "TfMessage") return "TFMessage";
@@ -60,8 +60,8 @@ std::optional<TypeId> parse_part(std::string_view part) {
   return std::nullopt;
 }
 
-/// The types of "REQ(ENCODING) -> REP(ENCODING)", or of the three of an action; none if it is
-/// not so many.
+/// The types of "REQ(ENCODING) -> REP(ENCODING)", or the three types of an action. nullopt if the
+/// number of types is not `count`.
 std::optional<std::vector<TypeId>> parse_call(std::string_view type, std::size_t count) {
   constexpr std::string_view kArrow = " -> ";
   std::vector<TypeId> parts;
@@ -82,10 +82,10 @@ std::string similar(const Map& known, std::string_view name) {
   const std::string_view bare = name.substr(name.rfind('/') + 1);
   for (const auto& [other, value] : known) {
     if (std::string_view(other).substr(other.rfind('/') + 1) == bare) {
-      return "; there is '" + other + "'";
+      return ". Did you mean '" + other + "'?";
     }
   }
-  return "; give the folder of its package to --ros";
+  return ". Give the folder of its package with --ros";
 }
 
 bool has_only_lists(const Descriptor& type) {
@@ -95,8 +95,8 @@ bool has_only_lists(const Descriptor& type) {
   return type.field_count() > 0;
 }
 
-/// What has this name, or the name that the other flavour has for it. `middle`: what ROS 2 puts
-/// between package and type.
+/// Finds a type by this name, or by the name that the other ROS version gives it. `middle` is the
+/// part that ROS 2 puts between package and type.
 template <typename Known>
 const Known* find_either(const std::map<std::string, Known, std::less<>>& known,
                          std::string_view name, std::string_view middle) {
@@ -162,7 +162,7 @@ Result<std::shared_ptr<Types>> Types::make(std::span<const std::byte> descriptor
 Result<std::shared_ptr<Types>> Types::read(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in && !in.eof()) return Error{Code::io, "cannot be read", file.string()};
+  if (!in && !in.eof()) return Error{Code::io, "cannot read the file of types", file.string()};
   auto types = make(std::as_bytes(std::span(text)));
   if (!types) {
     Error error = types.error();
@@ -176,9 +176,12 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
   FileDescriptorSet set;
   if (descriptors.size() > INT32_MAX ||
       !set.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size()))) {
-    return Error{Code::corrupt, "this is no FileDescriptorSet", {}};
+    return Error{Code::corrupt,
+                 "the bytes are not a serialized FileDescriptorSet. Write them with `hyphos msg "
+                 "descriptors`",
+                 {}};
   }
-  // In an order in which each comes after those that it imports.
+  // Adds each file after the files that it imports.
   std::map<std::string, const FileDescriptorProto*> waiting;
   for (const auto& file : set.file()) {
     if (DescriptorPool::generated_pool()->FindFileByName(file.name()) == nullptr) {
@@ -201,7 +204,8 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
       at = waiting.erase(at);
     }
     if (waiting.size() == before) {
-      return Error{Code::invalid_config, "files import each other", waiting.begin()->first};
+      return Error{Code::invalid_config, "proto files import each other in a cycle",
+                   waiting.begin()->first};
     }
   }
   complete_texts();
@@ -209,7 +213,7 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
 }
 
 void Types::complete_texts() {
-  // From the texts as they stand in the options: those in messages_ grow meanwhile.
+  // Reads the texts from the options, because the texts in messages_ grow during this loop.
   const auto text_of = [](const Descriptor& type) {
     const bool ros2 =
         type.file()->options().GetExtension(ros::interface).flavour() == ros::Interface::ROS2;
@@ -266,17 +270,17 @@ const Types::Call* Types::find_call(std::string_view name) const {
 
 Result<TypeInfo> Types::message(std::string_view name) const {
   if (const Message* found = find(name)) return found->info;
-  return Error{Code::not_found,
-               "no type of ROS is called '" + std::string(name) + "'" + similar(messages_, name),
-               std::string(name)};
+  return Error{
+      Code::not_found,
+      "no ROS message type is called '" + std::string(name) + "'" + similar(messages_, name),
+      std::string(name)};
 }
 
 Result<ServiceTypeInfo> Types::service(std::string_view name) const {
   if (const Call* found = find_call(name)) return found->info;
-  return Error{
-      Code::not_found,
-      "no service type of ROS is called '" + std::string(name) + "'" + similar(calls_, name),
-      std::string(name)};
+  return Error{Code::not_found,
+               "no ROS service type is called '" + std::string(name) + "'" + similar(calls_, name),
+               std::string(name)};
 }
 
 const Descriptor* Types::standard(std::string_view name) const {
@@ -354,7 +358,7 @@ Result<ServiceCodec> Types::service_codec(std::string_view name, std::string_vie
     const auto parts = parse_call(call_type, 2);
     if (!parts) {
       return Error{Code::unsupported,
-                   "the service speaks " + std::string(call_type) + ", not " + type->info.name,
+                   "the service uses " + std::string(call_type) + ", not " + type->info.name,
                    std::string(name)};
     }
     request = (*parts)[0];
@@ -363,9 +367,10 @@ Result<ServiceCodec> Types::service_codec(std::string_view name, std::string_vie
   const Descriptor* const request_type = pool_.FindMessageTypeByName(request.name);
   const Descriptor* const reply_type = pool_.FindMessageTypeByName(reply.name);
   if (request_type == nullptr || reply_type == nullptr) {
-    return Error{Code::not_found,
-                 "nothing is known of " + std::string(call_type) + "; give its protos with -I",
-                 std::string(name)};
+    return Error{
+        Code::not_found,
+        "unknown message types in " + std::string(call_type) + ". Give their .proto folder with -I",
+        std::string(name)};
   }
   auto ask = join(*type->request, *request_type, request.encoding);
   if (!ask) return ask.error();
@@ -394,8 +399,8 @@ Result<ActionTypeInfo> Types::action(std::string_view name) const {
     const Message* const type = find_action_part(name, kActionParts[at]);
     if (type == nullptr) {
       return Error{Code::not_found,
-                   "no action of ROS is called '" + std::string(name) +
-                       "'; give the folder of its package to --ros",
+                   "no ROS action is called '" + std::string(name) +
+                       "'. Give the folder of its package with --ros",
                    std::string(name)};
     }
     parts[at] = type->info.name;
@@ -411,7 +416,7 @@ Result<ActionCodec> Types::action_codec(std::string_view name, std::string_view 
     const auto parts = parse_call(call_type, kActionParts.size());
     if (!parts) {
       return Error{Code::unsupported,
-                   "the action speaks " + std::string(call_type) + ", not " + std::string(name),
+                   "the action uses " + std::string(call_type) + ", not " + std::string(name),
                    std::string(name)};
     }
     ids = *parts;

@@ -32,7 +32,7 @@ hyphos_code call(hyphos_client* client, std::int64_t value, std::int64_t* answer
   return code;
 }
 
-/// What became of an asynchronous call.
+/// The outcome of an asynchronous call.
 struct Answer {
   int calls = 0;
   std::int64_t value = 0;
@@ -45,7 +45,7 @@ struct Answer {
   }
 };
 
-TEST(CCall, AProgramInC99AnswersAndRefuses) {
+TEST(CCall, a_c99_program_replies_and_refuses) {
   const std::string domain = fresh_domain();
   const CNode node = open_node(domain);
   const CClient client = open_client(node, "half");
@@ -56,7 +56,7 @@ TEST(CCall, AProgramInC99AnswersAndRefuses) {
   EXPECT_EQ(call(client, 42, &answer, &error), HYPHOS_OK) << error.message;
   EXPECT_EQ(answer, 21);
   EXPECT_EQ(call(client, 3, &answer, &error), HYPHOS_OUT_OF_RANGE);
-  EXPECT_NE(std::string(error.message).find("an even number would be right"), std::string::npos);
+  EXPECT_NE(std::string(error.message).find("send an even number"), std::string::npos);
   Answer later;
   const std::int64_t value = 10;
   ASSERT_EQ(hyphos_call_async(client, &value, sizeof value, nullptr, 0, kLong, Answer::hear, &later,
@@ -66,7 +66,7 @@ TEST(CCall, AProgramInC99AnswersAndRefuses) {
   EXPECT_EQ(later.value, 5);
 }
 
-TEST(CCall, ACallbackOfACppNodeIsAskedAndANodeInCAnswersIt) {
+TEST(CCall, c_and_cpp_nodes_call_services_of_each_other) {
   const std::string domain = fresh_domain();
   Runtime runtime = open_runtime(domain, "cpp");
   const Node cpp = runtime.node("cpp").or_throw();
@@ -90,7 +90,7 @@ TEST(CCall, ACallbackOfACppNodeIsAskedAndANodeInCAnswersIt) {
   EXPECT_EQ(asked.call({8}, Duration{kLong}).or_throw().value, 16);
 }
 
-TEST(CCall, AQuestionMayBeAnsweredLaterAndADroppedOneIsAnError) {
+TEST(CCall, a_reply_may_come_later_and_a_dropped_request_is_an_error) {
   const CNode node = open_node(fresh_domain());
   std::vector<hyphos_request*> kept;
   const CService service = serve(
@@ -117,7 +117,7 @@ TEST(CCall, AQuestionMayBeAnsweredLaterAndADroppedOneIsAnError) {
   EXPECT_NE(second.code, HYPHOS_OK);
 }
 
-TEST(CCall, ACallThatIsUnderWayIsToldOnceWhenItsNodeCloses) {
+TEST(CCall, closing_the_node_ends_a_call_in_flight_once) {
   CNode node = open_node(fresh_domain());
   const CClient client = open_client(node, "nobody");
   Answer answer;
@@ -130,7 +130,7 @@ TEST(CCall, ACallThatIsUnderWayIsToldOnceWhenItsNodeCloses) {
   EXPECT_NE(answer.code, HYPHOS_OK);
 }
 
-TEST(CCall, ACallThatNobodyServesSaysSo) {
+TEST(CCall, a_call_without_a_server_returns_not_found) {
   const CNode node = open_node(fresh_domain());
   const CClient client = open_client(node, "nobody");
   std::int64_t answer = 0;
@@ -139,7 +139,7 @@ TEST(CCall, ACallThatNobodyServesSaysSo) {
   EXPECT_NE(std::string(error.message), "");
 }
 
-TEST(CCall, AQuestionOfAnotherTypeIsRefusedByName) {
+TEST(CCall, a_client_of_another_type_is_refused_with_the_type_name) {
   const CNode node = open_node(fresh_domain());
   const CService service = serve(
       node, "typed",
@@ -152,7 +152,7 @@ TEST(CCall, AQuestionOfAnotherTypeIsRefusedByName) {
   EXPECT_NE(std::string(error.message).find("test.Number"), std::string::npos) << error.message;
 }
 
-TEST(CCall, AnAnswerAfterTheNodeHasClosedIsAnErrorAndNotACrash) {
+TEST(CCall, a_reply_after_the_node_closed_is_an_error) {
   CNode node = open_node(fresh_domain());
   hyphos_request* kept = nullptr;
   const CService service = serve(

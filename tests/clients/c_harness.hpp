@@ -18,7 +18,7 @@ inline constexpr hyphos_type kNumber{"test.Number", sizeof(std::int64_t), HYPHOS
 inline constexpr hyphos_type kImage{"hyphos.msgs.Image", 0, HYPHOS_ATTACHED, 0};
 inline constexpr std::int64_t kLong = 20'000'000'000;
 
-/// A handle, ended with the object.
+/// Owns a handle and ends it in the destructor.
 template <typename T, void (*End)(T*)>
 class Held {
  public:
@@ -29,7 +29,7 @@ class Held {
   ~Held() { reset(); }
   void reset() { End(std::exchange(value_, nullptr)); }
   T** out() { return &value_; }
-  operator T*() const { return value_; }  // NOLINT: it is passed to C
+  operator T*() const { return value_; }  // NOLINT: implicit for calls into C
 
  private:
   T* value_ = nullptr;
@@ -84,7 +84,7 @@ inline bool connected(hyphos_publisher* publisher, std::uint32_t listeners = 1) 
   return eventually([&] { return hyphos_publisher_listeners(publisher) == listeners; });
 }
 
-/// What came, as text, and in which thread.
+/// The received messages as text, and the thread of the last callback.
 struct Inbox {
   std::vector<std::string> texts;
   std::thread::id thread;

@@ -12,12 +12,12 @@ constexpr hyphos_policy latched_policy(std::uint32_t depth) {
   return policy;
 }
 
-/// Publishers of one node, subscriptions of another, or of the same; all by way of the C interface.
+/// Publishers of one node and subscriptions of the same or another node, through the C interface.
 class CEnds final : public LatchedEnds {
  public:
   CEnds(hyphos_node* from, hyphos_node* to, std::string channel, std::uint64_t seed)
       : from_(from), to_(to), channel_(std::move(channel)), policy_(latched_policy(1 + seed % 3)) {
-    wish_ = seed % 2 == 0 ? &policy_ : nullptr;  // a subscription need not ask for it
+    wish_ = seed % 2 == 0 ? &policy_ : nullptr;  // The policy of a subscription is optional.
   }
   ~CEnds() override {
     for (const auto& one : subscriptions_) one->handle.reset();
@@ -71,7 +71,7 @@ class CEnds final : public LatchedEnds {
   std::vector<std::unique_ptr<One>> subscriptions_;
 };
 
-TEST(CLatched, every_order_of_the_ends_gives_each_value_once) {
+TEST(CLatched, each_latched_value_arrives_once_in_every_order_of_steps) {
   const std::string domain = fresh_domain();
   const CNode from = open_node(domain, "from");
   const CNode to = open_node(domain, "to");

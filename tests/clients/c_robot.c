@@ -1,5 +1,5 @@
-/* A program in C99 that the tests start: `c_robot DOMAIN`. It hands back on `back` what comes on
- * `forth`, the bytes in reverse, answers the service `half`, and ends with a message on `end`. */
+/* A C99 program that the tests start: `c_robot DOMAIN`. It publishes each message of `forth` on
+ * `back`, with the bytes reversed. It serves the service `half`. A message on `end` ends it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +29,12 @@ static void half(void* user, hyphos_request* request, const hyphos_message* mess
   int64_t value;
   (void)user;
   if (message->payload.size != sizeof value) {
-    hyphos_refuse(request, HYPHOS_CORRUPT, "eight bytes would be right", NULL);
+    hyphos_refuse(request, HYPHOS_CORRUPT, "the request must have 8 bytes", NULL);
     return;
   }
   memcpy(&value, message->payload.data, sizeof value);
   if (value % 2 != 0) {
-    hyphos_refuse(request, HYPHOS_OUT_OF_RANGE, "it is odd; an even number would be right", NULL);
+    hyphos_refuse(request, HYPHOS_OUT_OF_RANGE, "the number is odd, send an even number", NULL);
     return;
   }
   value /= 2;

@@ -9,7 +9,7 @@
 namespace hyphos::test {
 namespace {
 
-TEST(C, ThePublicNamesAreThoseOfTheHeaderAndNoOthers) {
+TEST(C, the_library_exports_only_hyphos_names) {
   FILE* const pipe = popen("nm -D --defined-only " TEST_C_LIBRARY, "r");
   ASSERT_NE(pipe, nullptr);
   std::array<char, 512> line{};
@@ -26,7 +26,7 @@ TEST(C, ThePublicNamesAreThoseOfTheHeaderAndNoOthers) {
   EXPECT_EQ(hyphos_code_name(99), nullptr);
 }
 
-TEST(C, AProgramInC99AnswersMessagesOfAnotherProcess) {
+TEST(C, a_c99_program_exchanges_messages_with_another_process) {
   const std::string domain = fresh_domain();
   const CNode node = open_node(domain);
   const CPublisher forth = open_publisher(node, "forth");
@@ -57,7 +57,7 @@ TEST(C, AProgramInC99AnswersMessagesOfAnotherProcess) {
   EXPECT_EQ(robot.wait(), 0);
 }
 
-TEST(C, AMessageThatIsHeldOutlivesItsNodeAndIsNotCopied) {
+TEST(C, a_held_message_outlives_its_node) {
   const std::string domain = fresh_domain();
   hyphos_message held{};
   {
@@ -81,7 +81,7 @@ TEST(C, AMessageThatIsHeldOutlivesItsNodeAndIsNotCopied) {
   hyphos_message_release(&held);
 }
 
-TEST(C, TakingWaitsNoLongerThanItIsTold) {
+TEST(C, take_waits_no_longer_than_its_timeout) {
   const CNode node = open_node(fresh_domain());
   const CPublisher publisher = open_publisher(node, "c");
   const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
@@ -103,7 +103,7 @@ TEST(C, TakingWaitsNoLongerThanItIsTold) {
   hyphos_message_release(&message);
 }
 
-TEST(C, AttachedBuffersArriveInTheMemoryThatTheyWereLentIn) {
+TEST(C, attached_buffers_arrive_and_are_published_again) {
   const std::string domain = fresh_domain();
   const CNode from = open_node(domain, "from");
   const CNode to = open_node(domain, "to");
@@ -129,7 +129,7 @@ TEST(C, AttachedBuffersArriveInTheMemoryThatTheyWereLentIn) {
   hyphos_message_release(&message);
 }
 
-TEST(C, TheDescriptorIsReadableWhilePollingHasSomethingToDo) {
+TEST(C, the_descriptor_is_readable_while_a_callback_waits) {
   const CNode node = open_node(fresh_domain());
   const CPublisher publisher = open_publisher(node, "c");
   Inbox inbox;
@@ -149,7 +149,7 @@ TEST(C, TheDescriptorIsReadableWhilePollingHasSomethingToDo) {
   EXPECT_EQ(inbox.texts, (std::vector<std::string>{"1", "2", "3"}));
 }
 
-TEST(C, APollThatWaitsIsWokenFromElsewhere) {
+TEST(C, wake_ends_a_poll_in_another_thread) {
   const CNode node = open_node(fresh_domain());
   std::thread other([&] { hyphos_wake(node); });
   std::uint32_t ran = 9;
@@ -158,7 +158,7 @@ TEST(C, APollThatWaitsIsWokenFromElsewhere) {
   other.join();
 }
 
-TEST(C, ACallbackThatPollsIsToldThatItMayNot) {
+TEST(C, a_poll_inside_a_callback_is_refused) {
   const CNode node = open_node(fresh_domain());
   struct Case {
     hyphos_node* node;
@@ -177,7 +177,7 @@ TEST(C, ACallbackThatPollsIsToldThatItMayNot) {
   EXPECT_EQ(seen.code, HYPHOS_ALREADY_EXISTS);
 }
 
-TEST(C, CallbacksOfThePoolNeedNoPolling) {
+TEST(C, callbacks_of_other_modes_need_no_poll) {
   const CNode node = open_node(fresh_domain());
   const CPublisher publisher = open_publisher(node, "c");
   for (const std::int32_t mode : {HYPHOS_SERIAL, HYPHOS_CONCURRENT, HYPHOS_INLINE}) {
@@ -191,7 +191,7 @@ TEST(C, CallbacksOfThePoolNeedNoPolling) {
   }
 }
 
-TEST(C, WhatAFullQueueDroppedIsCounted) {
+TEST(C, drops_of_a_full_queue_are_counted) {
   const CNode node = open_node(fresh_domain());
   hyphos_policy policy{};
   policy.struct_size = sizeof policy;
@@ -208,7 +208,7 @@ TEST(C, WhatAFullQueueDroppedIsCounted) {
   EXPECT_EQ(value, 5U);
 }
 
-TEST(C, ThePlanSaysWhatTheChannelPromises) {
+TEST(C, the_plan_sets_the_policy_of_a_channel) {
   const PlanFile plan(
       "hyphos: 1\nprocesses: {p: {}}\nnodes: {tester: {process: p}}\n"
       "channels: {c: {publishers: [tester], subscribers: [tester], depth: 5}}\n");
@@ -239,7 +239,7 @@ TEST(C, ThePlanSaysWhatTheChannelPromises) {
       << error.where;
 }
 
-TEST(C, MistakesAreNamed) {
+TEST(C, errors_name_the_wrong_argument) {
   const CNode node = open_node(fresh_domain());
   CPublisher publisher = open_publisher(node, "n", kNumber);
   hyphos_error error;
@@ -289,7 +289,7 @@ TEST(C, MistakesAreNamed) {
   EXPECT_EQ(hyphos_node_open("tester", nullptr, nullptr, &error), HYPHOS_INVALID_CONFIG);
 }
 
-TEST(C, ALongTextOfAnErrorIsCutAtTheEndOfACharacter) {
+TEST(C, a_long_error_text_is_cut_at_a_character_boundary) {
   const CNode node = open_node(fresh_domain());
   std::string name(200, 'n');
   for (int i = 0; i < 300; ++i) name += "ὕ";
@@ -298,11 +298,11 @@ TEST(C, ALongTextOfAnErrorIsCutAtTheEndOfACharacter) {
   EXPECT_EQ(hyphos_publisher_open(node, name.c_str(), &kBytes, nullptr, &publisher, &error),
             HYPHOS_INVALID_CONFIG);
   const std::string text(error.where);
-  EXPECT_EQ(text.size(), 509U);  // of 511 that there is room for: each of these has three
+  EXPECT_EQ(text.size(), 509U);  // The limit is 511, and each character has 3 bytes.
   EXPECT_EQ(text.substr(text.size() - 3), "ὕ");
 }
 
-TEST(C, EndsOfAClosedNodeSayThatItIsClosed) {
+TEST(C, endpoints_of_a_closed_node_return_disconnected) {
   CNode node = open_node(fresh_domain());
   const CPublisher publisher = open_publisher(node, "c");
   const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
@@ -311,11 +311,11 @@ TEST(C, EndsOfAClosedNodeSayThatItIsClosed) {
   hyphos_message message{};
   EXPECT_EQ(hyphos_publisher_counter(publisher, "sent", &value, nullptr), HYPHOS_DISCONNECTED);
   EXPECT_EQ(hyphos_take(subscription, 0, &message, nullptr), HYPHOS_DISCONNECTED);
-  EXPECT_EQ(publish(publisher, "nobody hears it"), HYPHOS_DISCONNECTED);
+  EXPECT_EQ(publish(publisher, "lost"), HYPHOS_DISCONNECTED);
   EXPECT_EQ(hyphos_publisher_listeners(publisher), 0U);
 }
 
-TEST(C, ANodeMayCloseWhileOthersPublish) {
+TEST(C, a_node_may_close_while_another_thread_publishes) {
   for (int round = 0; round < 20; ++round) {
     CNode node = open_node(fresh_domain());
     const CPublisher publisher = open_publisher(node, "c");
@@ -329,7 +329,7 @@ TEST(C, ANodeMayCloseWhileOthersPublish) {
   }
 }
 
-TEST(C, ParametersAreDeclaredCheckedAndSet) {
+TEST(C, parameters_are_declared_checked_and_set) {
   const CNode node = open_node(fresh_domain());
   hyphos_param_options options{};
   options.struct_size = sizeof options;

@@ -13,8 +13,8 @@
 
 namespace hyphos::gateway {
 
-/// The actions of a FakeGraph: a goal goes to whoever carries it out, byte for byte, and what that
-/// one says comes back. Callbacks come through `post`, in their order.
+/// The actions of a FakeGraph. A goal goes to its server, byte for byte, and feedback and result
+/// come back. Callbacks run through `post`, in order.
 class FakeActions {
  public:
   using Post = std::function<void(std::function<void()>)>;
@@ -24,7 +24,7 @@ class FakeActions {
     const std::string& action = info.name;
     const std::lock_guard lock(mutex_);
     if (servers_.contains(action)) {
-      return Error{Code::already_exists, "action " + action + " has a server", action};
+      return Error{Code::already_exists, "action " + action + " already has a server", action};
     }
     auto server = std::make_shared<ServedService>(info, std::move(callbacks));
     servers_.emplace(action, server);
@@ -37,7 +37,7 @@ class FakeActions {
     const std::lock_guard lock(mutex_);
     const auto found = servers_.find(action);
     if (found == servers_.end()) {
-      return Error{Code::not_found, "there is no action '" + action + "'", action};
+      return Error{Code::not_found, "the graph has no action '" + action + "'", action};
     }
     auto goal = std::make_shared<Goal>(post_, std::move(callbacks));
     found->second->goals.push_back(goal);
@@ -63,8 +63,8 @@ class FakeActions {
   }
 
  private:
-  /// What both ends of a goal share. The sender's callbacks run under `ears`, so that the end of
-  /// its handle waits for them.
+  /// The state that both endpoints of a goal share. Callbacks of the sender run under `ears_`, so
+  /// that the destructor of its handle waits for them.
   class Goal {
    public:
     Goal(Post post, GoalCallbacks callbacks)
@@ -148,7 +148,7 @@ class FakeActions {
   class FakeServed final : public ServedGoal {
    public:
     explicit FakeServed(std::shared_ptr<Goal> goal) : goal_(std::move(goal)) {}
-    ~FakeServed() override { fail({Code::canceled, "nobody ended it", ""}); }
+    ~FakeServed() override { fail({Code::canceled, "the server dropped the goal", ""}); }
     FakeServed(const FakeServed&) = delete;
     FakeServed& operator=(const FakeServed&) = delete;
     Result<void> feedback(std::span<const std::byte> message) override {
@@ -157,7 +157,7 @@ class FakeActions {
     }
     Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
       if (goal_->end(GoalResult{end, Buffer::copy_of(result)}, goal_)) return success();
-      return Error{Code::already_exists, "it has ended", ""};
+      return Error{Code::already_exists, "the goal has already ended", ""};
     }
     void fail(const Error& error) override { goal_->end(error, goal_); }
 

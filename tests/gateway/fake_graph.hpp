@@ -23,9 +23,9 @@
 
 namespace hyphos::gateway {
 
-/// A graph in memory for tests of protocols: what comes in at a topic goes out at it, byte for
-/// byte, whatever the form. Callbacks come in one thread of its own, as those of the graph do on
-/// its pool. Types are those that a test adds.
+/// An in-memory graph for protocol tests. Messages to a topic come out byte for byte, in every
+/// encoding. Callbacks run in one thread of this class, as those of the graph run on its pool. A
+/// test adds the types.
 class FakeGraph : public GraphFacade {
  public:
   FakeGraph() : worker_([this] { work(); }) {}
@@ -38,7 +38,7 @@ class FakeGraph : public GraphFacade {
     }
     changed_.notify_all();
     worker_.join();
-    // What was not done any more: its end may say so to others.
+    // Ends the remaining tasks. The end of a task may notify others.
     for (std::deque<std::function<void()>> left; !tasks_.empty(); left.clear()) left.swap(tasks_);
   }
 
@@ -57,22 +57,22 @@ class FakeGraph : public GraphFacade {
     std::string name = type.name;
     action_types_.insert_or_assign(std::move(name), std::move(type));
   }
-  /// Nobody may open this topic or service.
+  /// Denies this topic or service to all clients.
   void deny(const std::string& name) {
     const std::lock_guard lock(mutex_);
     denied_.insert(name);
   }
-  /// What else the rules say: of what is shown to a client.
+  /// Sets further rules on the topics and services that a client may see.
   void let(std::function<bool(const Client&, Use, std::string_view)> rules) {
     const std::lock_guard lock(mutex_);
     rules_ = std::move(rules);
   }
-  /// Asked of each message that is published; what it refuses is counted and not passed on.
+  /// Sets a check of each published message. A refused message is counted and not delivered.
   void check(std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> checked) {
     const std::lock_guard lock(mutex_);
     check_ = std::move(checked);
   }
-  /// From now on publishers of this topic have to wait, or not any more. One that publishes another
+  /// Makes publishers of this topic wait, or ends the wait. A publisher that publishes another
   /// message meanwhile is counted as `not_held_up`.
   void fill(const std::string& topic, bool full) {
     const std::lock_guard lock(mutex_);
@@ -82,26 +82,26 @@ class FakeGraph : public GraphFacade {
       full_.erase(topic);
     }
   }
-  /// From now on each message of this topic finds a queue without room.
+  /// From now on, each message of this topic finds its queue full.
   void overrun(const std::string& topic) {
     const std::lock_guard lock(mutex_);
     overrun_.insert(topic);
   }
-  /// How often `why` was counted.
+  /// The count of `why`.
   [[nodiscard]] std::uint64_t counted(std::string_view why) const {
     const std::lock_guard lock(mutex_);
     const auto found = counts_.find(why);
     return found == counts_.end() ? 0 : found->second;
   }
-  /// What was told with the last of them.
+  /// The detail of the last count of `why`.
   [[nodiscard]] std::string last(std::string_view why) const {
     const std::lock_guard lock(mutex_);
     const auto found = details_.find(why);
     return found == details_.end() ? "" : found->second;
   }
-  /// ClientPublishers, outlets and servers that are open.
+  /// The number of open client publishers, client subscriptions and servers.
   [[nodiscard]] std::size_t open() const {
-    std::size_t count = actions_.open();  // before the lock: actions ask for it under their own
+    std::size_t count = actions_.open();  // before the lock: actions take this lock under their own
     const std::lock_guard lock(mutex_);
     count += servers_.size();
     for (const auto& [name, topic] : topics_) {
@@ -110,16 +110,16 @@ class FakeGraph : public GraphFacade {
     return count;
   }
 
-  /// The last message whose base64 had been read before all of it was there: what was read.
+  /// The last message whose base64 was decoded before all of it had arrived: the decoded bytes.
   [[nodiscard]] std::optional<std::string> read_early() {
     const std::lock_guard lock(mutex_);
     return std::exchange(read_early_, std::nullopt);
   }
 
-  /// How often an inlet was asked for memory.
+  /// How often a client publisher lent memory.
   [[nodiscard]] std::uint64_t loans() const { return loans_; }
 
-  /// What the last inlet of the topic was opened with.
+  /// The depth of the last client publisher of the topic.
   [[nodiscard]] std::uint32_t depth(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
     return topics_.at(topic).options.depth;
@@ -167,7 +167,7 @@ class FakeGraph : public GraphFacade {
     if (known == service_types_.end()) return no_type(type);
     if (denied_.contains(service)) return not_allowed(service);
     if (servers_.contains(service)) {
-      return Error{Code::already_exists, "service " + service + " has a server", service};
+      return Error{Code::already_exists, "service " + service + " already has a server", service};
     }
     auto served_service =
         std::make_shared<ServedService>(client.name, known->second, std::move(callback));
@@ -220,7 +220,7 @@ class FakeGraph : public GraphFacade {
     const auto found = service_types_.find(name);
     return found == service_types_.end() ? Result<ServiceTypeInfo>(no_type(name)) : found->second;
   }
-  /// The reply to any service of a type: the one from blank(), else one zero byte.
+  /// The reply to any service of a type: the one from blank(), or one zero byte.
   [[nodiscard]] Result<Buffer> blank_reply(std::string_view type, Form) const override {
     const std::lock_guard lock(mutex_);
     if (service_types_.find(type) == service_types_.end()) return no_type(type);
@@ -233,7 +233,7 @@ class FakeGraph : public GraphFacade {
   std::unique_ptr<NodeParams> open_params(std::function<void()> changed) override {
     return params_.open(std::move(changed));
   }
-  /// Those of the robot's nodes.
+  /// The parameters of the robot nodes.
   [[nodiscard]] FakeParams& params() { return params_; }
 
   [[nodiscard]] Result<ActionTypeInfo> action_type(std::string_view name) const override {
@@ -297,12 +297,13 @@ class FakeGraph : public GraphFacade {
   }
 
  private:
-  /// When a message was published, and as which.
+  /// The time and the sequence number of a message.
   struct Number {
     std::int64_t publish_ns = 0;
     std::uint64_t sequence = 0;
   };
-  /// One outlet. Its callback runs under its lock, so that the end of the outlet waits for it.
+  /// One client subscription. Its callback runs under its lock, so that its end waits for the
+  /// callback.
   struct SharedSubscription {
     SharedSubscription(const Client& who, std::function<void(const OutgoingMessage&)> called)
         : client(who.name), group(who.group), callback(std::move(called)) {}
@@ -320,7 +321,7 @@ class FakeGraph : public GraphFacade {
     const std::string client;
     const std::string group;
     std::function<void(const OutgoingMessage&)> callback;
-    std::recursive_mutex running;  ///< recursive: an outlet may be ended from inside its callback
+    std::recursive_mutex running;  ///< recursive: a callback may end its own subscription
   };
 
   struct Latched {
@@ -332,13 +333,13 @@ class FakeGraph : public GraphFacade {
 
   struct Topic {
     TypeInfo type;
-    ClientPublisherOptions options;  ///< of the publisher that came last
+    ClientPublisherOptions options;  ///< options of the latest publisher
     std::multiset<std::string> publishers;
     std::vector<std::shared_ptr<SharedSubscription>> subscriptions;
-    std::vector<Latched> latched;  ///< of each publisher that is there, the newest last
+    std::vector<Latched> latched;  ///< the last message of each open publisher, the newest last
   };
 
-  /// A call that ends once, by whoever is first.
+  /// A call that ends once. The first end wins.
   class Call {
    public:
     explicit Call(Answer answer) : answer_(std::move(answer)) {}
@@ -411,7 +412,7 @@ class FakeGraph : public GraphFacade {
     std::string topic_;
     TypeInfo type_;
     bool latched_;
-    Buffer kept_;  ///< until there is room
+    Buffer kept_;  ///< kept until there is room
     std::uint64_t overruns_ = 0;
   };
 
@@ -453,7 +454,7 @@ class FakeGraph : public GraphFacade {
   };
 
   static Error no_type(std::string_view name) {
-    return {Code::not_found, "no type '" + std::string(name) + "'", std::string(name)};
+    return {Code::not_found, "unknown type '" + std::string(name) + "'", std::string(name)};
   }
   static Error not_allowed(const std::string& name) {
     return {Code::permission, name + " is not allowed", name};
@@ -472,7 +473,7 @@ class FakeGraph : public GraphFacade {
     return full_.contains(topic);
   }
 
-  /// Under the lock: the type that a topic is opened with.
+  /// The type of an opened topic. Requires mutex_.
   Result<TypeInfo> admit(const std::string& topic, const std::string& type) {
     if (denied_.contains(topic)) return not_allowed(topic);
     const auto carried = topics_.find(topic);
@@ -490,7 +491,7 @@ class FakeGraph : public GraphFacade {
     return known->second;
   }
 
-  /// `latched`: whose message it stays; nullptr: nobody's.
+  /// `latched`: the publisher whose message stays latched, or nullptr.
   Result<void> publish(const ClientPublisher* latched, const Client& client,
                        const std::string& topic, const TypeInfo& type,
                        std::span<const std::byte> message) {
@@ -529,7 +530,7 @@ class FakeGraph : public GraphFacade {
     const std::lock_guard lock(mutex_);
     Topic& carried = topics_[topic];
     carried.publishers.erase(carried.publishers.find(client));
-    if (carried.publishers.empty()) return;  // what the last of all has said stays
+    if (carried.publishers.empty()) return;  // The last message of the last publisher stays.
     std::erase_if(carried.latched, [&](const Latched& one) { return one.by == &publisher; });
   }
   void close_subscription(const std::string& topic,
@@ -604,7 +605,7 @@ class FakeGraph : public GraphFacade {
     tasks_.push_back(std::move(task));
     changed_.notify_one();
   }};
-  std::thread worker_;  ///< last: it uses all of the above
+  std::thread worker_;  ///< last, because it uses all members above
 };
 
 }  // namespace hyphos::gateway

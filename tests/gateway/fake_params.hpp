@@ -13,16 +13,16 @@
 
 namespace hyphos::gateway {
 
-/// Nodes with parameters, in memory, for tests of protocols. Thread-safe.
+/// In-memory nodes with parameters, for protocol tests. Thread-safe.
 class FakeParams {
  public:
-  /// "" or why a node refuses a value.
+  /// Returns why a node refuses a value, or "".
   using Check = std::function<std::string(const ParamVariant&)>;
   using Post = std::function<void(std::function<void()>)>;
 
   explicit FakeParams(Post post) : post_(std::move(post)) {}
 
-  /// A node has a parameter, or another value for it: it has changed it itself.
+  /// A node declares a parameter or changes its value itself.
   void put(const std::string& node, const std::string& name, ParamVariant value) {
     const std::lock_guard lock(mutex_);
     nodes_[node][name] = std::move(value);
@@ -32,7 +32,7 @@ class FakeParams {
     const std::lock_guard lock(mutex_);
     checks_[node] = std::move(check);
   }
-  /// The node ends.
+  /// Ends a node.
   void end(const std::string& node) {
     const std::lock_guard lock(mutex_);
     nodes_.erase(node);
@@ -44,12 +44,12 @@ class FakeParams {
     if (found == nodes_.end() || !found->second.contains(name)) return std::nullopt;
     return found->second.at(name);
   }
-  /// How often a node was asked to set something.
+  /// How often a set() call reached a node.
   [[nodiscard]] std::size_t asked() const {
     const std::lock_guard lock(mutex_);
     return asked_;
   }
-  /// What the gateway shows, and a change of it by the robot.
+  /// The value that the gateway shows, and a change of it by the robot.
   [[nodiscard]] std::optional<ParamVariant> shown(const std::string& name) const {
     return value(kOwn, name);
   }
@@ -68,7 +68,7 @@ class FakeParams {
   static constexpr const char* kOwn = "gateway";
   using Values = std::map<std::string, ParamVariant>;
 
-  /// Whom the tasks of the door tell, as long as there is one.
+  /// The receiver of notifications. Posted tasks hold it, and the handle clears it at its end.
   struct Told {
     void tell(const std::function<void()>& what) {
       const std::lock_guard lock(mutex);
@@ -126,7 +126,7 @@ class FakeParams {
         if (!value.is_news && known != before.end()) {
           shown.insert(*known);
         } else if (value.name.find(' ') != std::string::npos) {
-          left_out.emplace(value.name, "no name of a parameter");
+          left_out.emplace(value.name, "not a parameter name");
         } else {
           shown.emplace(value.name, value.value);
         }
@@ -152,7 +152,7 @@ class FakeParams {
     return {std::move(infos), 1, {}};
   }
 
-  /// As a node does: its type stays, a whole number becomes a real. Under mutex_.
+  /// Acts as a node does: the type stays, and an integer becomes a real. Requires mutex_.
   Result<void> set(const std::string& node, const std::string& name, ParamVariant value) {
     const auto found = nodes_.find(node);
     if (found == nodes_.end() || !found->second.contains(name)) {
@@ -164,7 +164,7 @@ class FakeParams {
       value = static_cast<double>(*whole);
     }
     if (type_of(value) != type_of(held)) {
-      return Error{Code::type_mismatch, name + ": is of another type", node};
+      return Error{Code::type_mismatch, name + ": the value has another type", node};
     }
     const auto check = checks_.find(node);
     const std::string why = check == checks_.end() ? "" : check->second(value);
@@ -173,13 +173,13 @@ class FakeParams {
     return {};
   }
 
-  /// Under mutex_.
+  /// Requires mutex_.
   void tell() {
     if (told_) post_([told = told_] { told->tell([&] { told->changed(); }); });
   }
 
   const Post post_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, Values> nodes_;
   std::map<std::string, Check> checks_;
   std::shared_ptr<Told> told_;

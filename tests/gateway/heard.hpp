@@ -17,7 +17,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-/// What an outlet brings, one after the other.
+/// Collects the messages of a client subscription in order.
 class Heard {
  public:
   std::function<void(const OutgoingMessage&)> take() {

@@ -9,7 +9,8 @@
 
 #include "tests/gateway/fake_graph.hpp"
 
-/// What gateways on a graph in memory, which obey lines, have in common.
+/// Shared parts of the probe programs, which run a gateway on an in-memory graph and read commands
+/// from stdin.
 namespace hyphos::gateway {
 
 inline std::string to_hex(const Buffer& bytes) {
@@ -30,7 +31,7 @@ inline std::vector<std::byte> from_hex(const std::string& hex) {
   return bytes;
 }
 
-/// The reply as hex, or "error TEXT".
+/// Returns the reply as hex, or "error TEXT".
 inline std::string call(FakeGraph& facade, const std::string& service, const std::string& request) {
   auto said = std::make_shared<std::promise<std::string>>();
   auto answer = said->get_future();

@@ -17,7 +17,7 @@
 
 namespace hyphos::gateway {
 
-/// Waits until it holds; for what another thread does.
+/// Waits until `holds` returns true, for effects of other threads. Returns false after a timeout.
 [[nodiscard]] inline bool eventually(const std::function<bool()>& holds) {
   for (int i = 0; i < 20'000; ++i) {
     if (holds()) return true;
@@ -26,7 +26,7 @@ namespace hyphos::gateway {
   return false;
 }
 
-/// A TCP client that does nothing by itself, for tests.
+/// A passive TCP client for tests.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port)
@@ -35,7 +35,7 @@ class RawClient {
 
   [[nodiscard]] int fd() const { return connection_.fd.get(); }
 
-  /// False if the other side is gone.
+  /// Returns false if the peer is gone.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t done = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -50,7 +50,7 @@ class RawClient {
     return true;
   }
 
-  /// So many bytes, or fewer if the other side closes or nothing comes for a long time.
+  /// Returns `size` bytes, or fewer if the peer closes or no data arrives for 20 s.
   std::string receive(std::size_t size) {
     std::string bytes;
     while (bytes.size() < size) {
@@ -61,7 +61,7 @@ class RawClient {
     return bytes;
   }
 
-  /// What is there, once something is; empty at the end.
+  /// Waits for data and returns at most `most` bytes. Returns an empty string at the end.
   std::string some(std::size_t most) {
     pollfd waited{.fd = fd(), .events = POLLIN, .revents = 0};
     if (::poll(&waited, 1, 20'000) <= 0) return {};
@@ -71,7 +71,7 @@ class RawClient {
     return bytes;
   }
 
-  /// True once the other side has closed; what it sent before is passed over.
+  /// Returns true once the peer has closed. Discards all data before that.
   bool sees_end() {
     pollfd waited{.fd = fd(), .events = POLLIN, .revents = 0};
     while (::poll(&waited, 1, 20'000) > 0) {
@@ -82,7 +82,7 @@ class RawClient {
   }
 
   void close() { connection_.fd = net::Descriptor(); }
-  /// As the kernel does for a process that dies with data unread: the other side gets a reset.
+  /// Closes with a reset, as the kernel does for a process that dies with unread data.
   void reset() {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

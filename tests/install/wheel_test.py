@@ -91,7 +91,7 @@ assert heard.wait(60)
     ) as robot:
         assert robot.stdout is not None
         try:
-            assert any("listens at" in line for line in robot.stdout)
+            assert any("listening on" in line for line in robot.stdout)
         finally:
             robot.send_signal(signal.SIGINT)
 

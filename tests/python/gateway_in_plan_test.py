@@ -42,8 +42,8 @@ def plan(folder: Path, domain: str, talker: str = "main") -> Path:
 def address_in(program: Program) -> str:
     while True:
         line = program.line()
-        if "listens at " in line:
-            return line.split("listens at ")[1].strip()
+        if "listening on " in line:
+            return line.split("listening on ")[1].strip()
 
 
 @pytest.mark.parametrize("talker", ["main", "other"])
@@ -77,7 +77,7 @@ def test_clients_reach_nodes_in_any_process(
             told = client.hear()
             if told["op"] == "status":
                 break
-        assert "the rules do not let" in json.dumps(told)
+        assert "the rules of the gateway do not allow" in json.dumps(told)
     code, _, _ = run.stop()
     assert code == 0
 
@@ -100,8 +100,8 @@ def test_invalid_gateway_settings_end_the_start(start: Start, domain: str, tmp_p
     file = plan(tmp_path, domain)
     words = [sys.executable, "-m", "hyphos", "run", str(file), "--logs", str(tmp_path / "logs")]
     for setting, reason in (
-        ("nodes.browser.gateway=ros3", "'ros3' is no protocol of a gateway; there are ros1"),
-        ("nodes.browser.args=[--blue]", "'--blue' is no option"),
+        ("nodes.browser.gateway=ros3", "'ros3' is no gateway protocol. Choose one of: ros1"),
+        ("nodes.browser.args=[--blue]", "'--blue' is an unknown option"),
     ):
         code, out, err = start(*words, "--set", setting).end()
         assert code != 0

@@ -41,7 +41,7 @@ def test_excluded_services_can_be_neither_called_nor_served(
             return json.dumps(client.hear())
 
         kind = {"type": "std_srvs/SetBool"}
-        refused = "the rules do not let"
+        refused = "the rules of the gateway do not allow"
         assert refused in told(op="call_service", service="/secret/plan", **kind)
         assert refused in told(op="advertise_service", service="/robot/stop", **kind)
         unknown = {"type": "no_such_srvs/Door"}  # refused at once, because of its type
@@ -71,12 +71,12 @@ def test_the_token_of_a_client_selects_its_rules(
         return client.hear()["values"]
 
     with connected(f"{address}/?token=see") as viewer, connected(address) as driver:
-        assert "show a token first" in told(driver, op="advertise", topic="/cmd_vel", **text)
+        assert "send a token first" in told(driver, op="advertise", topic="/cmd_vel", **text)
         driver.say(op="auth", token="drive")
         driver.say(op="advertise", topic="/cmd_vel", **text)
         wait_until(lambda: "/cmd_vel" in asked(driver, "topics")["topics"], "the topic")
         assert asked(viewer, "topics")["topics"] == []
-        refused = "the rules do not let"
+        refused = "the rules of the gateway do not allow"
         assert refused in told(viewer, op="advertise", topic="/cmd_vel", **text)
         assert refused in told(viewer, op="subscribe", topic="/cmd_vel", **text)
         assert refused in told(viewer, op="advertise_action", action="/dock", type="a_msgs/Dock")
@@ -99,11 +99,11 @@ def test_rules_without_their_tokens_are_an_error_with_a_line(
     code, _, errors = hyphos_start(*words).end()
     assert code != 0
     assert f"{rules}:2" in errors
-    assert "tokens=drivers: cannot be read" in errors
+    assert "tokens=drivers: cannot read the token file" in errors
     (tmp_path / "drivers").write_text("drive\n")
     code, _, errors = hyphos_start("gateway", "ros_tcp", *words[2:]).end()
     assert code != 0
-    assert "no way to show a token" in errors
+    assert "supports no tokens" in errors
 
 
 def test_the_command_forwards_all_options_of_the_program(hyphos_start: Start, domain: str) -> None:

@@ -146,7 +146,7 @@ def test_the_robot_calls_a_ros_service(ros: Ros, probe: Probe, library: str) -> 
     for _ in range(20):
         assert bytes.fromhex(probe.ask("call", "/assent", "01")) == b"\1\3\0\0\0yes"
     refusal = probe.ask("call", "/assent", "00")
-    assert refusal.startswith("error the server says: ")
+    assert refusal.startswith("error the server refused the call: ")
     assert library == "roscpp" or "only the truth" in refusal
     server.popen.kill()
     server.popen.wait()

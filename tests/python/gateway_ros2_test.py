@@ -177,8 +177,8 @@ def test_an_unsatisfied_reader_is_reported_with_the_remedy(
     assert not latched.take(N=1)
     _, _, errors = gateway.stop()
     assert "ros2 /plain: incompatible_qos" in errors
-    assert "make the channel latched" in errors
-    assert "a deadline of 1000 ms, where 3000 ms is offered" in errors
+    assert "Make the channel latched" in errors
+    assert "a deadline of 1000 ms, but 3000 ms is offered" in errors
 
 
 @pytest.mark.usefixtures("gateway")
@@ -388,7 +388,7 @@ def test_a_wrong_option_is_named(hyphos_start: Start, domain: str) -> None:
     code, _, errors = ended.end()
     skip_without_ros2(errors)
     assert code == 1
-    assert "domain_id='x': it is a number from 0 to 232" in errors
+    assert "domain_id='x': must be a number from 0 to 232" in errors
 
 
 def _has_writer(reader: Any) -> bool:

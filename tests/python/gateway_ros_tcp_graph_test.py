@@ -130,7 +130,7 @@ def test_a_type_other_than_that_of_the_channel_is_refused(
     assert "cannot publish /chat" in client.read_note("__error")
     client.sync()  # the gateway reports it twice, because the connector registers twice
     client.command("__publish", topic="/x", message_name="no_msgs/Such")
-    assert "no type of ROS is called 'no_msgs/" in client.read_note("__error")
+    assert "no ROS message type is called 'no_msgs/" in client.read_note("__error")
 
 
 def test_a_client_may_change_the_type_of_its_own_topic(

@@ -137,7 +137,7 @@ def test_excluded_actions_are_neither_listed_nor_run(
         client.say(op="send_action_goal", action="/secret/count", action_type=TYPE, args={"to": 1})
         told = client.hear()
         assert told["result"] is False
-        assert "the rules do not let" in told["values"]
+        assert "the rules of the gateway do not allow" in told["values"]
 
 
 def test_the_robot_sends_goals_to_a_client(

@@ -189,7 +189,7 @@ def test_node_parameters_are_ros_parameters(node: hyphos.Node, address: str) -> 
         param.set(3, callback=print, errback=refused)
         assert "walk.speed" in refused.wait(1)[0]
         param.delete(callback=print, errback=refused)
-        assert "as long as the node declares it" in refused.wait(2)[1]
+        assert "while a node declares it" in refused.wait(2)[1]
         assert speed.value == 1.0
     finally:
         ros.close()

@@ -201,13 +201,15 @@ def test_damaged_messages_are_refused_or_read_without_overreads(
 
 
 def test_errors_name_the_field(types: RosTypes) -> None:
-    with pytest.raises(hyphos.Error, match=r"'pose\.pose\.position\.x' is a text, not a number"):
+    with pytest.raises(hyphos.Error, match=r"'pose\.pose\.position\.x' is a string, not a number"):
         types.read("nav_msgs/Odometry", "json", b'{"pose":{"pose":{"position":{"x":"1"}}}}')
-    with pytest.raises(hyphos.Error, match="has 'rnges', which sensor_msgs/LaserScan has not"):
+    with pytest.raises(
+        hyphos.Error, match="has the field 'rnges', which sensor_msgs/LaserScan does not define"
+    ):
         types.read("sensor_msgs/LaserScan", "json", b'{"rnges":[]}')
     with pytest.raises(hyphos.Error, match="claims 4294967295 elements"):
         types.read("std_msgs/Float32MultiArray", "ros1", b"\xff" * 8)
-    with pytest.raises(hyphos.Error, match="is 300, which 8 bits do not hold"):
+    with pytest.raises(hyphos.Error, match="is 300, which does not fit in 8 bits"):
         types.write(
             "std_msgs/UInt8", "ros1", types.read("std_msgs/UInt32", "json", b'{"data":300}')
         )

@@ -26,7 +26,7 @@ Result<ServiceOptions> read_options(const hyphos_service_options* options) {
   const auto mode = read_mode(from.mode);
   if (!mode) return mode.error();
   ServiceOptions how;
-  // Polled: the thread that brings the question puts it into the node's pump.
+  // With HYPHOS_POLLED, the delivering thread puts the request into the pump of the node.
   how.mode = from.mode == HYPHOS_POLLED ? Mode::inline_ : mode.value();
   how.scope = from.local != 0 ? Scope::local : Scope::network;
   if (from.depth > 0) how.depth = from.depth;
@@ -46,8 +46,8 @@ struct Handler {
   }
 };
 
-/// The end of an asynchronous call. Told in the thread that brings it, which must do no more than
-/// put it into the pump.
+/// The receiver of the outcome of an asynchronous call. The thread that delivers the outcome only
+/// posts it to the pump.
 class Listener final : public detail::CallListener {
  public:
   Listener(std::shared_ptr<Pump> pump, std::shared_ptr<detail::CallClient> client,
@@ -142,7 +142,11 @@ hyphos_code hyphos_refuse(hyphos_request* request, hyphos_code code, const char*
     if (request == nullptr) return is_null("request");
     Code why{};
     if (!from_c(code, why)) {
-      return Error{Code::invalid_config, "code " + std::to_string(code) + " is no error", ""};
+      return Error{
+          Code::invalid_config,
+          "code " + std::to_string(code) +
+              " is not an error code. Pass one of HYPHOS_INVALID_CONFIG to HYPHOS_TOO_LARGE",
+          ""};
     }
     const auto node = alive(request->node);
     if (!node) return node.error();

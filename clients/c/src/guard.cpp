@@ -11,7 +11,7 @@ static_assert(static_cast<int>(Code::invalid_config) + 1 == HYPHOS_INVALID_CONFI
               static_cast<int>(Code::io) + 1 == HYPHOS_IO &&
               static_cast<int>(kLastCode) + 1 == HYPHOS_TOO_LARGE);
 
-/// Whole characters of UTF-8 only.
+/// Copies whole UTF-8 characters only, and adds the terminating zero.
 template <std::size_t Room>
 void copy_text(char (&out)[Room], std::string_view text) noexcept {
   std::size_t size = text.size();
@@ -63,7 +63,7 @@ const char* hyphos_version(void) { return HYPHOS_VERSION_TEXT; }
 const char* hyphos_code_name(hyphos_code code) {
   Code known{};
   if (code == HYPHOS_OK) return "ok";
-  // The names are literals, which end with 0.
+  // The names are string literals, so they end with a zero.
   return c::from_c(code, known) ? to_string(known).data() : nullptr;
 }
 

@@ -11,14 +11,14 @@
 
 namespace hyphos::c {
 
-/// Writes `error` for the caller, who may have given no place for it; returns its code.
+/// Writes `error` to `out`, which may be NULL. Returns the code of `error`.
 hyphos_code report(hyphos_error* out, const Error& error) noexcept;
 hyphos_code succeed(hyphos_error* out) noexcept;
 [[nodiscard]] hyphos_code to_c(Code code) noexcept;
-/// False if there is no such error.
+/// Returns false for an unknown error code.
 bool from_c(hyphos_code code, Code& out) noexcept;
 
-/// Runs what may fail in any way, at the border that no exception crosses.
+/// Runs `work` at the C boundary. No exception crosses the boundary: each one becomes an error.
 template <typename F>
 hyphos_code guard(hyphos_error* error, F&& work) noexcept {
   try {
@@ -31,11 +31,13 @@ hyphos_code guard(hyphos_error* error, F&& work) noexcept {
   } catch (const std::exception& exception) {
     return report(error, {Code::io, exception.what(), ""});
   } catch (...) {
-    return report(error, {Code::io, "an exception that is not a std::exception", ""});
+    return report(
+        error, {Code::io,
+                "the library threw an exception of unknown type. Please report this as a bug", ""});
   }
 }
 
-/// The same for what cannot fail: an end of a handle.
+/// The same for a function that cannot fail, such as the end of a handle.
 template <typename F>
 void quietly(F&& work) noexcept {
   (void)guard(nullptr, [&]() -> Result<void> { return work(), success(); });
@@ -45,7 +47,8 @@ void quietly(F&& work) noexcept {
   return {Code::invalid_config, std::string(what) + " is NULL", ""};
 }
 
-/// Its size in the first version of the ABI, which never changes: fields are only appended.
+/// The size of T in the first version of the ABI. It never changes, because later versions only
+/// append fields.
 template <typename T>
 inline constexpr std::size_t kFirstSize = 0;
 template <>
@@ -63,8 +66,8 @@ inline constexpr std::size_t kFirstSize<hyphos_client_options> = 16;
 template <>
 inline constexpr std::size_t kFirstSize<hyphos_param_options> = 48;
 
-/// A struct of the caller's, who may know fewer fields (the rest is zeros then), or more, as long
-/// as he asks for nothing with them.
+/// Reads a struct of the caller. An older caller has fewer fields, and the missing ones are zeros.
+/// A newer caller may have more fields, and these must be zeros.
 template <typename T>
 [[nodiscard]] Result<T> read_struct(const T* given, const char* name) {
   static_assert(sizeof(void*) != 8 || sizeof(T) >= kFirstSize<T>);
@@ -75,14 +78,17 @@ template <typename T>
   if (size < std::min(kFirstSize<T>, sizeof(T)) || size > kMost) {
     return Error{Code::invalid_config,
                  std::string(name) + ".struct_size is " + std::to_string(size) +
-                     "; right would be sizeof(" + name + "), " + std::to_string(sizeof(T)),
+                     ". Set it to sizeof(" + name + "), " + std::to_string(sizeof(T)),
                  ""};
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::uint64_t i = sizeof(T); i < size; ++i) {
     if (bytes[i] != 0) {
-      return Error{Code::unsupported,
-                   std::string(name) + " asks for what came after this version of libhyphos_c", ""};
+      return Error{
+          Code::unsupported,
+          std::string(name) +
+              " sets a field that this version of libhyphos_c does not have. Update libhyphos_c",
+          ""};
     }
   }
   std::memcpy(&out, given, std::min<std::size_t>(static_cast<std::size_t>(size), sizeof(T)));

@@ -6,13 +6,13 @@
 namespace hyphos::c {
 namespace {
 
-// As in Python: buffers below this are cheaper beside the head than in a slot of their own.
+// The same limit as in Python. A smaller head is cheaper on the heap than in a slot of its own.
 constexpr std::size_t kSmallHead = 4096;
 constexpr std::uint32_t kMaxDepth = 65536;
 
 Error wrong(const char* what, std::int64_t value, const char* right) {
   return {Code::invalid_config,
-          std::string(what) + " is " + std::to_string(value) + "; right would be " + right, ""};
+          std::string(what) + " is " + std::to_string(value) + ". It must be " + right, ""};
 }
 
 Result<Buffer> copy_bytes(const void* data, std::size_t size, const char* what, const Lend& lend) {
@@ -46,13 +46,13 @@ bool Gate::close() {
 
 Result<NodeRef> alive(const WeakNode& node) {
   if (auto state = node.lock(); state && state->gate.enter()) return NodeRef(std::move(state));
-  return Error{Code::disconnected, "the node of this handle has been closed", ""};
+  return Error{Code::disconnected, "the node of this handle is closed. Open a node again", ""};
 }
 
 Result<TypeId> read_type(const hyphos_type* type) {
   if (type == nullptr) return is_null("type");
   if (type->encoding < HYPHOS_STRUCTURE || type->encoding > HYPHOS_CUSTOM) {
-    return wrong("type.encoding", type->encoding, "HYPHOS_STRUCTURE to HYPHOS_CUSTOM");
+    return wrong("type.encoding", type->encoding, "one of HYPHOS_STRUCTURE to HYPHOS_CUSTOM");
   }
   const auto encoding = static_cast<Encoding>(type->encoding);
   if (encoding == Encoding::bytes) return make_type_id("bytes", encoding);
@@ -72,7 +72,7 @@ Result<std::optional<Policy>> read_policy(const hyphos_policy* policy) {
   }
   Policy out = p.reliability == HYPHOS_RELIABLE ? reliable_policy() : Policy{};
   if (p.overflow < HYPHOS_OVERFLOW_IMPLIED || p.overflow > HYPHOS_BLOCK) {
-    return wrong("policy.overflow", p.overflow, "HYPHOS_OVERFLOW_IMPLIED to HYPHOS_BLOCK");
+    return wrong("policy.overflow", p.overflow, "one of HYPHOS_OVERFLOW_IMPLIED to HYPHOS_BLOCK");
   }
   if (p.overflow != HYPHOS_OVERFLOW_IMPLIED) out.overflow = static_cast<Overflow>(p.overflow - 1);
   constexpr Priority kPriorities[] = {Priority::normal, Priority::low, Priority::high};
@@ -94,7 +94,8 @@ Result<std::optional<Policy>> read_policy(const hyphos_policy* policy) {
 
 Result<Mode> read_mode(std::int32_t mode) {
   switch (mode) {
-    case HYPHOS_POLLED:  // one at a time, as serial is; who runs it is said apart
+    // Both modes run one callback at a time. The `polled` argument selects the thread.
+    case HYPHOS_POLLED:
     case HYPHOS_SERIAL:
       return Mode::serial;
     case HYPHOS_CONCURRENT:
@@ -102,7 +103,7 @@ Result<Mode> read_mode(std::int32_t mode) {
     case HYPHOS_INLINE:
       return Mode::inline_;
     default:
-      return wrong("options.mode", mode, "HYPHOS_POLLED to HYPHOS_INLINE");
+      return wrong("options.mode", mode, "one of HYPHOS_POLLED to HYPHOS_INLINE");
   }
 }
 
@@ -127,7 +128,10 @@ hyphos_message view(detail::Block& block, const Buffer& payload, const BufferLis
 Result<hyphos_message> view(const detail::Delivery& delivery) {
   const Envelope* const envelope = delivery.block->encoded();
   if (envelope == nullptr) {
-    return Error{Code::corrupt, "a message of a call without bytes", ""};
+    return Error{
+        Code::corrupt,
+        "the message of a service call has no bytes. Check that both sides have the same version",
+        ""};
   }
   return view(*delivery.block, envelope->payload, envelope->buffers, delivery.arrived_ns,
               delivery.replayed);
@@ -147,7 +151,7 @@ Result<Parts> copy_parts(const void* payload, std::size_t size, const hyphos_byt
   Parts parts;
   for (std::size_t i = 0; i < count; ++i) {
     auto made = copy_bytes(buffers[i].data, static_cast<std::size_t>(buffers[i].size),
-                           "data of a buffer", lend);
+                           "the data of a buffer", lend);
     if (!made) return made.error();
     parts.buffers.push_back(std::move(*made));
   }

@@ -14,12 +14,13 @@
 
 namespace hyphos::c {
 
-/// Lets calls in until it is closed, and closes once those that are in have left.
+/// Admits calls until it is closed. close() waits for the admitted calls to leave.
 class Gate {
  public:
   [[nodiscard]] bool enter();
   void leave();
-  /// False if somebody is still in after a second: one who publishes where nobody makes room.
+  /// Returns false if a call has not left after one second, for example a publish that waits for
+  /// room in a full queue.
   bool close();
 
  private:
@@ -29,8 +30,8 @@ class Gate {
   std::condition_variable left_;
 };
 
-/// What a node's ends have in common. The handle owns it; ends only look at it, so that none of
-/// them keeps a process's graph alive.
+/// The shared state of a node and its endpoints. The node handle owns it. Endpoints hold weak
+/// references, so no endpoint keeps the graph of a process alive.
 struct NodeState {
   explicit NodeState(Node opened) : node(std::move(opened)) {}
   Node node;
@@ -39,8 +40,8 @@ struct NodeState {
 };
 using WeakNode = std::weak_ptr<NodeState>;
 
-/// The node of an end, which is not closed as long as this lives. Ends call into the graph with one
-/// in their hands, since that is gone with its node.
+/// A reference that keeps the node of an endpoint open. Endpoints hold one during each call into
+/// the graph, because the graph ends with its node.
 class NodeRef {
  public:
   explicit NodeRef(std::shared_ptr<NodeState> entered) : state_(std::move(entered)) {}
@@ -56,23 +57,23 @@ class NodeRef {
   std::shared_ptr<NodeState> state_;
 };
 
-/// Error if it has been closed.
+/// Errors: `disconnected` if the node is closed.
 [[nodiscard]] Result<NodeRef> alive(const WeakNode& node);
 
 [[nodiscard]] Result<TypeId> read_type(const hyphos_type* type);
 [[nodiscard]] Result<std::optional<Policy>> read_policy(const hyphos_policy* policy);
 [[nodiscard]] Result<Mode> read_mode(std::int32_t mode);
 
-/// A view of a message, which lives as long as its block.
+/// A view of a message, valid as long as its block.
 [[nodiscard]] hyphos_message view(detail::Block& block, const Buffer& payload,
                                   const BufferList& buffers, std::int64_t arrived_ns,
                                   bool replayed);
-/// That of a message of a call; corrupt if it has no bytes.
+/// The same for the message of a service call. Errors: `corrupt` if it has no bytes.
 [[nodiscard]] Result<hyphos_message> view(const detail::Delivery& delivery);
-/// Holds what it shows.
+/// Copies `message` to `held` and adds a reference to its block.
 void hold(const hyphos_message& message, hyphos_message& held);
 
-/// Memory of the caller as a payload and its buffers, copied to what `lend` gives.
+/// A payload and its buffers, copied from memory of the caller to memory from `lend`.
 struct Parts {
   Buffer payload;
   BufferList buffers;
@@ -81,17 +82,17 @@ using Lend = std::function<WritableBuffer(std::size_t)>;
 [[nodiscard]] Result<Parts> copy_parts(const void* payload, std::size_t size,
                                        const hyphos_bytes* buffers, std::size_t count,
                                        const Lend& lend);
-/// A block of a call with such bytes.
+/// A block for a service call with a copy of these bytes.
 [[nodiscard]] Result<detail::BlockRef> make_block(detail::PublisherCore& core, bool travels,
                                                   const void* payload, std::size_t size,
                                                   const hyphos_bytes* buffers, std::size_t count);
 [[nodiscard]] TypeSupport raw_support(const TypeId& id);
 
-/// The sum of a counter over the node's ends of a channel.
+/// The sum of a counter over the endpoints of this node on a channel.
 [[nodiscard]] std::uint64_t count_of(const Node& node, const std::string& channel,
                                      bool is_publisher, const std::string& counter);
 
-/// A subscription and the callback, or the taker, that its messages are for.
+/// A subscription with the callback, or the waiting hyphos_take(), that receives its messages.
 class Subscriber final : public Source, public std::enable_shared_from_this<Subscriber> {
  public:
   Subscriber(std::shared_ptr<Pump> pump, hyphos_message_callback callback, void* user)
@@ -111,15 +112,15 @@ class Subscriber final : public Source, public std::enable_shared_from_this<Subs
   const std::shared_ptr<Pump> pump_;
   const hyphos_message_callback callback_;
   void* const user_;
-  std::atomic<bool> open_{false};  // `core_` is set
+  std::atomic<bool> open_{false};  // true once `core_` is set
   Subscription core_;
 
-  std::mutex taking_;              // held by the one who takes
-  hyphos_message* out_ = nullptr;  // under `taking_`
+  std::mutex taking_;              // locked during take()
+  hyphos_message* out_ = nullptr;  // guarded by `taking_`
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool stirred_ = false;  // under `mutex_`: something came since a taker looked
-  bool closed_ = false;   // under `mutex_`
+  bool stirred_ = false;  // guarded by `mutex_`: a message arrived since take() last looked
+  bool closed_ = false;   // guarded by `mutex_`
 };
 
 }  // namespace hyphos::c
@@ -131,7 +132,7 @@ struct hyphos_publisher {
   hyphos::c::WeakNode node;
   hyphos::RawPublisher core;
   hyphos::TypeId type;
-  std::uint64_t bytes;  // of a structure; else 0
+  std::uint64_t bytes;  // the size of a structure, else 0
 };
 struct hyphos_subscription {
   hyphos::c::WeakNode node;

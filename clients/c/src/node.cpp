@@ -19,7 +19,7 @@ Result<RuntimeOptions> read_options(const hyphos_node_options* given) {
   options.offline = from.offline != 0;
   if (from.override_count > 0 && from.overrides == nullptr) return is_null("options.overrides");
   for (std::uint64_t i = 0; i < from.override_count; ++i) {
-    if (from.overrides[i] == nullptr) return is_null("one of options.overrides");
+    if (from.overrides[i] == nullptr) return is_null("an entry of options.overrides");
     options.overrides.emplace_back(from.overrides[i]);
   }
   return options;
@@ -54,7 +54,7 @@ hyphos_code hyphos_node_open_args(const char* name, int32_t argc, char* const* a
     if (argc > 0 && argv == nullptr) return is_null("argv");
     std::vector<std::string> words;
     for (int32_t i = 0; i < argc; ++i) {
-      if (argv[i] == nullptr) return is_null("one of argv");
+      if (argv[i] == nullptr) return is_null("an entry of argv");
       words.emplace_back(argv[i]);
     }
     std::vector<char*> pointers;
@@ -78,11 +78,14 @@ void hyphos_node_close(hyphos_node* node) {
   if (node == nullptr) return;
   quietly([&] {
     const std::unique_ptr<hyphos_node> ended(node);
-    // Callbacks first: they may be calling. What they wait for ends with the node.
+    // Ends callbacks first, because they may be inside calls. Closing the node also ends the waits
+    // of those calls.
     ended->state->node.close();
     ended->state->pump->close();
     if (!ended->state->gate.close()) {
-      ended->state->node.log().warn("a call that does not end outlives its node");
+      ended->state->node.log().warn(
+          "the node is closed, but a call of another thread has not returned after 1 s. End the "
+          "calls of an endpoint before you close its node");
     }
   });
 }
@@ -108,7 +111,7 @@ hyphos_code hyphos_log(hyphos_node* node, int32_t level, const char* text, hypho
     if (node == nullptr) return is_null("node");
     if (text == nullptr) return is_null("text");
     if (level < HYPHOS_DEBUG || level > HYPHOS_FATAL) {
-      return Error{Code::invalid_config, "level is none of HYPHOS_DEBUG to HYPHOS_FATAL", ""};
+      return Error{Code::invalid_config, "level must be one of HYPHOS_DEBUG to HYPHOS_FATAL", ""};
     }
     const Logger log = node->state->node.log();
     const auto of = static_cast<LogLevel>(level);
@@ -121,7 +124,7 @@ hyphos_code hyphos_poll(hyphos_node* node, int64_t timeout_ns, uint32_t most, ui
                         hyphos_error* error) {
   return guard(error, [&]() -> Result<void> {
     if (node == nullptr) return is_null("node");
-    // The pump alone: who polls does not keep the process's graph.
+    // Holds only the pump, so a polling thread does not keep the graph of the process alive.
     const std::shared_ptr<Pump> pump = node->state->pump;
     const auto done = pump->poll(timeout_ns, most);
     if (!done) return done.error();

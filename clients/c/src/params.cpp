@@ -20,11 +20,12 @@ Result<ParamVariant> read_value(const hyphos_value* value) {
       if (value->text == nullptr) return is_null("value.text");
       return ParamVariant(std::string(value->text));
     default:
-      return Error{Code::invalid_config, "value.type is none of HYPHOS_BOOLEAN to HYPHOS_TEXT", ""};
+      return Error{Code::invalid_config, "value.type must be one of HYPHOS_BOOLEAN to HYPHOS_TEXT",
+                   ""};
   }
 }
 
-/// Who declares 2 for a parameter that is set as 2.0, or the other way round, means the same.
+/// An integer is accepted for a parameter of type real.
 ParamVariant as_type(ParamVariant value, const ParamVariant& wanted) {
   if (std::holds_alternative<double>(wanted)) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
@@ -47,16 +48,17 @@ Result<void> write_value(const ParamVariant& from, const std::string& name, hyph
   } else if (const auto* words = std::get_if<std::string>(&from)) {
     if (text == nullptr || words->size() >= capacity) {
       return Error{Code::out_of_range,
-                   "the text has " + std::to_string(words->size() + 1) +
-                       " bytes with its end, and " +
-                       std::to_string(text == nullptr ? 0 : capacity) + " were given for it",
+                   "the text needs " + std::to_string(words->size() + 1) +
+                       " bytes with its terminating zero, but capacity is " +
+                       std::to_string(text == nullptr ? 0 : capacity),
                    name};
     }
     std::memcpy(text, words->c_str(), words->size() + 1);
     out.type = HYPHOS_TEXT;
     out.text = text;
   } else {
-    return Error{Code::unsupported, "lists and bytes are not read through the C interface", name};
+    return Error{Code::unsupported,
+                 "the C interface cannot read lists and bytes. Use C++ or Python", name};
   }
   return success();
 }
@@ -72,17 +74,19 @@ Result<ParamInfo> read_info(const char* name, ParamVariant standard,
   info.description = text_or(from.description, "");
   info.read_only = from.read_only != 0;
   if (from.least != 0 || from.most != 0) {
-    constexpr double kWhole = 9e15;  // beyond, a double is no exact integer
+    constexpr double kWhole = 9e15;  // A double beyond this limit is not an exact integer.
     if (std::holds_alternative<double>(standard)) {
       info.range = ParamRange<double>{from.least, from.most, 0};
     } else if (std::holds_alternative<std::int64_t>(standard)) {
       if (!(from.least >= -kWhole && from.most <= kWhole)) {
-        return Error{Code::invalid_config, "least and most of an integer are within 9e15", name};
+        return Error{Code::invalid_config,
+                     "least and most of an integer must be within -9e15 and 9e15", name};
       }
       info.range = ParamRange<std::int64_t>{static_cast<std::int64_t>(from.least),
                                             static_cast<std::int64_t>(from.most), 0};
     } else {
-      return Error{Code::invalid_config, "least and most are for numbers", name};
+      return Error{Code::invalid_config,
+                   "least and most need a parameter that is a number. Set both to 0", name};
     }
   }
   info.standard = std::move(standard);

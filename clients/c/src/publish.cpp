@@ -11,10 +11,10 @@ Result<void> finish(const hyphos_publisher& publisher, const Published& sent,
                     hyphos_published* out) {
   if (out != nullptr) *out = {sent.sequence, sent.accepted, sent.dropped};
   if (sent) return success();
-  return Error{*sent.failure, "could not be published", publisher.core.channel()};
+  return Error{*sent.failure, "the message could not be published", publisher.core.channel()};
 }
 
-/// A receiver would refuse it, or read beyond its end.
+/// A receiver would refuse a message with these faults, or read beyond its end.
 Result<void> check(const hyphos_publisher& publisher, std::size_t size, std::size_t buffers) {
   if (publisher.bytes != 0 && size != publisher.bytes) {
     return Error{Code::invalid_config,
@@ -23,10 +23,11 @@ Result<void> check(const hyphos_publisher& publisher, std::size_t size, std::siz
                  publisher.core.channel()};
   }
   if (buffers > 0 && publisher.type.encoding != Encoding::attached) {
-    return Error{Code::invalid_config,
-                 "attached buffers need a channel of HYPHOS_ATTACHED, and this is of " +
-                     std::string(to_string(publisher.type.encoding)),
-                 publisher.core.channel()};
+    return Error{
+        Code::invalid_config,
+        "attached buffers need a channel of encoding HYPHOS_ATTACHED, but this channel is " +
+            std::string(to_string(publisher.type.encoding)),
+        publisher.core.channel()};
   }
   return success();
 }
@@ -38,7 +39,7 @@ WritableBuffer take_memory(hyphos_loan& loan) {
   return memory;
 }
 
-/// Loans are ended whatever happens to what they are for.
+/// Ends loans on each path, including errors.
 class Ended {
  public:
   Ended(hyphos_loan* loans, std::size_t count) : loans_(loans), count_(loans ? count : 0) {}
@@ -121,7 +122,7 @@ hyphos_code hyphos_publish_message(hyphos_publisher* publisher, const hyphos_mes
     const auto node = alive(publisher->node);
     if (!node) return node.error();
     const Envelope* const envelope = block.encoded();
-    if (envelope == nullptr) return Error{Code::corrupt, "the message has no bytes", ""};
+    if (envelope == nullptr) return Error{Code::corrupt, "the message to publish has no bytes", ""};
     return finish(*publisher, publisher->core.publish(envelope->payload, envelope->buffers),
                   published);
   });
@@ -132,12 +133,12 @@ hyphos_code hyphos_loan_bytes(hyphos_publisher* publisher, size_t size, hyphos_l
   return guard(error, [&]() -> Result<void> {
     if (publisher == nullptr) return is_null("publisher");
     if (loan == nullptr) return is_null("loan");
-    if (size == 0) return Error{Code::invalid_config, "a loan has at least one byte", ""};
+    if (size == 0) return Error{Code::invalid_config, "a loan must have at least 1 byte", ""};
     const auto node = alive(publisher->node);
     if (!node) return node.error();
     WritableBuffer memory = publisher->core.loan_bytes(size);
     hyphos_loan lent{memory.data(), memory.size(), nullptr};
-    // Its one reference goes over to the caller.
+    // The only reference of the memory passes to the caller.
     const Buffer frozen = std::move(memory).freeze();
     if (frozen.owner() != nullptr) frozen.owner()->add_ref();
     lent.owner = frozen.owner();
@@ -178,7 +179,7 @@ hyphos_code hyphos_publish_attached(hyphos_publisher* publisher, const void* hea
     if (publisher == nullptr) return is_null("publisher");
     if (auto fits = check(*publisher, size, loan_count); !fits) return fits;
     if (loan_count > HYPHOS_MAX_BUFFERS) {
-      return Error{Code::invalid_config, "a message has at most 8 attached buffers", ""};
+      return Error{Code::invalid_config, "loan_count must be at most HYPHOS_MAX_BUFFERS (8)", ""};
     }
     if (loan_count > 0 && loans == nullptr) return is_null("loans");
     const auto node = alive(publisher->node);
@@ -186,7 +187,7 @@ hyphos_code hyphos_publish_attached(hyphos_publisher* publisher, const void* hea
     auto parts = copy_parts(head, size, nullptr, 0, &WritableBuffer::on_heap);
     if (!parts) return parts.error();
     for (std::size_t i = 0; i < loan_count; ++i) {
-      if (loans[i].data == nullptr) return is_null("data of a loan");
+      if (loans[i].data == nullptr) return is_null("the data of a loan");
       parts->buffers.push_back(take_memory(loans[i]).freeze());
     }
     return finish(*publisher, publisher->core.publish(parts->payload, parts->buffers), published);

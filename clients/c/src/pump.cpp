@@ -71,7 +71,7 @@ bool Pump::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ns) {
   const auto stirs = [this] { return !incoming_.empty() || woken_ || closed_; };
   if (timeout_ns < 0) return changed_.wait(lock, stirs), true;
   if (timeout_ns == 0) return stirs();
-  // More than a year is without end, and does not overflow the clock.
+  // A wait of more than a year counts as a year, which cannot overflow the clock.
   constexpr std::int64_t kYear = 365LL * 86'400 * 1'000'000'000;
   return changed_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, kYear)), stirs);
 }
@@ -85,7 +85,7 @@ std::uint32_t Pump::run(std::uint32_t most, std::size_t& done) {
       ++ran;
       continue;
     }
-    // Before it runs: what comes from now on lists it anew.
+    // Before it runs, so that a message from now on lists the source again.
     entry.source->listed_.store(false);
     ran += entry.source->run(most - ran);
   }
@@ -96,7 +96,8 @@ Result<std::uint32_t> Pump::poll(std::int64_t timeout_ns, std::uint32_t most) {
   std::unique_lock lock(mutex_);
   if (polling_) {
     return Error{Code::already_exists,
-                 "another thread polls this node, or this one from a callback; one may at a time",
+                 "this node is already being polled, by another thread or from a callback. Poll it "
+                 "from one thread only",
                  ""};
   }
   polling_ = true;
@@ -122,7 +123,7 @@ Result<std::uint32_t> Pump::poll(std::int64_t timeout_ns, std::uint32_t most) {
   poller_ = {};
   const bool closed = closed_;
   changed_.notify_all();
-  if (closed) return Error{Code::disconnected, "the node has been closed", ""};
+  if (closed) return Error{Code::disconnected, "the node is closed", ""};
   return ran;
 }
 

@@ -13,11 +13,11 @@
 
 namespace hyphos::c {
 
-/// What has messages for hyphos_poll(): a subscription.
+/// A source of callbacks for hyphos_poll(): a subscription.
 class Source {
  public:
   virtual ~Source() = default;
-  /// Runs at most so many callbacks that wait; says how many.
+  /// Runs at most `most` waiting callbacks and returns their number.
   virtual std::uint32_t run(std::uint32_t most) = 0;
 
  private:
@@ -25,16 +25,17 @@ class Source {
   std::atomic<bool> listed_{false};
 };
 
-/// What waits for hyphos_poll() in one node. Any thread adds to it; one at a time takes.
+/// The waiting callbacks of one node, for hyphos_poll(). Any thread may add to it. One thread at a
+/// time may poll it.
 ///
-/// Bounded by those who add: a source is listed once, requests and replies by `max_pending`. In the
-/// steady state nothing is allocated for a message of a source.
+/// The length is bounded: a source is listed once, and `max_pending` limits requests and replies.
+/// In the steady state, a message of a source allocates nothing.
 class Pump {
  public:
   using Task = std::function<void()>;
   enum class Fate : std::uint8_t {
-    droppable,  ///< not run if the node is closed before
-    certain,    ///< run in close() then
+    droppable,  ///< not run if the node closes first
+    certain,    ///< run in close() if the node closes first
   };
 
   Pump() = default;
@@ -44,11 +45,12 @@ class Pump {
 
   void ready(const std::shared_ptr<Source>& source);
   void post(Task task, Fate fate);
-  /// As hyphos_poll().
+  /// See hyphos_poll().
   Result<std::uint32_t> poll(std::int64_t timeout_ns, std::uint32_t most);
   void wake();
   int descriptor();
-  /// Lets nobody poll any more, and runs what is certain. The subscriptions are closed already.
+  /// Ends polling, and runs the remaining tasks of Fate::certain. Requires that the subscriptions
+  /// are closed.
   void close();
 
  private:
@@ -64,7 +66,7 @@ class Pump {
   bool wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ns);
   std::uint32_t run(std::uint32_t most, std::size_t& done);
 
-  std::mutex mutex_;  // guards all that follows, but `working_` while `polling_`
+  std::mutex mutex_;  // guards all members below, except `working_` while `polling_` is true
   std::condition_variable changed_;
   std::vector<Entry> incoming_;
   std::vector<Entry> working_;
@@ -72,7 +74,7 @@ class Pump {
   bool polling_ = false;
   bool woken_ = false;
   bool closed_ = false;
-  int event_ = -1;  // made when somebody asks for it
+  int event_ = -1;  // created on the first descriptor()
 };
 
 }  // namespace hyphos::c

@@ -19,7 +19,7 @@ Result<void> Subscriber::open(const NodeState& node, const std::string& channel,
   if (!core) return core.error();
   core_ = std::move(*core);
   open_.store(true, std::memory_order_release);
-  // What came while `core_` was not set yet.
+  // For messages that arrived before `core_` was set.
   if (polled) ready();
   return success();
 }
@@ -47,7 +47,9 @@ std::uint32_t Subscriber::run(std::uint32_t most) {
 Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyphos_message& out) {
   const std::unique_lock taking(taking_, std::try_to_lock);
   if (!taking) {
-    return Error{Code::already_exists, "another thread takes from this subscription already",
+    return Error{Code::already_exists,
+                 "another thread is already in hyphos_take() of this subscription. Take from one "
+                 "thread only",
                  core_.channel()};
   }
   const std::int64_t begin = monotonic_now().ns;
@@ -73,11 +75,11 @@ Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyp
     } else {
       const std::int64_t left = std::max<std::int64_t>(end - monotonic_now().ns, 0);
       if (!changed_.wait_for(lock, std::chrono::nanoseconds(left), stirs)) {
-        return Error{Code::timeout, "no message came", core_.channel()};
+        return Error{Code::timeout, "no message arrived before the timeout", core_.channel()};
       }
     }
     if (closed_) {
-      return Error{Code::disconnected, "the subscription has been closed", core_.channel()};
+      return Error{Code::disconnected, "the subscription is closed", core_.channel()};
     }
   }
 }

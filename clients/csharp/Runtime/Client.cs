@@ -6,7 +6,7 @@ using AOT;
 
 namespace Hyphos
 {
-    /// <summary>The asking end of a service. There need not be a server yet.</summary>
+    /// <summary>The client endpoint of a service. The server need not exist yet.</summary>
     public unsafe class RawClient : Handle
     {
         private static readonly ReplyCallback callback_ = OnReply;
@@ -33,7 +33,7 @@ namespace Hyphos
 
         public string Name { get; private set; }
 
-        /// <summary>Blocks until there is a server.</summary>
+        /// <summary>Blocks until there is a server. timeoutMs 0: five seconds.</summary>
         public void WaitForServer(long timeoutMs)
         {
             NativeError error;
@@ -41,8 +41,9 @@ namespace Hyphos
             HyphosException.Check(Native.hyphos_client_wait(self.Value, checked(timeoutMs * 1000000), &error), &error);
         }
 
-        /// <summary>Asks and blocks until the answer is there, which has to be disposed of. Not in Unity's
-        /// main thread: it stands still meanwhile. timeoutMs 0: five seconds.</summary>
+        /// <summary>Calls the service and blocks until the reply arrives. The caller must dispose
+        /// of the reply. Do not call this from Unity's main thread, which would block. timeoutMs 0:
+        /// five seconds.</summary>
         public HeldMessage Call(byte[] question, long timeoutMs = 0)
         {
             using (Lease self = Use())
@@ -57,8 +58,8 @@ namespace Hyphos
             }
         }
 
-        /// <summary>Asks; `answered` is called once, in Node.Pump(), with the answer, or with null and the
-        /// error. The view is good until it returns.</summary>
+        /// <summary>Calls the service. Node.Pump() runs `answered` once, with the reply, or with an
+        /// empty view and the error. The view is valid until `answered` returns.</summary>
         public void CallAsync(byte[] question, Action<MessageView, HyphosException> answered, long timeoutMs = 0)
         {
             if (answered == null) throw new ArgumentNullException("answered");
@@ -118,7 +119,7 @@ namespace Hyphos
         }
     }
 
-    /// <summary>The asking end of a service of protobuf messages.</summary>
+    /// <summary>The client endpoint of a service of protobuf messages.</summary>
     public sealed unsafe class Client<TRequest, TReply> : RawClient
         where TRequest : class, IMessage, new()
         where TReply : class, IMessage, new()
@@ -132,8 +133,8 @@ namespace Hyphos
             using (HeldMessage held = Call(Wire.ToArray(question), timeoutMs)) return Read(held.View);
         }
 
-        /// <summary>`answered` is called once, in Node.Pump(), with the answer, or with null and the error.
-        /// </summary>
+        /// <summary>Node.Pump() runs `answered` once, with the reply, or with null and the
+        /// error.</summary>
         public void CallAsync(TRequest question, Action<TReply, HyphosException> answered, long timeoutMs = 0)
         {
             if (answered == null) throw new ArgumentNullException("answered");
@@ -157,7 +158,8 @@ namespace Hyphos
             TReply value = new TReply();
             ByteView bytes = reply.Payload;
             if (Wire.Read(value, bytes.Pointer, bytes.Length)) return value;
-            throw new HyphosException(ErrorCode.Corrupt, "the answer does not parse as " + value.TypeName, Name);
+            throw new HyphosException(ErrorCode.Corrupt, "the reply does not parse as " + value.TypeName +
+                ". Check the message definition of the server", Name);
         }
     }
 }

@@ -3,19 +3,20 @@ using System.Threading;
 
 namespace Hyphos
 {
-    /// <summary>A handle of the library and its end. Any thread may use it and dispose of it at any time: it
-    /// ends when the last call that is under way has returned, and later ones throw.</summary>
+    /// <summary>Owns a handle of the library. Any thread may use and dispose of it at any time. The
+    /// native handle closes after the last call in flight has returned. Later calls
+    /// throw.</summary>
     public abstract class Handle : IDisposable
     {
         private IntPtr value_;
-        // The owner's and one of each call that is under way; 0: ended, and never more than that again.
+        // One use for the owner, and one for each call in flight. 0 means closed, and stays 0.
         private int uses_;
         private int owned_;
         private readonly object ending_ = new object();
 
         ~Handle() { Dispose(false); }
 
-        /// <summary>Harmless if it is done already.</summary>
+        /// <summary>Has no effect after the first call.</summary>
         public void Dispose()
         {
             Dispose(true);
@@ -24,7 +25,7 @@ namespace Hyphos
 
         public bool IsDisposed { get { return Volatile.Read(ref owned_) == 0; } }
 
-        /// <summary>Keeps the handle for one call: `using (Lease self = Use())`.</summary>
+        /// <summary>Keeps the handle open during one call: `using (Lease self = Use())`.</summary>
         internal Lease Use()
         {
             for (int seen; (seen = Volatile.Read(ref uses_)) > 0 && !IsDisposed;)
@@ -53,13 +54,14 @@ namespace Hyphos
             Volatile.Write(ref owned_, 1);
         }
 
-        /// <summary>Gives the handle away to who ends it, once the calls that are under way have returned; zero
-        /// if that was done.</summary>
+        /// <summary>Waits for the calls in flight, then passes the native handle to the caller,
+        /// which must end it. Zero if the handle was disposed of or disowned before.</summary>
         internal IntPtr Disown()
         {
             if (Interlocked.Exchange(ref owned_, 0) == 0) return IntPtr.Zero;
-            // The owner's use is kept until it is the only one, so that nobody closes meanwhile; a call that saw
-            // the handle owned may still begin until then.
+            // The use of the owner stays until it is the only one, so that no other thread closes
+            // the handle meanwhile. Until then, a call that saw the handle as owned may still
+            // begin.
             lock (ending_)
             {
                 while (Interlocked.CompareExchange(ref uses_, 0, 1) != 1) Monitor.Wait(ending_);
@@ -74,7 +76,7 @@ namespace Hyphos
 
         internal abstract void Close(IntPtr value);
 
-        /// <summary>Throws if it cannot be disposed of here.</summary>
+        /// <summary>Throws if the handle must not be disposed of here.</summary>
         internal virtual void BeforeDispose() { }
 
         private void Dispose(bool explicitly)
@@ -84,7 +86,7 @@ namespace Hyphos
         }
     }
 
-    /// <summary>A handle in the hands of one call.</summary>
+    /// <summary>The use of a handle by one call.</summary>
     internal struct Lease : IDisposable
     {
         private readonly Handle handle_;

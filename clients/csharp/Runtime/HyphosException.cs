@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Hyphos
 {
-    /// <summary>What kind of error: the words are those of C++ and Python.</summary>
+    /// <summary>The kind of an error, with the same names as in C++ and Python.</summary>
     public enum ErrorCode
     {
         Ok = 0,
@@ -24,11 +24,11 @@ namespace Hyphos
         TooLarge = 15
     }
 
-    /// <summary>An error of the world: what happened, where, and what to do about it.</summary>
+    /// <summary>An error with its cause, its location, and the remedy.</summary>
     public sealed class HyphosException : Exception
     {
-        // As C++, Python and the command line write them. Not Enum.ToString(): mono makes another error of it in
-        // a thread that is being aborted, at the end of a program.
+        // The spelling of C++, Python and the command line. Enum.ToString() is not used: in mono it
+        // raises another error in a thread that is aborted at the end of a program.
         private static readonly string[] words_ =
         {
             "ok", "invalid_config", "not_found", "already_exists", "type_mismatch", "timeout", "overloaded",
@@ -68,7 +68,8 @@ namespace Hyphos
         }
     }
 
-    /// <summary>UTF-8 as native code has it. For set-up: it allocates.</summary>
+    /// <summary>Conversion from and to zero-terminated UTF-8. Allocates, so it is only for set-up
+    /// and errors.</summary>
     internal static unsafe class Text
     {
         public static byte[] Utf8(string text)

@@ -7,8 +7,8 @@ using Unity.Collections.LowLevel.Unsafe;
 
 namespace Hyphos
 {
-    /// <summary>Bytes where they lie: in shared memory if another process of this machine sent them.
-    /// Good as long as the message that they are of.</summary>
+    /// <summary>Bytes read in place: in shared memory if another process of this machine sent them.
+    /// Valid as long as their message.</summary>
     public unsafe struct ByteView
     {
         public readonly byte* Pointer;
@@ -29,10 +29,13 @@ namespace Hyphos
             }
         }
 
-        /// <summary>Copies all of it to an array of numbers or other plain values.</summary>
+        /// <summary>Copies all bytes to an array of numbers or other plain values.</summary>
         public void CopyTo(Array target)
         {
-            if (System.Buffer.ByteLength(target) < Length) throw new ArgumentException("the array is too short");
+            if (System.Buffer.ByteLength(target) < Length)
+            {
+                throw new ArgumentException("the array has fewer bytes than this view");
+            }
             GCHandle pin = GCHandle.Alloc(target, GCHandleType.Pinned);
             try { System.Buffer.MemoryCopy(Pointer, (void*)pin.AddrOfPinnedObject(), Length, Length); }
             finally { pin.Free(); }
@@ -42,7 +45,8 @@ namespace Hyphos
         public ReadOnlySpan<byte> Span { get { return new ReadOnlySpan<byte>(Pointer, checked((int)Length)); } }
 #endif
 #if UNITY_2020_1_OR_NEWER
-        /// <summary>The same bytes as an array of Unity, without a copy: for textures, meshes and jobs.</summary>
+        /// <summary>The same bytes as a Unity array, without a copy, for textures, meshes and
+        /// jobs.</summary>
         public NativeArray<T> AsNativeArray<T>() where T : struct
         {
             int count = checked((int)(Length / UnsafeUtility.SizeOf<T>()));
@@ -56,8 +60,9 @@ namespace Hyphos
 #endif
     }
 
-    /// <summary>The message that a callback is given now. A view keeps the version that it was made for:
-    /// one that is used after its callback throws instead of reading memory that is another's.</summary>
+    /// <summary>The message of the running callback. A view keeps the version of its message. A
+    /// view that is used after its callback throws, and does not read memory of another
+    /// message.</summary>
     internal sealed unsafe class Delivery
     {
         private NativeMessage* message_;
@@ -79,14 +84,15 @@ namespace Hyphos
         {
             if (version != version_ || message_ == null)
             {
-                throw new ObjectDisposedException("MessageView", "a message is good until its callback returns; Hold() it");
+                throw new ObjectDisposedException("MessageView",
+                    "a message is valid only until its callback returns. Call Hold() to keep it");
             }
             return message_;
         }
     }
 
-    /// <summary>A received message, not copied. Good until the callback that was given it returns; Hold()
-    /// keeps it. No member allocates but Hold().</summary>
+    /// <summary>A received message, without a copy. Valid until its callback returns. Hold() keeps
+    /// it longer. Only Hold() allocates.</summary>
     public unsafe struct MessageView
     {
         private readonly Delivery delivery_;
@@ -105,7 +111,7 @@ namespace Hyphos
         }
 
         public ByteView Payload { get { return View(At()->Payload); } }
-        /// <summary>Attached buffers: pixels, points.</summary>
+        /// <summary>The number of attached buffers, such as pixels or points.</summary>
         public int BufferCount { get { return (int)At()->BufferCount; } }
         public ByteView Buffer(int index)
         {
@@ -119,19 +125,20 @@ namespace Hyphos
 
         public ulong Sequence { get { return At()->Sequence; } }
         public ulong Sender { get { return At()->Sender; } }
-        /// <summary>A latched value that was sent again because this subscriber came late.</summary>
+        /// <summary>True for a latched value that was replayed to a late subscriber.</summary>
         public bool Replayed { get { return At()->Replayed != 0; } }
-        /// <summary>Of the clock that Node.MonotonicNs reads.</summary>
+        /// <summary>Time of publishing in ns, on the clock of Node.MonotonicNs.</summary>
         public long PublishedNs { get { return At()->PublishedNs; } }
         public long ArrivedNs { get { return At()->ArrivedNs; } }
 
-        /// <summary>Keeps the message, and its slot of shared memory, until the result is disposed of.</summary>
+        /// <summary>Keeps the message and its slot of shared memory until the result is disposed
+        /// of.</summary>
         public HeldMessage Hold() { return new HeldMessage(At()); }
 
         private static ByteView View(NativeBytes bytes) { return new ByteView((byte*)bytes.Data, (long)bytes.Size); }
     }
 
-    /// <summary>A message that is kept beyond its callback.</summary>
+    /// <summary>A message that stays valid after its callback.</summary>
     public sealed unsafe class HeldMessage : IDisposable
     {
         private readonly Delivery delivery_ = new Delivery();
@@ -144,7 +151,7 @@ namespace Hyphos
             HyphosException.Check(Native.hyphos_message_hold(message, message_, &error), &error);
         }
 
-        /// <summary>For what the library holds already.</summary>
+        /// <summary>Takes over a message that the library already holds.</summary>
         internal HeldMessage(NativeMessage held)
         {
             Allocate();

@@ -4,7 +4,8 @@ using System.Runtime.InteropServices;
 namespace Hyphos
 {
 #if !UNITY_5_3_OR_NEWER
-    /// <summary>Unity has one of its own, by which IL2CPP knows what native code may call.</summary>
+    /// <summary>Unity defines its own attribute. IL2CPP uses it to find methods that native code
+    /// may call.</summary>
     [AttributeUsage(AttributeTargets.Method)]
     internal sealed class MonoPInvokeCallbackAttribute : Attribute
     {
@@ -96,7 +97,8 @@ namespace Hyphos
         public int Threads, Offline;
     }
 
-    /// <summary>Of publishers and of subscriptions: the second number is `local` and `mode`.</summary>
+    /// <summary>Options of publishers and of subscriptions. `First` and `Second` are `local` and
+    /// `reserved` for a publisher, `mode` and `local` for a subscription.</summary>
     [StructLayout(LayoutKind.Sequential)]
     internal struct NativeEndOptions
     {
@@ -139,8 +141,8 @@ namespace Hyphos
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     internal unsafe delegate void ReplyCallback(IntPtr user, NativeMessage* reply, NativeError* error);
 
-    /// <summary>libhyphos_c, function by function; see hyphos_c.h. Nothing here is marshalled, so that
-    /// no call allocates.</summary>
+    /// <summary>The functions of libhyphos_c. See hyphos_c.h. No argument is marshalled, so no call
+    /// allocates.</summary>
     internal static unsafe class Native
     {
         public const int Abi = 1;

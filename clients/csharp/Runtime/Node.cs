@@ -5,27 +5,29 @@ using System.Threading;
 
 namespace Hyphos
 {
-    /// <summary>How a node is opened; all of it may be left out.</summary>
+    /// <summary>Options for opening a node. Each field may keep its default.</summary>
     public sealed class NodeOptions
     {
-        /// <summary>robot.yaml. Without one: shared memory, and defaults for channels.</summary>
+        /// <summary>Path of robot.yaml. Without a plan, the node uses shared memory and default
+        /// channel policies.</summary>
         public string PlanFile;
-        /// <summary>Which process of the plan this is.</summary>
+        /// <summary>The process of the plan that this program is.</summary>
         public string Process;
         /// <summary>Separates robots on one machine.</summary>
         public string Domain;
-        /// <summary>Threads of the pool; 0: one for each core.</summary>
+        /// <summary>Threads of the pool. 0: from the plan, or one per core.</summary>
         public int Threads;
-        /// <summary>Everything stays in this process.</summary>
+        /// <summary>True: no transports, everything stays in this process.</summary>
         public bool Offline;
     }
 
-    /// <summary>A named part of the robot in this process: its publishers, subscriptions and services.
+    /// <summary>A named part of the robot in this process, with its publishers, subscriptions and
+    /// services.
     ///
-    /// Any thread may use it. Callbacks of Mode.Pump run in the thread that calls Pump(). What they throw
-    /// goes to CallbackFailed and ends nothing. Dispose() ends all that was made from it, and waits for
-    /// callbacks that are running; it is done by itself when the process ends and when Unity loads its
-    /// scripts anew.</summary>
+    /// Any thread may use it. Callbacks of Mode.Pump run in the thread that calls Pump().
+    /// Exceptions of callbacks go to CallbackFailed and end nothing. Dispose() closes all endpoints
+    /// of the node and waits for running callbacks. A node is also disposed of when the process
+    /// ends and before Unity reloads its scripts.</summary>
     public sealed unsafe partial class Node : Handle
     {
         private static readonly List<WeakReference> open_ = new List<WeakReference>();
@@ -33,14 +35,15 @@ namespace Hyphos
         [ThreadStatic] private static int callbacks_;
 
         private readonly object pumping_ = new object();
-        private IntPtr pumped_;  // the handle as long as it may be polled; written under pumping_
+        private IntPtr pumped_;  // The handle while it may be polled. Written under pumping_.
         private readonly List<WeakReference> ends_ = new List<WeakReference>();
 
         private Node(string name) { Name = name; }
 
         public string Name { get; private set; }
 
-        /// <summary>What a callback threw. Default: a line on stderr, or in Unity's console.</summary>
+        /// <summary>Receives the exceptions of callbacks. Default: a line on stderr, or in Unity's
+        /// console.</summary>
         public event Action<Exception> CallbackFailed;
 
         public static Node Open(string name, NodeOptions options = null)
@@ -67,7 +70,8 @@ namespace Hyphos
             return node;
         }
 
-        /// <summary>From the arguments that `hyphos run` passes; others are left alone.</summary>
+        /// <summary>Opens a node with the arguments that `hyphos run` passes. Other arguments are
+        /// ignored.</summary>
         public static Node Open(string name, string[] arguments)
         {
             CheckLibrary();
@@ -99,16 +103,19 @@ namespace Hyphos
             return node;
         }
 
-        /// <summary>Runs the callbacks that wait, at most `most` of them (0: all that had come), and says
-        /// how many it ran. Once in every frame of Unity. Allocates nothing.</summary>
+        /// <summary>Runs the waiting callbacks, at most `most` of them, and returns their number.
+        /// 0: all that arrived before the call. In Unity, call it once per frame. Allocates
+        /// nothing.</summary>
         public int Pump(int most = 0) { return Pump(0, most); }
 
-        /// <summary>The same; if nothing waits, waits for it for so long. Negative: without end.</summary>
+        /// <summary>The same, but blocks for up to timeoutMs milliseconds until a callback waits.
+        /// Negative: no limit.</summary>
         public int Pump(long timeoutMs, int most)
         {
             lock (pumping_)
             {
-                // Not a use of the handle: who disposes of the node ends this wait, and waits for it.
+                // Not a use of the handle: Dispose() ends this wait, and waits until this thread
+                // has left.
                 IntPtr node = pumped_;
                 if (node == IntPtr.Zero) return 0;
                 uint ran;
@@ -122,16 +129,16 @@ namespace Hyphos
         /// <summary>Ends the wait of a Pump() in another thread.</summary>
         public void Wake() { using (Lease self = Use()) Native.hyphos_wake(self.Value); }
 
-        /// <summary>Tells `hyphos run` that all is set up.</summary>
+        /// <summary>Reports to `hyphos run` that the set-up is complete.</summary>
         public void Ready()
         {
             NativeError error;
             using (Lease self = Use()) HyphosException.Check(Native.hyphos_node_ready(self.Value, &error), &error);
         }
 
-        /// <summary>Nanoseconds since 1970, or of the simulation if the plan says so.</summary>
+        /// <summary>Nanoseconds since 1970, or simulation time if the plan selects it.</summary>
         public long NowNs { get { using (Lease self = Use()) return Native.hyphos_now(self.Value); } }
-        /// <summary>The clock of all stamps.</summary>
+        /// <summary>The clock of all stamps, in nanoseconds.</summary>
         public static long MonotonicNs { get { return Native.hyphos_monotonic_now(); } }
 
         public void Log(LogLevel level, string text)
@@ -149,13 +156,14 @@ namespace Hyphos
             return Keep(new RawPublisher(this, channel, type, policy));
         }
 
-        /// <summary>Of protobuf messages.</summary>
+        /// <summary>Opens a publisher of protobuf messages.</summary>
         public Publisher<T> Publisher<T>(string channel, Policy policy = null) where T : class, IMessage, new()
         {
             return Keep(new Publisher<T>(this, channel, ChannelEncoding.Protobuf, policy));
         }
 
-        /// <summary>Of protobuf heads with buffers beside them: images, clouds.</summary>
+        /// <summary>Opens a publisher of protobuf heads with attached buffers: images,
+        /// clouds.</summary>
         public Publisher<T> AttachedPublisher<T>(string channel, Policy policy = null) where T : class, IMessage, new()
         {
             return Keep(new Publisher<T>(this, channel, ChannelEncoding.Attached, policy));
@@ -167,15 +175,16 @@ namespace Hyphos
             return Keep(new RawSubscription(this, channel, type, callback, mode, policy));
         }
 
-        /// <summary>Protobuf messages. The object is one for all messages: what is to be kept beyond the
-        /// callback has to be copied.</summary>
+        /// <summary>Subscribes to protobuf messages. All callbacks get the same object, so copy the
+        /// data to keep it after the callback.</summary>
         public Subscription Subscribe<T>(string channel, Action<T> callback, Mode mode = Mode.Pump,
                                          Policy policy = null) where T : class, IMessage, new()
         {
             return Keep(new TypedSubscription<T>(this, channel, ChannelEncoding.Protobuf, callback, null, mode, policy));
         }
 
-        /// <summary>Protobuf heads, with their buffers in the MessageView, where they lie.</summary>
+        /// <summary>Subscribes to protobuf heads with attached buffers. The MessageView gives
+        /// access to the buffers without a copy.</summary>
         public Subscription SubscribeAttached<T>(string channel, Action<T, MessageView> callback,
                                                  Mode mode = Mode.Pump, Policy policy = null)
             where T : class, IMessage, new()
@@ -183,7 +192,8 @@ namespace Hyphos
             return Keep(new TypedSubscription<T>(this, channel, ChannelEncoding.Attached, null, callback, mode, policy));
         }
 
-        /// <summary>Answers questions, now or later: see Request.</summary>
+        /// <summary>Serves requests. The callback may reply at once or later, see
+        /// Request.</summary>
         public Service Serve(string name, ChannelType request, ChannelType reply, Action<Request> callback,
                              Mode mode = Mode.Pump)
         {
@@ -219,13 +229,15 @@ namespace Hyphos
         {
             if (callbacks_ > 0)
             {
-                throw new InvalidOperationException("a node cannot be disposed of in a callback; do it after Pump()");
+                throw new InvalidOperationException(
+                    "a node must not be disposed of in a callback. Dispose of it after Pump()");
             }
         }
 
         internal override void Close(IntPtr value)
         {
-            // Until the thread that pumps has left: it may be about to wait.
+            // Waits until the polling thread has left. It wakes that thread repeatedly, because the
+            // thread may be about to wait.
             while (!Monitor.TryEnter(pumping_, 1)) Native.hyphos_wake(value);
             pumped_ = IntPtr.Zero;
             Monitor.Exit(pumping_);
@@ -269,18 +281,18 @@ namespace Hyphos
 #if UNITY_5_3_OR_NEWER
                 else UnityEngine.Debug.LogException(exception);
 #else
-                else Console.Error.WriteLine("hyphos: node '" + Name + "': a callback threw: " + exception);
+                else Console.Error.WriteLine("hyphos: node '" + Name + "': a callback threw an exception: " + exception);
 #endif
             }
             catch (Exception)
             {
-                // It must not leave through native code, and there is nobody else to tell.
+                // An exception must not pass through native code, and there is no other handler.
             }
         }
 
         private static byte[] Optional(string text)
         {
-            // `fixed` makes null of an empty array.
+            // `fixed` gives a null pointer for an empty array.
             return string.IsNullOrEmpty(text) ? new byte[0] : Text.Utf8(text);
         }
 
@@ -290,8 +302,8 @@ namespace Hyphos
             if (abi != Native.Abi)
             {
                 throw new HyphosException(ErrorCode.Unsupported,
-                    "libhyphos_c has ABI " + abi + ", and this package is for " + Native.Abi,
-                    "libhyphos_c", "take both from one version of Hyphos");
+                    "libhyphos_c has ABI " + abi + ", but this package needs ABI " + Native.Abi,
+                    "libhyphos_c", "use both from the same version of Hyphos");
             }
         }
 
@@ -303,7 +315,7 @@ namespace Hyphos
                 open_.Add(new WeakReference(node));
                 if (hooked_) return;
                 hooked_ = true;
-                // Native threads must not call into scripts that are gone.
+                // Native threads must not call into unloaded scripts.
                 AppDomain.CurrentDomain.DomainUnload += CloseAll;
                 AppDomain.CurrentDomain.ProcessExit += CloseAll;
             }
@@ -323,8 +335,8 @@ namespace Hyphos
                 try { if (node != null) node.Dispose(); }
                 catch (InvalidOperationException)
                 {
-                    // A callback has ended the program: it cannot be waited for, and the others notice that we
-                    // are gone.
+                    // A callback is ending the program, so this thread cannot wait for it. Peers
+                    // detect the end of this process.
                 }
             }
         }

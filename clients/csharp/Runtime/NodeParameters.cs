@@ -2,19 +2,20 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>What a parameter is said to be; all of it may be left out.</summary>
+    /// <summary>The description of a parameter. Each field may keep its default.</summary>
     public sealed class ParameterOptions
     {
         public string Unit = "";
         public string Description = "";
-        /// <summary>Of numbers; both 0: any.</summary>
+        /// <summary>Limits of a number. Both 0: no limits.</summary>
         public double Least, Most;
         public bool ReadOnly;
     }
 
     public sealed unsafe partial class Node
     {
-        private const int TextRoom = 64 * 1024 + 1;  // the largest value that there is, and its end
+        // The largest text value with its terminating zero.
+        private const int TextRoom = 64 * 1024 + 1;
 
         public void DeclareParameter(string name, bool standard, ParameterOptions options = null)
         {
@@ -51,7 +52,7 @@ namespace Hyphos
         public void SetParameter(string name, double value) { Set(name, Value_(value), null); }
         public void SetParameter(string name, string value) { Set(name, new NativeValue(), value); }
 
-        /// <summary>Grows with every change of a parameter, whoever made it.</summary>
+        /// <summary>Increases with every change of a parameter, from any source.</summary>
         public ulong ParametersVersion { get { using (Lease self = Use()) return Native.hyphos_params_version(self.Value); } }
 
         private static NativeValue Value_(bool value)
@@ -123,7 +124,7 @@ namespace Hyphos
                 HyphosException.Check(Native.hyphos_param_get(self.Value, key, &value, text, room, &error), &error);
                 if (value.Type == type) return value;
             }
-            string[] names = { "a truth value", "an integer", "a real number", "a text" };
+            string[] names = { "a boolean", "an integer", "a real number", "text" };
             throw new HyphosException(ErrorCode.TypeMismatch, "parameter '" + name + "' is not " + names[type], Name);
         }
     }

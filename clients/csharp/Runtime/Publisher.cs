@@ -7,8 +7,9 @@ using Unity.Collections.LowLevel.Unsafe;
 
 namespace Hyphos
 {
-    /// <summary>The sending end of a channel. Publishing allocates no managed memory, and does not block
-    /// unless the channel's overflow rule is `block`. It throws if the channel broke a promise.</summary>
+    /// <summary>The publisher endpoint of a channel. Publishing allocates no managed memory. It
+    /// blocks only if the overflow rule of the channel is `block`. It throws if the channel broke a
+    /// guarantee.</summary>
     public unsafe class RawPublisher : Handle
     {
         private readonly object lending_ = new object();
@@ -35,10 +36,11 @@ namespace Hyphos
         }
 
         public string Channel { get; private set; }
-        /// <summary>Subscriptions in this process and receivers outside.</summary>
+        /// <summary>The number of subscriptions in this process and receivers outside.</summary>
         public int Listeners { get { using (Lease self = Use()) return (int)Native.hyphos_publisher_listeners(self.Value); } }
 
-        /// <summary>Memory of anybody's, copied once, to where receivers read it.</summary>
+        /// <summary>Publishes any memory. Copies it once, to memory that receivers read
+        /// directly.</summary>
         public Published Publish(IntPtr data, long size)
         {
             NativePublished published;
@@ -58,7 +60,8 @@ namespace Hyphos
             fixed (byte* at = data) return Publish((IntPtr)(at + offset), count);
         }
 
-        /// <summary>An array of numbers or other plain values, pinned while it is copied.</summary>
+        /// <summary>Publishes an array of numbers or other plain values. The array is pinned during
+        /// the copy.</summary>
         public Published Publish(Array data)
         {
             GCHandle pin = GCHandle.Alloc(data, GCHandleType.Pinned);
@@ -74,7 +77,7 @@ namespace Hyphos
         }
 #endif
 
-        /// <summary>A received message, handed on without a copy.</summary>
+        /// <summary>Publishes a received message again, without a copy.</summary>
         public Published Publish(MessageView message)
         {
             NativePublished published;
@@ -84,8 +87,8 @@ namespace Hyphos
             return new Published(published);
         }
 
-        /// <summary>Memory where receivers will read, to be filled and then published, or disposed of. Not
-        /// initialised.</summary>
+        /// <summary>Memory that receivers will read directly. The caller fills it, then publishes
+        /// or disposes of it. The memory is not initialised.</summary>
         public Loan Loan(long size)
         {
             NativeLoan native;
@@ -107,7 +110,8 @@ namespace Hyphos
             }
         }
 
-        /// <summary>Publishes a loan, or its first `size` bytes, without a copy. The loan is ended.</summary>
+        /// <summary>Publishes a loan, or its first `size` bytes, without a copy. The loan
+        /// ends.</summary>
         public Published Publish(Loan loan) { return Publish(loan, loan.Length); }
 
         public Published Publish(Loan loan, long size)
@@ -157,14 +161,15 @@ namespace Hyphos
             lock (lending_) return versions_[slot] == version && loans_[slot].Data != IntPtr.Zero;
         }
 
-        /// <summary>Ends a loan that is this publisher's and has not ended.</summary>
+        /// <summary>Ends a loan. Throws if the loan has ended or is of another publisher.</summary>
         internal NativeLoan Take(Loan loan)
         {
             lock (lending_)
             {
                 if (loan.Lender != this || versions_[loan.Slot] != loan.Version || loans_[loan.Slot].Data == IntPtr.Zero)
                 {
-                    throw new InvalidOperationException("the loan is another publisher's, or was published or disposed of before");
+                    throw new InvalidOperationException(
+                        "the loan is of another publisher, or it has already been published or disposed of");
                 }
                 NativeLoan native = loans_[loan.Slot];
                 loans_[loan.Slot] = new NativeLoan();
@@ -189,8 +194,8 @@ namespace Hyphos
         }
     }
 
-    /// <summary>Bytes on loan from a publisher. Copies of it are the same loan; the first that is published
-    /// or disposed of ends it for all.</summary>
+    /// <summary>Memory on loan from a publisher. Copies of the struct are the same loan. Publishing
+    /// or disposing of one copy ends all of them.</summary>
     public unsafe struct Loan : IDisposable
     {
         internal readonly RawPublisher Lender;
@@ -208,7 +213,7 @@ namespace Hyphos
             Length = length;
         }
 
-        /// <summary>Good until the loan ends.</summary>
+        /// <summary>Valid until the loan ends.</summary>
         public byte* Pointer
         {
             get
@@ -221,15 +226,18 @@ namespace Hyphos
         public void CopyFrom(Array source)
         {
             long size = System.Buffer.ByteLength(source);
-            if (size > Length) throw new ArgumentException("the loan is too short");
+            if (size > Length)
+            {
+                throw new ArgumentException("the loan has " + Length + " bytes, but the array has " + size);
+            }
             GCHandle pin = GCHandle.Alloc(source, GCHandleType.Pinned);
             try { System.Buffer.MemoryCopy((void*)pin.AddrOfPinnedObject(), Pointer, Length, size); }
             finally { pin.Free(); }
         }
 
 #if UNITY_2020_1_OR_NEWER
-        /// <summary>The same memory for Unity's jobs and textures to write into. It must not be used after
-        /// the loan has ended.</summary>
+        /// <summary>The same memory as a Unity array, for jobs and textures to write into. It must
+        /// not be used after the loan has ended.</summary>
         public NativeArray<T> AsNativeArray<T>() where T : struct
         {
             return new ByteView(Pointer, Length).AsNativeArray<T>();
@@ -244,8 +252,8 @@ namespace Hyphos
         }
     }
 
-    /// <summary>The sending end of a channel of protobuf messages. A message is encoded once, into the
-    /// memory where receivers read it.</summary>
+    /// <summary>The publisher endpoint of a channel of protobuf messages. It encodes a message
+    /// once, into memory that receivers read directly.</summary>
     public sealed unsafe class Publisher<T> : RawPublisher where T : class, IMessage, new()
     {
         private readonly object encoding_ = new object();
@@ -271,7 +279,8 @@ namespace Hyphos
             return Publish(loan);
         }
 
-        /// <summary>A head with one buffer that was lent by this publisher: an image and its pixels.</summary>
+        /// <summary>Publishes a head with one buffer on loan from this publisher, such as an image
+        /// and its pixels.</summary>
         public Published Publish(T head, Loan buffer)
         {
             lock (encoding_)

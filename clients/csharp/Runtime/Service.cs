@@ -6,9 +6,9 @@ using AOT;
 
 namespace Hyphos
 {
-    /// <summary>One question. To be answered once, with Reply() or Refuse(), now or later, in any thread; a
-    /// question that nobody answers is an error at the client as soon as it is collected or disposed of.
-    /// </summary>
+    /// <summary>One request. Reply() or Refuse() ends it once, at once or later, in any thread. A
+    /// request that is collected or disposed of without a reply gives the client an error
+    /// immediately.</summary>
     public sealed unsafe class Request : Handle
     {
         internal Request(IntPtr handle, MessageView message)
@@ -17,10 +17,10 @@ namespace Hyphos
             Message = message;
         }
 
-        /// <summary>Good until the callback returns.</summary>
+        /// <summary>Valid until the callback returns.</summary>
         public MessageView Message { get; private set; }
 
-        /// <summary>The client has given up: an answer is of no use any more.</summary>
+        /// <summary>True after the client has given up. A reply is then useless.</summary>
         public bool Canceled { get { using (Lease self = Use()) return Native.hyphos_request_canceled(self.Value) != 0; } }
 
         public void Reply(byte[] payload)
@@ -34,7 +34,8 @@ namespace Hyphos
             Reply(bytes);
         }
 
-        /// <summary>The client's call ends with this error. `message` says what would be right.</summary>
+        /// <summary>Ends the call of the client with this error. `message` describes the correct
+        /// use.</summary>
         public void Refuse(ErrorCode code, string message)
         {
             fixed (byte* text = Text.Utf8(message))
@@ -53,16 +54,21 @@ namespace Hyphos
                 Native.hyphos_reply(Release(), payload, (UIntPtr)size, null, UIntPtr.Zero, &error), &error);
         }
 
-        /// <summary>The library ends the request by answering it, whoever looks at it.</summary>
+        /// <summary>Hands the native request to the library, which ends it with the reply even if
+        /// other threads use it.</summary>
         private IntPtr Release()
         {
             IntPtr value = Disown();
-            if (value == IntPtr.Zero) throw new InvalidOperationException("the question has been answered");
+            if (value == IntPtr.Zero)
+            {
+                throw new InvalidOperationException("the request already has a reply. Reply to a request only once");
+            }
             return value;
         }
     }
 
-    /// <summary>A service that this node answers. Dispose() is that of Subscription.</summary>
+    /// <summary>A service of this node. Dispose() gives the same guarantee as for a
+    /// Subscription.</summary>
     public sealed unsafe class Service : Handle
     {
         private static readonly RequestCallback callback_ = OnRequest;
@@ -118,7 +124,8 @@ namespace Hyphos
             ByteView bytes = request.Message.Payload;
             if (!Wire.Read(question, bytes.Pointer, bytes.Length))
             {
-                request.Refuse(ErrorCode.Corrupt, "the question does not parse as " + question.TypeName);
+                request.Refuse(ErrorCode.Corrupt, "the request does not parse as " + question.TypeName +
+                    ". Check the message definition of the client");
                 return;
             }
             TReply reply;
@@ -133,7 +140,7 @@ namespace Hyphos
             }
             catch (Exception failure)
             {
-                request.Refuse(ErrorCode.Io, "the service failed: " + failure.Message);
+                request.Refuse(ErrorCode.Io, "the callback of the service threw an exception: " + failure.Message);
                 throw;
             }
             request.Reply(reply);

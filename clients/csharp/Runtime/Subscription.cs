@@ -6,11 +6,13 @@ using AOT;
 
 namespace Hyphos
 {
-    /// <summary>The receiving end of a channel. Callbacks run one at a time. Once Dispose() has returned
-    /// none runs, unless it was called from that callback, and none will run again.</summary>
+    /// <summary>The subscription endpoint of a channel. Callbacks run one at a time. After
+    /// Dispose() no callback starts. No callback is still running either, unless the callback
+    /// itself called Dispose().</summary>
     public abstract unsafe class Subscription : Handle
     {
-        // One for all: native code has its address, so it must live as long as the program.
+        // One delegate for all subscriptions. Native code keeps its address, so it must live as
+        // long as the program.
         private static readonly MessageCallback callback_ = OnMessage;
         private static readonly IntPtr address_ = Marshal.GetFunctionPointerForDelegate(callback_);
 
@@ -25,10 +27,11 @@ namespace Hyphos
         }
 
         public string Channel { get; private set; }
-        /// <summary>Known now, in this process and outside.</summary>
+        /// <summary>The number of publishers known now, in this process and outside.</summary>
         public int Publishers { get { using (Lease self = Use()) return (int)Native.hyphos_subscription_publishers(self.Value); } }
 
-        /// <summary>A counter as `hyphos channel` shows it, such as "received" or "drop.queue.overflow".</summary>
+        /// <summary>A counter as `hyphos channel` shows it, such as "received" or
+        /// "drop.queue.overflow".</summary>
         public long Counter(string name)
         {
             using (Lease self = Use())
@@ -74,7 +77,7 @@ namespace Hyphos
         [MonoPInvokeCallback(typeof(MessageCallback))]
         private static void OnMessage(IntPtr user, NativeMessage* message)
         {
-            // Nothing may be thrown into native code.
+            // No exception may pass into native code.
             Subscription self = null;
             try
             {
@@ -130,7 +133,8 @@ namespace Hyphos
             if (!Wire.Read(value_, bytes.Pointer, bytes.Length))
             {
                 throw new HyphosException(ErrorCode.Corrupt,
-                    "a message does not parse as " + value_.TypeName + "; check the sender's message definition", Channel);
+                    "a message does not parse as " + value_.TypeName +
+                    ". Check the message definition of the publisher", Channel);
             }
             if (alone_ != null) alone_(value_);
             else beside_(value_, message);

@@ -2,7 +2,7 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>How messages of a channel are written.</summary>
+    /// <summary>The encoding of the messages of a channel.</summary>
     public enum ChannelEncoding
     {
         Structure = 0,
@@ -12,7 +12,7 @@ namespace Hyphos
         Custom = 4
     }
 
-    /// <summary>Names what a channel carries. Both sides of a channel must agree on it.</summary>
+    /// <summary>The type of a channel. Both sides of a channel must use the same type.</summary>
     public struct ChannelType
     {
         public readonly string Name;
@@ -26,12 +26,13 @@ namespace Hyphos
             Size = size;
         }
 
-        /// <summary>Raw bytes, of which Hyphos knows nothing.</summary>
+        /// <summary>Raw bytes. Hyphos does not interpret them.</summary>
         public static ChannelType Bytes { get { return new ChannelType("bytes", ChannelEncoding.Bytes, 0); } }
         public static ChannelType Protobuf(string name) { return new ChannelType(name, ChannelEncoding.Protobuf, 0); }
-        /// <summary>A protobuf head with buffers beside it: images, clouds.</summary>
+        /// <summary>A protobuf head with attached buffers: images, clouds.</summary>
         public static ChannelType Attached(string head) { return new ChannelType(head, ChannelEncoding.Attached, 0); }
-        /// <summary>The bytes of a struct without references; its name is that of the C++ struct.</summary>
+        /// <summary>The bytes of a struct without references. The name is that of the C++
+        /// struct.</summary>
         public static ChannelType Structure(string name, int size) { return new ChannelType(name, ChannelEncoding.Structure, size); }
 
         internal NativeType Native(IntPtr name)
@@ -44,14 +45,15 @@ namespace Hyphos
         }
     }
 
-    /// <summary>Where the callbacks of a subscription or a service run.</summary>
+    /// <summary>The thread that runs the callbacks of a subscription or a service.</summary>
     public enum Mode
     {
-        /// <summary>In the thread that calls Node.Pump(): in Unity, its main thread.</summary>
+        /// <summary>The thread that calls Node.Pump(). In Unity, this is the main thread.</summary>
         Pump = 0,
-        /// <summary>On a thread of Hyphos, one at a time.</summary>
+        /// <summary>A thread of Hyphos, one callback at a time.</summary>
         Thread = 1,
-        /// <summary>In the thread that delivers: the shortest path. It must be short and must not block.</summary>
+        /// <summary>The delivering thread, for the lowest latency. The callback must be short and
+        /// must not block.</summary>
         Inline = 3
     }
 
@@ -59,7 +61,7 @@ namespace Hyphos
     public enum Overflow { Implied = 0, DropOldest = 1, DropNewest = 2, Block = 3 }
     public enum Priority { Normal = 0, Low = 1, High = 2 }
 
-    /// <summary>What a channel promises, where the plan does not name it.</summary>
+    /// <summary>The guarantees of a channel that the plan does not name.</summary>
     public sealed class Policy
     {
         public Reliability Reliability;
@@ -67,7 +69,7 @@ namespace Hyphos
         public Priority Priority;
         /// <summary>A late subscriber gets the last message at once.</summary>
         public bool Latched;
-        /// <summary>Messages that may wait in each queue.</summary>
+        /// <summary>The capacity of each queue in messages.</summary>
         public int Depth = 10;
         public long DeadlineMs;
         public long BlockTimeoutMs;
@@ -87,11 +89,12 @@ namespace Hyphos
         }
     }
 
-    /// <summary>What became of a message.</summary>
+    /// <summary>The outcome of a publish.</summary>
     public struct Published
     {
         public readonly ulong Sequence;
-        /// <summary>Queues that took it, and that did not; what was dropped is counted where it was.</summary>
+        /// <summary>The number of queues that accepted the message, and that dropped it. Each drop
+        /// is counted where it happened.</summary>
         public readonly int Taken, Dropped;
 
         internal Published(NativePublished native)

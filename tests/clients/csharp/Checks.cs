@@ -5,7 +5,7 @@ using System.Threading;
 using Hyphos;
 using Hyphos.Msgs;
 
-/// Each check is a function here; `checks` runs them all and says how each ended.
+/// Each check is a function of this class. Run() calls all of them and prints each result.
 internal static unsafe class Checks
 {
     private const int Many = 10000;
@@ -43,14 +43,14 @@ internal static unsafe class Checks
 
     private static void Expect(bool good, string what)
     {
-        if (!good) throw new Exception("not so: " + what);
+        if (!good) throw new Exception("failed: " + what);
     }
 
     private static T Throws<T>(Action action) where T : Exception
     {
         try { action(); }
         catch (T expected) { return expected; }
-        throw new Exception("no " + typeof(T).Name);
+        throw new Exception("did not throw " + typeof(T).Name);
     }
 
     private static void Until(Func<bool> ready)
@@ -63,7 +63,7 @@ internal static unsafe class Checks
         }
     }
 
-    /// Two nodes with a participant each: what they exchange goes through shared memory.
+    /// Two nodes, each with its own participant. Their messages go through shared memory.
     private sealed class Pair : IDisposable
     {
         public readonly Node From = Open("from", domain_);
@@ -75,12 +75,12 @@ internal static unsafe class Checks
         }
     }
 
-    /// What this thread has allocated while `work` ran.
+    /// The bytes that this thread allocates during `work`.
     private static long Allocated(Action work)
     {
         long sure = GC.GetAllocatedBytesForCurrentThread();
         kept_ = new byte[1000];
-        Expect(GC.GetAllocatedBytesForCurrentThread() - sure >= 1000, "the measure counts what is allocated");
+        Expect(GC.GetAllocatedBytesForCurrentThread() - sure >= 1000, "the counter sees an allocation");
         long before = GC.GetAllocatedBytesForCurrentThread();
         work();
         return GC.GetAllocatedBytesForCurrentThread() - before;
@@ -111,17 +111,17 @@ internal static unsafe class Checks
                     while (heard == before) pair.To.Pump(1000, 0);
                 }
             };
-            exchange(100);  // code is compiled when it runs first
+            exchange(100);  // The first run compiles the code.
             int collections = GC.CollectionCount(0);
             long allocated = Allocated(delegate { exchange(Many); });
             Expect(sum == Many + 100 && kept_ != null, "every message was read");
-            Expect(allocated == 0, allocated + " bytes in " + Many + " messages are none");
+            Expect(allocated == 0, "no allocation, but " + allocated + " bytes in " + Many + " messages");
             Expect(GC.CollectionCount(0) == collections, "the collector did not run");
             Console.WriteLine("   " + allocated + " bytes in " + Many + " messages");
         }
     }
 
-    private static void A_protobuf_message_with_arrays_texts_and_parts_allocates_nothing()
+    private static void A_protobuf_message_with_nested_parts_allocates_nothing()
     {
         using (Pair pair = new Pair())
         {
@@ -132,7 +132,7 @@ internal static unsafe class Checks
             {
                 ++heard;
                 last = scan.Ranges[scan.Ranges.Count - 1];
-                Expect(scan.Header.FrameId == "laser", "the text came");
+                Expect(scan.Header.FrameId == "laser", "the text arrived");
             });
             Until(delegate { return publisher.Listeners == 1; });
             LaserScan sent = new LaserScan();
@@ -147,17 +147,17 @@ internal static unsafe class Checks
                     publisher.Publish(sent);
                     int before = heard;
                     while (heard == before) pair.To.Pump(1000, 0);
-                    Expect(last == i, "the values came");
+                    Expect(last == i, "the values arrived");
                 }
             };
             exchange(100);
             long allocated = Allocated(delegate { exchange(Many); });
-            Expect(allocated == 0, allocated + " bytes in " + Many + " messages are none");
+            Expect(allocated == 0, "no allocation, but " + allocated + " bytes in " + Many + " messages");
             Console.WriteLine("   " + allocated + " bytes in " + Many + " messages");
         }
     }
 
-    private static void A_callback_runs_where_the_program_pumps()
+    private static void A_callback_runs_in_the_pumping_thread()
     {
         using (Node node = Open("one", domain_))
         {
@@ -169,12 +169,12 @@ internal static unsafe class Checks
             Until(delegate { return Volatile.Read(ref threaded) != 0; });
             Expect(pumped == 0, "nothing runs before Pump()");
             Expect(node.Pump() == 1, "one callback ran");
-            Expect(pumped == Thread.CurrentThread.ManagedThreadId && threaded != pumped, "each in its thread");
+            Expect(pumped == Thread.CurrentThread.ManagedThreadId && threaded != pumped, "each callback runs in its thread");
             Expect(node.Pump() == 0, "no callback waits");
         }
     }
 
-    private static void What_a_callback_throws_is_told_and_the_next_message_comes()
+    private static void An_exception_of_a_callback_is_reported()
     {
         using (Node node = Open("one", domain_))
         {
@@ -189,11 +189,11 @@ internal static unsafe class Checks
             publisher.Publish(new byte[1]);
             publisher.Publish(new byte[1]);
             node.Pump();
-            Expect(heard == 2 && told.Count == 1 && told[0] == "the first one", "both came, and one was told");
+            Expect(heard == 2 && told.Count == 1 && told[0] == "the first one", "both messages arrived, and one exception was reported");
         }
     }
 
-    private static void A_view_after_its_callback_throws_and_a_held_message_stays()
+    private static void A_stale_view_throws_and_a_held_message_stays_valid()
     {
         using (Node node = Open("one", domain_))
         {
@@ -212,7 +212,7 @@ internal static unsafe class Checks
             node.Pump();
             Throws<ObjectDisposedException>(delegate { stale.Payload.ToString(); });
             node.Dispose();
-            Expect(held.View.Payload[0] == 7, "what is held is the first message");
+            Expect(held.View.Payload[0] == 7, "the held message is the first");
             held.Dispose();
             Throws<ObjectDisposedException>(delegate { held.View.Payload.ToString(); });
         }
@@ -231,12 +231,13 @@ internal static unsafe class Checks
             Throws<InvalidOperationException>(delegate { publisher.Publish(copy); });
             Throws<ObjectDisposedException>(delegate { copy.Pointer[0] = 1; });
             copy.Dispose();
-            for (int i = 0; i < 20; ++i) publisher.Loan(10);  // more than it began with, all left to it
+            // More loans than initial slots. None is disposed of.
+            for (int i = 0; i < 20; ++i) publisher.Loan(10);
             Expect(publisher.Counter("sent") == 1, "one was sent");
         }
     }
 
-    private static void Arrays_go_out_and_come_in_whole()
+    private static void Arrays_are_published_and_received_whole()
     {
         using (Node node = Open("one", domain_))
         {
@@ -245,12 +246,12 @@ internal static unsafe class Checks
             node.Subscribe("c", ChannelType.Bytes, delegate(MessageView message) { message.Payload.CopyTo(got); });
             publisher.Publish((Array)new float[] { 1, 2, 3 });
             node.Pump();
-            Expect(got[0] == 1 && got[1] == 2 && got[2] == 3, "the numbers are those that were sent");
+            Expect(got[0] == 1 && got[1] == 2 && got[2] == 3, "the numbers are the published ones");
             Throws<ArgumentOutOfRangeException>(delegate { publisher.Publish(new byte[3], 2, 2); });
         }
     }
 
-    private static void Structs_have_the_size_that_the_channel_says()
+    private static void A_struct_must_have_the_size_of_its_type()
     {
         using (Node node = Open("one", domain_))
         {
@@ -262,7 +263,7 @@ internal static unsafe class Checks
             });
             publisher.Publish((IntPtr)(&value), 8);
             node.Pump();
-            Expect(got == 5, "it came");
+            Expect(got == 5, "the message arrived");
             HyphosException error = Throws<HyphosException>(delegate { publisher.Publish(new byte[3]); });
             Expect(error.Code == ErrorCode.InvalidConfig && error.What.Contains("8 bytes, not 3"), error.Message);
             error = Throws<HyphosException>(delegate { node.RawPublisher("n", ChannelType.Bytes); });
@@ -270,7 +271,7 @@ internal static unsafe class Checks
         }
     }
 
-    private static void A_service_answers_refuses_and_may_answer_later()
+    private static void A_service_replies_or_refuses_later()
     {
         using (Node node = Open("one", domain_))
         {
@@ -299,8 +300,8 @@ internal static unsafe class Checks
         }
     }
 
-    /// The library frees a question with its answer.
-    private static void A_question_is_answered_when_the_calls_that_look_at_it_have_returned()
+    /// The library frees a request with its reply.
+    private static void A_reply_waits_for_other_uses_of_its_request()
     {
         using (Node node = Open("one", domain_))
         {
@@ -320,21 +321,21 @@ internal static unsafe class Checks
             {
                 Request request = kept[i];
                 Action<Request> answer = answers[i];
-                Lease look = request.Use();  // as Canceled has it
+                Lease look = request.Use();  // as in Canceled
                 Thread answering = new Thread(delegate() { answer(request); });
                 answering.Start();
                 Until(delegate { return (answering.ThreadState & (ThreadState.WaitSleepJoin | ThreadState.Stopped)) != 0 && request.IsDisposed; });
-                Expect(answering.IsAlive, "the answer waits");
+                Expect(answering.IsAlive, "the reply waits");
                 Throws<InvalidOperationException>(delegate { request.Reply(new byte[1]); });
                 Throws<ObjectDisposedException>(delegate { request.Canceled.ToString(); });
                 look.Dispose();
                 while (ends == i) node.Pump(1000, 0);
-                Expect(answering.Join(20000), "the answer went out");
+                Expect(answering.Join(20000), "the reply was sent");
             }
         }
     }
 
-    private static void Closing_a_node_ends_what_came_from_it_and_calls_that_are_under_way()
+    private static void Closing_a_node_ends_its_endpoints_and_calls_in_flight()
     {
         Node node = Open("one", domain_);
         Subscription subscription = node.Subscribe("c", ChannelType.Bytes, delegate { });
@@ -344,20 +345,20 @@ internal static unsafe class Checks
             new byte[1], delegate(MessageView reply, HyphosException error) { if (error != null) ++answers; });
         node.Dispose();
         node.Dispose();
-        Expect(answers == 1, "the call was told");
-        Expect(subscription.IsDisposed && publisher.IsDisposed, "ends are ended");
+        Expect(answers == 1, "the call ended with an error");
+        Expect(subscription.IsDisposed && publisher.IsDisposed, "the endpoints are disposed of");
         Throws<ObjectDisposedException>(delegate { publisher.Publish(new byte[1]); });
-        Expect(node.Pump() == 0, "a pump that comes late does nothing");
+        Expect(node.Pump() == 0, "Pump() after Dispose() does nothing");
     }
 
-    private static void A_thread_that_pumps_is_woken_when_the_node_closes()
+    private static void Closing_a_node_wakes_a_pumping_thread()
     {
         Node node = Open("one", domain_);
         Thread pump = new Thread(delegate() { while (!node.IsDisposed) node.Pump(-1, 0); });
         pump.Start();
         Thread.Yield();
         node.Dispose();
-        Expect(pump.Join(20000), "it ended");
+        Expect(pump.Join(20000), "the thread ended");
     }
 
     private static void A_node_cannot_be_closed_in_a_callback()
@@ -370,7 +371,7 @@ internal static unsafe class Checks
             node.Subscribe("c", ChannelType.Bytes, delegate { node.Dispose(); });
             publisher.Publish(new byte[1]);
             node.Pump();
-            Expect(told is InvalidOperationException && !node.IsDisposed, "it says so and stays open");
+            Expect(told is InvalidOperationException && !node.IsDisposed, "the exception is reported and the node stays open");
         }
     }
 
@@ -387,10 +388,10 @@ internal static unsafe class Checks
             node.DeclareParameter("count", 3L);
             ulong version = node.ParametersVersion;
             node.SetParameter("speed", 1.5);
-            Expect(node.RealParameter("speed") == 1.5 && node.ParametersVersion > version, "it was set");
-            Expect(node.TextParameter("frame") == "odom" && node.BoolParameter("on") && node.IntParameter("count") == 3, "all are there");
+            Expect(node.RealParameter("speed") == 1.5 && node.ParametersVersion > version, "the parameter was set");
+            Expect(node.TextParameter("frame") == "odom" && node.BoolParameter("on") && node.IntParameter("count") == 3, "all parameters exist");
             Throws<HyphosException>(delegate { node.SetParameter("speed", 2.5); });
-            Expect(Throws<HyphosException>(delegate { node.IntParameter("speed"); }).Code == ErrorCode.TypeMismatch, "the type counts");
+            Expect(Throws<HyphosException>(delegate { node.IntParameter("speed"); }).Code == ErrorCode.TypeMismatch, "the type is checked");
         }
     }
 }

@@ -4,7 +4,7 @@ using System.Reflection;
 using System.Runtime.InteropServices;
 using Hyphos;
 
-/// Reads lines `TYPE BASE64`, and writes what each message is after it was read and written in C#.
+/// Reads lines `TYPE BASE64`. Decodes and encodes each message in C#, and writes the result.
 internal static unsafe class Conversions
 {
     private static readonly Dictionary<string, IMessage> known_ = new Dictionary<string, IMessage>();
@@ -24,15 +24,16 @@ internal static unsafe class Conversions
         for (string line; (line = Console.ReadLine()) != null;)
         {
             int space = line.IndexOf(' ');
-            IMessage message = known_[line.Substring(0, space)];  // the same object for all of its type
+            // One object for all messages of a type.
+            IMessage message = known_[line.Substring(0, space)];
             byte[] bytes = Convert.FromBase64String(line.Substring(space + 1));
             Console.WriteLine(Wire.FromArray(message, bytes) ? Convert.ToBase64String(Wire.ToArray(message)) : "corrupt");
         }
         return 0;
     }
 
-    /// The same lines, each message cut and changed at random places, at the end of memory behind which
-    /// there is none: a reader that goes too far ends the program.
+    /// Reads the same lines. Cuts and changes each message at random places, and puts it directly
+    /// before an inaccessible page. A read beyond the end crashes the program.
     public static int Damage()
     {
         const int Room = 1 << 20;

@@ -1,4 +1,4 @@
-// What tests/python/csharp_test.py runs in mono: `csharp_test.exe WHAT [DOMAIN]`.
+// The program that tests/python/csharp_test.py runs in mono: `csharp_test.exe COMMAND [DOMAIN]`.
 using System;
 using System.Collections.Generic;
 using System.Reflection;
@@ -23,7 +23,7 @@ internal static class Program
     }
 }
 
-/// A robot that Python talks to: it inverts images, answers a service, and ends with a message on `end`.
+/// A robot for the Python test. It inverts images and serves a service. A message on `end` ends it.
 internal static unsafe class Robot
 {
     public static int Run(string domain)
@@ -41,7 +41,7 @@ internal static unsafe class Robot
         node.Subscribe<Hyphos.Msgs.String>("end", delegate { ended = true; });
         node.Serve<Vector3, Float64>("length", delegate(Vector3 v)
         {
-            if (v.X < 0) throw new HyphosException(ErrorCode.OutOfRange, "x is negative; 0 or more would be right");
+            if (v.X < 0) throw new HyphosException(ErrorCode.OutOfRange, "x is negative, but must be 0 or more");
             Float64 answer = new Float64();
             answer.Data = Math.Sqrt(v.X * v.X + v.Y * v.Y + v.Z * v.Z);
             return answer;
@@ -64,7 +64,7 @@ internal static unsafe class Robot
         return 0;
     }
 
-    /// Leaves with callbacks under way and nothing disposed of.
+    /// Exits while callbacks run, without disposing of anything.
     public static int Leave(string domain)
     {
         Node node = Checks.Open("leaver", domain);
@@ -85,8 +85,8 @@ internal static unsafe class Robot
         return 0;
     }
 
-    /// Scripts are loaded, and loaded anew, as Unity does it: in a domain of their own, which is unloaded while
-    /// messages come.
+    /// Loads and reloads scripts as Unity does: in an AppDomain of their own, which is unloaded
+    /// while messages arrive.
     public static int Reload(string domain)
     {
         Node node = Checks.Open("stays", domain);
@@ -106,7 +106,7 @@ internal static unsafe class Robot
             int heard = scripts.ExecuteAssembly(self, new string[] { "loaded", domain });
             if (publisher.Listeners != 1) return 4;
             AppDomain.Unload(scripts);
-            // A thread of Hyphos hears of it, and may stand still for a while.
+            // A thread of Hyphos notices the unload, and may be delayed.
             long limit = Node.MonotonicNs + 20000000000;
             while (publisher.Listeners != 0 && Node.MonotonicNs < limit) System.Threading.Thread.Yield();
             if (heard < 100 || publisher.Listeners != 0) return 3;
@@ -118,7 +118,7 @@ internal static unsafe class Robot
         return 0;
     }
 
-    /// What the scripts do: they hear where they pump and in threads of Hyphos, and dispose of nothing.
+    /// The scripts: callbacks in all three modes, and nothing is disposed of.
     public static int Loaded(string domain)
     {
         Node node = Checks.Open("scripts", domain);

@@ -1,5 +1,5 @@
-// A string that is read before all of its text is there: in whatever pieces the text comes, what is
-// read, or refused and why, is what is made of it as a whole.
+// ArrivingText decodes a base64 string before all of its text has arrived. For every split into
+// pieces, the result or error must equal that of decoding the whole text.
 
 #include "gateway/convert/arriving_text.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kLong = 16;
 
-/// In pieces of `piece` characters.
+/// Feeds `text` in pieces of `piece` characters.
 std::optional<DecodedText> read_early(std::string_view text, std::size_t piece,
                                       std::vector<std::size_t>* lent = nullptr) {
   ArrivingText arriving(kLong);
@@ -51,8 +51,8 @@ std::string with_bytes(std::string_view text) {
   return R"({"text":"h\"i","bytes":")" + std::string(text) + R"(","fixed":[1,2,3]})";
 }
 
-TEST(ArrivingText, IsReadWhateverItsLengthAndPieces) {
-  std::mt19937 random(1);  // NOLINT: the same every time
+TEST(ArrivingText, every_length_and_every_split_is_decoded) {
+  std::mt19937 random(1);  // fixed seed
   for (std::size_t size = 60; size <= 70; ++size) {
     const std::string bytes = random_bytes(random, size);
     const std::string padded = base64_of(bytes);
@@ -72,7 +72,7 @@ TEST(ArrivingText, IsReadWhateverItsLengthAndPieces) {
   }
 }
 
-TEST(ArrivingText, WithAnyCharacterAtAnyPlaceChangesNothing) {
+TEST(ArrivingText, any_character_gives_the_result_of_the_whole_text) {
   const std::string good(70, 'Q');
   for (std::size_t at = 0; at < good.size(); ++at) {
     for (int character = 0; character < 256; ++character) {
@@ -83,7 +83,7 @@ TEST(ArrivingText, WithAnyCharacterAtAnyPlaceChangesNothing) {
   }
 }
 
-TEST(ArrivingText, AnywhereChangesNothing) {
+TEST(ArrivingText, any_position_gives_the_result_of_the_whole_text) {
   const std::string quoted = '"' + base64_of(std::string(60, '\xfb')) + '"';
   for (const std::string& json : std::vector<std::string>{
            R"({"text":)" + quoted + "}",
@@ -102,16 +102,16 @@ TEST(ArrivingText, AnywhereChangesNothing) {
   }
 }
 
-TEST(ArrivingText, GivesUpWhereItIsNotWorthIt) {
+TEST(ArrivingText, it_gives_up_where_it_would_not_help) {
   const std::string image = base64_of(std::string(60, '\xfb'));
   EXPECT_TRUE(read_early(with_bytes(image), 8));
-  EXPECT_FALSE(read_early(with_bytes(image), 500)) << "it came at once";
-  EXPECT_FALSE(read_early('"' + image + '"', 8)) << "no object";
+  EXPECT_FALSE(read_early(with_bytes(image), 500)) << "the text arrived in one piece";
+  EXPECT_FALSE(read_early('"' + image + '"', 8)) << "not an object";
   EXPECT_FALSE(read_early("\xa1" + with_bytes(image), 8)) << "CBOR";
   EXPECT_FALSE(read_early(with_bytes("The quick brown fox " + image), 8)) << "prose";
-  EXPECT_FALSE(read_early(R"({"bytes":")" + image, 8)) << "no end";
+  EXPECT_FALSE(read_early(R"({"bytes":")" + image, 8)) << "the string does not end";
   EXPECT_FALSE(read_early(with_bytes(image + "\",\"b\":\"" + image + image + image), 8))
-      << "memory for the rest would be held for little";
+      << "too much memory for a short string";
   std::string many = "{";
   for (std::size_t i = 0; i < ArrivingText::kMostStrings; ++i) many += R"("a":1,)";
   EXPECT_FALSE(read_early(many + R"("bytes":")" + image + "\"}", 8)) << "many strings";
@@ -124,7 +124,7 @@ TEST(ArrivingText, GivesUpWhereItIsNotWorthIt) {
   EXPECT_FALSE(arriving.take()) << "no memory";
 }
 
-TEST(ArrivingText, EachIsAnotherOne) {
+TEST(ArrivingText, it_can_be_used_for_one_text_after_another) {
   ArrivingText arriving(kLong);
   const std::string cut = R"({"bytes":")" + base64_of(std::string(60, 'a'));
   const std::string json = with_bytes(base64_of(std::string(60, 'b')));

@@ -1,5 +1,5 @@
-// Long texts go through wide instructions where the processor has them, the ends of them and short
-// ones through tables: every size here is checked against RFC 4648, read bit by bit.
+// Long texts use wide instructions if the processor has them. Their remainders and short texts use
+// tables. These tests check every size against a bitwise implementation of RFC 4648.
 
 #include "gateway/convert/base64.hpp"
 
@@ -28,8 +28,8 @@ std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t size) {
   return bytes;
 }
 
-TEST(Base64, WritesInPiecesAndReadsBack) {
-  std::mt19937 random(1);  // NOLINT: the same every time
+TEST(Base64, text_written_in_pieces_is_read_back) {
+  std::mt19937 random(1);  // fixed seed
   for (std::size_t size = 0; size < 300; ++size) {
     const std::vector<std::byte> bytes = some_bytes(random, size);
     std::string text = "before";
@@ -45,20 +45,20 @@ TEST(Base64, WritesInPiecesAndReadsBack) {
     ASSERT_EQ(base64_size(text), size);
     std::vector<std::byte> back(size + 1, std::byte{0xa5});
     ASSERT_TRUE(decode_base64(text, back.data()));
-    EXPECT_EQ(back.back(), std::byte{0xa5}) << "written behind the end";
+    EXPECT_EQ(back.back(), std::byte{0xa5}) << "a write beyond the end";
     back.pop_back();
     EXPECT_EQ(back, bytes);
   }
 }
 
-TEST(Base64, RefusesWhatIsNone) {
+TEST(Base64, texts_that_are_not_base64_are_refused) {
   std::byte out[8];
   EXPECT_FALSE(decode_base64("ab c", out));
   EXPECT_FALSE(decode_base64("abcde", out));
-  EXPECT_TRUE(decode_base64("YWI", out));  // padding may be missing
+  EXPECT_TRUE(decode_base64("YWI", out));  // Padding is optional.
 }
 
-TEST(Base64, RefusesEveryOtherCharacterAtEveryPlace) {
+TEST(Base64, every_other_character_is_refused_at_every_position) {
   const std::string good(70, 'Q');
   std::vector<std::byte> out(base64_size(good));
   for (std::size_t at = 0; at < good.size(); ++at) {
@@ -72,8 +72,8 @@ TEST(Base64, RefusesEveryOtherCharacterAtEveryPlace) {
   }
 }
 
-TEST(Base64, RefusesWhatIsNoneInTextsOfEveryLength) {
-  std::mt19937 random(2);  // NOLINT: the same every time
+TEST(Base64, wrong_characters_are_refused_at_every_length) {
+  std::mt19937 random(2);  // fixed seed
   std::vector<std::byte> out(200);
   for (std::size_t size = 1; size <= 200; ++size) {
     std::string good(size, 'A');

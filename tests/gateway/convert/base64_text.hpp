@@ -7,7 +7,7 @@
 
 namespace hyphos::gateway {
 
-/// A bit at a time, as RFC 4648 says it, with padding.
+/// Encodes bit by bit, as RFC 4648 defines it, with padding.
 inline std::string base64_of(std::string_view bytes) {
   constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -12,7 +12,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// True if `part` lies in `text`; else a failure that shows both.
+/// Succeeds if `text` contains `part`. A failure shows both.
 testing::AssertionResult has(std::string_view text, std::string_view part) {
   if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no '" << part << "' in '" << text << "'";
@@ -40,7 +40,7 @@ std::string words(std::initializer_list<int> bytes) {
   return made;
 }
 
-// What a message is on ROS 1's wire, by hand.
+// The ROS 1 wire format of the message, written by hand.
 std::string golden_ros1() {
   return words({1}) + words({0xfe}) + words({1, 2, 3, 4, 5, 6, 7, 0x88}) +
          words({0, 0, 0, 0, 0, 0, 0xf8, 0x3f}) + words({2, 0, 0, 0}) + "hi" +
@@ -57,7 +57,7 @@ constexpr std::string_view kGoldenJson =
     R"("matrix":[0,0],"numbers":[-1,4],"texts":["","a"],"inner":{"x":5},"parts":[{"x":6}],)"
     R"("nothing":[{},{},{}]})";
 
-TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
+TEST(Convert, large_attached_bytes_are_not_copied) {
   google::protobuf::FileDescriptorProto file;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "name: 'blob.proto' syntax: 'proto3' package: 'blob' dependency: 'hyphos/ros/options.proto' "
@@ -114,12 +114,12 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
     halves.buffers.push_back(message.buffers[0].slice(0, size / 2));
     halves.buffers.push_back(message.buffers[0].slice(size / 2, size - size / 2));
     const EncodedMessage copied = converter.write(Form::cbor, halves).or_throw();
-    EXPECT_TRUE(copied.array.empty()) << "of several nothing stays where it is";
+    EXPECT_TRUE(copied.array.empty()) << "several buffers are copied";
     EXPECT_EQ(cbor.joined().text(), copied.joined().text());
   }
 }
 
-TEST(Convert, Ros1AndJsonAreTheSameMessage) {
+TEST(Convert, ros1_and_json_give_the_same_message) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   const RawMessage message = read(all, Form::ros1, golden_ros1());
@@ -129,7 +129,7 @@ TEST(Convert, Ros1AndJsonAreTheSameMessage) {
   EXPECT_EQ(write(all, Form::ros1, again), golden_ros1());
 }
 
-TEST(Convert, NumbersThatJavaScriptWritesWithoutAnExponentAreRead) {
+TEST(Convert, large_javascript_numbers_without_exponent_are_read) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   const auto real = [&](const std::string& number) {
@@ -150,10 +150,10 @@ TEST(Convert, NumbersThatJavaScriptWritesWithoutAnExponentAreRead) {
   const std::string_view whole = R"({"wide":18446744073709551616})";
   const auto refused =
       all.read(Form::json, std::as_bytes(std::span(whole)), &WritableBuffer::on_heap, 0);
-  EXPECT_FALSE(refused.ok()) << "a whole number of 64 bits does not hold it";
+  EXPECT_FALSE(refused.ok()) << "the number does not fit in 64 bits";
 }
 
-TEST(Convert, CdrAlignsFromTheEndOfItsHead) {
+TEST(Convert, cdr_is_aligned_relative_to_the_end_of_its_header) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/msg/All");
   const RawMessage message =
@@ -161,15 +161,15 @@ TEST(Convert, CdrAlignsFromTheEndOfItsHead) {
   const std::string wire = write(all, Form::cdr, message);
   EXPECT_EQ(wire.substr(0, 4), words({0, 1, 0, 0}));
   EXPECT_EQ(wire.substr(4, 16), words({1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
-  // Three UTF-16 units in four bytes each.
+  // Three UTF-16 units of four bytes each.
   EXPECT_TRUE(has(wire, words({3, 0, 0, 0, 0xe4, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0, 0xde, 0, 0})));
   EXPECT_EQ(write(all, Form::json, read(all, Form::cdr, wire)), write(all, Form::json, message));
 }
 
-TEST(Convert, AMessageThatCameInPiecesIsMergedAsProtobufDoes) {
+TEST(Convert, repeated_fields_are_merged_as_in_protobuf) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
-  // inner (13) twice: the later x counts; text twice: the last one; numbers (11) unpacked.
+  // inner (13) twice, the later x wins. text twice, the last one wins. numbers (11) unpacked.
   const std::string pieces = words({0x6a, 2, 8, 1, 0x6a, 2, 8, 3}) +
                              words({0x2a, 1, 'a', 0x2a, 1, 'b'}) + words({0x58, 5, 0x58, 6}) +
                              words({0xa0, 6, 1});  // an unknown field
@@ -180,7 +180,7 @@ TEST(Convert, AMessageThatCameInPiecesIsMergedAsProtobufDoes) {
   EXPECT_TRUE(has(json, R"("numbers":[5,6])"));
 }
 
-TEST(Convert, TextsThatAreNoUtf8AreMended) {
+TEST(Convert, invalid_utf8_is_replaced) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   std::string wire = golden_ros1();
@@ -189,25 +189,25 @@ TEST(Convert, TextsThatAreNoUtf8AreMended) {
   EXPECT_TRUE(has(write(all, Form::json, message), "\"text\":\"h\xef\xbf\xbd\""));
 }
 
-TEST(Convert, WhatRosCannotHoldIsRefusedWithItsField) {
+TEST(Convert, a_value_that_ros_cannot_hold_is_refused_with_its_field) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   const RawMessage large{Buffer::copy_of(words({0x10, 0x80, 1})), {}};  // small: 128
   const auto written = all.write(Form::ros1, large);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, Code::corrupt);
-  EXPECT_TRUE(has(written.error().message, "'small' is 128, which 8 bits do not hold"));
+  EXPECT_TRUE(has(written.error().message, "'small' is 128, which does not fit in 8 bits"));
   const RawMessage early{
       Buffer::copy_of(words({0x30, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})),
       {}};  // stamp: -1 ns
   EXPECT_TRUE(has(all.write(Form::ros1, early).error().message, "'stamp' is -1 ns"));
   EXPECT_TRUE(converter(*types, "made/msg/All").write(Form::cdr, early));
   const RawMessage three{Buffer::copy_of(words({0x42, 2, 1, 2})), {}};
-  EXPECT_TRUE(
-      has(all.write(Form::ros1, three).error().message, "'fixed' has 2 elements, ROS has 3"));
+  EXPECT_TRUE(has(all.write(Form::ros1, three).error().message,
+                  "'fixed' has 2 elements, but ROS requires 3"));
 }
 
-TEST(Convert, AFieldThatIsNamedTwiceInJsonIsRefused) {
+TEST(Convert, a_duplicate_json_field_is_refused) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   for (const std::string_view twice :
@@ -221,7 +221,7 @@ TEST(Convert, AFieldThatIsNamedTwiceInJsonIsRefused) {
                        &WritableBuffer::on_heap, 0));
 }
 
-TEST(Convert, TheTextOfATypeOfRos2IsMadeOfItsDescriptor) {
+TEST(Convert, the_text_of_a_ros2_type_is_built_from_its_descriptor) {
   const std::string text = sample_types()->message("made/msg/All").or_throw().text;
   const std::string own = text.substr(0, text.find("===="));
   EXPECT_EQ(own,
@@ -233,7 +233,7 @@ TEST(Convert, TheTextOfATypeOfRos2IsMadeOfItsDescriptor) {
   EXPECT_TRUE(has(text, "\nMSG: made/msg/Part\nint64 x\n"));
 }
 
-TEST(Convert, MessagesThatClaimMoreThanTheyHaveAreRefused) {
+TEST(Convert, messages_that_claim_more_than_they_have_are_refused) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
   const std::string whole = golden_ros1();
@@ -247,10 +247,10 @@ TEST(Convert, MessagesThatClaimMoreThanTheyHaveAreRefused) {
   EXPECT_TRUE(has(read.error().message, "'nothing' claims 4294967295 elements"));
   EXPECT_TRUE(
       has(all.read(Form::ros1, bytes_of(whole + "x"), &WritableBuffer::on_heap, 0).error().message,
-          "1 bytes are left over"));
+          "1 bytes follow after the last field"));
 }
 
-TEST(Utf, KnowsWhatIsUtf8) {
+TEST(Utf, utf8_is_recognised) {
   EXPECT_TRUE(is_utf8("plain, and longer than eight"));
   EXPECT_TRUE(is_utf8("ä€😀"));
   for (const char* bad : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {

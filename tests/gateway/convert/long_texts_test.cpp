@@ -1,5 +1,5 @@
-// Strings of JSON that are read past the parser: whatever stands in them and around them, what is
-// read, or refused and why, is what the parser alone makes of the text.
+// LongTexts reads long JSON strings without the parser. For any content and context, the result or
+// error must equal that of the parser alone.
 
 #include "gateway/convert/long_texts.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr LongTexts::Bounds kNone{SIZE_MAX, 16};
 constexpr LongTexts::Bounds kAll{0, 16};
-/// What of made/All was read: all of its bytes in protobuf, or the error.
+/// The outcome of reading made/All: all its bytes in protobuf, or the error.
 std::string outcome(std::string_view json, const LongTexts::Bounds& bounds) {
   static const auto types = sample_types();
   static const Shape& shape = (*types->default_codec("made/All").or_throw()).converter.shape();
@@ -30,7 +30,7 @@ std::string with_bytes(std::string_view text) {
   return R"({"text":"hi","bytes":")" + std::string(text) + R"(","fixed":[1,2,3]})";
 }
 
-TEST(LongTexts, EndWhereTheirQuoteIsNotEscaped) {
+TEST(LongTexts, a_string_ends_at_the_first_unescaped_quote) {
   EXPECT_EQ(end_of_string(R"("ab" )", 0), 4);
   EXPECT_EQ(end_of_string(R"( "a\"b", "c")", 1), 7);
   EXPECT_EQ(end_of_string(R"("\\\\" ")", 0), 6);
@@ -39,7 +39,7 @@ TEST(LongTexts, EndWhereTheirQuoteIsNotEscaped) {
   EXPECT_EQ(end_of_string(R"(")", 0), 1);
 }
 
-TEST(LongTexts, AreTakenOutEachWithItsStandIn) {
+TEST(LongTexts, each_long_string_is_replaced_by_a_placeholder) {
   const std::string first(16, 'A');
   const std::string second(99, 'B');
   const std::string json = R"({"x":")" + first + R"(", "y\"" : [")" + second + R"("],"z":"short"})";
@@ -56,7 +56,7 @@ TEST(LongTexts, AreTakenOutEachWithItsStandIn) {
   EXPECT_FALSE(apart->all_read());
 }
 
-TEST(LongTexts, StayWhereTakingThemOutIsNotWorthIt) {
+TEST(LongTexts, strings_stay_where_removal_does_not_pay) {
   const std::string image(5000, 'A');
   const LongTexts::Bounds usual;
   EXPECT_FALSE(LongTexts::taken_out(with_bytes(image), usual)) << "a short text";
@@ -64,15 +64,15 @@ TEST(LongTexts, StayWhereTakingThemOutIsNotWorthIt) {
   const std::string prose(5000, ' ');
   EXPECT_FALSE(
       LongTexts::taken_out(with_bytes(image + image + image + image) + with_bytes(prose), usual))
-      << "one that is no base64";
+      << "a string that is not base64";
   std::string many = "[";
   for (int i = 0; i < 5000; ++i) many += R"("a",)";
   EXPECT_FALSE(LongTexts::taken_out(many + with_bytes(image), usual)) << "many strings";
-  EXPECT_FALSE(LongTexts::taken_out(R"({"a":")" + image, kAll)) << "one without an end";
+  EXPECT_FALSE(LongTexts::taken_out(R"({"a":")" + image, kAll)) << "a string without an end";
 }
 
-TEST(LongTexts, OfEveryLengthAreReadAsTheyAre) {
-  std::mt19937 random(1);  // NOLINT: the same every time
+TEST(LongTexts, strings_of_every_length_are_read) {
+  std::mt19937 random(1);  // fixed seed
   for (std::size_t size = 0; size <= 200; ++size) {
     const std::string bytes = random_bytes(random, size);
     std::string text = base64_of(bytes);
@@ -85,7 +85,7 @@ TEST(LongTexts, OfEveryLengthAreReadAsTheyAre) {
   }
 }
 
-TEST(LongTexts, WithAnyCharacterAtAnyPlaceAreReadOrRefusedAsByTheParser) {
+TEST(LongTexts, any_character_gives_the_result_of_the_parser) {
   const std::string good(70, 'Q');
   for (std::size_t at = 0; at < good.size(); ++at) {
     for (int character = 0; character < 256; ++character) {
@@ -97,10 +97,10 @@ TEST(LongTexts, WithAnyCharacterAtAnyPlaceAreReadOrRefusedAsByTheParser) {
   }
 }
 
-TEST(LongTexts, AnywhereAreReadOrRefusedAsByTheParser) {
+TEST(LongTexts, any_position_gives_the_result_of_the_parser) {
   const std::string image = base64_of(std::string(60, '\xfb'));
   ASSERT_NE(image.find('/'), std::string::npos);
-  std::string slashes = image;  // as PHP writes them
+  std::string slashes = image;  // PHP writes slashes like this.
   for (std::size_t at = 0; (at = slashes.find('/', at)) != std::string::npos; at += 2) {
     slashes.insert(at, "\\");
   }
@@ -139,7 +139,7 @@ TEST(LongTexts, AnywhereAreReadOrRefusedAsByTheParser) {
   }
 }
 
-/// A message whose `data` the channel has as attached buffers.
+/// A message with the field `data`, which the channel carries as attached buffers.
 struct Blob {
   Blob() {
     google::protobuf::FileDescriptorProto file;
@@ -163,8 +163,8 @@ struct Blob {
   const Shape* shape = nullptr;
 };
 
-TEST(LongTexts, BecomeAttachedBytes) {
-  std::mt19937 random(2);  // NOLINT: the same every time
+TEST(LongTexts, long_strings_become_attached_bytes) {
+  std::mt19937 random(2);  // fixed seed
   const Blob blob;
   ASSERT_NE(blob.shape, nullptr);
   const std::string bytes = random_bytes(random, 50'000);
@@ -178,20 +178,20 @@ TEST(LongTexts, BecomeAttachedBytes) {
   ASSERT_TRUE(made) << made.error().to_string();
   ASSERT_EQ(made->buffers.size(), 1);
   EXPECT_EQ(made->buffers[0].text(), bytes);
-  EXPECT_EQ(lent, (std::vector<std::size_t>{0, bytes.size()})) << "memory is taken once";
+  EXPECT_EQ(lent, (std::vector<std::size_t>{0, bytes.size()})) << "memory is lent once";
   const DecodedText known{std::string_view(json).substr(9, json.size() - 11),
                           Buffer::copy_of(std::string_view("read before"))};
   lent.clear();
   const auto early = read_json(*blob.shape, true, json, lend, 0, {}, &known);
   ASSERT_TRUE(early) << early.error().to_string();
   ASSERT_EQ(early->buffers.size(), 1);
-  EXPECT_EQ(early->buffers[0].data(), known.bytes.data()) << "as they lie";
+  EXPECT_EQ(early->buffers[0].data(), known.bytes.data()) << "without a copy";
   EXPECT_EQ(lent, std::vector<std::size_t>{0});
   std::string bad = json;
   bad[40'000] = '-';
   const auto refused = read_json(*blob.shape, true, bad, lend, 0);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "'data' is no base64");
+  EXPECT_EQ(refused.error().message, "'data' is not base64");
 }
 
 }  // namespace

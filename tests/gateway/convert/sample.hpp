@@ -11,14 +11,14 @@
 
 namespace hyphos::gateway {
 
-/// One type with every kind of field, in both flavours: `made/All` and `made/msg/All`; one that has
-/// nothing but a list, `made/Many`; a service `made/Add` and an action `made/Count`.
+/// The sample types. `made/All` and `made/msg/All` have every kind of field, for ROS 1 and ROS 2.
+/// `made/Many` has only a list. There are also a service `made/Add` and an action `made/Count`.
 inline std::shared_ptr<Types> sample_types() {
   google::protobuf::FileDescriptorSet set;
   for (const bool ros2 : {false, true}) {
     const std::string package = ros2 ? "ros2.made.msg" : "ros1.made.msg";
     const std::string prefix = ros2 ? "made/msg/" : "made/";
-    // name, number, protobuf's type, how often, and ROS's type and count
+    // Name, protobuf type, repetition, and the ROS type and count.
     std::string fields;
     int number = 0;
     const auto add = [&](const std::string& name, const std::string& type, bool repeated,
@@ -49,7 +49,7 @@ inline std::shared_ptr<Types> sample_types() {
       add("signs", "type: TYPE_STRING", false, "type: WSTRING");
     }
     const auto text = [&](const std::string& definition) {
-      return ros2 ? "" : " text: '" + definition + "'";  // ROS 2 has none
+      return ros2 ? "" : " text: '" + definition + "'";  // ROS 2 types have no text.
     };
     std::string action;
     for (const std::string part : {"Goal", "Feedback", "Result"}) {

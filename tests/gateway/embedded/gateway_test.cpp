@@ -1,4 +1,4 @@
-// A gateway in a program of its own: hyphos/gateway.hpp.
+// A gateway inside a user program: hyphos/gateway.hpp.
 
 #include "hyphos/gateway.hpp"
 
@@ -17,7 +17,7 @@
 namespace hyphos {
 namespace {
 
-/// Whether somebody listens there.
+/// True if a server listens on the port.
 bool answers(std::uint16_t port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in to{};
@@ -32,7 +32,7 @@ bool answers(std::uint16_t port) {
 class EmbeddedGateway : public testing::Test {
  protected:
   EmbeddedGateway() {
-    // No types besides the standard ones, written by the `hyphos` of this test.
+    // No types besides the standard ones. The `hyphos` of this test writes them.
     std::filesystem::create_directories(folder_);
     std::ofstream(types_).flush();
   }
@@ -46,7 +46,7 @@ class EmbeddedGateway : public testing::Test {
     options.domain = "embedded" + std::to_string(::getpid());
     return options;
   }
-  /// What answers in the place of `hyphos msg descriptors`.
+  /// Replaces `hyphos msg descriptors` by a script.
   void let_hyphos_be(const std::string& script) {
     const auto file = folder_ / "python";
     std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
@@ -65,7 +65,7 @@ class EmbeddedGateway : public testing::Test {
   Runtime runtime_ = Runtime::open(alone()).or_throw();
 };
 
-TEST_F(EmbeddedGateway, ListensUntilItIsClosed) {
+TEST_F(EmbeddedGateway, the_gateway_listens_until_it_is_closed) {
   auto gateway = Gateway::open(runtime_.node("gateway").or_throw(),
                                {"ros_tcp", "-p", "0", "--types", types_.string()})
                      .or_throw();
@@ -87,7 +87,7 @@ TEST_F(EmbeddedGateway, ListensUntilItIsClosed) {
   EXPECT_FALSE(answers(port));
 }
 
-TEST_F(EmbeddedGateway, AsksTheProgramForTypes) {
+TEST_F(EmbeddedGateway, types_come_from_the_hyphos_program) {
   let_hyphos_be("echo \"$@\" > " + (folder_ / "asked").string());
   const auto gateway = Gateway::open(
       runtime_.node("gateway").or_throw(),
@@ -98,7 +98,7 @@ TEST_F(EmbeddedGateway, AsksTheProgramForTypes) {
   EXPECT_EQ(asked, "-m hyphos msg descriptors --ros my_msgs --proto-path proto");
 }
 
-TEST_F(EmbeddedGateway, SaysWhyThereAreNoTypes) {
+TEST_F(EmbeddedGateway, the_error_tells_why_there_are_no_types) {
   let_hyphos_be("exit 3");
   EXPECT_EQ(error_of({"ros_tcp"}).code, Code::invalid_config);
   let_hyphos_be("echo garbage");
@@ -109,14 +109,16 @@ TEST_F(EmbeddedGateway, SaysWhyThereAreNoTypes) {
   EXPECT_NE(error.message.find("--types FILE"), std::string::npos) << error.message;
 }
 
-TEST_F(EmbeddedGateway, RefusesWordsThatItDoesNotKnow) {
+TEST_F(EmbeddedGateway, unknown_arguments_are_refused) {
   EXPECT_EQ(error_of({}).code, Code::invalid_config);
   const Error error = error_of({"ros3"});
-  EXPECT_NE(error.message.find(';'), std::string::npos);
-  EXPECT_EQ(error.message.find("; there are ros1, rosbridge, ros_tcp"), error.message.find(';'));
+  EXPECT_NE(error.message.find(". "), std::string::npos);
+  EXPECT_EQ(error.message.find(". Choose one of: ros1, rosbridge, ros_tcp"),
+            error.message.find(". "));
   EXPECT_EQ(error_of({"ros_tcp", "--port", "many"}).code, Code::invalid_config);
   EXPECT_EQ(error_of({"ros_tcp", "--port"}).message, "--port needs a value");
-  EXPECT_EQ(error_of({"ros_tcp", "--blue"}).message, "'--blue' is no option");
+  EXPECT_EQ(error_of({"ros_tcp", "--blue"}).message,
+            "'--blue' is an unknown option. See hyphos gateway --help");
 }
 
 }  // namespace

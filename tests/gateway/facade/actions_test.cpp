@@ -14,7 +14,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// What the door tells of the actions of a graph.
+/// The view of the graph facade on the actions of a graph.
 class ActionsTest : public testing::Test {
  protected:
   static RuntimeOptions in(const std::string& domain) {
@@ -42,7 +42,7 @@ class ActionsTest : public testing::Test {
   HyphosGraph facade_{robot_.runtime().node("gateway").or_throw(), types_, {}};
 };
 
-TEST_F(ActionsTest, ThereAreThoseOfNodesAndOfClients) {
+TEST_F(ActionsTest, actions_of_nodes_and_of_clients_are_listed) {
   EXPECT_TRUE(facade_.actions().empty());
   const auto dock = robot_.action<msgs::LaserScan, msgs::LaserScan, msgs::LaserScan>(
       "arm/dock", {}, [](const auto& goal) { return *goal; });
@@ -56,9 +56,9 @@ TEST_F(ActionsTest, ThereAreThoseOfNodesAndOfClients) {
     EXPECT_EQ(count->node, "/gateway");
     const auto docking = find(*facade, "/arm/dock");
     ASSERT_TRUE(docking);
-    EXPECT_EQ(docking->type, "") << "no action of ROS is made of these";
+    EXPECT_EQ(docking->type, "") << "these types form no ROS action";
     EXPECT_EQ(docking->node, "/robot");
-    EXPECT_TRUE(facade->services().empty()) << "an action is no service";
+    EXPECT_TRUE(facade->services().empty()) << "an action is not a service";
   }
   server.reset();
   EXPECT_FALSE(find(facade_, "/count"));
@@ -66,7 +66,7 @@ TEST_F(ActionsTest, ThereAreThoseOfNodesAndOfClients) {
   EXPECT_TRUE(facade_.actions().empty());
 }
 
-TEST_F(ActionsTest, RulesSayWhoMayUseThem) {
+TEST_F(ActionsTest, rules_decide_which_clients_may_use_an_action) {
   Rules rules;
   rules.call.deny = {"dock"};
   rules.subscribe.allow = {"scan"};
@@ -88,14 +88,14 @@ TEST_F(ActionsTest, RulesSayWhoMayUseThem) {
   EXPECT_FALSE(facade.lets(driving, Use::serve, "/count"));
 }
 
-TEST_F(ActionsTest, InterfacesAreWhatPeopleWrite) {
+TEST_F(ActionsTest, interfaces_have_their_usual_names) {
   const auto names = facade_.interfaces();
   EXPECT_EQ(names, (std::vector<std::string>{
                        "made/Add", "made/All", "made/Count", "made/CountFeedback", "made/CountGoal",
                        "made/CountResult", "made/Many", "made/Nothing", "made/Part",
                        "made/action/Count", "made/msg/All", "made/msg/Many", "made/msg/Nothing",
                        "made/msg/Part", "made/srv/Add"}));
-  EXPECT_EQ(facade_.ros_version(), 1) << "types of ROS 1 are known";
+  EXPECT_EQ(facade_.ros_version(), 1) << "ROS 1 types are known";
 }
 
 }  // namespace

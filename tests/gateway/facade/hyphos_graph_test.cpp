@@ -20,7 +20,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// True if `part` lies in `text`; else a failure that shows both.
+/// Succeeds if `text` contains `part`. A failure shows both.
 testing::AssertionResult has(std::string_view text, std::string_view part) {
   if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no '" << part << "' in '" << text << "'";
@@ -30,7 +30,7 @@ bool contains(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-/// Whether it is among what comes.
+/// Waits for messages until `text` is among them.
 bool eventually_hears(Heard& heard, const std::string& text) {
   for (std::size_t count = 1;; ++count) {
     const auto texts = heard.wait(count);
@@ -39,7 +39,7 @@ bool eventually_hears(Heard& heard, const std::string& text) {
   }
 }
 
-/// A process with the door and a node of the robot's.
+/// A process with the graph facade and a node of the robot.
 class HyphosGraphTest : public testing::Test {
  protected:
   static RuntimeOptions alone() {
@@ -58,7 +58,7 @@ class HyphosGraphTest : public testing::Test {
   const Client client_{"test"};
 };
 
-TEST_F(HyphosGraphTest, WhatOneClientPublishesAnotherHearsInItsOwnForm) {
+TEST_F(HyphosGraphTest, each_client_gets_messages_in_its_own_encoding) {
   Heard json;
   Heard cdr;
   const auto subscription =
@@ -75,16 +75,16 @@ TEST_F(HyphosGraphTest, WhatOneClientPublishesAnotherHearsInItsOwnForm) {
   EXPECT_EQ(publisher->type().name, "made/Part");
 }
 
-TEST_F(HyphosGraphTest, FaultyMessagesAreRefusedAndCounted) {
+TEST_F(HyphosGraphTest, faulty_messages_are_refused_and_counted) {
   const auto publisher =
       facade_.open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
   const auto told = publisher->publish(bytes_of(R"({"y":5})"));
   ASSERT_FALSE(told);
-  EXPECT_TRUE(has(told.error().message, "has 'y', which made/Part has not"));
+  EXPECT_TRUE(has(told.error().message, "has the field 'y', which made/Part does not define"));
   EXPECT_EQ(facade_.counters().at("drop.gateway.corrupt"), 1U);
 }
 
-TEST_F(HyphosGraphTest, ALatchedMessageReachesWhoComesLater) {
+TEST_F(HyphosGraphTest, a_latched_message_reaches_late_subscribers) {
   const auto publisher =
       facade_.open_publisher(client_, "/part", "made/Part", Form::json, {.latched = true})
           .or_throw();
@@ -95,21 +95,21 @@ TEST_F(HyphosGraphTest, ALatchedMessageReachesWhoComesLater) {
       facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, first.take())
           .or_throw();
   EXPECT_TRUE(contains(first.wait(1), R"({"x":7})"));
-  // It shares the subscription of the first.
+  // Shares the subscription of the first.
   const auto two =
       facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, second.take())
           .or_throw();
   EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
 }
 
-TEST_F(HyphosGraphTest, ATopicHasAnotherTypeWhenAllWhoHadItHaveLeft) {
+TEST_F(HyphosGraphTest, a_topic_may_change_its_type_after_all_users_left) {
   {
     const auto publisher =
         facade_.open_publisher(client_, "/x", "made/Part", Form::json, {}).or_throw();
     const auto other = facade_.open_publisher(client_, "/x", "made/Many", Form::json, {});
-    ASSERT_FALSE(other) << "one of them is there still";
+    ASSERT_FALSE(other) << "one publisher is still there";
     EXPECT_EQ(other.error().code, Code::type_mismatch);
-    // By which a client sees that nobody else is in its way.
+    // A client sees from this that no other client uses the topic.
     const auto topics = facade_.topics();
     ASSERT_EQ(topics.size(), 1U);
     EXPECT_EQ(topics[0].publishers, std::vector{client_.name});
@@ -125,7 +125,7 @@ TEST_F(HyphosGraphTest, ATopicHasAnotherTypeWhenAllWhoHadItHaveLeft) {
   EXPECT_TRUE(contains(heard.wait(1), R"({"parts":[{"x":1}]})"));
 }
 
-TEST_F(HyphosGraphTest, ALatchedPublisherFindsSubscribersAndStillReachesWhoComesLater) {
+TEST_F(HyphosGraphTest, a_latched_publisher_reaches_early_and_late_subscribers) {
   RuntimeOptions same;
   same.domain = robot_.runtime().domain();
   HyphosGraph base(Node::open("base", same).or_throw(), types_, {});
@@ -139,7 +139,7 @@ TEST_F(HyphosGraphTest, ALatchedPublisherFindsSubscribersAndStillReachesWhoComes
     const auto first = on_message(early);
     const auto publisher =
         from->open_publisher(client_, topic, "made/Part", Form::json, {.latched = true}).or_throw();
-    // It is linked when something comes.
+    // The link exists only after a message has arrived.
     while (early.wait(0).empty()) {
       ASSERT_TRUE(publisher->publish(bytes_of(R"({"x":7})")));
       std::this_thread::yield();
@@ -150,7 +150,7 @@ TEST_F(HyphosGraphTest, ALatchedPublisherFindsSubscribersAndStillReachesWhoComes
   }
 }
 
-TEST_F(HyphosGraphTest, NamesThatCameAndWentLeaveNothing) {
+TEST_F(HyphosGraphTest, closed_topics_leave_no_channels_behind) {
   constexpr int kNames = 10000, kMostKept = 64;
   const std::size_t before = robot_.runtime().channels().size();
   for (int number = 0; number < kNames; ++number) {
@@ -163,7 +163,7 @@ TEST_F(HyphosGraphTest, NamesThatCameAndWentLeaveNothing) {
   EXPECT_LE(robot_.runtime().channels().size(), before + kMostKept);
 }
 
-TEST_F(HyphosGraphTest, TopicsTellWhatAllTheirPublishersKeepTo) {
+TEST_F(HyphosGraphTest, a_topic_has_the_weakest_options_of_its_publishers) {
   const auto find = [&]() -> TopicInfo {
     for (TopicInfo& info : facade_.topics()) {
       if (info.topic == "/part") return info;
@@ -177,7 +177,7 @@ TEST_F(HyphosGraphTest, TopicsTellWhatAllTheirPublishersKeepTo) {
   EXPECT_TRUE(find().reliable);
   EXPECT_EQ(find().depth, 3U);
   EXPECT_EQ(find().deadline_ms, 40);
-  // Another process, which keeps to its own.
+  // Another process, with its own options.
   RuntimeOptions same;
   same.domain = robot_.runtime().domain();
   HyphosGraph base(Node::open("base", same).or_throw(), types_, {});
@@ -191,7 +191,7 @@ TEST_F(HyphosGraphTest, TopicsTellWhatAllTheirPublishersKeepTo) {
   EXPECT_EQ(find().deadline_ms, 0);
 }
 
-TEST_F(HyphosGraphTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
+TEST_F(HyphosGraphTest, late_subscribers_of_a_list_get_the_last_of_each_publisher) {
   const auto say = [](const std::unique_ptr<ClientPublisher>& publisher, int number) {
     return publisher->publish(bytes_of(R"({"parts":[{"x":)" + std::to_string(number) + "}]}"));
   };
@@ -215,7 +215,7 @@ TEST_F(HyphosGraphTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
   Heard at_base;
   const auto robot = on_message(base, client_, at_base);
   EXPECT_TRUE(eventually_hears(at_base, R"({"parts":[{"x":2},{"x":3}]})"));
-  // What it says reaches ROS without what ROS says, and others with it.
+  // Its messages reach ROS without the messages from ROS. Other clients get both.
   const auto third = open(base, {"base"});
   EXPECT_TRUE(say(third, 4));
   Heard in_ros;
@@ -230,7 +230,7 @@ TEST_F(HyphosGraphTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
   EXPECT_TRUE(eventually_hears(outside, R"({"parts":[{"x":4},{"x":5}]})"));
 }
 
-TEST_F(HyphosGraphTest, WhoComesLateGetsTheLastOfEachLatchedPublisher) {
+TEST_F(HyphosGraphTest, late_subscribers_get_the_last_of_each_latched_publisher) {
   const auto say = [](const std::unique_ptr<ClientPublisher>& publisher, int number) {
     return publisher->publish(bytes_of(R"({"x":)" + std::to_string(number) + "}"));
   };
@@ -248,7 +248,7 @@ TEST_F(HyphosGraphTest, WhoComesLateGetsTheLastOfEachLatchedPublisher) {
   EXPECT_TRUE(say(first, 1));
   EXPECT_TRUE(say(second, 2));
   EXPECT_TRUE(say(first, 3));
-  // A node of another process, and clients of its gateway that come one after the other.
+  // A node of another process, and clients of its gateway that connect one after the other.
   RuntimeOptions same;
   same.domain = robot_.runtime().domain();
   HyphosGraph base(Node::open("base", same).or_throw(), types_, {});
@@ -258,7 +258,7 @@ TEST_F(HyphosGraphTest, WhoComesLateGetsTheLastOfEachLatchedPublisher) {
   Heard later;
   const auto two = on_message(base, later);
   EXPECT_EQ(later.wait(2), (Texts{R"({"x":2})", R"({"x":3})"}));
-  // One that has gone, and has come again.
+  // A publisher that ended and was opened again.
   first.reset();
   first = open(facade_, "/first");
   EXPECT_TRUE(say(first, 4));
@@ -272,7 +272,7 @@ TEST_F(HyphosGraphTest, WhoComesLateGetsTheLastOfEachLatchedPublisher) {
   EXPECT_EQ(elsewhere.wait(2), (Texts{R"({"x":2})", R"({"x":4})"}));
 }
 
-TEST_F(HyphosGraphTest, WhatTheDoorPublishesIsItsClients) {
+TEST_F(HyphosGraphTest, a_topic_lists_the_client_as_its_publisher) {
   const auto publisher =
       facade_.open_publisher({"/talker"}, "/part", "made/Part", Form::json, {}).or_throw();
   const auto topics = facade_.topics();
@@ -282,7 +282,7 @@ TEST_F(HyphosGraphTest, WhatTheDoorPublishesIsItsClients) {
   EXPECT_EQ(part->publishers, std::vector<std::string>{"/talker"});
 }
 
-TEST_F(HyphosGraphTest, AServiceThatEndsLeavesNothingInTheGraph) {
+TEST_F(HyphosGraphTest, a_closed_service_leaves_no_endpoints_behind) {
   Node node = robot_.runtime().node("serving").or_throw();
   const auto types =
       detail::service_types(type_support<msgs::LaserScan>(), type_support<msgs::LaserScan>());
@@ -296,7 +296,7 @@ TEST_F(HyphosGraphTest, AServiceThatEndsLeavesNothingInTheGraph) {
   }
 }
 
-TEST_F(HyphosGraphTest, AnOutletMayEndItself) {
+TEST_F(HyphosGraphTest, a_client_subscription_may_end_itself_in_its_callback) {
   std::unique_ptr<ClientSubscription> subscription;
   std::promise<void> ended;
   subscription = facade_
@@ -312,7 +312,7 @@ TEST_F(HyphosGraphTest, AnOutletMayEndItself) {
   EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
 
-TEST_F(HyphosGraphTest, RulesAreKept) {
+TEST_F(HyphosGraphTest, rules_are_enforced) {
   Rules rules;
   rules.publish.deny = {"secret/*"};
   rules.subscribe.allow = {"open"};
@@ -326,7 +326,7 @@ TEST_F(HyphosGraphTest, RulesAreKept) {
       facade.open_subscription(client_, "/part", "made/Part", Form::json, {}, [](auto&&) {}));
 }
 
-TEST_F(HyphosGraphTest, ARateBeyondTheRulesIsRefusedAndCounted) {
+TEST_F(HyphosGraphTest, messages_above_the_rate_limit_are_refused_and_counted) {
   Rules rules;
   rules.rate_hz = 2;
   HyphosGraph facade = facade_with(rules);
@@ -336,15 +336,15 @@ TEST_F(HyphosGraphTest, ARateBeyondTheRulesIsRefusedAndCounted) {
   const Time begin = monotonic_now();
   EXPECT_TRUE(publisher->publish(bytes_of("{}")));
   EXPECT_TRUE(publisher->publish(bytes_of("{}")));
-  int let = 2;  // and what comes to be allowed meanwhile
+  int let = 2;  // The initial messages, and those that the rate allows meanwhile.
   for (int i = let; i < kAll; ++i) let += publisher->publish(bytes_of("{}")) ? 1 : 0;
   EXPECT_LE(let, 2 + rules.rate_hz * (monotonic_now() - begin).seconds());
   EXPECT_EQ(facade.counters().at("drop.gateway.rate"), static_cast<std::uint64_t>(kAll - let));
 }
 
-TEST_F(HyphosGraphTest, ARateIsOfAllThatAClientDoesAndOutlivesItsPublishers) {
+TEST_F(HyphosGraphTest, a_rate_limit_covers_all_operations_of_a_client) {
   Rules rules;
-  rules.rate_hz = 0.001;  // one, and no more during the test
+  rules.rate_hz = 0.001;  // one message, and no more during the test
   HyphosGraph facade = facade_with(rules);
   const auto publish = [&](const Client& client, const std::string& topic) {
     return facade.open_publisher(client, topic, "made/Part", Form::json, {})
@@ -352,7 +352,7 @@ TEST_F(HyphosGraphTest, ARateIsOfAllThatAClientDoesAndOutlivesItsPublishers) {
         ->publish(bytes_of("{}"));
   };
   EXPECT_TRUE(publish(client_, "/one"));
-  EXPECT_EQ(publish(client_, "/one").error().code, Code::permission) << "advertised anew";
+  EXPECT_EQ(publish(client_, "/one").error().code, Code::permission) << "advertised again";
   EXPECT_EQ(publish(client_, "/two").error().code, Code::permission) << "another topic";
   std::promise<Result<Buffer>> end;
   facade.call(client_, "/add", "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(30),
@@ -360,14 +360,14 @@ TEST_F(HyphosGraphTest, ARateIsOfAllThatAClientDoesAndOutlivesItsPublishers) {
   EXPECT_EQ(end.get_future().get().error().code, Code::permission);
   EXPECT_EQ(facade.counters().at("drop.gateway.rate"), 3U);
   EXPECT_TRUE(publish({"another"}, "/one"));
-  // Quotas of the many that came and went make room, but not before they are as good as new.
+  // Quotas of clients that have left are removed, but only after they have refilled.
   for (int number = 0; number < 1000; ++number) {
     EXPECT_TRUE(publish({"client" + std::to_string(number)}, "/one"));
   }
   EXPECT_FALSE(publish(client_, "/one"));
 }
 
-TEST_F(HyphosGraphTest, ClientsHaveRulesOfTheirOwn) {
+TEST_F(HyphosGraphTest, rules_may_differ_between_clients) {
   Rules rules;
   rules.rate_hz = 0.001;
   Rules viewer = rules;
@@ -411,7 +411,7 @@ TEST_F(HyphosGraphTest, ClientsHaveRulesOfTheirOwn) {
   EXPECT_EQ(end.get_future().get().error().code, Code::permission);
 }
 
-TEST_F(HyphosGraphTest, OneClientCannotUseUpTheTopicsOfAll) {
+TEST_F(HyphosGraphTest, one_client_cannot_use_up_all_topics) {
   std::vector<std::unique_ptr<ClientPublisher>> publishers;
   const auto open = [&](const Client& client, const std::string& topic) -> Result<void> {
     auto publisher = facade_.open_publisher(client, topic, "made/Part", Form::json, {});
@@ -430,19 +430,20 @@ TEST_F(HyphosGraphTest, OneClientCannotUseUpTheTopicsOfAll) {
   };
   EXPECT_EQ(fill({"a"}), Limits().client_topics);
   EXPECT_EQ(fill({"b"}), Limits().client_topics);
-  EXPECT_TRUE(open({"d"}, "/a0")) << "which is there already";
-  // The process itself, and services, go on.
+  EXPECT_TRUE(open({"d"}, "/a0")) << "the topic exists";
+  // The process itself and services are not limited.
   EXPECT_TRUE(robot_.raw_publisher("own", make_type_id("x", Encoding::custom)));
   publishers.clear();
   EXPECT_TRUE(open({"d"}, "/d"));
 }
 
-// Below a limit and at it all goes well; beyond it the error names the option, and it is counted.
-TEST_F(HyphosGraphTest, EachLimitOfTopicsIsAnOptionThatItsErrorNames) {
+// Up to its limit, each operation succeeds. Beyond it, the error names the option, and the refusal
+// is counted.
+TEST_F(HyphosGraphTest, the_error_at_each_topic_limit_names_its_option) {
   struct Case {
     const char* option;
-    std::size_t clients;  // each opens topics of its own until it is refused
-    std::size_t allowed;  // of all of them
+    std::size_t clients;  // Each client opens topics of its own until it is refused.
+    std::size_t allowed;  // over all clients
     Limits limits;
   };
   for (const Case& one : {Case{"--max-topics ", 2, 5, {.topics = 5}},
@@ -472,7 +473,7 @@ TEST_F(HyphosGraphTest, EachLimitOfTopicsIsAnOptionThatItsErrorNames) {
   }
 }
 
-TEST_F(HyphosGraphTest, EachLimitOfCallsIsAnOptionThatItsErrorNames) {
+TEST_F(HyphosGraphTest, the_error_at_each_call_limit_names_its_option) {
   struct Case {
     const char* option;
     bool one_service;
@@ -506,7 +507,7 @@ TEST_F(HyphosGraphTest, EachLimitOfCallsIsAnOptionThatItsErrorNames) {
   }
 }
 
-TEST_F(HyphosGraphTest, NamesOfServicesThatNobodyServesLeaveNothing) {
+TEST_F(HyphosGraphTest, names_of_services_without_a_server_leave_nothing_behind) {
   constexpr int kNames = 2000;
   const auto service_channels = [&] {
     return std::ranges::count_if(robot_.runtime().channels(), [](const ChannelInfo& channel) {
@@ -536,24 +537,24 @@ TEST_F(HyphosGraphTest, NamesOfServicesThatNobodyServesLeaveNothing) {
   EXPECT_EQ(facade_.counters().at("drop.gateway.calls"), static_cast<std::uint64_t>(overloaded));
   EXPECT_GE(overloaded, 1);
   EXPECT_LE(overloaded, kNames - static_cast<int>(Limits().client_unserved));
-  // One after the other, each has its time.
+  // One after the other, each call runs until its timeout.
   overloaded = 0;
   for (int number = 0; number < 20; ++number) {
     call(client_, number, Duration::from_ms(1));
     ASSERT_TRUE(wait(kNames + number + 1));
   }
-  EXPECT_LE(overloaded, 4);  // the end of one may be told before its place is free
+  EXPECT_LE(overloaded, 4);  // A call may end shortly before its slot is free.
   while (service_channels() > before) std::this_thread::yield();
 }
 
-TEST_F(HyphosGraphTest, AnUnknownTypeIsNamedWithOneThatIsAlike) {
+TEST_F(HyphosGraphTest, the_error_of_an_unknown_type_suggests_a_similar_one) {
   const auto publisher = facade_.open_publisher(client_, "/a", "other/Part", Form::json, {});
   ASSERT_FALSE(publisher);
   EXPECT_EQ(publisher.error().code, Code::not_found);
-  EXPECT_TRUE(has(publisher.error().message, "there is 'made/"));
+  EXPECT_TRUE(has(publisher.error().message, "Did you mean 'made/"));
 }
 
-TEST_F(HyphosGraphTest, AChannelOfAnotherTypeIsRefusedByName) {
+TEST_F(HyphosGraphTest, the_error_of_a_channel_of_another_type_names_that_type) {
   const auto scans = robot_.publisher<msgs::LaserScan>("scan");
   const auto subscription =
       facade_.open_subscription(client_, "/scan", "made/Part", Form::json, {}, [](auto&&) {});
@@ -562,7 +563,7 @@ TEST_F(HyphosGraphTest, AChannelOfAnotherTypeIsRefusedByName) {
   EXPECT_TRUE(has(subscription.error().message, "hyphos.msgs.LaserScan"));
 }
 
-TEST_F(HyphosGraphTest, ClientsOfOneGroupDoNotHearEachOtherAndAreSeenByTheirNames) {
+TEST_F(HyphosGraphTest, clients_of_one_group_do_not_hear_each_other) {
   const Client talker{"/talker", "ros"};
   const Client listener{"/listener", "ros"};
   Heard inside;
@@ -589,7 +590,7 @@ TEST_F(HyphosGraphTest, ClientsOfOneGroupDoNotHearEachOtherAndAreSeenByTheirName
   EXPECT_FALSE(part->latched);
 }
 
-TEST_F(HyphosGraphTest, AGroupDoesNotGetItsOwnLatchedMessageEither) {
+TEST_F(HyphosGraphTest, a_group_does_not_get_its_own_latched_messages) {
   const Client talker{"/talker", "ros"};
   const auto in =
       facade_.open_publisher(talker, "/part", "made/Part", Form::json, {.latched = true})
@@ -614,7 +615,7 @@ TEST_F(HyphosGraphTest, AGroupDoesNotGetItsOwnLatchedMessageEither) {
   EXPECT_EQ(inside.wait(1), std::vector<std::string>{R"({"x":3})"});
 }
 
-TEST(Types, TheTextOfATypeHasThoseOfItsParts) {
+TEST(Types, the_text_of_a_type_includes_its_nested_types) {
   const auto types = sample_types();
   EXPECT_EQ(types->message("made/All").or_throw().text,
             "Part inner\n\n" + std::string(80, '=') + "\nMSG: made/Part\nint64 x\n\n" +
@@ -623,7 +624,7 @@ TEST(Types, TheTextOfATypeHasThoseOfItsParts) {
             "made/msg/Part[] parts\n\n" + std::string(80, '=') + "\nMSG: made/msg/Part\nint64 x\n");
 }
 
-TEST(Types, NamesOfBothFlavoursAreOneType) {
+TEST(Types, type_names_of_ros1_and_ros2_are_mapped) {
   const auto types = sample_types();
   EXPECT_EQ(types->message("made/msg/Part").or_throw().name, "made/msg/Part");
   EXPECT_EQ(types->message("made/Part").or_throw().name, "made/Part");

@@ -7,7 +7,7 @@
 namespace hyphos::gateway {
 namespace {
 
-TEST(LoanBudget, AreNoMoreTogetherThanTheMost) {
+TEST(LoanBudget, the_sum_of_shares_stays_within_the_limit) {
   LoanBudget loan_budget(100);
   LoanBudget::Share first = loan_budget.take(60);
   EXPECT_TRUE(first);
@@ -17,14 +17,14 @@ TEST(LoanBudget, AreNoMoreTogetherThanTheMost) {
   EXPECT_FALSE(loan_budget.take(1));
 }
 
-TEST(LoanBudget, AreGivenBackOnce) {
+TEST(LoanBudget, a_share_is_returned_once) {
   LoanBudget loan_budget(100);
   {
     LoanBudget::Share held = loan_budget.take(100);
     LoanBudget::Share moved = std::move(held);
     EXPECT_FALSE(loan_budget.take(1));
     held = {};
-    EXPECT_FALSE(loan_budget.take(1)) << "it is the other's";
+    EXPECT_FALSE(loan_budget.take(1)) << "the share belongs to the other object";
   }
   LoanBudget::Share all = loan_budget.take(100);
   ASSERT_TRUE(all);
@@ -32,7 +32,7 @@ TEST(LoanBudget, AreGivenBackOnce) {
   EXPECT_TRUE(loan_budget.take(100));
 }
 
-TEST(LoanBudget, OfNothingAreAlwaysThere) {
+TEST(LoanBudget, a_share_of_zero_always_succeeds) {
   LoanBudget loan_budget(0);
   EXPECT_FALSE(loan_budget.take(1));
   EXPECT_TRUE(loan_budget.take(0));

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Hands messages over as a gateway does: it retries a message that does not pass.
+/// Passes messages as a gateway does: retries a message that does not pass.
 class Line {
  public:
   explicit Line(std::uint32_t depth) : pace_(depth) {}
 
-  /// The wait of the message, ns. `room`: at any time.
+  /// Returns the wait of the message in ns. `room`: whether the queue has room at all times.
   std::int64_t pass(std::int64_t at_ns, bool room = true) {
     now_ns_ = std::max(now_ns_, at_ns);
     const std::int64_t since_ns = now_ns_;
@@ -41,13 +41,13 @@ TEST(Pace, half_a_queue_passes_at_once_and_again_each_ms) {
   EXPECT_LE(line.now_ns(), 6 * kMs);
 }
 
-TEST(Pace, an_even_stream_is_not_held_up) {
+TEST(Pace, an_even_stream_never_waits) {
   Line line(10);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(line.pass(kMs * i / 4), 0) << i;
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(line.pass(10'000 * kMs + kMs * i, false), 0) << i;
 }
 
-TEST(Pace, bursts_pass_for_ever_without_running_out_of_credit) {
+TEST(Pace, bursts_pass_without_limit_and_never_run_out_of_credit) {
   Line line(10);
   for (int burst = 0; burst < 1000; ++burst) {
     const std::int64_t began_ns = std::max(line.now_ns(), burst * 40 * kMs);
@@ -56,13 +56,14 @@ TEST(Pace, bursts_pass_for_ever_without_running_out_of_credit) {
   }
 }
 
-TEST(Pace, no_client_is_held_up_for_longer_than_promised) {
+TEST(Pace, no_client_waits_longer_than_the_bound) {
   std::mt19937 random(7);
   for (const std::uint32_t depth : {1U, 2U, 3U, 10U, 64U, 65536U}) {
     Line line(depth);
     std::int64_t held_ns = 0;
     for (int i = 0; i < 20'000; ++i) {
-      // Never room, as of a subscriber that stands still; as fast as it can, with pauses.
+      // The queue never has room, as with a stopped subscriber. The client sends at full speed,
+      // with pauses.
       const std::int64_t pause_ns = random() % 50 == 0 ? random() % (20 * kMs) : 0;
       held_ns += line.pass(line.now_ns() + pause_ns, false);
     }

@@ -1,4 +1,4 @@
-// Parameters of the robot's nodes, and those that a gateway shows.
+// Parameters of robot nodes, and parameters that a gateway shows.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ class ParamsTest : public testing::Test {
     facade_ = std::make_unique<HyphosGraph>(gateway_, sample_types(), std::move(rules));
     return facade_->open_params([this] { ++changes_; });
   }
-  /// The value that a node shows now.
+  /// The current value that a node shows.
   static std::optional<ParamVariant> value(NodeParams& params, const std::string& node,
                                            const std::string& name) {
     params.look();
@@ -57,7 +57,7 @@ class ParamsTest : public testing::Test {
   std::atomic<int> changes_ = 0;
 };
 
-TEST_F(ParamsTest, ThoseOfNodesAreSeenFollowedAndSetWithTheirChecks) {
+TEST_F(ParamsTest, parameters_of_nodes_are_read_followed_and_set) {
   const auto params = open();
   const auto speed = robot_.params().declare<double>("speed", {.value = 0.5, .range = {0, 2}});
   ASSERT_TRUE(eventually([&] { return value(*params, "robot", "speed") == ParamVariant(0.5); }));
@@ -66,14 +66,14 @@ TEST_F(ParamsTest, ThoseOfNodesAreSeenFollowedAndSetWithTheirChecks) {
       [&] { return changes_ > 0 && value(*params, "robot", "speed") == ParamVariant(0.75); }));
   EXPECT_TRUE(set(*params, "robot", "speed", std::int64_t{1}).ok());
   EXPECT_EQ(*speed, 1.0);
-  EXPECT_EQ(value(*params, "robot", "speed"), ParamVariant(1.0)) << "when set() has answered";
+  EXPECT_EQ(value(*params, "robot", "speed"), ParamVariant(1.0)) << "after set() returned";
   const auto refused = set(*params, "robot", "speed", 7.0);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "speed: 7.0 is not in 0.0 to 2.0");
   EXPECT_EQ(set(*params, "nobody", "speed", 1.0).error().code, Code::disconnected);
 }
 
-TEST_F(ParamsTest, ANodeThatEndsIsForgotten) {
+TEST_F(ParamsTest, a_node_that_ends_is_removed) {
   const auto params = open();
   RuntimeOptions same;
   same.domain = robot_.runtime().domain();
@@ -85,15 +85,15 @@ TEST_F(ParamsTest, ANodeThatEndsIsForgotten) {
   EXPECT_TRUE(eventually([&] { return !value(*params, "other", "on"); }));
 }
 
-TEST_F(ParamsTest, WhatIsShownIsTheParametersOfTheGateway) {
+TEST_F(ParamsTest, shown_values_are_parameters_of_the_gateway) {
   auto params = open();
   Node reader = robot_.runtime().node("reader").or_throw();
   EXPECT_TRUE(params->show({{"a.b", 1.5}, {"c", std::string("x")}}).empty());
   const RemoteParams seen = reader.remote_params("gateway");
   ASSERT_TRUE(eventually([&] { return seen.values().size() == 2; }));
   EXPECT_EQ(seen.values().get<double>("a.b"), 1.5);
-  EXPECT_FALSE(value(*params, "gateway", "c")) << "which is not a node of the robot's";
-  // Another type, one less, one that cannot be.
+  EXPECT_FALSE(value(*params, "gateway", "c")) << "the gateway is not a node of the robot";
+  // Another type, a missing parameter, and an invalid name.
   const auto left_out = params->show(
       {{"a.b", std::string("fast")}, {"no name", true}, {"d", std::string(70'000, 'x')}});
   EXPECT_EQ(left_out.size(), 2U);
@@ -109,7 +109,7 @@ TEST_F(ParamsTest, WhatIsShownIsTheParametersOfTheGateway) {
   EXPECT_TRUE(eventually([&] { return seen.values().size() == 0; }));
 }
 
-TEST_F(ParamsTest, WhatTheRobotHasSetStaysUnlessClientsHaveSetAnother) {
+TEST_F(ParamsTest, a_value_set_by_the_robot_stays_until_clients_set_another) {
   const auto params = open();
   EXPECT_TRUE(params->show({{"speed", 1.0}, {"name", std::string("x")}}).empty());
   const Node reader = robot_.runtime().node("reader").or_throw();
@@ -122,7 +122,7 @@ TEST_F(ParamsTest, WhatTheRobotHasSetStaysUnlessClientsHaveSetAnother) {
   EXPECT_EQ(params->own().get<double>("speed"), 3.0);
 }
 
-TEST_F(ParamsTest, RulesSayWhoMay) {
+TEST_F(ParamsTest, rules_apply_to_parameters) {
   Rules rules;
   rules.subscribe.deny = {"hidden/_params"};
   rules.call.deny = {"*/_set_params"};

@@ -15,7 +15,7 @@ const std::string kPart = "made/msg/Part";
 const std::string kFive("\0\1\0\0\5\0\0\0\0\0\0\0", 12);
 const std::string kBigEndian("\0\0\0\0\0\0\0\0\0\0\0\5", 12);
 
-/// What a node hears of a channel whose type it knows by name only.
+/// Records the messages of a node that knows only the name of the channel type.
 std::function<void(const Message<RawMessage>&)> into(Heard& heard) {
   return [take = heard.take()](const Message<RawMessage>& message) {
     take({EncodedMessage(message->payload), 0, false});
@@ -42,7 +42,7 @@ class RawTest : public testing::Test {
   const Client client_{"test"};
 };
 
-TEST_F(RawTest, CdrPassesAsItIsAlsoWhatIsBigEndian) {
+TEST_F(RawTest, cdr_passes_unchanged_in_both_byte_orders) {
   const auto in = publisher();
   Heard cdr;
   Heard node;
@@ -56,7 +56,7 @@ TEST_F(RawTest, CdrPassesAsItIsAlsoWhatIsBigEndian) {
   EXPECT_EQ(out->type().name, kPart);
 }
 
-TEST_F(RawTest, AMessageStaysInTheMemoryThatItWasReceivedInto) {
+TEST_F(RawTest, a_message_stays_in_its_receive_memory) {
   const auto in = publisher();
   WritableBuffer memory = in->loan(kFive.size());
   ASSERT_FALSE(memory.empty());
@@ -76,7 +76,7 @@ TEST_F(RawTest, AMessageStaysInTheMemoryThatItWasReceivedInto) {
   EXPECT_EQ(where, within.data());
 }
 
-TEST_F(RawTest, OtherFormsAreConvertedBothWays) {
+TEST_F(RawTest, other_encodings_are_converted_both_ways) {
   const auto in = publisher();
   const auto page = publisher(Form::json);
   Heard json;
@@ -90,7 +90,7 @@ TEST_F(RawTest, OtherFormsAreConvertedBothWays) {
   EXPECT_EQ(cdr.wait(2).at(1), kFive);
 }
 
-TEST_F(RawTest, WhatIsNoCdrIsRefusedAndCounted) {
+TEST_F(RawTest, invalid_cdr_is_refused_and_counted) {
   const auto in = publisher();
   for (const std::string& message : {std::string("\0\1", 2), std::string("\0\7\0\0\5\0\0\0", 8)}) {
     const auto told = in->publish(bytes_of(message));
@@ -100,7 +100,7 @@ TEST_F(RawTest, WhatIsNoCdrIsRefusedAndCounted) {
   EXPECT_EQ(facade_.counters().at("drop.gateway.corrupt"), 2U);
 }
 
-TEST_F(RawTest, WhatIsLatchedReachesWhoComesLate) {
+TEST_F(RawTest, latched_messages_reach_late_subscribers) {
   const auto in =
       facade_.open_publisher(client_, "/part", kPart, Form::cdr, {.latched = true, .raw = true})
           .or_throw();
@@ -113,14 +113,14 @@ TEST_F(RawTest, WhatIsLatchedReachesWhoComesLate) {
   EXPECT_EQ(later.wait(1).at(0), kFive);
 }
 
-TEST_F(RawTest, WhatTheChannelCarriesCounts) {
+TEST_F(RawTest, the_encoding_of_the_channel_wins) {
   const auto plain = facade_.open_publisher(client_, "/part", kPart, Form::json, {}).or_throw();
   const auto in = publisher();
   Heard node;
   const auto known = facade_.topics();
   ASSERT_EQ(known.size(), 1U);
   EXPECT_EQ(known[0].type, "made/Part");
-  // A raw end is refused, by the names of both.
+  // A raw endpoint is refused, and the error names both types.
   const auto refused = robot_.raw_subscribe("part", raw_type(kPart), {}, into(node));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::type_mismatch);
@@ -131,7 +131,7 @@ TEST_F(RawTest, WhatTheChannelCarriesCounts) {
   EXPECT_EQ(json.wait(1).at(0), R"({"x":5})");
 }
 
-TEST_F(RawTest, AnotherTypeIsRefusedByName) {
+TEST_F(RawTest, the_error_of_another_type_names_both) {
   const auto in = publisher();
   const auto refused = facade_.open_subscription(client_, "/part", "made/msg/Nothing", Form::cdr,
                                                  {}, Heard().take());

@@ -12,7 +12,7 @@
 namespace hyphos::gateway {
 namespace {
 
-TEST(Rules, PatternsMatchAsShellsDo) {
+TEST(Rules, patterns_match_as_in_a_shell) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_TRUE(matches("camera/*", "camera/left/image"));
   EXPECT_TRUE(matches("*/image", "camera/left/image"));
@@ -33,7 +33,7 @@ class RulesFile : public testing::Test {
       std::filesystem::temp_directory_path() / ("hyphos-rules-" + std::to_string(::getpid()));
 };
 
-TEST_F(RulesFile, TheFirstLineThatNamesAClientHoldsAndTheOptionsForTheRest) {
+TEST_F(RulesFile, the_first_line_that_matches_a_client_applies) {
   Rules others;
   others.rate_hz = 7;
   others.publish.deny = {"cmd_vel"};
@@ -58,16 +58,16 @@ TEST_F(RulesFile, TheFirstLineThatNamesAClientHoldsAndTheOptionsForTheRest) {
   EXPECT_EQ(&others.of({"rosbridge 10.0.0.5:4000"}), &others);
 }
 
-TEST_F(RulesFile, ErrorsNameFileAndLine) {
+TEST_F(RulesFile, errors_name_file_and_line) {
   const auto error_of = [&](const std::string& line) {
     const auto made = read("# one\n" + line + "\n");
     EXPECT_FALSE(made) << line;
     return made ? Error{} : made.error();
   };
   EXPECT_EQ(error_of("a blue=1").where, file_ + ":2");
-  EXPECT_NE(error_of("a blue=1").message.find("'blue' is no rule; there are publish"),
+  EXPECT_NE(error_of("a blue=1").message.find("'blue' is no rule. Rules are publish"),
             std::string::npos);
-  EXPECT_EQ(error_of("a publish").message, "'publish' is no OPTION=VALUE");
+  EXPECT_EQ(error_of("a publish").message, "'publish' does not have the form OPTION=VALUE");
   for (const char* const rate : {"rate=", "rate=-1", "rate=1x", "rate=nan", "rate=1e10"}) {
     EXPECT_EQ(error_of(std::string("a ") + rate).code, Code::invalid_config);
   }
@@ -75,7 +75,7 @@ TEST_F(RulesFile, ErrorsNameFileAndLine) {
   EXPECT_EQ(read_rules(file_ + ".absent", {}, tokens).error().code, Code::io);
 }
 
-TEST(Patterns, TakeAndLeaveOut) {
+TEST(Patterns, patterns_include_and_exclude) {
   const Patterns all("*");
   EXPECT_TRUE(all.match("/anything/at/all"));
   const Patterns some("/camera/*, /odom,!/camera/*/compressed");
@@ -90,7 +90,7 @@ TEST(Patterns, TakeAndLeaveOut) {
   EXPECT_FALSE(Patterns("").match("/a"));
 }
 
-TEST(Patterns, MayIgnoreASlashInFront) {
+TEST(Patterns, patterns_may_ignore_a_leading_slash) {
   const Patterns patterns("*, !/camera/* /camera/left/*", Patterns::Slash::ignored);
   EXPECT_TRUE(patterns.match("/scan"));
   EXPECT_FALSE(patterns.match("/camera/right/image"));

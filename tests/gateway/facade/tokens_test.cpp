@@ -1,4 +1,4 @@
-// Rules that are chosen by the token that a client has shown.
+// Rules that a gateway selects by the token of a client.
 #include "gateway/facade/tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class TokensTest : public testing::Test {
     rules.clients = read_rules(write("rules", text), others, tokens_).or_throw();
     return rules;
   }
-  /// Of the only line.
+  /// The error of a rules file with this line only.
   Error error_of(const std::string& line) {
     const auto made = read_rules(write("rules", line + "\n"), {}, tokens_);
     EXPECT_FALSE(made) << line;
@@ -44,7 +44,7 @@ class TokensTest : public testing::Test {
   std::vector<Token> tokens_;
 };
 
-TEST_F(TokensTest, ALineMayBeOfThoseWhoShowedATokenOfAFile) {
+TEST_F(TokensTest, a_line_may_apply_to_clients_with_a_token_of_a_file) {
   write("drivers", "drive\n\nsteer\n");
   write("viewers", "look\n");
   Rules others;
@@ -54,7 +54,7 @@ TEST_F(TokensTest, ALineMayBeOfThoseWhoShowedATokenOfAFile) {
       "*            tokens=drivers  no-publish= rate=50\n"
       "*            tokens=viewers  publish= call=\n",
       others);
-  ASSERT_EQ(tokens_.size(), 3U) << "those of a file that two lines name are there once";
+  ASSERT_EQ(tokens_.size(), 3U) << "a file that two lines name is read once";
   EXPECT_EQ(tokens_[1].secret, "steer");
   EXPECT_EQ(tokens_[1].rules, path("drivers"));
   EXPECT_EQ(tokens_[2].rules, path("viewers"));
@@ -63,30 +63,30 @@ TEST_F(TokensTest, ALineMayBeOfThoseWhoShowedATokenOfAFile) {
   };
   EXPECT_TRUE(of("10.0.0.5", "drivers").publish.let("cmd_vel"));
   EXPECT_EQ(of("10.0.0.5", "drivers").rate_hz, 50);
-  EXPECT_FALSE(of("10.0.0.9", "drivers").publish.let("odom")) << "the first line that fits";
+  EXPECT_FALSE(of("10.0.0.9", "drivers").publish.let("odom")) << "the first matching line";
   EXPECT_FALSE(of("10.0.0.5", "viewers").publish.let("odom"));
   EXPECT_TRUE(of("10.0.0.5", "viewers").subscribe.let("odom"));
-  EXPECT_EQ(&of("10.0.0.9", ""), &rules) << "no line is of those that have shown none";
+  EXPECT_EQ(&of("10.0.0.9", ""), &rules) << "no line applies without a token";
 }
 
-TEST_F(TokensTest, ErrorsNameTheLineOfTheRulesAndNoToken) {
-  EXPECT_EQ(error_of("* tokens=absent").message, "tokens=absent: cannot be read");
+TEST_F(TokensTest, errors_name_the_line_of_the_rules_but_no_token) {
+  EXPECT_EQ(error_of("* tokens=absent").message, "tokens=absent: cannot read the token file");
   EXPECT_EQ(error_of("* tokens=absent").where, path("rules") + ":1");
-  EXPECT_EQ(error_of("* tokens=").message, "tokens takes a file with one token in each line");
+  EXPECT_EQ(error_of("* tokens=").message, "tokens needs a file with one token per line");
   write("empty", "\n\n");
   EXPECT_EQ(error_of("* tokens=empty").message,
-            "tokens=empty: there is no token in it: one in each line");
+            "tokens=empty: the file has no token. Write one per line");
   write("a", "look\ndrive\n");
   write("b", "\ndrive\n");
-  EXPECT_EQ(error_of("* tokens=a tokens=b").message, "a line takes one file of tokens");
+  EXPECT_EQ(error_of("* tokens=a tokens=b").message, "a line may name only one token file");
   tokens_.clear();
   (void)read("* tokens=a\n");
-  EXPECT_EQ(error_of("* tokens=b").message, "tokens=b: the token in line 2 is in " + path("a") +
-                                                ", too; a token may be in one file alone");
+  EXPECT_EQ(error_of("* tokens=b").message, "tokens=b: the token on line 2 is in " + path("a") +
+                                                " too. A token may be in only one file");
   EXPECT_NE(error_of("* token=a").message.find("rate and tokens"), std::string::npos);
 }
 
-TEST_F(TokensTest, OptionsTakeTheTokensOfBoth) {
+TEST_F(TokensTest, tokens_of_options_and_of_rules_are_combined) {
   const std::string plain = write("plain", "any\n");
   write("drivers", "drive\n");
   const std::string rules = write("rules", "*  tokens=drivers  call=\n");
@@ -99,14 +99,14 @@ TEST_F(TokensTest, OptionsTakeTheTokensOfBoth) {
   const auto twice = parse_arguments({"rosbridge", "--rules", rules, "--tokens", plain});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().message,
-            "tokens=drivers: the token in line 2 is in the file of --tokens, too; a token may be "
-            "in one file alone");
+            "tokens=drivers: the token on line 2 is in the file of --tokens too. A token may be "
+            "in only one file");
   const auto absent = parse_arguments({"rosbridge", "--tokens", path("absent")});
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, Code::io);
 }
 
-TEST_F(TokensTest, TheDoorKeepsToTheRulesOfTheToken) {
+TEST_F(TokensTest, the_graph_facade_applies_the_rules_of_the_token) {
   RuntimeOptions alone;
   alone.domain = "tokens" + std::to_string(::getpid());
   const Node node = Node::open("gateway", alone).or_throw();
@@ -126,7 +126,7 @@ TEST_F(TokensTest, TheDoorKeepsToTheRulesOfTheToken) {
   EXPECT_FALSE(facade.lets(plain, Use::publish, "/part"));
   EXPECT_TRUE(facade.lets(driver, Use::publish, "/part"));
   EXPECT_FALSE(facade.lets(driver, Use::publish, "/other"));
-  // Its rate is not that of who was at this address before without a token.
+  // Its rate is separate from that of the client without a token at the same address.
   const auto ask = [&](const Client& client) {
     const auto goal =
         facade.send_goal(client, "/none", "made/Count", Form::json, bytes_of("{}"), {});

@@ -1,4 +1,4 @@
-// A channel that makes its publishers wait, and gateways, which must not.
+// A channel that makes its publishers wait, and gateways, which must not wait.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace hyphos::gateway {
 namespace {
 
-/// A subscriber that takes nothing unless it is told to, of a channel with room for two messages.
+/// A subscriber that takes messages only on request, on a channel with room for two messages.
 class Waiting : public testing::Test {
  protected:
   void open(std::int64_t timeout_ms = 0) {
@@ -50,7 +50,7 @@ class Waiting : public testing::Test {
   std::unique_ptr<ClientPublisher> publisher_;
 };
 
-TEST_F(Waiting, WhatHasNoRoomIsKeptAndGoesWhenThereIsSome) {
+TEST_F(Waiting, a_message_without_room_is_kept_and_sent_later) {
   open();
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(publish());
@@ -59,7 +59,7 @@ TEST_F(Waiting, WhatHasNoRoomIsKeptAndGoesWhenThereIsSome) {
   ASSERT_TRUE(publish()) << "does not wait";
   EXPECT_TRUE(publisher_->keeps());
   EXPECT_FALSE(publisher_->flush().or_throw());
-  EXPECT_TRUE(publisher_->loan(1 << 20).empty()) << "nor would it wait for memory";
+  EXPECT_TRUE(publisher_->loan(1 << 20).empty()) << "does not wait for memory either";
   EXPECT_EQ(heard_.poll(1), 1U);
   EXPECT_TRUE(publisher_->flush().or_throw());
   EXPECT_FALSE(publisher_->keeps());
@@ -68,7 +68,7 @@ TEST_F(Waiting, WhatHasNoRoomIsKeptAndGoesWhenThereIsSome) {
   EXPECT_TRUE(facade_.counters().empty());
 }
 
-TEST_F(Waiting, GivesUpAfterAsLongAsTheChannelWaits) {
+TEST_F(Waiting, a_kept_message_is_dropped_after_the_channel_timeout) {
   open(30);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(publish());
   Result<bool> flushed = publisher_->flush();
@@ -82,17 +82,17 @@ TEST_F(Waiting, GivesUpAfterAsLongAsTheChannelWaits) {
   EXPECT_EQ(counted("timeout"), 1U);
   EXPECT_EQ(heard_.poll(10), 2U);
   EXPECT_TRUE(publish());
-  EXPECT_EQ(heard_.poll(10), 1U) << "it goes on";
+  EXPECT_EQ(heard_.poll(10), 1U) << "publishing continues";
 }
 
-TEST_F(Waiting, WhatIsKeptAtTheEndIsCounted) {
+TEST_F(Waiting, a_message_kept_at_the_end_is_counted) {
   open();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(publish());
   publisher_.reset();
   EXPECT_EQ(counted("closed"), 1U);
 }
 
-TEST_F(Waiting, WhoDoesNotHoldItsClientUpWaitsAndLosesNothing) {
+TEST_F(Waiting, a_publisher_in_its_own_thread_waits_and_loses_nothing) {
   open();
   std::thread client([&] {
     for (int i = 0; i < 50; ++i) EXPECT_TRUE(publish());

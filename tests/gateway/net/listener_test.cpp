@@ -39,7 +39,7 @@ struct Keeper {
   std::atomic<int> refused = 0;
 };
 
-TEST(Listener, test_a_client_reaches_a_listener_and_is_known_by_its_address) {
+TEST(Listener, a_listener_accepts_a_client_and_has_its_address) {
   Loop loop;
   Keeper keeper;
   const auto listener = Listener::open(loop, {}, keeper.callbacks()).or_throw();
@@ -49,7 +49,7 @@ TEST(Listener, test_a_client_reaches_a_listener_and_is_known_by_its_address) {
   EXPECT_EQ(keeper.accepted[0].peer, local_address(client.fd()).text());
 }
 
-TEST(Address, test_ports_do_not_count_for_whether_two_are_of_one_host) {
+TEST(Address, same_host_ignores_ports) {
   const auto of = [](const char* host, std::uint16_t port) {
     return resolve(host, port, false).or_throw().at(0);
   };
@@ -61,7 +61,7 @@ TEST(Address, test_ports_do_not_count_for_whether_two_are_of_one_host) {
   EXPECT_FALSE(Address().same_host(Address()));
 }
 
-TEST(Connection, test_what_is_on_its_way_within_the_machine_stays_little_however_much_is_sent) {
+TEST(Connection, local_sockets_buffer_at_most_1_mib) {
   Loop loop;
   Keeper keeper;
   const auto listener = Listener::open(loop, {}, keeper.callbacks()).or_throw();
@@ -89,7 +89,7 @@ TEST(Connection, test_what_is_on_its_way_within_the_machine_stays_little_however
   }
 }
 
-TEST(Listener, test_a_port_that_is_taken_is_an_error_that_names_the_process) {
+TEST(Listener, the_error_of_a_taken_port_names_the_process) {
   Loop loop;
   Keeper keeper;
   const auto first = Listener::open(loop, {}, keeper.callbacks()).or_throw();
@@ -101,7 +101,7 @@ TEST(Listener, test_a_port_that_is_taken_is_an_error_that_names_the_process) {
       << second.error().message;
 }
 
-TEST(Listener, test_a_port_is_free_when_its_listener_has_ended_and_clients_are_still_there) {
+TEST(Listener, a_port_is_free_after_its_listener_ended) {
   Loop loop;
   Keeper keeper;
   auto first = Listener::open(loop, {}, keeper.callbacks()).or_throw();
@@ -113,7 +113,7 @@ TEST(Listener, test_a_port_is_free_when_its_listener_has_ended_and_clients_are_s
   EXPECT_TRUE(second) << second.error().to_string();
 }
 
-TEST(Listener, test_one_client_too_many_is_refused_until_another_goes) {
+TEST(Listener, clients_beyond_the_limit_are_refused_until_one_leaves) {
   Loop loop;
   Keeper keeper;
   const auto listener = Listener::open(loop, {.max_clients = 2}, keeper.callbacks()).or_throw();
@@ -132,7 +132,7 @@ TEST(Listener, test_one_client_too_many_is_refused_until_another_goes) {
   EXPECT_TRUE(eventually([&] { return keeper.count() == 2; }));
 }
 
-TEST(Listener, test_a_listener_may_end_in_its_own_callback) {
+TEST(Listener, a_listener_may_end_in_its_own_callback) {
   Loop loop;
   std::unique_ptr<Listener> listener;
   std::atomic<bool> gone = false;
@@ -150,14 +150,14 @@ TEST(Listener, test_a_listener_may_end_in_its_own_callback) {
   EXPECT_TRUE(eventually([&] { return gone.load(); }));
 }
 
-TEST(Listener, test_a_host_that_does_not_exist_is_an_error) {
+TEST(Listener, an_unknown_host_is_an_error) {
   Loop loop;
   const auto listener = Listener::open(loop, {.host = "no.such.host.invalid"}, {});
   ASSERT_FALSE(listener);
   EXPECT_EQ(listener.error().code, Code::not_found);
 }
 
-TEST(Connect, test_a_port_where_nobody_listens_is_an_error_at_once) {
+TEST(Connect, connecting_to_a_closed_port_fails_at_once) {
   std::uint16_t port = 0;
   {
     Loop loop;
@@ -169,8 +169,8 @@ TEST(Connect, test_a_port_where_nobody_listens_is_an_error_at_once) {
   EXPECT_EQ(connection.error().code, Code::disconnected);
 }
 
-TEST(Connect, test_a_peer_that_does_not_answer_is_given_up_in_time) {
-  // Its queue of connections is full, so the kernel answers no more of them.
+TEST(Connect, connecting_to_a_silent_peer_times_out) {
+  // Its backlog is full, so the kernel completes no further connection.
   const Descriptor deaf(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in any{};
   any.sin_family = AF_INET;

@@ -23,13 +23,13 @@ std::string drain(SendQueue& queue) {
   return all;
 }
 
-TEST(SendQueue, test_a_message_has_the_bytes_of_all_its_parts) {
+TEST(SendQueue, a_message_has_the_bytes_of_all_its_parts) {
   const Message two(Buffer::copy_of("head"), Buffer::copy_of("body"));
   EXPECT_EQ(two.size(), 8U);
   EXPECT_EQ(text(two), "headbody");
 }
 
-TEST(SendQueue, test_messages_of_one_key_keep_their_order) {
+TEST(SendQueue, messages_of_one_key_keep_their_order) {
   SendQueue queue({.depth = 10, .bytes = 1000});
   std::vector<Message> dropped;
   for (const char* each : {"a", "b", "c"}) EXPECT_TRUE(queue.push(1, message(each), dropped));
@@ -37,7 +37,7 @@ TEST(SendQueue, test_messages_of_one_key_keep_their_order) {
   EXPECT_TRUE(dropped.empty());
 }
 
-TEST(SendQueue, test_keys_take_turns_however_much_one_has) {
+TEST(SendQueue, keys_take_turns) {
   SendQueue queue({.depth = 10, .bytes = 1000});
   std::vector<Message> dropped;
   for (const char* each : {"a1", "a2", "a3"}) queue.push(1, message(each), dropped);
@@ -47,7 +47,7 @@ TEST(SendQueue, test_keys_take_turns_however_much_one_has) {
   EXPECT_EQ(drain(queue), "a1 b1 c1 a2 b2 a3 ");
 }
 
-TEST(SendQueue, test_past_its_depth_a_key_loses_its_oldest_and_no_other_key_does) {
+TEST(SendQueue, a_key_beyond_its_depth_loses_its_oldest_message) {
   SendQueue queue({.depth = 2, .bytes = 1000});
   std::vector<Message> dropped;
   for (const char* each : {"a1", "a2", "a3", "a4"}) queue.push(1, message(each), dropped);
@@ -58,7 +58,7 @@ TEST(SendQueue, test_past_its_depth_a_key_loses_its_oldest_and_no_other_key_does
   EXPECT_EQ(drain(queue), "a3 b1 a4 ");
 }
 
-TEST(SendQueue, test_past_all_bytes_the_key_with_most_of_them_loses) {
+TEST(SendQueue, beyond_the_byte_limit_the_largest_key_loses) {
   SendQueue queue({.depth = 10, .bytes = 10});
   std::vector<Message> dropped;
   queue.push(1, message("aaaa"), dropped);
@@ -72,7 +72,7 @@ TEST(SendQueue, test_past_all_bytes_the_key_with_most_of_them_loses) {
   EXPECT_EQ(queue.bytes(), 0U);
 }
 
-TEST(SendQueue, test_what_fits_in_no_case_is_dropped_itself_and_costs_no_other) {
+TEST(SendQueue, a_message_above_the_byte_limit_drops_no_other) {
   SendQueue queue({.depth = 10, .bytes = 4});
   std::vector<Message> dropped;
   queue.push(1, message("a"), dropped);
@@ -82,13 +82,13 @@ TEST(SendQueue, test_what_fits_in_no_case_is_dropped_itself_and_costs_no_other) 
   EXPECT_EQ(drain(queue), "a ");
 }
 
-TEST(SendQueue, test_control_goes_first_and_is_never_dropped) {
+TEST(SendQueue, control_messages_go_first_and_are_never_dropped) {
   SendQueue queue({.depth = 1, .bytes = 6});
   std::vector<Message> dropped;
   queue.push(1, message("aaa"), dropped);
   EXPECT_TRUE(queue.push(kControl, message("11"), dropped));
   EXPECT_TRUE(queue.push(kControl, message("22"), dropped));
-  ASSERT_EQ(dropped.size(), 1U);  // the other made room
+  ASSERT_EQ(dropped.size(), 1U);  // The other message was dropped to make room.
   EXPECT_EQ(text(dropped[0]), "aaa");
   EXPECT_FALSE(queue.push(kControl, message("333"), dropped));
   EXPECT_EQ(drain(queue), "11 22 ");

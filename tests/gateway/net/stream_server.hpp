@@ -14,7 +14,7 @@
 
 namespace hyphos::gateway::net {
 
-/// Units of these tests: a length of 32 bits, little endian, then so many bytes.
+/// The unit format of these tests: a length of 32 bits, little endian, followed by as many bytes.
 inline Result<Measured> measure_sized(std::span<const std::byte> bytes) {
   std::uint32_t size = 0;
   if (bytes.size() < sizeof size) return Measured::at_least(sizeof size);
@@ -36,7 +36,7 @@ inline Message sized_message(std::string_view body) {
   return Message(sized_head(body.size()), Buffer::copy_of(body));
 }
 
-/// A server whose streams do what a test says with their units.
+/// A server whose streams handle units as a test defines.
 class StreamServer {
  public:
   using Unit = std::function<void(const std::shared_ptr<Stream>&, const Buffer&)>;
@@ -64,10 +64,10 @@ class StreamServer {
     loops_.reset();
   }
 
-  std::atomic<bool> ready = true;  ///< to take units
+  std::atomic<bool> ready = true;  ///< true: takes units
   std::atomic<int> closed = 0;
   std::atomic<int> refused = 0;
-  std::atomic<bool> concurrent = false;  ///< callbacks of one stream were
+  std::atomic<bool> concurrent = false;  ///< true if callbacks of one stream overlapped
 
  private:
   void serve(Connection connection) {

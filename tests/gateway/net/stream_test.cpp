@@ -33,7 +33,7 @@ std::string receive_sized(RawClient& client) {
   return client.receive(size);
 }
 
-TEST(Stream, test_what_is_sent_comes_back_whatever_its_size) {
+TEST(Stream, units_of_every_size_are_echoed) {
   StreamServer server(kEcho);
   RawClient client(server.port());
   for (const std::size_t size :
@@ -45,7 +45,7 @@ TEST(Stream, test_what_is_sent_comes_back_whatever_its_size) {
   }
 }
 
-TEST(Stream, test_messages_of_many_threads_are_never_mixed) {
+TEST(Stream, messages_of_many_threads_are_never_mixed) {
   StreamServer server(kIgnore, {.queue = {.depth = 100'000, .bytes = std::size_t{1} << 30}});
   RawClient client(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
@@ -73,10 +73,10 @@ TEST(Stream, test_messages_of_many_threads_are_never_mixed) {
   for (std::thread& sender : senders) sender.join();
 }
 
-TEST(Stream, test_a_reader_that_takes_a_byte_at_a_time_gets_all_of_them) {
+TEST(Stream, a_reader_of_small_pieces_gets_all_bytes) {
   StreamServer server(kEcho);
   RawClient client(server.port());
-  std::string body(6'000'000, '\0');  // more than a socket takes at once
+  std::string body(6'000'000, '\0');  // more than a socket buffers
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7);
   std::thread sender([&] { client.send(sized(body)); });
   const std::string head = client.receive(4);
@@ -91,8 +91,7 @@ TEST(Stream, test_a_reader_that_takes_a_byte_at_a_time_gets_all_of_them) {
   sender.join();
 }
 
-TEST(Stream,
-     test_what_comes_of_a_large_unit_a_little_at_a_time_is_a_sign_of_life_and_whole_at_the_end) {
+TEST(Stream, each_piece_of_a_large_unit_is_a_sign_of_life) {
   StreamServer server(kEcho);
   RawClient client(server.port());
   const std::string body(300'000, 'b');
@@ -104,17 +103,17 @@ TEST(Stream,
   for (int i = 0; i < 3; ++i, sent += 100) {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
     const Time before = stream->heard();
-    EXPECT_EQ(stream->heard(), before) << "nothing has come";
+    EXPECT_EQ(stream->heard(), before) << "no bytes arrived";
     client.send(all.substr(sent, 100));
     EXPECT_TRUE(eventually([&] { return stream->heard() > before; })) << i;
   }
   client.send(all.substr(sent));
   EXPECT_EQ(receive_sized(client), body);
-  client.send(sized("x"));  // one byte wakes the reader again
+  client.send(sized("x"));  // One byte must wake the reader again.
   EXPECT_EQ(receive_sized(client), "x");
 }
 
-TEST(Stream, test_a_peer_that_goes_in_the_middle_of_a_large_unit_is_told) {
+TEST(Stream, a_peer_that_leaves_inside_a_large_unit_is_reported) {
   StreamServer server(kEcho);
   {
     RawClient client(server.port());
@@ -124,7 +123,7 @@ TEST(Stream, test_a_peer_that_goes_in_the_middle_of_a_large_unit_is_told) {
   EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
 }
 
-TEST(Stream, test_a_slow_reader_loses_its_oldest_which_are_counted_and_the_rest_is_whole) {
+TEST(Stream, a_slow_reader_loses_its_oldest_messages) {
   StreamServer server(kIgnore, {.queue = {.depth = 5, .bytes = std::size_t{64} << 20}});
   RawClient slow(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
@@ -150,10 +149,10 @@ TEST(Stream, test_a_slow_reader_loses_its_oldest_which_are_counted_and_the_rest_
     last = number;
     ++received;
   }
-  EXPECT_EQ(last, kCount - 1) << "the newest is what is kept";
+  EXPECT_EQ(last, kCount - 1) << "the newest messages are kept";
 }
 
-// Memory of somebody else, who counts how much of it is out.
+// Memory of a lender, which counts the outstanding loans.
 class Lender {
  public:
   [[nodiscard]] Buffer lend(std::string bytes) {
@@ -181,7 +180,7 @@ class Lender {
   std::atomic<int> out_ = 0;
 };
 
-TEST(Stream, test_a_reader_that_has_stopped_holds_one_message_that_is_lent_and_gets_all_later) {
+TEST(Stream, a_stopped_reader_holds_at_most_one_lent_buffer) {
   constexpr std::size_t kCount = 20;
   Lender lender;
   StreamServer server(kIgnore, {.queue = {.depth = kCount, .bytes = std::size_t{64} << 20}});
@@ -204,7 +203,7 @@ TEST(Stream, test_a_reader_that_has_stopped_holds_one_message_that_is_lent_and_g
   EXPECT_TRUE(eventually([&] { return lender.out() == 0; }));
 }
 
-TEST(Stream, test_a_reader_that_has_stopped_does_not_stop_another) {
+TEST(Stream, a_stopped_reader_does_not_stop_another) {
   StreamServer server(kEcho, {.queue = {.depth = 3, .bytes = std::size_t{64} << 20}});
   RawClient stopped(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
@@ -217,13 +216,13 @@ TEST(Stream, test_a_reader_that_has_stopped_does_not_stop_another) {
   }
 }
 
-TEST(Stream, test_a_peer_that_is_gone_is_told_once_however_it_went) {
+TEST(Stream, a_lost_peer_is_reported_once) {
   StreamServer server(kIgnore);
   RawClient closing(server.port());
   RawClient resetting(server.port());
   ASSERT_TRUE(eventually([&] { return server.clients() == 2; }));
   closing.close();
-  resetting.send("\x40");  // the beginning of something
+  resetting.send("\x40");  // the start of a unit
   resetting.reset();
   EXPECT_TRUE(eventually([&] { return server.closed == 2; }));
   EXPECT_TRUE(eventually([&] { return server.clients() == 0; }));
@@ -231,7 +230,7 @@ TEST(Stream, test_a_peer_that_is_gone_is_told_once_however_it_went) {
   EXPECT_EQ(server.closed, 2);
 }
 
-TEST(Stream, test_a_peer_that_dies_while_much_is_sent_to_it_ends_the_stream) {
+TEST(Stream, a_peer_that_dies_during_a_send_ends_the_stream) {
   StreamServer server(kIgnore, {.queue = {.depth = 100, .bytes = std::size_t{1} << 30}});
   RawClient client(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
@@ -243,7 +242,7 @@ TEST(Stream, test_a_peer_that_dies_while_much_is_sent_to_it_ends_the_stream) {
   EXPECT_EQ(server.stream(0)->send(1, sized_message("late")), 0U);
 }
 
-TEST(Stream, test_it_may_be_closed_inside_its_callback_and_delivers_nothing_after_that) {
+TEST(Stream, a_stream_closed_in_its_callback_delivers_nothing_more) {
   std::atomic<int> units = 0;
   StreamServer server([&](const auto& stream, const Buffer&) {
     ++units;
@@ -256,7 +255,7 @@ TEST(Stream, test_it_may_be_closed_inside_its_callback_and_delivers_nothing_afte
   EXPECT_EQ(units, 1);
 }
 
-TEST(Stream, test_finish_sends_what_waits_and_delivers_nothing_more) {
+TEST(Stream, finish_sends_waiting_messages_and_delivers_nothing_more) {
   std::atomic<int> units = 0;
   StreamServer server(
       [&](const auto& stream, const Buffer&) {
@@ -268,7 +267,7 @@ TEST(Stream, test_finish_sends_what_waits_and_delivers_nothing_more) {
       },
       {.linger = Duration::from_seconds(20)});
   RawClient client(server.port());
-  // What was never read must not turn the end into a reset, which would eat the last words.
+  // Unread input must not turn the end into a reset, which would discard the last words.
   client.send(sized("go") + sized("not taken") + sized(std::string(200'000, 'y')));
   int words = 0;
   for (int i = 0; i < 9; ++i) {
@@ -283,7 +282,7 @@ TEST(Stream, test_finish_sends_what_waits_and_delivers_nothing_more) {
   EXPECT_EQ(units, 1);
 }
 
-TEST(Stream, test_finish_does_not_wait_for_ever_for_a_peer_that_does_not_close) {
+TEST(Stream, finish_does_not_wait_forever_for_a_silent_peer) {
   StreamServer server([&](const auto& stream, const Buffer&) { stream->finish(); },
                       {.linger = Duration::from_ms(20)});
   RawClient client(server.port());
@@ -291,7 +290,7 @@ TEST(Stream, test_finish_does_not_wait_for_ever_for_a_peer_that_does_not_close) 
   EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
 }
 
-TEST(Stream, test_a_refused_unit_gets_last_words_and_the_end) {
+TEST(Stream, a_refused_unit_is_answered_before_the_close) {
   StreamServer server(kEcho);
   RawClient client(server.port());
   client.send("\xff\xff\xff\xff some garbage");
@@ -302,7 +301,7 @@ TEST(Stream, test_a_refused_unit_gets_last_words_and_the_end) {
   EXPECT_EQ(server.refused, 1);
 }
 
-TEST(Stream, test_a_unit_that_is_kept_stays_as_it_was) {
+TEST(Stream, a_kept_unit_does_not_change) {
   std::mutex mutex;
   std::vector<Buffer> kept;
   StreamServer server([&](const auto&, const Buffer& unit) {
@@ -322,7 +321,7 @@ TEST(Stream, test_a_unit_that_is_kept_stays_as_it_was) {
   for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_TRUE(kept[i].text() == sent[i]) << i;
 }
 
-TEST(Stream, test_the_end_of_the_loop_closes_streams_and_they_may_outlive_it) {
+TEST(Stream, streams_are_closed_by_their_loop_and_may_outlive_it) {
   auto server = std::make_unique<StreamServer>(kEcho);
   RawClient client(server->port());
   client.send(sized("ping"));
@@ -337,7 +336,7 @@ TEST(Stream, test_the_end_of_the_loop_closes_streams_and_they_may_outlive_it) {
   stream->close();
 }
 
-TEST(Stream, test_the_end_of_the_loop_waits_for_threads_that_are_sending) {
+TEST(Stream, the_end_of_a_loop_waits_for_sending_threads) {
   for (int round = 0; round < 100; ++round) {
     auto server = std::make_unique<StreamServer>(kIgnore);
     RawClient client(server->port());
@@ -358,7 +357,7 @@ TEST(Stream, test_the_end_of_the_loop_waits_for_threads_that_are_sending) {
   }
 }
 
-TEST(Stream, test_one_that_is_never_started_can_send_and_ends_with_the_loop) {
+TEST(Stream, a_stream_that_is_not_started_can_send) {
   auto loop = std::make_unique<Loop>();
   std::mutex mutex;
   std::vector<std::shared_ptr<Stream>> streams;
@@ -376,7 +375,7 @@ TEST(Stream, test_one_that_is_never_started_can_send_and_ends_with_the_loop) {
   EXPECT_TRUE(client.sees_end());
 }
 
-TEST(Stream, test_one_that_is_closed_before_it_starts_still_tells_its_end) {
+TEST(Stream, a_stream_closed_before_its_start_reports_its_end) {
   Loop loop;
   std::atomic<int> closed = 0;
   Listener::Callbacks callbacks;
@@ -395,7 +394,7 @@ TEST(Stream, test_one_that_is_closed_before_it_starts_still_tells_its_end) {
   EXPECT_TRUE(eventually([&] { return closed == 1; }));
 }
 
-TEST(Stream, test_control_that_does_not_fit_closes_the_stream) {
+TEST(Stream, control_messages_above_the_limit_close_the_stream) {
   StreamServer server(kIgnore, {.queue = {.depth = 5, .bytes = 1 << 20}});
   RawClient client(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
@@ -407,7 +406,7 @@ TEST(Stream, test_control_that_does_not_fit_closes_the_stream) {
   EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
 }
 
-TEST(Stream, test_many_streams_that_end_at_any_instant_each_end_once) {
+TEST(Stream, many_streams_end_once_each) {
   std::atomic<unsigned> seed = 1;
   StreamServer server(
       [&](const auto& stream, const Buffer& unit) {
@@ -449,7 +448,7 @@ TEST(Stream, test_many_streams_that_end_at_any_instant_each_end_once) {
   EXPECT_FALSE(server.concurrent);
 }
 
-TEST(Loop, test_a_timer_calls_once_and_not_at_all_when_it_is_dropped) {
+TEST(Loop, a_timer_calls_once_and_a_dropped_timer_never) {
   Loop loop;
   std::atomic<int> called = 0;
   const Timer kept = loop.after(Duration::from_ms(1), [&] { ++called; });
@@ -459,7 +458,7 @@ TEST(Loop, test_a_timer_calls_once_and_not_at_all_when_it_is_dropped) {
   EXPECT_TRUE(eventually([&] { return called == 1; }));
 }
 
-TEST(Loop, test_its_end_does_not_wait_for_timers_and_they_may_outlive_it) {
+TEST(Loop, timers_may_outlive_their_loop) {
   Timer timer;
   {
     Loop loop;
@@ -468,7 +467,7 @@ TEST(Loop, test_its_end_does_not_wait_for_timers_and_they_may_outlive_it) {
   timer = {};
 }
 
-TEST(Loops, test_each_in_its_turn_and_each_has_a_thread) {
+TEST(Loops, loops_take_turns_and_each_has_a_thread) {
   Loops loops;
   Loop& one = loops.next();
   Loop& other = loops.next();
@@ -484,7 +483,7 @@ TEST(Loops, test_each_in_its_turn_and_each_has_a_thread) {
   EXPECT_EQ(told.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
 }
 
-// Begins something on the next loop when it is told to stop, as a connection that is lost does.
+// Starts work on the next loop during stop(), as a lost connection does.
 class Restless final : public Loop::Item {
  public:
   explicit Restless(Loops& loops) : loops_(loops), loop_(loops.next()) {}
@@ -505,7 +504,7 @@ class Restless final : public Loop::Item {
   Loop& loop_;
 };
 
-TEST(Loops, test_until_all_have_ended_each_can_be_asked_for_the_next) {
+TEST(Loops, next_works_until_all_loops_have_ended) {
   std::vector<std::shared_ptr<Restless>> items;
   {
     Loops loops;
@@ -517,7 +516,7 @@ TEST(Loops, test_until_all_have_ended_each_can_be_asked_for_the_next) {
   for (const auto& item : items) EXPECT_EQ(item->timers.size(), 2U);
 }
 
-TEST(Stream, test_who_is_held_up_loses_nothing_and_holds_nobody_else_up) {
+TEST(Stream, a_blocked_stream_loses_nothing) {
   std::mutex mutex;
   std::vector<std::string> got;
   StreamServer server([&](const auto&, const Buffer& unit) {
@@ -542,8 +541,8 @@ TEST(Stream, test_who_is_held_up_loses_nothing_and_holds_nobody_else_up) {
   const int at_first = sent;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(count(), 0U);
-  EXPECT_LT(sent, 200) << "TCP holds the sender up; it was at " << at_first;
-  // What goes out to it does not wait.
+  EXPECT_LT(sent, 200) << "TCP back-pressure stops the sender, which was at " << at_first;
+  // Output to the client does not wait.
   stream->send(1, sized_message("still there"));
   EXPECT_EQ(receive_sized(client), "still there");
 
@@ -556,7 +555,7 @@ TEST(Stream, test_who_is_held_up_loses_nothing_and_holds_nobody_else_up) {
   }
 }
 
-TEST(Stream, test_a_peer_that_is_held_up_can_be_closed) {
+TEST(Stream, a_blocked_stream_can_be_closed) {
   StreamServer server(kIgnore);
   server.ready = false;
   RawClient first(server.port());

@@ -12,7 +12,7 @@
 namespace hyphos::gateway::net {
 namespace {
 
-/// Units of these tests: a length of 32 bits, which counts itself too.
+/// The unit format of these tests: a length of 32 bits, which includes itself.
 Result<Measured> measure(std::span<const std::byte> bytes) {
   std::uint32_t size = 0;
   if (bytes.size() < sizeof size) return Measured::at_least(sizeof size);
@@ -28,7 +28,7 @@ std::string unit_of(std::size_t body, char with) {
   return unit + std::string(body, with);
 }
 
-/// Gives the reader at most `most` of the bytes, as a socket would.
+/// Feeds at most `most` bytes into the reader, as a socket would.
 std::size_t feed(UnitReader& reader, std::string_view bytes, std::size_t most) {
   std::size_t given = 0;
   bytes = bytes.substr(0, most);
@@ -51,7 +51,7 @@ std::vector<Buffer> read_all(UnitReader& reader, std::string_view bytes, std::si
   return units;
 }
 
-TEST(UnitReader, test_units_come_out_as_they_went_in_however_they_are_cut) {
+TEST(UnitReader, units_are_restored_from_any_split) {
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {
     std::string bytes;
@@ -68,7 +68,7 @@ TEST(UnitReader, test_units_come_out_as_they_went_in_however_they_are_cut) {
   }
 }
 
-TEST(UnitReader, test_a_unit_comes_whole_if_its_bytes_come_one_by_one) {
+TEST(UnitReader, units_are_restored_from_single_bytes) {
   UnitReader reader;
   const std::string bytes = unit_of(3, 'x') + unit_of(0, 'y');
   const auto units = read_all(reader, bytes, 1);
@@ -76,7 +76,7 @@ TEST(UnitReader, test_a_unit_comes_whole_if_its_bytes_come_one_by_one) {
   EXPECT_EQ(units[0].text(), unit_of(3, 'x'));
 }
 
-TEST(UnitReader, test_a_large_unit_that_is_kept_is_not_written_over) {
+TEST(UnitReader, a_kept_large_unit_is_not_overwritten) {
   UnitReader reader;
   const auto first = read_all(reader, unit_of(100'000, 'a'), 1 << 20);
   const auto second = read_all(reader, unit_of(100'000, 'b'), 1 << 20);
@@ -84,26 +84,26 @@ TEST(UnitReader, test_a_large_unit_that_is_kept_is_not_written_over) {
   EXPECT_EQ(second.at(0).text(), unit_of(100'000, 'b'));
 }
 
-TEST(UnitReader, test_the_memory_of_a_large_unit_is_used_again_when_nobody_keeps_it) {
+TEST(UnitReader, the_memory_of_a_released_large_unit_is_reused) {
   UnitReader reader;
   const std::byte* first = read_all(reader, unit_of(100'000, 'a'), 1 << 20).at(0).data();
   const std::byte* second = read_all(reader, unit_of(90'000, 'b'), 1 << 20).at(0).data();
   EXPECT_EQ(first, second);
 }
 
-TEST(UnitReader, test_the_rest_of_a_large_unit_is_read_to_where_it_stays) {
+TEST(UnitReader, the_rest_of_a_large_unit_is_read_in_place) {
   UnitReader reader;
   const std::string unit = unit_of(1'000'000, 'z');
   feed(reader, unit, 10'000);
   ASSERT_FALSE(reader.next(measure).or_throw());
   EXPECT_EQ(reader.missing(), unit.size() - 10'000);
   EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBite);
-  EXPECT_EQ(reader.space()[1].iov_len, 0U) << "nothing else comes before the rest of it";
+  EXPECT_EQ(reader.space()[1].iov_len, 0U) << "only the rest of the unit is read";
   reader.filled(UnitReader::kBite);
   EXPECT_EQ(reader.missing(), unit.size() - 10'000 - UnitReader::kBite);
 }
 
-TEST(UnitReader, test_a_large_unit_lies_in_the_memory_that_is_given_for_it) {
+TEST(UnitReader, a_large_unit_is_read_into_lent_memory) {
   UnitReader reader;
   std::vector<const std::byte*> given;
   const Memory memory = [&](std::span<const std::byte> begin, std::size_t size) {
@@ -124,21 +124,21 @@ TEST(UnitReader, test_a_large_unit_lies_in_the_memory_that_is_given_for_it) {
   ASSERT_EQ(units.size(), 3U);
   for (const Buffer& whole : units) EXPECT_EQ(whole.text(), unit);
   EXPECT_EQ(units[0].data(), given[0]);
-  EXPECT_EQ(units[1].data(), given[1]) << "what was given is not written again";
-  EXPECT_NE(units[2].data(), given[1]) << "none was given";
+  EXPECT_EQ(units[1].data(), given[1]) << "lent memory is not overwritten";
+  EXPECT_NE(units[2].data(), given[1]) << "no memory was lent";
 }
 
-TEST(UnitReader, test_of_a_large_unit_that_follows_one_little_is_read_to_where_it_does_not_stay) {
+TEST(UnitReader, after_a_large_unit_only_a_small_block_is_read) {
   UnitReader reader;
   EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBlock);
   (void)read_all(reader, unit_of(100'000, 'a'), 1 << 20);
   EXPECT_LE(reader.space()[0].iov_len, UnitReader::kBlock / 16);
   const std::string small = unit_of(10'000, 'b');
   EXPECT_EQ(read_all(reader, small, 1 << 20).at(0).text(), small);
-  EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBlock) << "and not for small ones";
+  EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBlock) << "no change for small units";
 }
 
-TEST(UnitReader, test_each_part_of_a_large_unit_is_shown_once_and_may_be_changed) {
+TEST(UnitReader, each_part_of_a_large_unit_is_shown_once) {
   UnitReader reader;
   std::string bytes = unit_of(1'000'000, 'a') + unit_of(300, 'b') + unit_of(50'000, 'c');
   std::vector<std::string> units;
@@ -155,11 +155,11 @@ TEST(UnitReader, test_each_part_of_a_large_unit_is_shown_once_and_may_be_changed
   }
   ASSERT_EQ(units.size(), 3U);
   EXPECT_EQ(units[0], unit_of(1'000'000, 'A'));
-  EXPECT_EQ(units[1], unit_of(300, 'b')) << "a small one is not shown";
+  EXPECT_EQ(units[1], unit_of(300, 'b')) << "a small unit is not shown";
   EXPECT_EQ(units[2], unit_of(50'000, 'C'));
 }
 
-TEST(UnitReader, test_what_the_measure_refuses_is_an_error_before_memory_is_taken) {
+TEST(UnitReader, a_refused_unit_is_an_error_before_allocation) {
   UnitReader reader;
   feed(reader, "\xff\xff\xff\x7f", 4);
   const auto unit = reader.next(measure);
@@ -167,7 +167,7 @@ TEST(UnitReader, test_what_the_measure_refuses_is_an_error_before_memory_is_take
   EXPECT_EQ(unit.error().code, Code::overloaded);
 }
 
-TEST(UnitReader, test_a_head_beyond_the_block_is_an_error) {
+TEST(UnitReader, a_header_larger_than_a_block_is_an_error) {
   UnitReader reader;
   feed(reader, "x", 1);
   const auto unit = reader.next([](auto) { return Measured::at_least(UnitReader::kBlock + 1); });
@@ -175,7 +175,7 @@ TEST(UnitReader, test_a_head_beyond_the_block_is_an_error) {
   EXPECT_EQ(unit.error().code, Code::corrupt);
 }
 
-TEST(UnitReader, test_a_measure_that_asks_for_what_is_there_is_an_error_and_no_endless_loop) {
+TEST(UnitReader, a_measure_without_progress_is_an_error) {
   UnitReader reader;
   feed(reader, "xyz", 3);
   EXPECT_FALSE(reader.next([](auto) { return Measured::at_least(2); }));

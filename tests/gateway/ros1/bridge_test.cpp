@@ -1,5 +1,5 @@
-// Two gateways in one graph of ROS, each with a robot of its own: what one robot says, the other
-// hears over XML-RPC and TCPROS.
+// Two gateways in one ROS graph, each with its own robot. The messages of one robot reach the other
+// over XML-RPC and TCPROS.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ class Side {
     }
     return false;
   }
-  /// Says it until the other side has heard it, as it is joined only after a while.
+  /// Publishes repeatedly until `to` has received the text, because the connection needs some time.
   static bool comes_through(const ClientPublisher& from, Side& to, std::string_view text) {
     return eventually([&] {
       const_cast<ClientPublisher&>(from).publish(words(text).bytes()).or_throw();
@@ -117,7 +117,7 @@ class BridgeTest : public ::testing::Test {
     return false;
   }
 
-  /// Where a node lets a topic be fetched.
+  /// The TCPROS port of a node for a topic.
   std::uint16_t port_of(const std::string& node, const std::string& topic) {
     const auto where = harness_.ask(ask("lookupNode", {node})->text(), "requestTopic",
                                     {"/me", topic, list_of(list_of("TCPROS"))});
@@ -126,7 +126,7 @@ class BridgeTest : public ::testing::Test {
     EXPECT_EQ(parts[1], Value("127.0.0.1"));
     return static_cast<std::uint16_t>(*parts[2].get_if<std::int32_t>());
   }
-  /// What is answered to a header.
+  /// The reply to a header.
   static Header greet(std::uint16_t port, const Header& header) {
     RawClient client(port);
     return greet(client, header);
@@ -146,7 +146,7 @@ class BridgeTest : public ::testing::Test {
 
 }  // namespace
 
-TEST_F(BridgeTest, what_one_robot_says_the_other_hears) {
+TEST_F(BridgeTest, messages_pass_from_one_robot_to_the_other) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -156,7 +156,7 @@ TEST_F(BridgeTest, what_one_robot_says_the_other_hears) {
   EXPECT_EQ(b.facade.counted("queue"), 0U);
 }
 
-TEST_F(BridgeTest, nothing_comes_back_on_a_topic_that_goes_both_ways) {
+TEST_F(BridgeTest, no_message_comes_back_on_a_bidirectional_topic) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto a_says = a.publisher("/tf");
@@ -168,11 +168,11 @@ TEST_F(BridgeTest, nothing_comes_back_on_a_topic_that_goes_both_ways) {
   a_says->publish(words("once").bytes()).or_throw();
   ASSERT_TRUE(Side::comes_through(*a_says, b, "after"));
   ASSERT_TRUE(Side::comes_through(*b_says, a, "after"));
-  EXPECT_EQ(a.heard("once"), 1U) << "a's own listener";
+  EXPECT_EQ(a.heard("once"), 1U) << "the listener of a itself";
   EXPECT_EQ(b.heard("once"), 1U);
 }
 
-TEST_F(BridgeTest, a_message_that_is_too_large_is_counted_and_others_come_through) {
+TEST_F(BridgeTest, a_message_that_is_too_large_is_counted) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   a.gateway.reset();
@@ -187,7 +187,7 @@ TEST_F(BridgeTest, a_message_that_is_too_large_is_counted_and_others_come_throug
   EXPECT_EQ(a.facade.counted("too_large"), 1U);
 }
 
-TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
+TEST_F(BridgeTest, a_waiting_message_blocks_no_other_publisher) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -206,7 +206,7 @@ TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
   EXPECT_EQ(b.facade.counted("not_held_up"), 0U);
 }
 
-TEST_F(BridgeTest, a_late_listener_gets_what_is_latched) {
+TEST_F(BridgeTest, a_late_listener_gets_the_latched_message) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/map", true);
   says->publish(words("the map").bytes()).or_throw();
@@ -215,7 +215,7 @@ TEST_F(BridgeTest, a_late_listener_gets_what_is_latched) {
   EXPECT_TRUE(eventually([&] { return b.heard("the map") > 0; }));
 }
 
-TEST_F(BridgeTest, a_late_listener_gets_what_each_latched_publisher_said_last) {
+TEST_F(BridgeTest, a_late_listener_gets_the_last_of_each_latched_publisher) {
   Side a(master_.uri(), "/a");
   Side c(master_.uri(), "/c");
   const auto first = a.publisher("/map", true);
@@ -225,7 +225,8 @@ TEST_F(BridgeTest, a_late_listener_gets_what_each_latched_publisher_said_last) {
   first->publish(words("first").bytes()).or_throw();
   second->publish(words("second").bytes()).or_throw();
   third->publish(words("third").bytes()).or_throw();
-  // The gateway comes late; a listener is there, as a's two publishers are one in ROS.
+  // The gateway starts last, but the listener is already there. The two publishers of `a` are one
+  // in ROS.
   Side b(master_.uri(), "/b", false);
   const auto hears = b.listener("/map");
   b.open();
@@ -234,7 +235,7 @@ TEST_F(BridgeTest, a_late_listener_gets_what_each_latched_publisher_said_last) {
   EXPECT_EQ(b.heard("old"), 0U);
 }
 
-TEST_F(BridgeTest, what_is_latched_is_so_on_the_other_side_and_is_said_to_be) {
+TEST_F(BridgeTest, a_latched_topic_is_latched_on_the_other_side) {
   Side a(master_.uri(), "/a");
   const auto chat = a.publisher("/chat");
   const auto map = a.publisher("/map", true);
@@ -253,7 +254,7 @@ TEST_F(BridgeTest, what_is_latched_is_so_on_the_other_side_and_is_said_to_be) {
   EXPECT_FALSE(b.is_latched("/chat"));
 }
 
-TEST_F(BridgeTest, topics_that_end_are_taken_back) {
+TEST_F(BridgeTest, a_topic_that_ends_is_unregistered) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   auto says = a.publisher("/chat");
@@ -267,7 +268,7 @@ TEST_F(BridgeTest, topics_that_end_are_taken_back) {
   EXPECT_TRUE(Side::comes_through(*says, b, "again"));
 }
 
-TEST_F(BridgeTest, services_are_called_across) {
+TEST_F(BridgeTest, services_can_be_called_from_the_other_side) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto serves = a.facade
@@ -288,7 +289,7 @@ TEST_F(BridgeTest, services_are_called_across) {
   EXPECT_NE(refused.error().message.find("that is no bool"), std::string::npos);
 }
 
-TEST_F(BridgeTest, a_service_that_comes_back_elsewhere_is_found_again) {
+TEST_F(BridgeTest, a_service_that_moves_is_found_again) {
   Side b(master_.uri(), "/b");
   for (int round = 0; round < 2; ++round) {
     Side a(master_.uri(), "/a");
@@ -301,7 +302,7 @@ TEST_F(BridgeTest, a_service_that_comes_back_elsewhere_is_found_again) {
   }
 }
 
-TEST_F(BridgeTest, survives_a_restart_of_the_master) {
+TEST_F(BridgeTest, the_gateway_survives_a_restart_of_the_master) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -319,7 +320,7 @@ TEST_F(BridgeTest, survives_a_restart_of_the_master) {
   EXPECT_TRUE(Side::comes_through(*says, b, "after"));
 }
 
-TEST_F(BridgeTest, survives_restarts_of_the_other_side) {
+TEST_F(BridgeTest, the_gateway_survives_restarts_of_the_other_side) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -334,20 +335,20 @@ TEST_F(BridgeTest, survives_restarts_of_the_other_side) {
   EXPECT_TRUE(Side::comes_through(*says, b, "last"));
 }
 
-TEST_F(BridgeTest, leaves_the_graph_when_it_ends) {
+TEST_F(BridgeTest, the_gateway_unregisters_when_it_ends) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/chat");
   ASSERT_TRUE(eventually([&] { return state_says("publishers", "/chat", "/a"); }));
   const Time asked = monotonic_now();
   a.gateway.reset();
-  // It does not wait for ever for a master that stands still, which then finds out itself.
+  // The gateway does not wait forever for a stopped master, which then detects the end itself.
   const bool in_time = monotonic_now() - asked < Duration::from_seconds(2);
   const auto is_gone = [&] { return !state_says("publishers", "/chat", "/a"); };
   EXPECT_TRUE(in_time ? is_gone() : eventually(is_gone));
   EXPECT_EQ(a.facade.open(), 1U);
 }
 
-TEST_F(BridgeTest, takes_only_what_it_is_told_to) {
+TEST_F(BridgeTest, only_selected_channels_pass) {
   Side a(master_.uri(), "/a");
   a.gateway.reset();
   a.options.own["channels"] = "*,!/secret*";
@@ -358,8 +359,8 @@ TEST_F(BridgeTest, takes_only_what_it_is_told_to) {
   EXPECT_FALSE(state_says("publishers", "/secret/plan", "/a"));
 }
 
-// A client of roscpp whose connection ends before it has begun to read takes the call for failed.
-TEST_F(BridgeTest, the_end_of_a_connection_for_one_call_is_left_to_the_client_for_a_while) {
+// A roscpp client fails a call if the connection ends before it has begun to read.
+TEST_F(BridgeTest, the_client_of_one_call_has_time_to_close_first) {
   Side a(master_.uri(), "/a");
   const auto serves =
       a.facade
@@ -377,7 +378,7 @@ TEST_F(BridgeTest, the_end_of_a_connection_for_one_call_is_left_to_the_client_fo
   EXPECT_GE(monotonic_now() - asked, Duration::from_seconds(1));
 }
 
-TEST_F(BridgeTest, a_subscriber_with_another_md5sum_is_told_so) {
+TEST_F(BridgeTest, a_subscriber_with_another_md5sum_gets_an_error) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/chat");
   ASSERT_TRUE(eventually([&] { return state_says("publishers", "/chat", "/a"); }));
@@ -386,7 +387,7 @@ TEST_F(BridgeTest, a_subscriber_with_another_md5sum_is_told_so) {
   EXPECT_EQ(
       field(greet({{"callerid", "/me"}, {"topic", "/chat"}, {"type", "a/B"}, {"md5sum", "1"}}),
             "error"),
-      "/chat: you want a/B with md5sum 1, but it is std_msgs/String with "
+      "/chat: the subscriber expects a/B with md5sum 1, but the gateway has std_msgs/String with "
       "992ce8a1687cec8c8bd883ec73ca41d1");
   EXPECT_EQ(field(greet({{"callerid", "/me"}, {"topic", "/none"}, {"md5sum", "*"}}), "error"),
             "/a does not publish /none");
@@ -402,7 +403,7 @@ TEST_F(BridgeTest, a_subscriber_with_another_md5sum_is_told_so) {
   EXPECT_GE(a.facade.counted("too_large"), 1U);
 }
 
-TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) {
+TEST_F(BridgeTest, subscribers_that_disconnect_leave_nothing_behind) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -414,7 +415,7 @@ TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) 
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (std::size_t round = 0; round < 200; ++round) {
     RawClient client(port);
-    // Some within the header, some before and some after the answer.
+    // Some end inside the header, some before and some after the reply.
     ASSERT_TRUE(client.send(header.substr(0, round * 7 % (header.size() + 1))));
     if (round % 3 == 0) {
       ASSERT_TRUE(client.send(header.substr(round * 7 % (header.size() + 1))));
@@ -426,7 +427,7 @@ TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) 
   EXPECT_TRUE(Side::comes_through(*says, b, "after"));
 }
 
-TEST_F(BridgeTest, a_node_of_ros_net_is_understood) {
+TEST_F(BridgeTest, a_ros_net_node_works) {
   RosNetStub net;
   Side a(master_.uri(), "/a");
   const auto hears = a.listener("/chat");
@@ -446,7 +447,7 @@ TEST_F(BridgeTest, a_node_of_ros_net_is_understood) {
   }
 }
 
-TEST_F(BridgeTest, a_node_that_is_told_to_end_leaves_the_graph) {
+TEST_F(BridgeTest, a_gateway_that_is_shut_down_by_ros_unregisters) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/chat");
   ASSERT_TRUE(eventually([&] { return state_says("publishers", "/chat", "/a"); }));
@@ -454,7 +455,7 @@ TEST_F(BridgeTest, a_node_that_is_told_to_end_leaves_the_graph) {
   EXPECT_TRUE(eventually([&] { return !state_says("publishers", "/chat", "/a"); }));
 }
 
-TEST(Ros1, options_that_are_wrong_are_named) {
+TEST(Ros1, wrong_options_are_named) {
   FakeGraph facade;
   const auto problem = [&](const std::string& name, const std::string& value) {
     Options options;
@@ -462,10 +463,11 @@ TEST(Ros1, options_that_are_wrong_are_named) {
     const auto opened = open_ros1(facade, options);
     return opened ? "" : opened.error().message;
   };
-  EXPECT_NE(problem("mster", "true").find("ros1 has no option 'mster'; it has call_timeout_s"),
+  EXPECT_NE(problem("mster", "true").find("ros1 has no option 'mster'. It has: call_timeout_s"),
             std::string::npos);
-  EXPECT_EQ(problem("master", "yes"), "option master='yes': it is true or false");
-  EXPECT_EQ(problem("node", "/a b"), "option node='/a b': a name is like /hyphos");
+  EXPECT_EQ(problem("master", "yes"), "option master='yes': must be true or false");
+  EXPECT_EQ(problem("node", "/a b"),
+            "option node='/a b': must be a valid ROS name such as /hyphos");
   EXPECT_NE(problem("master_uri", "robot:11311"), "");
   EXPECT_NE(problem("call_timeout_s", "-1"), "");
 }
@@ -483,7 +485,7 @@ TEST(Ros1, the_port_is_that_of_its_master) {
   EXPECT_NE(open_ros1(facade, options).or_throw()->port(), port);
 }
 
-TEST(Ros1, is_its_own_master_if_asked_to) {
+TEST(Ros1, the_gateway_can_be_its_own_master) {
   FakeGraph facade;
   Options options;
   options.own = {{"master", "true"}, {"master_port", "0"}};

@@ -1,4 +1,4 @@
-// Parameters of a robot's nodes on the server of ROS, and the other way round.
+// Parameters of robot nodes on the ROS parameter server, and ROS parameters in the robot.
 #include <gtest/gtest.h>
 
 #include "gateway/ros1/param_value.hpp"
@@ -59,7 +59,7 @@ class JoinedParamsTest : public ::testing::Test {
 
 }  // namespace
 
-TEST(ParamValue, what_both_sides_have_goes_there_and_back) {
+TEST(ParamValue, shared_value_types_survive_the_round_trip) {
   const std::vector<ParamVariant> all{true,
                                       std::int64_t{-7},
                                       0.1,
@@ -76,7 +76,7 @@ TEST(ParamValue, what_both_sides_have_goes_there_and_back) {
   }
 }
 
-TEST(ParamValue, what_one_side_does_not_have_is_refused) {
+TEST(ParamValue, value_types_of_only_one_side_are_refused) {
   EXPECT_EQ(to_ros(std::int64_t{1} << 31).error().code, Code::unsupported);
   EXPECT_TRUE(to_ros(-(std::int64_t{1} << 31)).ok());
   EXPECT_EQ(to_ros(std::vector<std::int64_t>{0, std::int64_t{1} << 40}).error().code,
@@ -87,20 +87,20 @@ TEST(ParamValue, what_one_side_does_not_have_is_refused) {
   EXPECT_EQ(from_ros(Value::Array{1, 2.5}).or_throw(), ParamVariant(std::vector<double>{1, 2.5}));
 }
 
-TEST(ParamValue, names_are_those_of_the_other_side) {
+TEST(ParamValue, names_are_translated) {
   EXPECT_EQ(ros_param("left-arm", "laser.rate-hz"), "/left_arm/laser/rate_hz");
   EXPECT_EQ(dotted("/left_arm/laser/rate_hz"), "left_arm.laser.rate_hz");
 }
 
-TEST_F(JoinedParamsTest, those_of_nodes_are_on_the_server_and_follow) {
+TEST_F(JoinedParamsTest, parameters_of_nodes_are_on_the_server_and_follow) {
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/laser/rate_hz", 10); }));
   facade_.params().put("cruise", "speed", 0.75);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.75); }));
-  EXPECT_EQ(facade_.params().asked(), 0U) << "what came from a node is not asked of it";
+  EXPECT_EQ(facade_.params().asked(), 0U) << "a value from a node is not set again at the node";
 }
 
-TEST_F(JoinedParamsTest, what_ros_sets_is_set_at_the_node) {
+TEST_F(JoinedParamsTest, a_value_set_by_ros_is_set_at_the_node) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 1.5);
   EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); }));
@@ -110,7 +110,7 @@ TEST_F(JoinedParamsTest, what_ros_sets_is_set_at_the_node) {
   EXPECT_EQ(facade_.counted("param"), 0U);
 }
 
-TEST_F(JoinedParamsTest, what_the_node_refuses_is_written_over_and_counted) {
+TEST_F(JoinedParamsTest, a_value_refused_by_the_node_is_reset_and_counted) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 7.0);
   EXPECT_TRUE(eventually([&] { return facade_.counted("param") == 1; }));
@@ -123,7 +123,7 @@ TEST_F(JoinedParamsTest, what_the_node_refuses_is_written_over_and_counted) {
   EXPECT_TRUE(node_has("speed", 0.5));
 }
 
-TEST_F(JoinedParamsTest, a_whole_number_becomes_the_real_that_the_node_has) {
+TEST_F(JoinedParamsTest, an_integer_becomes_a_real_for_a_real_parameter) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 1.0); }));
@@ -131,7 +131,7 @@ TEST_F(JoinedParamsTest, a_whole_number_becomes_the_real_that_the_node_has) {
   EXPECT_EQ(facade_.params().asked(), 1U);
 }
 
-TEST_F(JoinedParamsTest, names_of_a_node_that_are_deleted_come_back_and_go_with_the_node) {
+TEST_F(JoinedParamsTest, deleted_parameters_of_a_node_come_back_until_it_ends) {
   set("/cruise/of_ros", 1);
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   ASSERT_TRUE(ask("deleteParam", {"/cruise/speed"}).ok());
@@ -139,17 +139,18 @@ TEST_F(JoinedParamsTest, names_of_a_node_that_are_deleted_come_back_and_go_with_
   facade_.params().end("cruise");
   EXPECT_TRUE(
       eventually([&] { return !is_set("/cruise/speed") && !is_set("/cruise/laser/rate_hz"); }));
-  EXPECT_TRUE(has("/cruise/of_ros", 1)) << "which is not the node's";
+  EXPECT_TRUE(has("/cruise/of_ros", 1)) << "the parameter is not of the node";
   facade_.params().put("cruise", "speed", 0.1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.1); }));
 }
 
-TEST_F(JoinedParamsTest, the_namespace_of_a_node_goes_with_it_and_with_the_gateway) {
+TEST_F(JoinedParamsTest, the_namespace_of_a_node_is_removed_at_its_end) {
   ASSERT_TRUE(eventually([&] { return is_set("/cruise/laser/rate_hz"); }));
   facade_.params().end("cruise");
   EXPECT_TRUE(eventually([&] { return !is_set("/cruise"); }));
   facade_.params().put("walk", "gait", std::string("trot"));
-  // A gateway that ends does not wait for ever for a master that stands still: then once more.
+  // An ending gateway does not wait forever for a stopped master. If it took too long, the test
+  // repeats.
   bool in_time = false;
   for (int round = 0; round < 10 && !in_time; ++round) {
     if (!gateway_) {
@@ -165,26 +166,27 @@ TEST_F(JoinedParamsTest, the_namespace_of_a_node_goes_with_it_and_with_the_gatew
   EXPECT_FALSE(is_set("/walk"));
 }
 
-TEST_F(JoinedParamsTest, a_master_that_comes_back_gets_them_again) {
+TEST_F(JoinedParamsTest, a_restarted_master_gets_the_parameters_again) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   master_.end();
   master_.begin(master_.port());
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 1.5);
-  EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); })) << "it is watched again";
+  EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); }))
+      << "the parameter is watched again";
 }
 
-TEST_F(JoinedParamsTest, what_the_node_has_when_it_comes_holds) {
+TEST_F(JoinedParamsTest, the_initial_value_of_a_node_wins) {
   set("/walk/gait", "gallop");
   ASSERT_TRUE(eventually([&] { return facade_.params().shown("walk.gait").has_value(); }));
   facade_.params().put("walk", "gait", std::string("trot"));
   EXPECT_TRUE(eventually([&] { return has("/walk/gait", "trot"); }));
   EXPECT_EQ(facade_.params().asked(), 0U);
   EXPECT_TRUE(eventually([&] { return !facade_.params().shown("walk.gait"); }))
-      << "it is the node's now, and no more one of ROS alone";
+      << "the node now owns the parameter, so ROS alone does not";
 }
 
-TEST_F(JoinedParamsTest, when_both_sides_change_at_once_they_end_with_one_value_and_no_storm) {
+TEST_F(JoinedParamsTest, concurrent_changes_end_with_one_value) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   constexpr int kRounds = 50;
   for (int round = 1; round <= kRounds; ++round) {
@@ -199,10 +201,11 @@ TEST_F(JoinedParamsTest, when_both_sides_change_at_once_they_end_with_one_value_
   ASSERT_TRUE(eventually(agree));
   set("/cruise/speed", 1.25);
   ASSERT_TRUE(eventually([&] { return node_has("speed", 1.25) && agree(); }));
-  EXPECT_LE(facade_.params().asked(), std::size_t{kRounds} + 1) << "once for each change of ROS";
+  EXPECT_LE(facade_.params().asked(), std::size_t{kRounds} + 1)
+      << "at most once for each change in ROS";
 }
 
-TEST_F(JoinedParamsTest, those_of_ros_are_shown_to_the_robot_and_follow) {
+TEST_F(JoinedParamsTest, parameters_of_ros_are_shown_to_the_robot_and_follow) {
   set("/move_base/speed", 1.5);
   set("/use_sim_time", true);
   set("/mixed", Value::Array{1, "two"});
@@ -211,16 +214,16 @@ TEST_F(JoinedParamsTest, those_of_ros_are_shown_to_the_robot_and_follow) {
            facade_.params().shown("use_sim_time") == ParamVariant(true);
   }));
   EXPECT_FALSE(facade_.params().shown("mixed"));
-  EXPECT_FALSE(facade_.params().shown("cruise.speed")) << "which the robot has anyway";
+  EXPECT_FALSE(facade_.params().shown("cruise.speed")) << "the robot itself has this parameter";
   set("/move_base/speed", "slow");
   EXPECT_TRUE(eventually([&] {
     return facade_.params().shown("move_base.speed") == ParamVariant(std::string("slow"));
-  })) << "of another type now";
+  })) << "the value has another type now";
   ASSERT_TRUE(ask("deleteParam", {"/move_base"}).ok());
   EXPECT_TRUE(eventually([&] { return !facade_.params().shown("move_base.speed"); }));
 }
 
-TEST_F(JoinedParamsTest, what_the_robot_sets_of_what_is_shown_is_set_in_ros) {
+TEST_F(JoinedParamsTest, a_shown_parameter_set_by_the_robot_is_set_in_ros) {
   NodeStub watcher;
   set("/move_base/speed", 1.5);
   ASSERT_TRUE(ask("subscribeParam", {watcher.uri(), "/move_base/speed"}).ok());
@@ -234,10 +237,10 @@ TEST_F(JoinedParamsTest, what_the_robot_sets_of_what_is_shown_is_set_in_ros) {
       eventually([&] { return facade_.params().shown("move_base.speed") == ParamVariant(2.5); }));
 }
 
-TEST_F(JoinedParamsTest, only_what_is_told_to_is_joined) {
+TEST_F(JoinedParamsTest, only_selected_parameters_are_joined) {
   gateway_.reset();
   master_.end();
-  master_.begin(0);  // one that has nothing of the gateway before
+  master_.begin(0);  // a master without entries of the gateway
   set("/open/a", 1);
   set("/secret/a", 1);
   begin({{"params", "*,!*/laser/*"}, {"rosparams", "/open/*"}});
@@ -247,7 +250,7 @@ TEST_F(JoinedParamsTest, only_what_is_told_to_is_joined) {
   EXPECT_FALSE(facade_.params().shown("secret.a"));
 }
 
-TEST_F(JoinedParamsTest, two_robots_with_a_node_of_one_name_end_with_one_value) {
+TEST_F(JoinedParamsTest, two_nodes_of_the_same_name_end_with_one_value) {
   FakeGraph other;
   other.params().put("cruise", "speed", 0.1);
   Options options;

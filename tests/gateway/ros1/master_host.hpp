@@ -8,7 +8,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// A master that may be ended and begun again at the same port.
+/// A master that can be stopped and started again at the same port.
 class MasterHost {
  public:
   MasterHost() { begin(0); }

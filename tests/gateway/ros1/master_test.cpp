@@ -36,7 +36,7 @@ class MasterTest : public ::testing::Test {
 
 }  // namespace
 
-TEST_F(MasterTest, tells_subscribers_who_publishes) {
+TEST_F(MasterTest, subscribers_are_notified_of_publishers) {
   NodeStub listener;
   EXPECT_EQ(get("registerSubscriber", {"/listener", "/chat", "*", listener.uri()}),
             Value(Value::Array{}));
@@ -51,7 +51,7 @@ TEST_F(MasterTest, tells_subscribers_who_publishes) {
       [&] { return listener.was_told("publisherUpdate", {"/master", "/chat", Value::Array{}}); }));
 }
 
-TEST_F(MasterTest, knows_the_state_of_the_graph) {
+TEST_F(MasterTest, the_master_reports_the_state_of_the_graph) {
   (void)get("registerPublisher", {"/talker", "chat", "std_msgs/String", "http://h:1/"});
   (void)get("registerPublisher", {"/talker", "/raw/x", "*", "http://h:1/"});
   (void)get("registerSubscriber", {"/listener", "/chat", "*", "http://h:2/"});
@@ -73,7 +73,7 @@ TEST_F(MasterTest, knows_the_state_of_the_graph) {
   EXPECT_FALSE(ask("lookupNode", {"/me", "/nobody"}).ok());
 }
 
-TEST_F(MasterTest, a_node_that_leaves_out_the_slash_of_its_name_unregisters_as_others_do) {
+TEST_F(MasterTest, a_node_name_without_a_slash_works) {
   NodeStub node;
   (void)get("registerPublisher", {"talker", "chat", "std_msgs/String", node.uri()});
   (void)get("registerSubscriber", {"talker", "chat", "std_msgs/String", node.uri()});
@@ -83,7 +83,8 @@ TEST_F(MasterTest, a_node_that_leaves_out_the_slash_of_its_name_unregisters_as_o
   (void)get("setParam", {"talker", "speed", 1});
   (void)get("setParam", {"other", "speed", 2});
   EXPECT_TRUE(eventually([&] { return node.was_told("paramUpdate", {"/master", "/speed", 2}); }));
-  EXPECT_FALSE(node.was_told("paramUpdate", {"/master", "/speed", 1})) << "it has set that itself";
+  EXPECT_FALSE(node.was_told("paramUpdate", {"/master", "/speed", 1}))
+      << "the node set this value itself";
   EXPECT_EQ(get("unregisterPublisher", {"talker", "chat", node.uri()}), Value(1));
   EXPECT_EQ(get("unregisterSubscriber", {"talker", "chat", node.uri()}), Value(1));
   EXPECT_EQ(get("unregisterService", {"talker", "add", "rosrpc://h:3"}), Value(1));
@@ -91,7 +92,7 @@ TEST_F(MasterTest, a_node_that_leaves_out_the_slash_of_its_name_unregisters_as_o
   EXPECT_FALSE(ask("lookupNode", {"me", "talker"}).ok());
 }
 
-TEST_F(MasterTest, a_node_of_the_same_name_takes_the_place_of_the_first) {
+TEST_F(MasterTest, a_node_of_the_same_name_replaces_the_first) {
   NodeStub first;
   NodeStub listener;
   (void)get("registerPublisher", {"/talker", "/old", "std_msgs/String", first.uri()});
@@ -108,7 +109,7 @@ TEST_F(MasterTest, a_node_of_the_same_name_takes_the_place_of_the_first) {
   EXPECT_EQ(get("lookupNode", {"/me", "/talker"}), Value("http://h:2/"));
 }
 
-TEST_F(MasterTest, forgets_a_node_that_does_not_listen_any_more) {
+TEST_F(MasterTest, an_unreachable_node_is_removed) {
   NodeStub listener;
   auto dead = std::make_unique<NodeStub>();
   const std::string uri = dead->uri();
@@ -122,7 +123,7 @@ TEST_F(MasterTest, forgets_a_node_that_does_not_listen_any_more) {
       [&] { return listener.was_told("publisherUpdate", {"/master", "/words", Value::Array{}}); }));
 }
 
-TEST_F(MasterTest, serves_parameters_and_tells_those_who_watch) {
+TEST_F(MasterTest, parameters_are_served_and_watchers_are_notified) {
   NodeStub watcher;
   EXPECT_EQ(get("subscribeParam", {"/watcher", watcher.uri(), "/robot"}), Value(Value::Struct()));
   (void)get("setParam", {"/robot/node", "speed", 1.5});
@@ -142,7 +143,7 @@ TEST_F(MasterTest, serves_parameters_and_tells_those_who_watch) {
   EXPECT_EQ(get("unsubscribeParam", {"/watcher", watcher.uri(), "/robot"}), Value(1));
 }
 
-TEST_F(MasterTest, answers_several_calls_in_one) {
+TEST_F(MasterTest, a_multicall_returns_several_results) {
   const auto results = harness_.raw(
       master_->uri(), "system.multicall",
       list_of(list_of(Value::Struct{{"methodName", "setParam"}, {"params", list_of("/x", "/a", 1)}},
@@ -155,29 +156,30 @@ TEST_F(MasterTest, answers_several_calls_in_one) {
   EXPECT_EQ(rows[2], list_of(list_of(1, "parameter /a", 1)));
 }
 
-TEST_F(MasterTest, does_not_return_the_same_large_value_many_times) {
+TEST_F(MasterTest, a_multicall_has_a_size_limit) {
   (void)get("setParam", {"/x", "/large", std::string(4 << 20, 'x')});
   const Value one = Value::Struct{{"methodName", "getParam"}, {"params", list_of("/x", "/large")}};
   const auto results = harness_.raw(master_->uri(), "system.multicall",
                                     list_of(Value::Array(std::vector<Value>(20, one))));
   ASSERT_FALSE(results.ok());
-  EXPECT_NE(results.error().message.find("ask for less at once"), std::string::npos);
+  EXPECT_NE(results.error().message.find("Request less at once"), std::string::npos);
 }
 
-TEST_F(MasterTest, refuses_what_makes_no_sense) {
+TEST_F(MasterTest, invalid_calls_are_refused) {
   const auto bad = [&](const std::string& method, const std::vector<Value>& params) {
     return ask(method, params).error().message;
   };
   EXPECT_EQ(bad("registerPublisher", {"/talker"}),
             "registerPublisher(caller_id, topic, topic_type, caller_api) was called with 1 "
             "arguments");
-  EXPECT_EQ(bad("getPid", {7}), "getPid(): caller_id has to be a string");
-  EXPECT_EQ(bad("registerPublisher", {"/t", "/a b", "x/Y", "http://h:1/"}), "'/a b' is no name");
+  EXPECT_EQ(bad("getPid", {7}), "getPid(): caller_id must be a string");
+  EXPECT_EQ(bad("registerPublisher", {"/t", "/a b", "x/Y", "http://h:1/"}),
+            "'/a b' is not a valid name");
   EXPECT_NE(bad("registerPublisher", {"/t", "/a", "x/Y", "nowhere"}), "");
   EXPECT_NE(bad("noSuchMethod", {}), "");
 }
 
-TEST_F(MasterTest, speaks_http_1_0_and_1_1_and_keeps_a_connection) {
+TEST_F(MasterTest, http_1_0_and_1_1_are_supported) {
   const std::string body = write_call("getPid", {"/me"});
   const auto request = [&](const std::string& version) {
     return "POST /RPC2 HTTP/" + version +
@@ -197,7 +199,7 @@ TEST_F(MasterTest, speaks_http_1_0_and_1_1_and_keeps_a_connection) {
   EXPECT_TRUE(old.sees_end());
 }
 
-TEST_F(MasterTest, answers_garbage_with_an_error_and_goes_on) {
+TEST_F(MasterTest, garbage_gets_an_error_and_the_server_continues) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405"},
       {"nonsense\r\n\r\n", "HTTP/1.1 400"},
@@ -216,14 +218,14 @@ TEST_F(MasterTest, answers_garbage_with_an_error_and_goes_on) {
   EXPECT_TRUE(ask("getPid", {"/me"}).ok());
 }
 
-TEST_F(MasterTest, a_port_that_is_taken_is_an_error) {
+TEST_F(MasterTest, a_taken_port_is_an_error) {
   net::Loop loop;
   const auto second = Master::open(loop, {.port = master_->port()});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::already_exists);
 }
 
-TEST(RpcClient, only_the_latest_of_calls_that_replace_each_other_is_made) {
+TEST(RpcClient, only_the_latest_of_replacing_calls_is_made) {
   NodeStub node;
   RpcHarness harness;
   std::promise<std::vector<bool>> made;
@@ -239,12 +241,13 @@ TEST(RpcClient, only_the_latest_of_calls_that_replace_each_other_is_made) {
     }
   });
   const std::vector<bool> ends = made.get_future().get();
-  EXPECT_EQ(std::count(ends.begin(), ends.end(), true), 2) << "the first was under way";
+  EXPECT_EQ(std::count(ends.begin(), ends.end(), true), 2)
+      << "the first call was already in flight";
   EXPECT_TRUE(node.was_told("update", {"/x", 3}));
   EXPECT_FALSE(node.was_told("update", {"/x", 1}));
 }
 
-TEST(RpcClient, tells_why_a_call_failed) {
+TEST(RpcClient, the_error_code_tells_why_a_call_failed) {
   RpcHarness harness;
   net::Loop loop;
   auto silent =

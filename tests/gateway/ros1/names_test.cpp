@@ -4,7 +4,7 @@
 
 using namespace hyphos::gateway::ros1;
 
-TEST(Names, knows_names_of_ros) {
+TEST(Names, ros_names_are_recognised) {
   for (const char* good : {"/a", "/a/b_2", "/_x", "/camera/image_raw"}) {
     EXPECT_TRUE(is_global_name(good)) << good;
   }
@@ -13,7 +13,7 @@ TEST(Names, knows_names_of_ros) {
   }
 }
 
-TEST(Names, resolves_as_ros_does) {
+TEST(Names, names_are_resolved_as_in_ros) {
   EXPECT_EQ(resolve_name("/x", "/a/n"), "/x");
   EXPECT_EQ(resolve_name("x", "/a/n"), "/a/x");
   EXPECT_EQ(resolve_name("~x", "/a/n"), "/a/n/x");
@@ -23,7 +23,7 @@ TEST(Names, resolves_as_ros_does) {
   EXPECT_EQ(resolve_name("", "/n"), "/");
 }
 
-TEST(Uri, is_taken_apart) {
+TEST(Uri, a_uri_is_parsed) {
   const auto uri = Uri::parse("http://robot.local:11311/");
   ASSERT_TRUE(uri.ok());
   EXPECT_EQ(uri->scheme, "http");

@@ -6,7 +6,7 @@
 using namespace hyphos;
 using namespace hyphos::gateway::ros1;
 
-TEST(Params, are_a_tree) {
+TEST(Params, parameters_form_a_tree) {
   ParamTree tree;
   ASSERT_TRUE(tree.set("/a/b", 1).ok());
   ASSERT_TRUE(tree.set("/a/c/d", "x").ok());
@@ -17,7 +17,7 @@ TEST(Params, are_a_tree) {
   EXPECT_EQ(tree.get("/b"), nullptr);
 }
 
-TEST(Params, a_struct_replaces_a_namespace_and_a_namespace_a_value) {
+TEST(Params, structs_and_values_replace_each_other) {
   ParamTree tree;
   ASSERT_TRUE(tree.set("/a", Value::Struct{{"x", 1}, {"y", 2}}).ok());
   ASSERT_TRUE(tree.set("/a", Value::Struct{{"z", 3}}).ok());
@@ -29,7 +29,7 @@ TEST(Params, a_struct_replaces_a_namespace_and_a_namespace_a_value) {
   EXPECT_EQ(tree.names(), std::vector<std::string>{"/only"});
 }
 
-TEST(Params, are_erased_with_what_is_below) {
+TEST(Params, erasing_a_namespace_erases_its_parameters) {
   ParamTree tree;
   ASSERT_TRUE(tree.set("/a/b/c", 1).ok());
   EXPECT_TRUE(tree.erase("/a/b"));
@@ -40,7 +40,7 @@ TEST(Params, are_erased_with_what_is_below) {
   EXPECT_TRUE(tree.names().empty());
 }
 
-TEST(Params, are_searched_upwards) {
+TEST(Params, parameters_are_searched_upwards) {
   ParamTree tree;
   ASSERT_TRUE(tree.set("/robot/speed", 1).ok());
   ASSERT_TRUE(tree.set("/speed", 2).ok());
@@ -52,12 +52,12 @@ TEST(Params, are_searched_upwards) {
   EXPECT_EQ(tree.search("/robot/node", "/speed"), "/speed");
 }
 
-TEST(Params, stay_within_their_bounds) {
+TEST(Params, size_and_depth_are_limited) {
   ParamTree tree;
   const std::string half(ParamTree::kMaxBytes / 2, 'x');
   ASSERT_TRUE(tree.set("/a", half).ok());
   EXPECT_EQ(tree.set("/b", half).error().code, Code::overloaded);
-  ASSERT_TRUE(tree.set("/a", half).ok()) << "what is replaced does not count";
+  ASSERT_TRUE(tree.set("/a", half).ok()) << "a replaced value does not count";
   EXPECT_TRUE(tree.erase("/a"));
   EXPECT_TRUE(tree.set("/b", half).ok());
   std::string deep;
@@ -65,7 +65,7 @@ TEST(Params, stay_within_their_bounds) {
   EXPECT_EQ(tree.set(deep, 1).error().code, Code::invalid_config);
 }
 
-TEST(Params, who_watches_is_told_what_concerns_it) {
+TEST(Params, a_watcher_gets_only_updates_of_its_key) {
   using Update = std::optional<std::pair<std::string, Value>>;
   const Value value = Value::Struct{{"b", 1}};
   EXPECT_EQ(ParamServer::update_for("/a", "/a", value), Update({"/a", value}));

@@ -1,9 +1,10 @@
-// ros1_probe [KEY=VALUE…]: a ros1 gateway with these options of its own, on a graph in memory, for
-// programs of ROS. The robot in it says at /out what it hears at /in, has said "once" at /latched,
-// and answers /negate (std_srvs/SetBool) with the contrary. Tells the URI of the master, then obeys
-// lines: `heard` (how many messages came at /in), `open` (what is open in the graph), `publishers
-// TOPIC`, `counted WHY`, `call SERVICE HEX` (the reply as hex, or "error TEXT"). Ends with its
-// input.
+// ros1_probe [KEY=VALUE…]: a ros1 gateway with these protocol options, on an in-memory graph, for
+// ROS programs. The robot publishes on /out each message of /in. It has published "once" on the
+// latched topic /latched. It serves /negate (std_srvs/SetBool) with the negated value.
+//
+// The program prints the URI of the master, then reads commands: `heard` (messages received on
+// /in), `open` (open objects in the graph), `publishers TOPIC`, `counted WHY`, `call SERVICE HEX`
+// (the reply as hex, or "error TEXT"). It ends at the end of its input.
 #include <atomic>
 #include <iostream>
 #include <sstream>
@@ -20,7 +21,7 @@ using namespace hyphos::gateway;
 
 namespace {
 
-// The robot: what there would be without ROS.
+// The robot: the part of the graph that exists without ROS.
 class Robot {
  public:
   explicit Robot(FakeGraph& facade)
@@ -77,7 +78,7 @@ std::string obey(FakeGraph& facade, const Robot& robot, const std::string& line)
   if (verb == "publishers") return publishers(facade, first);
   if (verb == "counted") return std::to_string(facade.counted(first));
   if (verb == "call") return call(facade, first, second);
-  return "no verb '" + verb + "'";
+  return "unknown command '" + verb + "'";
 }
 
 }  // namespace

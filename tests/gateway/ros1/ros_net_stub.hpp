@@ -12,8 +12,8 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// A node as ROS.NET is on the wire: the header of its publisher names no topic and has
-/// latching=False, and its service (std_srvs/SetBool) answers without a length.
+/// A node with the wire behaviour of ROS.NET. The header of its publisher names no topic and has
+/// latching=False. Its service (std_srvs/SetBool) replies without a length.
 class RosNetStub {
  public:
   RosNetStub() {
@@ -51,7 +51,7 @@ class RosNetStub {
     peer.send({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 
-  // Blocks the loop, which nobody else needs.
+  // Blocks the loop, which has no other user.
   void serve(net::Connection connection) {
     RawClient peer(std::move(connection.fd));
     const std::string said = frame(peer);

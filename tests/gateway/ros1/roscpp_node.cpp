@@ -1,6 +1,6 @@
-// roscpp_node talker|listener|server|caller: a node of ROS's own C++ library, for the tests of the
-// gateway. The talker says "hi" at /in; the listener prints what it hears at /out; the server
-// answers /assent; the caller asks /negate, and prints whether the answers were right.
+// roscpp_node talker|listener|server|caller: a node of ROS's own C++ library, for the gateway
+// tests. The talker publishes "hi" on /in. The listener prints the messages of /out. The server
+// serves /assent. The caller calls /negate and prints whether the replies were right.
 #include <ros/ros.h>
 #include <std_msgs/String.h>
 #include <std_srvs/SetBool.h>

@@ -12,7 +12,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Calls that wait for their answer, and a server that keeps what it is asked.
+/// Blocking calls, and a server that records its calls.
 class RpcHarness {
  public:
   Result<Value> raw(const std::string& uri, const std::string& method,
@@ -26,7 +26,7 @@ class RpcHarness {
     });
     return answer.get();
   }
-  /// The value of a success.
+  /// Returns the value of a successful call.
   Result<Value> ask(const std::string& uri, const std::string& method,
                     const std::vector<Value>& params) {
     return value_of(raw(uri, method, params));
@@ -38,7 +38,7 @@ class RpcHarness {
   RpcHarness& operator=(const RpcHarness&) = delete;
 
   [[nodiscard]] net::Loop& loop() { return *loop_; }
-  /// Of the loop's thread.
+  /// Requires the thread of the loop.
   [[nodiscard]] RpcClient& client() { return client_; }
 
  private:
@@ -46,7 +46,7 @@ class RpcHarness {
   RpcClient client_{*loop_};
 };
 
-/// A node without topics: keeps what it is told.
+/// A node without topics that records its calls.
 class NodeStub {
  public:
   NodeStub() {
@@ -63,7 +63,7 @@ class NodeStub {
   [[nodiscard]] std::string uri() const {
     return "http://127.0.0.1:" + std::to_string(server_->port()) + "/";
   }
-  /// It was told just this.
+  /// True if it received exactly this call.
   [[nodiscard]] bool was_told(const std::string& method, const std::vector<Value>& params) const {
     const std::lock_guard lock(mutex_);
     for (const RpcCall& call : calls_) {

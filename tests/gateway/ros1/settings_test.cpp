@@ -12,7 +12,7 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-/// The environment of ROS is as given, and as it was again at the end.
+/// Sets the ROS environment variables, and restores them in the destructor.
 class Environment {
  public:
   explicit Environment(const Texts& given) {
@@ -50,7 +50,7 @@ Options options(const std::string& host, Texts own = {}) {
 constexpr const char* kHere = "127.0.0.1";
 constexpr const char* kAll = "0.0.0.0";
 
-TEST(Ros1Settings, the_environment_of_ros_says_what_no_option_says) {
+TEST(Ros1Settings, the_environment_of_ros_gives_the_defaults) {
   const Environment ros(Texts{{"ROS_MASTER_URI", "http://robot:11312"}, {"ROS_HOSTNAME", "desk"}});
   EXPECT_EQ(Settings::of(options(kAll)).or_throw().master_uri, "http://robot:11312/");
   EXPECT_EQ(Settings::of(options(kAll)).or_throw().hostname, "desk");
@@ -61,33 +61,33 @@ TEST(Ros1Settings, the_environment_of_ros_says_what_no_option_says) {
   EXPECT_EQ(given.hostname, "me");
 }
 
-TEST(Ros1Settings, without_an_environment_of_ros_it_is_this_machine) {
+TEST(Ros1Settings, without_an_environment_the_host_is_this_machine) {
   const Environment none(Texts{{"ROS_MASTER_URI", ""}, {"ROS_HOSTNAME", ""}});
   EXPECT_EQ(Settings::of(options(kHere)).or_throw().master_uri, "http://127.0.0.1:11311/");
   EXPECT_EQ(Settings::of(options(kHere)).or_throw().hostname, kHere);
   EXPECT_EQ(Settings::of(options("10.0.0.7")).or_throw().hostname, "10.0.0.7");
 }
 
-TEST(Ros1Settings, a_name_comes_before_an_address_as_in_ros) {
+TEST(Ros1Settings, a_host_name_has_precedence_over_an_address) {
   const Environment both(Texts{{"ROS_HOSTNAME", "desk"}, {"ROS_IP", "10.0.0.8"}});
   EXPECT_EQ(Settings::of(options(kAll)).or_throw().hostname, "desk");
   const Environment address(Texts{{"ROS_HOSTNAME", ""}, {"ROS_IP", "10.0.0.8"}});
   EXPECT_EQ(Settings::of(options(kAll)).or_throw().hostname, "10.0.0.8");
 }
 
-TEST(Ros1Settings, who_listens_for_this_machine_alone_is_found_there) {
+TEST(Ros1Settings, a_local_listener_has_the_loopback_address) {
   const Environment address(Texts{{"ROS_IP", "10.0.0.8"}});
   EXPECT_EQ(Settings::of(options(kHere)).or_throw().hostname, kHere);
 }
 
-TEST(Ros1Settings, a_master_of_our_own_has_no_other) {
+TEST(Ros1Settings, an_own_master_ignores_the_master_uri) {
   const Environment ros(Texts{{"ROS_MASTER_URI", "http://robot:11312"}});
   const auto settings = Settings::of(options(kHere, {{"master", "true"}}));
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->master_port, 11311);
 }
 
-TEST(Ros1Settings, what_is_wrong_in_the_environment_is_said_with_its_name) {
+TEST(Ros1Settings, errors_name_the_environment_variable) {
   const auto refused = [](const Texts& given, const Options& all) {
     const Environment ros(given);
     const auto settings = Settings::of(all);
@@ -98,14 +98,14 @@ TEST(Ros1Settings, what_is_wrong_in_the_environment_is_said_with_its_name) {
   };
   EXPECT_EQ(
       refused({{"ROS_MASTER_URI", "robot"}}, options(kHere)),
-      "ROS_MASTER_URI='robot': no scheme in 'robot', which should be like http://host:11311/");
+      "ROS_MASTER_URI='robot': the URI has no scheme: 'robot'. Write it as http://host:11311/");
   EXPECT_EQ(refused({{"ROS_HOSTNAME", "http://desk"}}, options(kAll)),
-            "ROS_HOSTNAME='http://desk': it is a name or an address");
+            "ROS_HOSTNAME='http://desk': must be a host name or an address");
   EXPECT_EQ(refused({{"ROS_IP", "10.0.0.8 "}}, options(kAll)),
-            "ROS_IP='10.0.0.8 ': it is a name or an address");
+            "ROS_IP='10.0.0.8 ': must be a host name or an address");
   const Environment wrong(Texts{{"ROS_MASTER_URI", "robot"}});
   EXPECT_TRUE(Settings::of(options(kHere, {{"master_uri", "http://robot:11311"}})))
-      << "nobody asks it";
+      << "the variable is not used";
 }
 
 }  // namespace

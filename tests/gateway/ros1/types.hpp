@@ -4,7 +4,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Types of ROS that tests use, as ROS knows them.
+/// Adds the ROS types that the tests use.
 inline void add_types(FakeGraph& facade) {
   facade.add_type({.name = "std_msgs/String",
                    .md5 = "992ce8a1687cec8c8bd883ec73ca41d1",

@@ -15,7 +15,7 @@ Value only_param(const std::string& value) {
   const auto call = parse_call("<methodCall><methodName>m</methodName><params><param>" + value +
                                "</param></params></methodCall>");
   EXPECT_TRUE(call.ok()) << (call ? "" : call.error().to_string());
-  return call && call->params.size() == 1 ? call->params[0] : Value("nothing was read");
+  return call && call->params.size() == 1 ? call->params[0] : Value("no value was read");
 }
 
 std::string refusal(const std::string& value) {
@@ -26,7 +26,7 @@ std::string refusal(const std::string& value) {
 
 }  // namespace
 
-TEST(XmlRpc, reads_a_call_as_roscpp_writes_it) {
+TEST(XmlRpc, a_call_of_roscpp_is_read) {
   const auto call = parse_call(
       "<?xml version=\"1.0\"?>\r\n<methodCall><methodName>registerPublisher</methodName>\r\n"
       "<params><param><value>/talker</value></param><param><value>/chatter</value></param>"
@@ -38,7 +38,7 @@ TEST(XmlRpc, reads_a_call_as_roscpp_writes_it) {
   EXPECT_EQ(call->params, expected);
 }
 
-TEST(XmlRpc, reads_a_reply_as_rospy_writes_it) {
+TEST(XmlRpc, a_reply_of_rospy_is_read) {
   const auto reply = parse_reply(
       "<?xml version='1.0'?>\n<methodResponse>\n<params>\n<param>\n<value><array><data>\n"
       "<value><int>1</int></value>\n<value><string>ready</string></value>\n"
@@ -50,7 +50,7 @@ TEST(XmlRpc, reads_a_reply_as_rospy_writes_it) {
   EXPECT_EQ(*reply, (Value::Array{1, "ready", Value::Array{"TCPROS", "host", 41001}}));
 }
 
-TEST(XmlRpc, reads_each_type) {
+TEST(XmlRpc, every_type_is_read) {
   EXPECT_EQ(only_param("<value><i4>-7</i4></value>"), Value(-7));
   EXPECT_EQ(only_param("<value><int> +7 </int></value>"), Value(7));
   EXPECT_EQ(only_param("<value><boolean>1</boolean></value>"), Value(true));
@@ -63,7 +63,7 @@ TEST(XmlRpc, reads_each_type) {
             (Value::Struct{{"a", 1}}));
 }
 
-TEST(XmlRpc, keeps_blanks_and_pieces_of_strings) {
+TEST(XmlRpc, blanks_and_pieces_of_strings_are_kept) {
   EXPECT_EQ(only_param("<value>  </value>"), Value("  "));
   EXPECT_EQ(only_param("<value/>"), Value(""));
   EXPECT_EQ(only_param("<value>\n <string> a &lt;b&gt; </string>\n</value>"), Value(" a <b> "));
@@ -71,21 +71,21 @@ TEST(XmlRpc, keeps_blanks_and_pieces_of_strings) {
             Value("a<&bd"));
 }
 
-TEST(XmlRpc, says_what_is_wrong_with_a_value) {
-  EXPECT_EQ(refusal("<value><int>seven</int></value>"), "'seven' is no <int>");
-  EXPECT_EQ(refusal("<value><int>2147483648</int></value>"), "'2147483648' is no <int>");
-  EXPECT_EQ(refusal("<value><base64>a</base64></value>"), "'a' is no <base64>");
-  EXPECT_EQ(refusal("<value><nil/></value>"), "a value of the unknown type <nil>");
+TEST(XmlRpc, errors_describe_the_faulty_value) {
+  EXPECT_EQ(refusal("<value><int>seven</int></value>"), "'seven' is not a valid <int>");
+  EXPECT_EQ(refusal("<value><int>2147483648</int></value>"), "'2147483648' is not a valid <int>");
+  EXPECT_EQ(refusal("<value><base64>a</base64></value>"), "'a' is not a valid <base64>");
+  EXPECT_EQ(refusal("<value><nil/></value>"), "a value has the unknown type <nil>");
   EXPECT_NE(parse_call("<methodCall>").error().message, "");
-  EXPECT_EQ(parse_call("<methodCall/>").error().message, "a call without <methodName>");
-  EXPECT_EQ(parse_call("<other/>").error().message, "no <methodCall>");
+  EXPECT_EQ(parse_call("<methodCall/>").error().message, "the call has no <methodName>");
+  EXPECT_EQ(parse_call("<other/>").error().message, "the document has no <methodCall>");
 }
 
-TEST(XmlRpc, refuses_arrays_that_are_too_deep) {
+TEST(XmlRpc, arrays_nested_too_deeply_are_refused) {
   std::string deep;
   for (int level = 0; level < 100'000; ++level) deep += "<value><array><data>";
   for (int level = 0; level < 100'000; ++level) deep += "</data></array></value>";
-  EXPECT_EQ(refusal(deep), "values in values deeper than 64");
+  EXPECT_EQ(refusal(deep), "values are nested deeper than 64");
 }
 
 TEST(XmlRpc, a_fault_is_an_error_with_its_text) {
@@ -94,7 +94,7 @@ TEST(XmlRpc, a_fault_is_an_error_with_its_text) {
   EXPECT_EQ(reply.error().message, "the call was refused: too <many>");
 }
 
-TEST(XmlRpc, writes_what_it_reads) {
+TEST(XmlRpc, written_values_are_read_back) {
   const std::vector<Value> params{
       "a & <b> \"c\"\r\n\t",
       true,
@@ -113,7 +113,7 @@ TEST(XmlRpc, writes_what_it_reads) {
   EXPECT_EQ(*reply, params.back());
 }
 
-TEST(XmlRpc, writes_bytes_that_do_not_change) {
+TEST(XmlRpc, the_written_bytes_are_fixed) {
   EXPECT_EQ(write_call("getPid", {"/hyphos", 1, Value::Array{true, 0.5}}),
             "<?xml version=\"1.0\"?>\n<methodCall><methodName>getPid</methodName><params>"
             "<param><value><string>/hyphos</string></value></param>"
@@ -123,13 +123,13 @@ TEST(XmlRpc, writes_bytes_that_do_not_change) {
             "</params></methodCall>\n");
 }
 
-TEST(XmlRpc, text_that_no_parser_would_take_is_replaced) {
+TEST(XmlRpc, invalid_xml_text_is_replaced) {
   std::string out;
   append_escaped(out, std::string("a\0b\x1F\xC3\xA4\xC3(\xED\xA0\x80", 11));
   EXPECT_EQ(out, "a\uFFFDb\uFFFD\xC3\xA4\uFFFD(\uFFFD\uFFFD\uFFFD");
 }
 
-TEST(Base64, goes_both_ways_at_every_length) {
+TEST(Base64, base64_round_trips_at_every_length) {
   std::string bytes;
   for (int length = 0; length < 20; ++length) {
     std::string text;

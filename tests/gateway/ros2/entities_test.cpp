@@ -26,7 +26,7 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-TEST(Ros2Entities, test_the_bytes_are_those_of_ros_2) {
+TEST(Ros2Entities, the_bytes_are_those_of_ros_2) {
   const ParticipantEntities one{gid(0xc1), {{"/", "hyphos", {gid(4)}, {}}}};
   EXPECT_EQ(hex(write_entities(one, GidSize::iron)),
             "00010000"
@@ -44,7 +44,7 @@ TEST(Ros2Entities, test_the_bytes_are_those_of_ros_2) {
             "00000000");
 }
 
-TEST(Ros2Entities, test_what_is_written_is_read_in_both_sizes) {
+TEST(Ros2Entities, both_gid_sizes_are_read_back) {
   for (const GidSize size : {GidSize::iron, GidSize::humble}) {
     const auto bytes = write_entities(sample(), size);
     for (const GidSize likely : {GidSize::iron, GidSize::humble}) {
@@ -59,14 +59,14 @@ TEST(Ros2Entities, test_what_is_written_is_read_in_both_sizes) {
   }
 }
 
-TEST(Ros2Entities, test_no_part_of_a_message_is_taken_for_one) {
+TEST(Ros2Entities, a_truncated_message_is_refused) {
   const auto bytes = write_entities(sample(), GidSize::iron);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(read_entities(std::span(bytes).first(size), GidSize::iron)) << size;
   }
 }
 
-TEST(Ros2Entities, test_a_count_that_cannot_be_is_refused_before_anything_is_kept) {
+TEST(Ros2Entities, an_impossible_count_is_refused) {
   auto bytes = write_entities({gid(1), {}}, GidSize::iron);
   for (std::size_t i = 1; i <= 4; ++i) bytes[bytes.size() - i] = std::byte{0xff};
   EXPECT_FALSE(read_entities(bytes, GidSize::iron));

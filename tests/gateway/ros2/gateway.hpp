@@ -14,7 +14,7 @@ namespace hyphos::gateway::ros2 {
 
 inline const std::string kString = "std_msgs::msg::dds_::String_";
 
-/// Waits for what the gateway does in its own time.
+/// Waits for an asynchronous effect of the gateway.
 template <typename Condition>
 bool eventually(Condition condition) {
   for (int i = 0; i < 3000; ++i) {
@@ -30,7 +30,7 @@ inline Options with(std::map<std::string, std::string> own) {
   return options;
 }
 
-/// A gateway on a graph in memory.
+/// A gateway on an in-memory graph.
 struct Gateway {
   explicit Gateway(Options options = {}) {
     use_the_wire();
@@ -42,7 +42,7 @@ struct Gateway {
     options.own.emplace("domain_id", std::to_string(test_domain()));
     protocol = open_ros2(facade, options).or_throw();
   }
-  /// What the robot publishes.
+  /// A publisher of the robot.
   std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
     return facade
         .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})

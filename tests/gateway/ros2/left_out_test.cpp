@@ -32,7 +32,7 @@ std::vector<Qos> qos_of_every_kind() {
   return all;
 }
 
-/// DDS 1.4, 2.2.3: request against offer, by hand.
+/// DDS 1.4, 2.2.3: an independent comparison of request and offer.
 std::size_t incompatible(const Qos& offered, const Qos& asked) {
   const auto time = [](std::int64_t ms) { return ms == 0 ? INT64_MAX : ms; };
   std::size_t count = 0;
@@ -45,7 +45,7 @@ std::size_t incompatible(const Qos& offered, const Qos& asked) {
   return count;
 }
 
-TEST(Ros2LeftOut, test_every_policy_that_differs_is_named) {
+TEST(Ros2LeftOut, every_differing_policy_is_named) {
   const auto all = qos_of_every_kind();
   for (const Qos& offered : all) {
     for (const Qos& asked : all) {
@@ -53,8 +53,8 @@ TEST(Ros2LeftOut, test_every_policy_that_differs_is_named) {
       ASSERT_EQ(differences(offered, asked).size(), expected);
       const std::string text = mismatch(offered, asked);
       std::size_t named = 0;
-      for (std::size_t at = text.find("it asks for"); at != std::string::npos;
-           at = text.find("it asks for", at + 1)) {
+      for (std::size_t at = text.find("it requests"); at != std::string::npos;
+           at = text.find("it requests", at + 1)) {
         ++named;
       }
       ASSERT_EQ(named, expected) << text;
@@ -62,14 +62,14 @@ TEST(Ros2LeftOut, test_every_policy_that_differs_is_named) {
   }
 }
 
-TEST(Ros2LeftOut, test_partitions_and_representations_are_policies_too) {
+TEST(Ros2LeftOut, partitions_and_representations_are_compared_too) {
   EXPECT_EQ(mismatch({.partitions = {"a"}}, {.partitions = {"b", "a"}}), "");
   EXPECT_NE(mismatch({}, {.partitions = {"b"}}).find("the partitions 'b'"), std::string::npos);
   EXPECT_NE(mismatch({.partitions = {"b"}}, {}).find("the default one"), std::string::npos);
   EXPECT_NE(mismatch({}, {.xcdr1 = false}).find("XCDR2"), std::string::npos);
 }
 
-TEST(Ros2LeftOut, test_each_subscriber_that_hears_nothing_is_reported_once) {
+TEST(Ros2LeftOut, each_incompatible_subscriber_is_reported_once) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/plain");
   RosSide ros;
@@ -82,7 +82,7 @@ TEST(Ros2LeftOut, test_each_subscriber_that_hears_nothing_is_reported_once) {
   EXPECT_NE(gateway.facade.last("incompatible_qos").find("a deadline of 10 ms"), std::string::npos);
 }
 
-TEST(Ros2LeftOut, test_a_subscriber_of_another_type_is_reported_with_both) {
+TEST(Ros2LeftOut, a_subscriber_of_another_type_is_reported_with_both_types) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/plain");
   RosSide ros;
@@ -93,7 +93,7 @@ TEST(Ros2LeftOut, test_a_subscriber_of_another_type_is_reported_with_both) {
   EXPECT_NE(line.find("std_msgs/msg/String"), std::string::npos) << line;
 }
 
-TEST(Ros2LeftOut, test_the_publisher_of_the_rarer_type_is_reported) {
+TEST(Ros2LeftOut, the_publisher_of_the_rarer_type_is_reported) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/two", kString);
@@ -103,18 +103,18 @@ TEST(Ros2LeftOut, test_the_publisher_of_the_rarer_type_is_reported) {
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") > 0; }));
 }
 
-TEST(Ros2LeftOut, test_a_topic_that_is_no_one_of_ros_is_reported) {
+TEST(Ros2LeftOut, a_topic_that_is_not_of_ros_is_reported) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "Odd");
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 1; }));
   EXPECT_NE(gateway.facade.last("unsupported").find("'Odd'"), std::string::npos);
-  ros.writer("plain_dds", "Odd");  // nothing that claims to be of ROS
+  ros.writer("plain_dds", "Odd");  // The name claims no relation to ROS.
   ros.writer("rt/a-b", kString);
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 2; }));
 }
 
-TEST(Ros2LeftOut, test_an_action_is_reported_as_left_out) {
+TEST(Ros2LeftOut, an_action_is_reported_as_left_out) {
   Gateway gateway;
   RosSide ros;
   ros.reader("rq/fib/_action/send_goalRequest",
@@ -123,7 +123,7 @@ TEST(Ros2LeftOut, test_an_action_is_reported_as_left_out) {
   EXPECT_NE(gateway.facade.last("unsupported").find("the action is left out"), std::string::npos);
 }
 
-TEST(Ros2LeftOut, test_what_goes_and_comes_again_is_reported_again) {
+TEST(Ros2LeftOut, a_topic_that_returns_is_reported_again) {
   Gateway gateway;
   RosSide ros;
   for (const std::uint64_t round : {1U, 2U}) {

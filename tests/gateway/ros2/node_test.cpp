@@ -11,7 +11,7 @@ namespace {
 
 const std::string kEntities = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// Of the services that every node has for its parameters: a reader and a writer each.
+/// The parameter services of every node: a reader and a writer for each.
 constexpr std::size_t kParamServices = 6;
 
 std::string code_of(Options options) {
@@ -20,7 +20,7 @@ std::string code_of(Options options) {
   return opened ? "opened" : opened.error().to_string();
 }
 
-TEST(Ros2Node, test_ros_sees_a_node_with_its_endpoints) {
+TEST(Ros2Node, ros_sees_the_node_with_its_endpoints) {
   Gateway gateway(with({{"node", "/robots/first"}}));
   const auto publisher = gateway.publisher("/status");
   RosSide ros;
@@ -36,14 +36,14 @@ TEST(Ros2Node, test_ros_sees_a_node_with_its_endpoints) {
   }));
 }
 
-TEST(Ros2Node, test_for_humble_the_gids_are_longer) {
+TEST(Ros2Node, gids_are_longer_for_humble) {
   Gateway gateway(with({{"distro", "humble"}}));
   RosSide ros;
   const auto got = ros.reader("ros_discovery_info", kEntities, {.latched = true}).texts(1).at(0);
   EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + 2 * kParamServices * 24);
 }
 
-TEST(Ros2Node, test_a_server_of_ros_has_the_name_of_its_node_in_the_robot) {
+TEST(Ros2Node, a_ros_server_has_the_name_of_its_node) {
   Gateway gateway;
   RosSide ros;
   auto& info = ros.writer("ros_discovery_info", kEntities, {.latched = true});
@@ -58,12 +58,12 @@ TEST(Ros2Node, test_a_server_of_ros_has_the_name_of_its_node_in_the_robot) {
   EXPECT_EQ(gateway.facade.services().at(0).node, "ros2 /switch");
 }
 
-TEST(Ros2Node, test_wrong_options_are_named_with_what_would_be_right) {
+TEST(Ros2Node, wrong_options_are_named_with_their_valid_values) {
   const auto says = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   says(code_of(with({{"domain_id", "233"}})), "0 to 232");
-  says(code_of(with({{"domane", "1"}})), "it has best_effort, call_timeout_s, calls, channels");
+  says(code_of(with({{"domane", "1"}})), "It has: best_effort, call_timeout_s, calls, channels");
   says(code_of(with({{"node", "no node"}})), "/hyphos");
   says(code_of(with({{"distro", "7"}})), "jazzy");
   says(code_of(with({{"shared_memory", "yes"}})), "true or false");
@@ -76,7 +76,7 @@ TEST(Ros2Node, test_wrong_options_are_named_with_what_would_be_right) {
   says(code_of(tokens), "unsupported");
 }
 
-TEST(Ros2Node, test_the_address_names_the_domain) {
+TEST(Ros2Node, the_address_contains_the_domain) {
   Gateway gateway;
   EXPECT_EQ(gateway.protocol->address(), "dds://127.0.0.1/" + std::to_string(test_domain()));
   EXPECT_EQ(gateway.protocol->port(), 7400 + 250 * test_domain());

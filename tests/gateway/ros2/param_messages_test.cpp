@@ -80,7 +80,7 @@ std::vector<std::string> listed(const std::vector<std::string>& names, const Par
   return found;
 }
 
-TEST(Ros2ParamMessages, test_values_of_every_type_are_read_as_they_were_written) {
+TEST(Ros2ParamMessages, values_of_every_type_are_read_back) {
   std::vector<ParamWish> wishes;
   std::vector<std::optional<ParamVariant>> values;
   for (const ParamVariant& value : one_of_each()) {
@@ -102,7 +102,7 @@ TEST(Ros2ParamMessages, test_values_of_every_type_are_read_as_they_were_written)
   EXPECT_EQ(write_values(values), expected.take());
 }
 
-TEST(Ros2ParamMessages, test_a_cut_request_is_refused_at_every_length) {
+TEST(Ros2ParamMessages, a_truncated_request_is_refused_at_every_length) {
   std::vector<ParamWish> wishes;
   for (const ParamVariant& value : one_of_each()) wishes.push_back({"n.p", value});
   const Bytes whole = request_of(wishes);
@@ -115,8 +115,8 @@ TEST(Ros2ParamMessages, test_a_cut_request_is_refused_at_every_length) {
   }
 }
 
-TEST(Ros2ParamMessages, test_any_bytes_are_read_or_refused) {
-  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in every run
+TEST(Ros2ParamMessages, arbitrary_bytes_are_read_or_refused) {
+  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): fixed seed
   const Bytes whole = request_of({{"node.list", std::vector<std::string>{"a", "b"}}});
   for (int round = 0; round < 20'000; ++round) {
     Bytes bytes = whole;
@@ -130,7 +130,7 @@ TEST(Ros2ParamMessages, test_any_bytes_are_read_or_refused) {
   }
 }
 
-TEST(Ros2ParamMessages, test_prefixes_and_depth_choose_as_rclcpp_does) {
+TEST(Ros2ParamMessages, prefixes_and_depth_select_as_in_rclcpp) {
   const std::vector<std::string> names{"a", "b.x", "b.y.z", "bb.x"};
   EXPECT_EQ(listed(names, {}), names);
   EXPECT_EQ(listed(names, {{}, 1}), (std::vector<std::string>{"a"}));
@@ -141,8 +141,8 @@ TEST(Ros2ParamMessages, test_prefixes_and_depth_choose_as_rclcpp_does) {
   EXPECT_EQ(listed(names, {{"c"}, 0}), std::vector<std::string>());
 }
 
-TEST(Ros2ParamMessages, test_big_endian_requests_are_read) {
-  // "{names: [ab], depth: 2}", by hand.
+TEST(Ros2ParamMessages, big_endian_requests_are_read) {
+  // "{names: [ab], depth: 2}", written by hand.
   const unsigned char raw[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 'a', 'b',
                                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   2};
   const auto read = read_listing(std::as_bytes(std::span(raw)));

@@ -10,7 +10,7 @@ std::string text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A tool of ROS that asks /hyphos for its parameters.
+/// A ROS tool that calls the parameter services of /hyphos.
 class PooledCallClient {
  public:
   explicit PooledCallClient(RosSide& ros) : ros_(ros) {}
@@ -39,7 +39,7 @@ std::string names(const std::vector<std::string>& all) {
   return text(writer.take());
 }
 
-/// A request to set whole numbers.
+/// A request that sets integers.
 std::string numbers(const std::vector<std::pair<std::string, std::int64_t>>& all) {
   CdrWriter writer;
   writer.count(all.size());
@@ -55,7 +55,7 @@ std::string numbers(const std::vector<std::pair<std::string, std::int64_t>>& all
   return text(writer.take());
 }
 
-TEST(Ros2ParamServices, test_a_tool_lists_and_gets_the_parameters_of_the_robot) {
+TEST(Ros2ParamServices, a_tool_lists_and_gets_parameters_of_the_robot) {
   Gateway gateway;
   gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
   gateway.facade.params().put("base", "name", std::string("x"));
@@ -79,7 +79,7 @@ TEST(Ros2ParamServices, test_a_tool_lists_and_gets_the_parameters_of_the_robot) 
   EXPECT_NE(about.find("base.name"), std::string::npos);
 }
 
-TEST(Ros2ParamServices, test_a_tool_sets_parameters_one_by_one) {
+TEST(Ros2ParamServices, a_tool_sets_parameters_one_by_one) {
   Gateway gateway;
   gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
@@ -87,7 +87,7 @@ TEST(Ros2ParamServices, test_a_tool_sets_parameters_one_by_one) {
   const std::string outcomes = call_client.ask("set_parameters", "SetParameters",
                                                numbers({{"laser.rate_hz", 50}, {"laser.none", 1}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\2\0\0\0\1", 5));
-  EXPECT_NE(outcomes.find("there is no parameter 'laser.none'"), std::string::npos);
+  EXPECT_NE(outcomes.find("the robot has no parameter 'laser.none'"), std::string::npos);
   EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
   const std::string outcome =
       call_client.ask("set_parameters_atomically", "SetParametersAtomically",
@@ -96,21 +96,21 @@ TEST(Ros2ParamServices, test_a_tool_sets_parameters_one_by_one) {
   EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
 }
 
-TEST(Ros2ParamServices, test_a_node_without_parameters_answers_with_none) {
+TEST(Ros2ParamServices, a_node_without_parameters_returns_none) {
   Gateway gateway(with({{"params", ""}}));
   gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
   PooledCallClient call_client(ros);
   const std::string values =
       call_client.ask("get_parameters", "GetParameters", names({"laser.rate_hz"}));
-  EXPECT_EQ(values.substr(4, 5), std::string("\1\0\0\0\0", 5));  // one, not set
+  EXPECT_EQ(values.substr(4, 5), std::string("\1\0\0\0\0", 5));  // one value, not set
   const std::string outcomes =
       call_client.ask("set_parameters", "SetParameters", numbers({{"laser.rate_hz", 50}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\1\0\0\0\0", 5));
   EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{40}));
 }
 
-TEST(Ros2ParamServices, test_bytes_that_are_no_request_are_counted) {
+TEST(Ros2ParamServices, invalid_requests_are_counted) {
   Gateway gateway;
   RosSide ros;
   auto& requests = ros.writer("rq/hyphos/list_parametersRequest",

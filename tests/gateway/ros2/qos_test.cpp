@@ -22,20 +22,20 @@ std::unique_ptr<ClientPublisher> publisher_with(Gateway& gateway, const std::str
       .or_throw();
 }
 
-TEST(Ros2Qos, test_a_mismatch_says_what_would_match) {
+TEST(Ros2Qos, a_mismatch_names_a_matching_value) {
   const Qos most{.reliable = true, .transient_local = true, .depth = 1, .deadline_ms = 50};
   EXPECT_EQ(mismatch(most, most), "");
   EXPECT_EQ(mismatch(most, {.reliable = false, .transient_local = false}), "");
   EXPECT_EQ(mismatch({.deadline_ms = 80}, {.deadline_ms = 50}),
-            "it asks for a deadline of 50 ms, where 80 ms is offered: give the channel a "
+            "it requests a deadline of 50 ms, but 80 ms is offered. Give the channel a "
             "deadline_ms of at most 50");
   const std::string all = mismatch({.reliable = false}, most);
-  for (const char* part : {"asks for reliable", "asks for transient local", "where none is"}) {
+  for (const char* part : {"requests reliable", "requests transient local", "but none is"}) {
     EXPECT_NE(all.find(part), std::string::npos) << all;
   }
 }
 
-TEST(Ros2Qos, test_what_the_writers_offer_is_what_the_channel_promises) {
+TEST(Ros2Qos, the_channel_has_the_qos_of_the_writers) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/strict", kString, {.deadline_ms = 80});
@@ -48,7 +48,7 @@ TEST(Ros2Qos, test_what_the_writers_offer_is_what_the_channel_promises) {
   EXPECT_EQ(info_of(gateway, "/loose").deadline_ms, 0);
 }
 
-TEST(Ros2Qos, test_the_queue_is_the_depth_of_what_comes_in) {
+TEST(Ros2Qos, the_queue_option_is_the_depth_of_inbound_topics) {
   Options options;
   options.queue_depth = 33;
   Gateway gateway(options);
@@ -58,14 +58,14 @@ TEST(Ros2Qos, test_the_queue_is_the_depth_of_what_comes_in) {
   EXPECT_EQ(info_of(gateway, "/scan").depth, 33U);
 }
 
-TEST(Ros2Qos, test_a_best_effort_channel_is_heard_by_a_reader_that_asks_for_reliable) {
+TEST(Ros2Qos, a_reliable_reader_matches_a_best_effort_channel) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/scan");
   RosSide ros;
   EXPECT_TRUE(ros.reader("rt/scan", kString).wait_matched(1));
 }
 
-TEST(Ros2Qos, test_a_channel_named_best_effort_is_offered_so_unless_it_is_reliable) {
+TEST(Ros2Qos, the_best_effort_option_skips_reliable_channels) {
   Gateway gateway(with({{"best_effort", "scan,state"}}));
   const auto scan = gateway.publisher("/scan");
   const auto state = publisher_with(gateway, "/state", {.reliable = true});
@@ -74,11 +74,11 @@ TEST(Ros2Qos, test_a_channel_named_best_effort_is_offered_so_unless_it_is_reliab
   auto& strict = ros.reader("rt/scan", kString);
   EXPECT_TRUE(ros.reader("rt/scan", kString, {.reliable = false}).wait_matched(1));
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.facade.last("incompatible_qos").find("asks for reliable"), std::string::npos);
+  EXPECT_NE(gateway.facade.last("incompatible_qos").find("requests reliable"), std::string::npos);
   EXPECT_TRUE(strict.wait_matched(0));
 }
 
-TEST(Ros2Qos, test_a_channel_with_a_deadline_is_heard_by_who_asks_for_no_shorter_one) {
+TEST(Ros2Qos, readers_match_only_with_no_shorter_deadline) {
   Gateway gateway;
   const auto publisher = publisher_with(gateway, "/state", {.deadline_ms = 80});
   RosSide ros;
@@ -86,7 +86,7 @@ TEST(Ros2Qos, test_a_channel_with_a_deadline_is_heard_by_who_asks_for_no_shorter
   EXPECT_EQ(gateway.facade.counted("incompatible_qos"), 0U);
   auto& hasty = ros.reader("rt/state", kString, {.deadline_ms = 50});
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.facade.last("incompatible_qos").find("where 80 ms is offered"),
+  EXPECT_NE(gateway.facade.last("incompatible_qos").find("but 80 ms is offered"),
             std::string::npos);
   EXPECT_TRUE(hasty.wait_matched(0));
 }

@@ -7,7 +7,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-TEST(Ros2Reach, test_the_loopback_network_is_this_machine_alone) {
+TEST(Ros2Reach, the_loopback_network_reaches_only_this_machine) {
   EXPECT_EQ(reach_of(""), Reach::all);
   for (const char* host : {"127.0.0.1", "127.0.0.2", "127.255.255.254"}) {
     EXPECT_EQ(reach_of(host), Reach::machine) << host;
@@ -17,25 +17,25 @@ TEST(Ros2Reach, test_the_loopback_network_is_this_machine_alone) {
   }
 }
 
-TEST(Ros2Reach, test_own_addresses_are_those_of_the_interfaces) {
+TEST(Ros2Reach, own_addresses_are_those_of_the_interfaces) {
   OwnAddresses own;
   EXPECT_TRUE(own.contains({127, 0, 0, 1}));
   EXPECT_TRUE(own.contains({127, 9, 9, 9}));
-  EXPECT_FALSE(own.contains({203, 0, 113, 77}));  // RFC 5737: of no machine
+  EXPECT_FALSE(own.contains({203, 0, 113, 77}));  // RFC 5737: a documentation address of no machine
   for (const Address& address : own.list()) {
     EXPECT_FALSE(is_loopback(address));
     EXPECT_TRUE(own.contains(address));
   }
 }
 
-TEST(Ros2Reach, test_multicast_is_its_sixteenth_of_all_addresses) {
+TEST(Ros2Reach, multicast_addresses_are_recognised) {
   EXPECT_FALSE(is_multicast({223, 255, 255, 255}));
   EXPECT_TRUE(is_multicast({224, 0, 0, 0}));
   EXPECT_TRUE(is_multicast({239, 255, 0, 1}));
   EXPECT_FALSE(is_multicast({240, 0, 0, 0}));
 }
 
-TEST(Ros2Reach, test_a_paced_thread_takes_at_least_its_time) {
+TEST(Ros2Reach, a_paced_thread_takes_at_least_its_time) {
   constexpr std::uint64_t kRate = 100'000'000;
   const auto begin = std::chrono::steady_clock::now();
   {
@@ -48,11 +48,11 @@ TEST(Ros2Reach, test_a_paced_thread_takes_at_least_its_time) {
   EXPECT_GE(took, all - burst);
 }
 
-TEST(Ros2Reach, test_pace_is_of_its_thread_and_scope) {
+TEST(Ros2Reach, a_pace_applies_to_its_thread_and_scope) {
   {
     const Pace slow(1);
   }
-  Pace::wait_for(1U << 30U);  // returns: there is none
+  Pace::wait_for(1U << 30U);  // Returns at once, because this thread has no pace.
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// ros2_fast_node: as ros2_node, on Fast DDS as rmw_fastrtps_cpp sets it up. RANGE may be
-// LOCALHOST_ONLY, too: ROS_LOCALHOST_ONLY=1 of Humble. Options: best_effort, latched, depth=N.
+// ros2_fast_node: the same as ros2_node, on Fast DDS with the set-up of rmw_fastrtps_cpp. RANGE may
+// also be LOCALHOST_ONLY, which is ROS_LOCALHOST_ONLY=1 of Humble. Options: best_effort, latched,
+// depth=N.
 #include <iostream>
 #include <map>
 #include <sstream>

@@ -1,7 +1,6 @@
-// ros2_line DOMAIN OUT BACK: a program of ROS 2, as far as DDS can see, between lines and topics of
-// std_msgs/String: it publishes the lines of its input at OUT, and prints what it hears at BACK.
-// Ends with its input. ros2_line DOMAIN storm OUT BACK publishes 100 KB as fast as it can, until it
-// is killed.
+// ros2_line DOMAIN OUT BACK: a ROS 2 program at the DDS level. It publishes each line of its input
+// on OUT as std_msgs/String, and prints the messages of BACK. It ends at the end of its input.
+// ros2_line DOMAIN storm OUT BACK publishes messages of 100 KB at full speed until it is killed.
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -13,7 +12,7 @@ namespace {
 
 constexpr const char* kString = "std_msgs::msg::dds_::String_";
 
-/// Prints what comes, at once.
+/// Prints each message on arrival.
 class Printer final : public dds::DataReaderListener {
  public:
   void on_data_available(dds::DataReader* reader) override {

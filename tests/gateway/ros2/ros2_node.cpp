@@ -1,13 +1,14 @@
 // ros2_node DOMAIN_ID RANGE listen TOPIC[,TOPIC...] [OPTION...]
 // ros2_node DOMAIN_ID RANGE talk TOPIC [OPTION...]
 //
-// A ROS 2 program without ROS, on Cyclone DDS as rmw_cyclonedds_cpp sets it up, with its names,
-// types, QoS and user data on the wire. RANGE is a value of ROS_AUTOMATIC_DISCOVERY_RANGE:
-// LOCALHOST or SUBNET. Options: best_effort, latched, depth=N, deadline=MS, manual (liveliness),
-// type=PACKAGE::msg::dds_::NAME_. `listen` prints "ready", then the topic, the size and the first
-// word of each message. Its readers become known in the order of the topics. `talk`
-// publishes a message for each line of its input, "SIZE WORD". ROS2_NODE_OWN adds settings of the
-// user to those of Cyclone DDS.
+// A ROS 2 program without ROS, on Cyclone DDS with the set-up of rmw_cyclonedds_cpp. It has the
+// names, types, QoS and user data of ROS on the wire. RANGE is a value of
+// ROS_AUTOMATIC_DISCOVERY_RANGE: LOCALHOST or SUBNET. Options: best_effort, latched, depth=N,
+// deadline=MS, manual (liveliness), type=PACKAGE::msg::dds_::NAME_.
+//
+// `listen` prints "ready", then the topic, the size and the first word of each message. Its readers
+// become known in the order of the topics. `talk` publishes a message for each line of its input,
+// "SIZE WORD". ROS2_NODE_OWN adds settings of the user to those of Cyclone DDS.
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ dds_qos_t* qos_of(const Options& options, const std::string& type_hash) {
   return qos;
 }
 
-/// One node of ROS in a participant of its own.
+/// One ROS node with its own participant.
 class Node {
  public:
   Node(std::uint32_t domain_id, std::string name) : name_(std::move(name)) {
@@ -101,7 +102,7 @@ class Node {
   }
   [[nodiscard]] dds_entity_t participant() const { return participant_; }
 
-  /// Of an endpoint of std_msgs/msg/String, or of the same type under another name.
+  /// The topic of an endpoint of std_msgs/msg/String, or of the same type under another name.
   [[nodiscard]] dds_entity_t topic(const std::string& name, const Options& options) const {
     static dds_topic_descriptor_t type = std_msgs_msg_dds__String__desc;
     static std::string type_name = type.m_typename;
@@ -149,7 +150,7 @@ struct Reader {
   dds_entity_t entity = 0;
 };
 
-/// False if there is no message.
+/// Returns false if there is no message.
 bool print_next(const Reader& reader) {
   void* message = nullptr;
   dds_sample_info_t info;

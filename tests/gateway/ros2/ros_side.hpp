@@ -31,12 +31,12 @@ namespace hyphos::gateway::ros2 {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
-/// What is lost while participants find each other is said again every few seconds.
+/// A message that is lost during discovery is repeated every few seconds.
 inline constexpr std::chrono::seconds kPatience(60);
 
-/// One for each process of tests, so that those that run at once do not meet: it is this process's
-/// as long as it holds a lock. Above 100 the ports of DDS are among those that the kernel gives to
-/// others.
+/// The DDS domain of this test process. A file lock reserves it, so that test processes do not
+/// meet. Domains above 100 are not used, because their ports are in the ephemeral range of the
+/// kernel.
 inline std::uint32_t test_domain() {
   static const std::uint32_t own = [] {
     const auto first = static_cast<std::uint32_t>(::getpid());
@@ -44,22 +44,24 @@ inline std::uint32_t test_domain() {
       const std::uint32_t domain = 1 + (first + next) % 100;
       const std::string path = "/tmp/hyphos-test-dds-" + std::to_string(domain);
       const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return domain;  // held for good
+      // The lock is held until the process ends.
+      if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return domain;
       if (file >= 0) ::close(file);
     }
-    throw std::runtime_error("a hundred processes of tests hold all domains of DDS");
+    throw std::runtime_error("all 100 DDS domains are locked by other test processes");
   }();
   return own;
 }
 
-/// Participants of one process talk as those of two do. Before the first of them.
+/// Disables intra-process delivery, so that participants of one process use the network. Call it
+/// before creating the first participant.
 inline void use_the_wire() {
   eprosima::fastrtps::LibrarySettingsAttributes settings;
   settings.intraprocess_delivery = eprosima::fastrtps::INTRAPROCESS_OFF;
   eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(settings);
 }
 
-/// CDR of std_msgs/String, by hand. DDS fills up the last word.
+/// std_msgs/String in CDR, written by hand. DDS pads to a multiple of 4 bytes.
 inline std::string string_cdr(std::string_view text) {
   std::string bytes("\0\1\0\0", 4);
   const auto size = static_cast<std::uint32_t>(text.size() + 1);
@@ -74,7 +76,7 @@ inline std::string text_of(std::string_view cdr) {
   return std::string(cdr.substr(8, size - 1));
 }
 
-/// Messages as strings of bytes, encapsulation and all.
+/// Messages as byte strings, including the encapsulation header.
 class TextType final : public dds::TopicDataType {
  public:
   explicit TextType(const std::string& name) {
@@ -125,7 +127,7 @@ struct RosQos {
   }
 };
 
-/// What a reader has got, for a test to wait for.
+/// The messages of a reader. A test can wait for them.
 class RosReader final : public dds::DataReaderListener {
  public:
   struct Got {
@@ -174,7 +176,7 @@ class RosReader final : public dds::DataReaderListener {
   int matched_ = 0;
 };
 
-/// A writer that knows how many read it.
+/// A writer that counts its matched readers.
 class RosWriter final : public dds::DataWriterListener {
  public:
   void on_publication_matched(dds::DataWriter*,
@@ -191,7 +193,7 @@ class RosWriter final : public dds::DataWriterListener {
                              const rtps::SampleIdentity& related = rtps::SampleIdentity()) {
     rtps::WriteParams params;
     params.related_sample_identity(related);
-    if (!writer->write(&bytes, params)) throw std::runtime_error("cannot write");
+    if (!writer->write(&bytes, params)) throw std::runtime_error("the DDS writer cannot write");
     return params.sample_identity();
   }
 
@@ -210,7 +212,7 @@ enum class Range : std::uint8_t {
   subnet,
 };
 
-/// A program of ROS 2, made of plain DDS. Talks to the gateway as another process would.
+/// A ROS 2 program in plain DDS. It communicates with the gateway as another process would.
 class RosSide {
  public:
   explicit RosSide(std::uint32_t domain = test_domain(), Range range = Range::localhost_only) {
@@ -221,7 +223,7 @@ class RosSide {
     set_transports(qos, range);
     auto* const factory = dds::DomainParticipantFactory::get_instance();
     participant_ = factory->create_participant(domain, qos);
-    if (participant_ == nullptr) throw std::runtime_error("no participant");
+    if (participant_ == nullptr) throw std::runtime_error("cannot create a DDS participant");
     publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
     subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
   }
@@ -238,7 +240,7 @@ class RosSide {
     ros.set(qos);
     qos.reliable_writer_qos().times.heartbeatPeriod = eprosima::fastrtps::Duration_t(0.1);
     made.writer = publisher_->create_datawriter(this->topic(topic, type), qos, &made);
-    if (made.writer == nullptr) throw std::runtime_error("no writer");
+    if (made.writer == nullptr) throw std::runtime_error("cannot create a DDS writer");
     return made;
   }
   RosReader& reader(const std::string& topic, const std::string& type, RosQos ros = {}) {
@@ -246,7 +248,7 @@ class RosSide {
     dds::DataReaderQos qos;
     ros.set(qos);
     made.reader = subscriber_->create_datareader(this->topic(topic, type), qos, &made);
-    if (made.reader == nullptr) throw std::runtime_error("no reader");
+    if (made.reader == nullptr) throw std::runtime_error("cannot create a DDS reader");
     return made;
   }
   void end(RosWriter& writer) { publisher_->delete_datawriter(writer.writer); }
@@ -254,7 +256,7 @@ class RosSide {
 
  private:
   static void set_transports(dds::DomainParticipantQos& qos, Range range) {
-    if (range == Range::subnet) return;  // the default of Fast DDS
+    if (range == Range::subnet) return;  // Uses the default transports of Fast DDS.
     qos.transport().use_builtin_transports = false;
     const auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
     udp->receiveBufferSize = 4U << 20U;

@@ -1,4 +1,4 @@
-// What the sanitizers ask of a program for its defaults.
+// Default sanitizer options of the test program.
 
 /// Fast DDS 2.9 deletes a listener of its statistics through a base without a virtual destructor.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {

@@ -12,8 +12,8 @@ const std::string kRequest = "std_srvs::srv::dds_::SetBool_Request_";
 const std::string kResponse = "std_srvs::srv::dds_::SetBool_Response_";
 const std::string kSetBool = "std_srvs/srv/SetBool";
 
-/// A server of ROS that answers each request with "re: " and what was asked, as those on Fast DDS
-/// do: once it has found the client, too.
+/// A ROS server that replies to each request with "re: " and the text of the request. It first
+/// waits until it has found the client, as Fast DDS servers do.
 struct RosServer {
   explicit RosServer(RosSide& ros)
       : requests(ros.reader("rq/setRequest", kRequest)),
@@ -30,7 +30,7 @@ struct RosServer {
   RosWriter& replies;
 };
 
-/// A client of ROS, as Fast DDS's is.
+/// A ROS client with the behaviour of Fast DDS.
 struct RosClient {
   explicit RosClient(RosSide& ros)
       : requests(ros.writer("rq/setRequest", kRequest)),
@@ -65,7 +65,7 @@ std::unique_ptr<Server> serve(FakeGraph& facade) {
       .or_throw();
 }
 
-TEST(Ros2Services, test_the_robot_calls_a_service_of_ros) {
+TEST(Ros2Services, the_robot_calls_a_service_of_ros) {
   Gateway gateway;
   RosSide ros;
   RosServer server(ros);
@@ -78,7 +78,7 @@ TEST(Ros2Services, test_the_robot_calls_a_service_of_ros) {
   EXPECT_EQ(second.get().or_throw().text(), string_cdr("re: two"));
 }
 
-TEST(Ros2Services, test_ros_calls_a_service_of_the_robot) {
+TEST(Ros2Services, ros_calls_a_service_of_the_robot) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   RosSide ros;
@@ -91,7 +91,7 @@ TEST(Ros2Services, test_ros_calls_a_service_of_the_robot) {
   EXPECT_EQ(got.info.related_sample_identity.writer_guid(), client.replies.guid());
 }
 
-TEST(Ros2Services, test_two_clients_of_ros_each_know_their_answers) {
+TEST(Ros2Services, two_clients_of_ros_each_get_their_replies) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   RosSide ros;
@@ -115,7 +115,7 @@ TEST(Ros2Services, test_two_clients_of_ros_each_know_their_answers) {
   }
 }
 
-TEST(Ros2Services, test_calls_of_a_server_that_goes_end_at_once) {
+TEST(Ros2Services, calls_end_at_once_when_the_server_leaves) {
   Gateway gateway;
   std::future<Result<Buffer>> asked;
   {
@@ -131,7 +131,7 @@ TEST(Ros2Services, test_calls_of_a_server_that_goes_end_at_once) {
   EXPECT_TRUE(eventually([&] { return !is_served(gateway.facade); }));
 }
 
-TEST(Ros2Services, test_a_server_that_does_not_answer_is_given_up) {
+TEST(Ros2Services, a_call_without_a_reply_times_out) {
   Gateway gateway(with({{"call_timeout_s", "0.1"}}));
   RosSide ros;
   RosServer server(ros);
@@ -141,19 +141,19 @@ TEST(Ros2Services, test_a_server_that_does_not_answer_is_given_up) {
   EXPECT_EQ(answer.error().code, Code::timeout);
 }
 
-TEST(Ros2Services, test_a_service_of_ros_is_not_offered_to_ros_again) {
+TEST(Ros2Services, a_service_of_ros_is_not_offered_to_ros_again) {
   Gateway gateway;
   RosSide ros;
   RosServer server(ros);
   ASSERT_TRUE(eventually([&] { return is_served(gateway.facade); }));
-  // The robot's graph has been looked at once more when something newer has come out.
+  // A later channel is visible, so the gateway has scanned the graph once more.
   const auto publisher = gateway.publisher("/other");
   ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
   EXPECT_TRUE(server.replies.wait_matched(1));
   EXPECT_TRUE(server.requests.wait_matched(1));
 }
 
-TEST(Ros2Services, test_a_call_that_fails_is_counted) {
+TEST(Ros2Services, a_failed_call_is_counted) {
   Gateway gateway;
   const auto server = gateway.facade
                           .open_server({"robot"}, "/set", kSetBool, Form::cdr,

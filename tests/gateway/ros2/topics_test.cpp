@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST(Ros2Topics, test_what_ros_publishes_the_robot_hears_byte_for_byte) {
+TEST(Ros2Topics, messages_of_ros_reach_the_robot_byte_for_byte) {
   Gateway gateway;
   Heard heard;
   const auto subscription = gateway.subscription("/chatter", heard);
@@ -21,14 +21,14 @@ TEST(Ros2Topics, test_what_ros_publishes_the_robot_hears_byte_for_byte) {
   EXPECT_EQ(heard.wait(3), (Texts{string_cdr("one"), string_cdr("two"), string_cdr("three")}));
 }
 
-TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
+TEST(Ros2Topics, messages_of_the_robot_reach_ros_byte_for_byte) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/status");
   RosSide ros;
   auto& listener = ros.reader("rt/status", kString);
   ASSERT_TRUE(listener.wait_matched(1));
   ASSERT_TRUE(gateway.protocol);
-  // The reader has found the writer; the writer may need a moment more to find the reader.
+  // The reader has found the writer, but the writer may not have found the reader yet.
   EXPECT_TRUE(eventually([&] {
     EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("good"))));
     return !listener.texts(0).empty();
@@ -36,7 +36,7 @@ TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
   EXPECT_EQ(listener.texts(1).at(0), string_cdr("good"));
 }
 
-TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
+TEST(Ros2Topics, a_full_channel_blocks_no_other_topic) {
   Options options;
   options.queue_depth = 5;
   Gateway gateway(options);
@@ -50,7 +50,7 @@ TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
   ASSERT_TRUE(talker.wait_matched(1));
   ASSERT_TRUE(other.wait_matched(1));
   gateway.facade.fill("/chatter", true);
-  // One is kept by the channel, five wait, and two are lost.
+  // The channel keeps one message, five wait, and two are dropped.
   for (const char* text : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
     talker.write(string_cdr(text));
   }
@@ -63,7 +63,7 @@ TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
   EXPECT_EQ(gateway.facade.counted("not_held_up"), 0U);
 }
 
-TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
+TEST(Ros2Topics, a_latched_topic_of_ros_is_latched_in_the_robot) {
   RosSide ros;
   ros.writer("rt/map", kString, {.latched = true, .depth = 1}).write(string_cdr("all of it"));
   Gateway gateway;
@@ -76,7 +76,7 @@ TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
   EXPECT_EQ(late.wait(1), Texts{string_cdr("all of it")});
 }
 
-TEST(Ros2Topics, test_a_latched_channel_is_transient_local_in_ros) {
+TEST(Ros2Topics, a_latched_channel_is_transient_local_in_ros) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/map", true);
   EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("all of it"))));
@@ -85,7 +85,7 @@ TEST(Ros2Topics, test_a_latched_channel_is_transient_local_in_ros) {
             Texts{string_cdr("all of it")});
 }
 
-TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
+TEST(Ros2Topics, reliable_and_best_effort_writers_are_both_received) {
   Gateway gateway;
   Heard heard;
   const auto subscription = gateway.subscription("/scan", heard);
@@ -94,7 +94,7 @@ TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
   ASSERT_TRUE(reliable.wait_matched(1));
   auto& best_effort = ros.writer("rt/scan", kString, {.reliable = false});
   ASSERT_TRUE(best_effort.wait_matched(1));
-  // The reader was opened anew for both.
+  // The gateway has reopened its reader for both writers.
   ASSERT_TRUE(eventually([&] {
     reliable.write(string_cdr("r"));
     best_effort.write(string_cdr("b"));
@@ -104,7 +104,7 @@ TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
   }));
 }
 
-TEST(Ros2Topics, test_a_reader_that_is_opened_anew_brings_no_latched_message_twice) {
+TEST(Ros2Topics, a_reopened_reader_repeats_no_latched_message) {
   Gateway gateway;
   Heard heard;
   const auto subscription = gateway.subscription("/map", heard);
@@ -122,9 +122,9 @@ TEST(Ros2Topics, test_a_reader_that_is_opened_anew_brings_no_latched_message_twi
   EXPECT_EQ(std::ranges::count(all, string_cdr("first")), 1);
 }
 
-TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
+TEST(Ros2Topics, both_sides_of_a_topic_receive_each_message_once) {
   Options options;
-  options.queue_depth = 200;  // nothing makes room for what comes after it
+  options.queue_depth = 200;  // A depth at which no message is dropped.
   Gateway gateway(options);
   Heard heard;
   const auto subscription = gateway.subscription("/chat", heard);
@@ -149,7 +149,7 @@ TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
     talker.write(string_cdr("of ros"));
     EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("of the robot"))));
   }
-  // What went in a circle would come before these: both ways keep the order.
+  // Both directions keep the order, so a looped message would arrive before these.
   talker.write(string_cdr("end of ros"));
   EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("end of the robot"))));
   ASSERT_TRUE(both_hear("end of ros"));
@@ -162,20 +162,20 @@ TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
   EXPECT_EQ(std::ranges::count(in_robot, string_cdr("of the robot")), kEach);
 }
 
-TEST(Ros2Topics, test_a_channel_that_only_ros_publishes_is_not_brought_back) {
+TEST(Ros2Topics, a_channel_published_only_by_ros_is_not_sent_back) {
   Gateway gateway;
   RosSide ros;
   auto& talker = ros.writer("rt/chat", kString);
   auto& listener = ros.reader("rt/chat", kString);
   ASSERT_TRUE(talker.wait_matched(2));
   ASSERT_TRUE(eventually([&] { return gateway.publishers("/chat") == Texts{"ros2 /chat"}; }));
-  // The robot's graph has been looked at once more when something newer has come out.
+  // A later channel is visible, so the gateway has scanned the graph once more.
   const auto publisher = gateway.publisher("/other");
   ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
   EXPECT_TRUE(listener.wait_matched(1));
 }
 
-TEST(Ros2Topics, test_only_what_the_patterns_name_passes) {
+TEST(Ros2Topics, only_topics_that_match_the_patterns_pass) {
   Gateway gateway(with({{"topics", "*,!secret/*"}, {"channels", "out/*"}}));
   const auto hidden = gateway.publisher("/inner");
   const auto shown = gateway.publisher("/out/it");
@@ -188,7 +188,7 @@ TEST(Ros2Topics, test_only_what_the_patterns_name_passes) {
   EXPECT_TRUE(gateway.publishers("/secret/plan").empty());
 }
 
-TEST(Ros2Topics, test_what_every_node_of_ros_has_is_left_out) {
+TEST(Ros2Topics, standard_topics_of_ros_nodes_are_left_out) {
   Gateway gateway;
   RosSide ros;
   auto& log = ros.writer("rt/rosout", "rcl_interfaces::msg::dds_::Log_");
@@ -199,7 +199,7 @@ TEST(Ros2Topics, test_what_every_node_of_ros_has_is_left_out) {
   EXPECT_EQ(gateway.facade.counted("not_found"), 0U);
 }
 
-TEST(Ros2Topics, test_a_topic_of_an_unknown_type_is_counted_once_and_left_out) {
+TEST(Ros2Topics, a_topic_of_an_unknown_type_is_counted_once) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "odd_msgs::msg::dds_::Odd_");
@@ -208,7 +208,7 @@ TEST(Ros2Topics, test_a_topic_of_an_unknown_type_is_counted_once_and_left_out) {
   EXPECT_EQ(gateway.facade.counted("not_found"), 1U);
 }
 
-TEST(Ros2Topics, test_a_topic_whose_channel_has_another_type_is_refused_by_name) {
+TEST(Ros2Topics, a_topic_with_another_channel_type_is_refused) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/camera");
   RosSide ros;
@@ -217,7 +217,7 @@ TEST(Ros2Topics, test_a_topic_whose_channel_has_another_type_is_refused_by_name)
   EXPECT_TRUE(camera.wait_matched(0));
 }
 
-TEST(Ros2Topics, test_a_subscriber_that_asks_for_more_than_there_is_is_counted) {
+TEST(Ros2Topics, a_subscriber_with_incompatible_qos_is_counted) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/state");
   RosSide ros;
@@ -226,7 +226,7 @@ TEST(Ros2Topics, test_a_subscriber_that_asks_for_more_than_there_is_is_counted) 
   EXPECT_TRUE(latched.wait_matched(0));
 }
 
-TEST(Ros2Topics, test_large_messages_pass_both_ways) {
+TEST(Ros2Topics, large_messages_pass_both_ways) {
   Gateway gateway;
   Heard heard;
   const auto subscription = gateway.subscription("/in", heard);
@@ -247,7 +247,7 @@ TEST(Ros2Topics, test_large_messages_pass_both_ways) {
   EXPECT_TRUE(eventually([&] { return listener.texts(1).back() == large; }));
 }
 
-TEST(Ros2Topics, test_messages_larger_than_allowed_are_counted_both_ways) {
+TEST(Ros2Topics, messages_above_the_limit_are_counted_both_ways) {
   Options options;
   options.max_message = 1000;
   Gateway gateway(options);
@@ -266,7 +266,7 @@ TEST(Ros2Topics, test_messages_larger_than_allowed_are_counted_both_ways) {
   EXPECT_TRUE(eventually([&] { return gateway.facade.counted("too_large") == 2; }));
 }
 
-TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_behind) {
+TEST(Ros2Topics, a_returning_peer_is_received_again) {
   Gateway gateway;
   Heard heard;
   const auto subscription = gateway.subscription("/chat", heard);
@@ -277,7 +277,7 @@ TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_b
     auto& listener = ros.reader("rt/status", kString);
     ASSERT_TRUE(talker.wait_matched(1));
     const std::string word = string_cdr("life " + std::to_string(life));
-    // Again and again: the writer may know the reader before the reader knows it.
+    // Published repeatedly, because the writer may know the reader before the reader knows it.
     EXPECT_TRUE(eventually([&] {
       talker.write(word);
       const auto words = heard.wait(0);
@@ -291,7 +291,7 @@ TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_b
   EXPECT_TRUE(eventually([&] { return gateway.publishers("/chat").empty(); }));
 }
 
-TEST(Ros2Topics, test_a_gateway_that_ends_gives_everything_back) {
+TEST(Ros2Topics, a_gateway_that_ends_closes_all_its_endpoints) {
   Gateway gateway;
   const auto publisher = gateway.publisher("/status");
   RosSide ros;
@@ -300,7 +300,7 @@ TEST(Ros2Topics, test_a_gateway_that_ends_gives_everything_back) {
   ASSERT_TRUE(talker.wait_matched(1));
   ASSERT_TRUE(listener.wait_matched(1));
   gateway.protocol.reset();
-  EXPECT_EQ(gateway.facade.open(), 1U);  // the robot's own
+  EXPECT_EQ(gateway.facade.open(), 1U);  // of the robot itself
   EXPECT_TRUE(talker.wait_matched(0));
   EXPECT_TRUE(listener.wait_matched(0));
 }

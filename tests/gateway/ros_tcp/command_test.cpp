@@ -11,7 +11,7 @@ Command read(std::string_view name, std::string_view json) {
   return parse_command(name, json).or_throw();
 }
 
-TEST(Command, test_what_the_connector_sends_is_read) {
+TEST(Command, commands_of_the_connector_are_read) {
   const Command publish = read(
       "__publish",
       R"({"topic":"/camera","message_name":"sensor_msgs/Image","queue_size":10,"latch":true})");
@@ -34,14 +34,14 @@ TEST(Command, test_what_the_connector_sends_is_read) {
   EXPECT_EQ(read("__remove_unity_service", R"({"topic":"s"})").kind, Kind::remove_unity_service);
 }
 
-TEST(Command, test_keys_that_are_not_known_are_passed_over) {
+TEST(Command, unknown_keys_are_ignored) {
   const Command command =
       read("__subscribe", R"({"qos":{"depth":[1,2]},"topic":"a","message_name":"b/C","x":1})");
   EXPECT_EQ(command.topic, "a");
   EXPECT_EQ(command.type, "b/C");
 }
 
-TEST(Command, test_nuls_behind_the_object_are_passed_over) {
+TEST(Command, nul_bytes_after_the_object_are_ignored) {
   using namespace std::string_literals;
   for (const std::string& end : {""s, "\0"s, "\0\0"s}) {
     const Command publish =
@@ -51,10 +51,11 @@ TEST(Command, test_nuls_behind_the_object_are_passed_over) {
     EXPECT_EQ(read("__topic_list", "{}" + end).kind, Kind::topic_list);
   }
   EXPECT_EQ(read("__topic_list", "\0"s).kind, Kind::topic_list);
-  EXPECT_FALSE(parse_command("__request", "{\"srv_id\":\0 101}"s)) << "a NUL inside is no JSON";
+  EXPECT_FALSE(parse_command("__request", "{\"srv_id\":\0 101}"s))
+      << "a NUL inside is not valid JSON";
 }
 
-TEST(Command, test_a_queue_size_is_kept_in_its_bounds) {
+TEST(Command, a_queue_size_is_clamped) {
   const auto size = [](const std::string& value) {
     return read("__publish", R"({"topic":"a","message_name":"b/C","queue_size":)" + value + "}")
         .queue_size;
@@ -66,34 +67,35 @@ TEST(Command, test_a_queue_size_is_kept_in_its_bounds) {
   EXPECT_EQ(read("__publish", R"({"topic":"a","message_name":"b/C"})").queue_size, 0U);
 }
 
-TEST(Command, test_what_is_wrong_is_said) {
+TEST(Command, errors_describe_the_fault) {
   const auto wrong = [](std::string_view name, std::string_view json) {
     const auto command = parse_command(name, json);
     EXPECT_FALSE(command) << json;
     return command ? std::string() : command.error().message;
   };
-  EXPECT_EQ(wrong("__dance", "{}"), "no command '__dance' is known");
+  EXPECT_EQ(wrong("__dance", "{}"), "unknown command '__dance'");
   EXPECT_EQ(wrong("__publish", R"({"message_name":"b/C"})"), "__publish needs 'topic', a name");
   EXPECT_EQ(wrong("__publish", R"({"topic":5,"message_name":"b/C"})"),
             "__publish needs 'topic', a name");
   EXPECT_EQ(wrong("__subscribe", R"({"topic":"a"})"),
             "__subscribe needs 'message_name', such as 'std_msgs/String'");
   EXPECT_EQ(wrong("__request", R"({"srv_id":"1"})"), "__request needs 'srv_id', a number");
-  EXPECT_NE(wrong("__subscribe", "{").find("no JSON object"), std::string::npos);
-  EXPECT_NE(wrong("__subscribe", "[]").find("no JSON object"), std::string::npos);
-  EXPECT_NE(wrong("__subscribe", "\xff\xfe").find("no JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", "{").find("not followed by a JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", "[]").find("not followed by a JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", "\xff\xfe").find("not followed by a JSON object"),
+            std::string::npos);
   EXPECT_NE(wrong("__subscribe", std::string(kMostCommand + 1, ' ')).find("bytes"),
             std::string::npos);
-  EXPECT_NE(wrong("__subscribe", std::string(50'000, '[')).find("no JSON object"),
+  EXPECT_NE(wrong("__subscribe", std::string(50'000, '[')).find("not followed by a JSON object"),
             std::string::npos);
 }
 
-TEST(Command, test_the_greeting_is_what_the_connector_wants) {
+TEST(Command, the_greeting_has_the_format_of_the_connector) {
   EXPECT_EQ(handshake(false), R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS1\"}"})");
   EXPECT_EQ(handshake(true), R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
 }
 
-TEST(Command, test_a_ping_comes_back_as_it_was) {
+TEST(Command, a_ping_returns_its_time_unchanged) {
   for (const char* time : {"1.5", R"("12:30 \"noon\"")", R"({"sec":1,"nanosec":2})"}) {
     const auto ping = read("__ping", std::string(R"({"request_time":)") + time + "}");
     EXPECT_EQ(ping_response(ping.request_time), std::string(R"({"request_time":)") + time + "}");
@@ -101,7 +103,7 @@ TEST(Command, test_a_ping_comes_back_as_it_was) {
   EXPECT_EQ(ping_response(read("__ping", "{}").request_time), "{}");
 }
 
-TEST(Command, test_topics_and_types_are_two_lists) {
+TEST(Command, topics_and_types_are_two_lists) {
   EXPECT_EQ(topic_list({}), R"({"topics":[],"types":[]})");
   EXPECT_EQ(
       topic_list({{.topic = "/a", .type = "std_msgs/String", .publishers = {}, .subscribers = {}},
@@ -109,7 +111,7 @@ TEST(Command, test_topics_and_types_are_two_lists) {
       R"({"topics":["/a","/b"],"types":["std_msgs/String","x/Y"]})");
 }
 
-TEST(Command, test_any_bytes_become_a_string_of_json) {
+TEST(Command, arbitrary_bytes_become_a_json_string) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
   EXPECT_EQ(json_string("é 漢 🤖"), "\"é 漢 🤖\"");
   EXPECT_EQ(json_string("\xff"

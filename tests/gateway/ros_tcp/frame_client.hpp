@@ -9,12 +9,12 @@
 
 namespace hyphos::gateway::ros_tcp {
 
-/// Writes and reads frames without the code under test.
+/// Writes and reads frames independently of the code under test.
 class FrameClient : public RawClient {
  public:
   using RawClient::RawClient;
 
-  /// Connects as ROS-TCP-Connector does: a sign of life; the greeting is read.
+  /// Connects as ROS-TCP-Connector does: sends a sign of life and reads the greeting.
   static FrameClient greeted(std::uint16_t port) {
     FrameClient client(port);
     client.send(std::string(8, '\0'));
@@ -27,27 +27,26 @@ class FrameClient : public RawClient {
   }
   bool say(std::string_view name, std::string_view payload) { return send(frame(name, payload)); }
 
-  /// Name and payload of the next frame; empty at the end.
+  /// Returns name and payload of the next frame. Both are empty at the end.
   std::pair<std::string, std::string> next() {
     std::string name = sized();
     std::string payload = sized();
     return {std::move(name), std::move(payload)};
   }
-  /// The next frame of that name; others are passed over.
+  /// Returns the payload of the next frame with this name, and skips others.
   std::string next(std::string_view wanted) {
     while (true) {
       auto [name, payload] = next();
       if (name == wanted) return payload;
-      if (name.empty()) return "nothing came";
+      if (name.empty()) return "no frame";
     }
   }
-  /// Returns when the gateway has handled all that was sent.
+  /// Returns after the gateway has handled everything sent so far.
   void sync() {
     say("__ping", "{\"request_time\":" + std::to_string(++pings_) + "}");
     while (true) {
       const std::string answer = next("__ping_response");
-      if (answer == "{\"request_time\":" + std::to_string(pings_) + "}" ||
-          answer == "nothing came") {
+      if (answer == "{\"request_time\":" + std::to_string(pings_) + "}" || answer == "no frame") {
         return;
       }
     }

@@ -12,7 +12,7 @@
 
 namespace hyphos::gateway::ros_tcp {
 
-/// std_msgs/String as ROS 1 writes it has to be as long as it says.
+/// Checks that std_msgs/String in the ROS 1 format has the length that it declares.
 inline Result<void> check_string(const TypeInfo& type, std::span<const std::byte> bytes) {
   if (!type.name.ends_with("/String")) return success();
   std::uint32_t size = 0;
@@ -30,7 +30,7 @@ inline void add_types(FakeGraph& facade) {
   }
 }
 
-/// Options that are the standard ones but for this.
+/// Default options with one exception.
 template <typename T>
 Options with(T Options::* option, std::type_identity_t<T> value) {
   Options options;
@@ -38,7 +38,7 @@ Options with(T Options::* option, std::type_identity_t<T> value) {
   return options;
 }
 
-/// A gateway on a graph in memory.
+/// A gateway on an in-memory graph.
 struct Gateway {
   explicit Gateway(Options options = {}) {
     add_types(facade);
@@ -52,7 +52,7 @@ struct Gateway {
   std::unique_ptr<Protocol> protocol;
 };
 
-/// A message of std_msgs/String as ROS 1 writes it.
+/// std_msgs/String in the ROS 1 format.
 inline std::string string_message(std::string_view text) {
   std::string bytes(4, '\0');
   const auto size = static_cast<std::uint32_t>(text.size());

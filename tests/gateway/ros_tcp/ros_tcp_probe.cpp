@@ -1,7 +1,7 @@
-// ros_tcp_probe [1|2 [PORT]]: a ros_tcp gateway on a graph in memory, for clients of other
-// languages; 2: of ROS 2. Says where it listens,
-// then obeys lines: `open` (what clients have open in the graph), `counted WHY`, `overrun TOPIC`,
-// `call SERVICE HEX` (the reply as hex, or "error TEXT"). Ends with its input.
+// ros_tcp_probe [1|2 [PORT]]: a ros_tcp gateway on an in-memory graph, for clients in other
+// languages. 1 and 2 select the ROS version. The program prints its port, then reads commands:
+// `open` (open objects of clients in the graph), `counted WHY`, `overrun TOPIC`, `call SERVICE HEX`
+// (the reply as hex, or "error TEXT"). It ends at the end of its input.
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -28,7 +28,7 @@ std::string obey(FakeGraph& facade, const std::string& line) {
     return "ok";
   }
   if (verb == "call") return call(facade, first, second);
-  return "no verb '" + verb + "'";
+  return "unknown command '" + verb + "'";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ const std::string kSwitch = registration("/switch", "std_srvs/SetBool");
 
 std::string id(int number) { return R"({"srv_id":)" + std::to_string(number) + "}"; }
 
-/// Serves /switch in the graph: the reply is the request, reversed.
+/// Serves /switch in the graph. The reply is the reversed request.
 std::unique_ptr<Server> serve(FakeGraph& facade) {
   return facade
       .open_server({"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
@@ -26,7 +26,7 @@ std::unique_ptr<Server> serve(FakeGraph& facade) {
       .or_throw();
 }
 
-TEST(RosTcpServices, test_a_client_calls_a_service_of_the_graph) {
+TEST(RosTcpServices, a_client_calls_a_service_of_the_graph) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   auto client = gateway.client();
@@ -37,7 +37,7 @@ TEST(RosTcpServices, test_a_client_calls_a_service_of_the_graph) {
   EXPECT_EQ(client.next(), Sent("/switch", "cba"));
 }
 
-TEST(RosTcpServices, test_a_sign_of_life_between_announcement_and_request_changes_nothing) {
+TEST(RosTcpServices, a_sign_of_life_before_a_request_has_no_effect) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   auto client = gateway.client();
@@ -48,7 +48,7 @@ TEST(RosTcpServices, test_a_sign_of_life_between_announcement_and_request_change
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
 }
 
-TEST(RosTcpServices, test_answers_go_to_the_client_that_asked) {
+TEST(RosTcpServices, replies_go_to_the_calling_client) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   std::vector<FrameClient> clients;
@@ -68,10 +68,10 @@ TEST(RosTcpServices, test_answers_go_to_the_client_that_asked) {
   }
 }
 
-/// The reply to a call that failed, of a type that is not known.
+/// The reply to a failed call of an unknown type.
 std::string zeros() { return std::string(1024, '\0'); }
 
-TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_a_blank_answer) {
+TEST(RosTcpServices, a_call_without_a_server_gets_an_error_and_a_blank_reply) {
   Gateway gateway;
   gateway.facade.blank(std::string(5, '\0'));
   auto client = gateway.client();
@@ -83,7 +83,7 @@ TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_a_blan
   EXPECT_EQ(client.next(), Sent("/switch", std::string(5, '\0')));
 }
 
-TEST(RosTcpServices, test_a_failed_call_of_no_known_type_is_answered_with_zeros) {
+TEST(RosTcpServices, a_failed_call_of_an_unknown_type_gets_zeros) {
   for (const bool ros2 : {false, true}) {
     Gateway gateway(with(&Options::own, {{"ros", ros2 ? "2" : "1"}}));
     auto client = gateway.client();
@@ -94,14 +94,15 @@ TEST(RosTcpServices, test_a_failed_call_of_no_known_type_is_answered_with_zeros)
     EXPECT_NE(client.next("__error").find("/odd"), std::string::npos);
     EXPECT_EQ(client.next(), Sent("__response", id(101)));
     std::string expected = zeros();
-    if (ros2) expected[1] = 1;  // the encapsulation of CDR, little endian
+    if (ros2) expected[1] = 1;  // The CDR encapsulation header, little endian.
     EXPECT_EQ(client.next(), Sent("/odd", expected));
   }
 }
 
-TEST(RosTcpServices, test_a_server_that_does_not_answer_is_given_up) {
+TEST(RosTcpServices, a_call_without_a_reply_times_out) {
   Gateway gateway(with(&Options::own, {{"service_timeout_ms", "50"}}));
-  // Shared: the call may be given up before the server has got it, and the test end before that.
+  // Shared, because the call may time out before the server gets it, and the test may then end
+  // first.
   const auto never = std::make_shared<std::vector<Answer>>();
   const auto server = gateway.facade.open_server(
       {"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
@@ -114,7 +115,7 @@ TEST(RosTcpServices, test_a_server_that_does_not_answer_is_given_up) {
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
 }
 
-TEST(RosTcpServices, test_a_call_that_was_not_registered_is_answered_too) {
+TEST(RosTcpServices, a_call_that_was_not_registered_gets_a_reply_too) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__request", id(101));
@@ -124,7 +125,7 @@ TEST(RosTcpServices, test_a_call_that_was_not_registered_is_answered_too) {
   EXPECT_EQ(client.next(), Sent("/switch", zeros()));
 }
 
-/// Calls /switch from the graph and keeps what came of it.
+/// Calls /switch from the graph and keeps the outcome.
 struct Asked {
   explicit Asked(FakeGraph& facade, std::string_view request = "on") {
     facade.call({"graph"}, "/switch", {}, Form::ros1, std::as_bytes(std::span(request)),
@@ -149,7 +150,7 @@ struct Asked {
   std::shared_ptr<State> state = std::make_shared<State>();
 };
 
-TEST(RosTcpServices, test_the_graph_calls_a_service_of_a_client) {
+TEST(RosTcpServices, the_graph_calls_a_service_of_a_client) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
@@ -164,7 +165,7 @@ TEST(RosTcpServices, test_the_graph_calls_a_service_of_a_client) {
   }
 }
 
-TEST(RosTcpServices, test_requests_to_a_client_begin_at_1001_and_are_answered_in_any_order) {
+TEST(RosTcpServices, requests_to_a_client_may_be_answered_in_any_order) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
@@ -183,7 +184,7 @@ TEST(RosTcpServices, test_requests_to_a_client_begin_at_1001_and_are_answered_in
   EXPECT_EQ(second.wait(), "to the second");
 }
 
-TEST(RosTcpServices, test_an_answer_that_nobody_waits_for_is_said) {
+TEST(RosTcpServices, a_reply_without_a_request_gives_a_warning) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__response", id(1007));
@@ -191,7 +192,7 @@ TEST(RosTcpServices, test_an_answer_that_nobody_waits_for_is_said) {
   EXPECT_NE(client.next("__warn").find("1007"), std::string::npos);
 }
 
-TEST(RosTcpServices, test_a_caller_is_told_when_the_client_that_serves_goes) {
+TEST(RosTcpServices, a_caller_gets_an_error_when_the_serving_client_leaves) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
@@ -203,7 +204,7 @@ TEST(RosTcpServices, test_a_caller_is_told_when_the_client_that_serves_goes) {
   EXPECT_TRUE(eventually([&] { return gateway.facade.services().empty(); }));
 }
 
-TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told) {
+TEST(RosTcpServices, the_later_of_two_clients_serves) {
   Gateway gateway;
   auto first = gateway.client();
   first.say("__unity_service", kSwitch);
@@ -217,7 +218,7 @@ TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told)
   second.say("__response", request);
   second.say("/switch", "mine");
   EXPECT_EQ(asked.wait(), "mine");
-  // The end of the one that has lost it takes nothing from the other.
+  // The end of the client that lost the service does not affect the new server.
   first.close();
   const Asked again(gateway.facade);
   second.say("__response", second.next("__request"));
@@ -225,7 +226,7 @@ TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told)
   EXPECT_EQ(again.wait(), "still mine");
 }
 
-TEST(RosTcpServices, test_who_serves_goes_on_if_the_later_one_cannot) {
+TEST(RosTcpServices, the_first_server_stays_if_the_later_one_fails) {
   Gateway gateway;
   auto first = gateway.client();
   first.say("__unity_service", kSwitch);
@@ -237,20 +238,20 @@ TEST(RosTcpServices, test_who_serves_goes_on_if_the_later_one_cannot) {
   }
   const Asked asked(gateway.facade);
   const auto [kind, request] = first.next();
-  EXPECT_EQ(kind, "__request") << "not even told that it had lost it";
+  EXPECT_EQ(kind, "__request") << "the first client keeps the service";
   first.say("__response", request);
   first.say("/switch", "mine");
   EXPECT_EQ(asked.wait(), "mine");
 }
 
-TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_made) {
+TEST(RosTcpServices, a_call_without_its_frame_ends_and_the_next_is_made) {
   Gateway gateway;
   const auto server = serve(gateway.facade);
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
   client.say("__request", id(102));
-  EXPECT_NE(client.next("__error").find("did not come"), std::string::npos);
+  EXPECT_NE(client.next("__error").find("did not arrive"), std::string::npos);
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
   EXPECT_EQ(client.next().second, zeros());
   client.say("/switch", "abc");
@@ -259,7 +260,7 @@ TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_m
   EXPECT_EQ(gateway.facade.counted("call_failed"), 1U);
 }
 
-TEST(RosTcpServices, test_a_caller_is_told_if_the_answer_that_was_announced_does_not_come) {
+TEST(RosTcpServices, a_caller_gets_an_error_if_an_announced_reply_is_missing) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
@@ -271,7 +272,7 @@ TEST(RosTcpServices, test_a_caller_is_told_if_the_answer_that_was_announced_does
   EXPECT_EQ(asked.wait(), "corrupt");
 }
 
-TEST(RosTcpServices, test_requests_that_are_never_answered_do_not_pile_up) {
+TEST(RosTcpServices, requests_without_replies_are_bounded) {
   Requests requests;
   int given_up = 0;
   for (std::size_t i = 0; i < Requests::kMost + 10; ++i) {

@@ -14,14 +14,14 @@ using Sent = std::pair<std::string, std::string>;
 
 const std::string kChat = registration("/chat", "std_msgs/String");
 
-TEST(RosTcpTopics, test_the_gateway_speaks_first) {
+TEST(RosTcpTopics, the_gateway_sends_the_first_frame) {
   Gateway gateway;
   FrameClient client(gateway.port());
   EXPECT_EQ(client.next(),
             Sent("__handshake", R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS1\"}"})"));
 }
 
-TEST(RosTcpTopics, test_what_one_client_publishes_another_hears_and_so_does_the_graph) {
+TEST(RosTcpTopics, messages_reach_other_clients_and_the_graph) {
   Gateway gateway;
   std::atomic<int> heard = 0;
   const auto subscription = gateway.facade.open_subscription(
@@ -38,7 +38,7 @@ TEST(RosTcpTopics, test_what_one_client_publishes_another_hears_and_so_does_the_
   EXPECT_TRUE(eventually([&] { return heard == 1; }));
 }
 
-TEST(RosTcpTopics, test_each_of_many_clients_gets_all_that_it_subscribed_to) {
+TEST(RosTcpTopics, each_of_many_clients_gets_all_its_subscriptions) {
   Gateway gateway(with(&Options::queue_depth, 1000));
   std::vector<FrameClient> listeners;
   for (int i = 0; i < 8; ++i) {
@@ -68,7 +68,7 @@ TEST(RosTcpTopics, test_each_of_many_clients_gets_all_that_it_subscribed_to) {
   }
 }
 
-TEST(RosTcpTopics, test_registering_twice_does_not_tear_down_what_is_there) {
+TEST(RosTcpTopics, registering_twice_keeps_the_existing_endpoints) {
   Gateway gateway;
   auto client = gateway.client();
   for (int i = 0; i < 2; ++i) {
@@ -85,7 +85,7 @@ TEST(RosTcpTopics, test_registering_twice_does_not_tear_down_what_is_there) {
   EXPECT_EQ(client.next(), Sent("/chat", string_message("twice")));
 }
 
-TEST(RosTcpTopics, test_a_client_hears_of_a_topic_by_the_name_it_gave) {
+TEST(RosTcpTopics, a_client_gets_a_topic_under_the_name_it_used) {
   Gateway gateway;
   auto plain = gateway.client();
   plain.say("__subscribe", registration("chat", "std_msgs/String"));
@@ -94,12 +94,12 @@ TEST(RosTcpTopics, test_a_client_hears_of_a_topic_by_the_name_it_gave) {
   talker.say("__publish", kChat);
   talker.say("/chat", string_message("hello"));
   EXPECT_EQ(plain.next().first, "chat");
-  // But the name of a frame is literal: this one is not registered.
+  // The name in a frame is literal, so this name is not registered.
   talker.say("chat", string_message("hello"));
   EXPECT_NE(talker.next("__error").find("'chat' is not registered"), std::string::npos);
 }
 
-TEST(RosTcpTopics, test_a_latched_message_reaches_who_comes_later) {
+TEST(RosTcpTopics, a_latched_message_reaches_late_clients) {
   Gateway gateway;
   auto talker = gateway.client();
   talker.say("__publish", R"({"topic":"/map","message_name":"std_msgs/String","latch":true})");
@@ -110,7 +110,7 @@ TEST(RosTcpTopics, test_a_latched_message_reaches_who_comes_later) {
   EXPECT_EQ(late.next(), Sent("/map", string_message("all of it")));
 }
 
-TEST(RosTcpTopics, test_a_publisher_that_is_registered_again_as_latched_is_latched) {
+TEST(RosTcpTopics, a_publisher_can_be_registered_again_as_latched) {
   Gateway gateway;
   auto talker = gateway.client();
   talker.say("__publish", kChat);
@@ -123,7 +123,7 @@ TEST(RosTcpTopics, test_a_publisher_that_is_registered_again_as_latched_is_latch
   EXPECT_EQ(late.next(), Sent("/chat", string_message("for all")));
 }
 
-TEST(RosTcpTopics, test_a_publisher_is_opened_with_the_queue_it_asked_for) {
+TEST(RosTcpTopics, a_publisher_gets_the_queue_size_it_requested) {
   Gateway gateway;
   auto talker = gateway.client();
   talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","queue_size":7})");
@@ -131,7 +131,7 @@ TEST(RosTcpTopics, test_a_publisher_is_opened_with_the_queue_it_asked_for) {
   EXPECT_EQ(gateway.facade.depth("/chat"), 7U);
 }
 
-TEST(RosTcpTopics, test_what_there_is_stays_if_another_type_is_refused) {
+TEST(RosTcpTopics, endpoints_stay_if_another_type_is_refused) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__publish", kChat);
@@ -146,7 +146,7 @@ TEST(RosTcpTopics, test_what_there_is_stays_if_another_type_is_refused) {
   EXPECT_EQ(client.next(), Sent("/chat", string_message("still here")));
 }
 
-TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
+TEST(RosTcpTopics, a_topic_without_other_users_may_change_its_type) {
   Gateway gateway;
   auto client = gateway.client();
   const std::string cloud = registration("/chat", "sensor_msgs/PointCloud2");
@@ -160,7 +160,7 @@ TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
   other.sync();
   client.say("/chat", "as it is");
   EXPECT_EQ(other.next(), Sent("/chat", "as it is"));
-  // While another uses it, it has its type.
+  // The type stays while another client uses the topic.
   client.say("__publish", kChat);
   EXPECT_NE(client.next("__error").find("cannot publish /chat"), std::string::npos);
   client.say("/chat", "as before");
@@ -175,7 +175,8 @@ TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
   EXPECT_EQ(other.next(), Sent("/chat", string_message("heard")));
 }
 
-/// Refuses a type, and from some opening on all: as if another process were on the topic each time.
+/// Refuses one type, and after some openings all types, as if another process were on the topic
+/// each time.
 class Taken : public FakeGraph {
  public:
   explicit Taken(int openings) : left_(openings) { add_types(*this); }
@@ -183,7 +184,7 @@ class Taken : public FakeGraph {
       const Client& client, const std::string& topic, const std::string& type, Form form,
       const ClientPublisherOptions& options) override {
     if (type == "sensor_msgs/PointCloud2" || left_ == 0) {
-      return Error{Code::type_mismatch, "another has it", topic};
+      return Error{Code::type_mismatch, "the topic has another type", topic};
     }
     --left_;
     return FakeGraph::open_publisher(client, topic, type, form, options);
@@ -193,7 +194,7 @@ class Taken : public FakeGraph {
   std::atomic<int> left_;
 };
 
-TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_after_its_end) {
+TEST(RosTcpTopics, a_failed_change_of_type_restores_the_publisher) {
   for (const int openings : {1, 2}) {
     Taken facade(openings);
     const auto protocol = open_ros_tcp(facade, {}).or_throw();
@@ -201,9 +202,8 @@ TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_afte
     client.say("__publish",
                R"({"topic":"/chat","message_name":"std_msgs/String","latch":true,"queue_size":7})");
     client.say("__publish", registration("/chat", "sensor_msgs/PointCloud2"));
-    const std::string_view told = openings == 2
-                                      ? "cannot publish /chat: "
-                                      : "cannot publish /chat, nor as std_msgs/String any";
+    const std::string_view told =
+        openings == 2 ? "cannot publish /chat: " : "cannot publish /chat, and reopening it as ";
     EXPECT_NE(client.next("__error").find(told), std::string::npos);
     EXPECT_EQ(facade.open(), openings == 2 ? 1U : 0U);
     client.say("/chat", string_message("still here"));
@@ -219,7 +219,7 @@ TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_afte
   }
 }
 
-TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {
+TEST(RosTcpTopics, removing_an_unknown_subscriber_gives_a_warning) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__publish", kChat);
@@ -229,10 +229,10 @@ TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {
   client.sync();
   EXPECT_EQ(gateway.facade.open(), 0U);
   client.say("__remove_subscriber", R"({"topic":"/chat"})");
-  EXPECT_EQ(client.next(), Sent("__warn", R"({"text":"no subscriber /chat was registered"})"));
+  EXPECT_EQ(client.next(), Sent("__warn", R"({"text":"the subscriber /chat was not registered"})"));
 }
 
-TEST(RosTcpTopics, test_the_list_of_topics_has_types_as_unity_writes_them) {
+TEST(RosTcpTopics, the_topic_list_has_types_in_unity_form) {
   Gateway gateway;
   auto client = gateway.client();
   client.say("__publish", kChat);
@@ -242,7 +242,7 @@ TEST(RosTcpTopics, test_the_list_of_topics_has_types_as_unity_writes_them) {
             R"({"topics":["/chat","/two"],"types":["std_msgs/String","std_msgs/String"]})");
 }
 
-TEST(RosTcpTopics, test_for_ros_2_the_greeting_and_the_types_are_those_of_ros_2) {
+TEST(RosTcpTopics, for_ros_2_greeting_and_types_are_those_of_ros_2) {
   Gateway gateway(with(&Options::own, {{"ros", "2"}}));
   FrameClient client(gateway.port());
   EXPECT_EQ(client.next().second, R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
@@ -251,7 +251,7 @@ TEST(RosTcpTopics, test_for_ros_2_the_greeting_and_the_types_are_those_of_ros_2)
   EXPECT_EQ(gateway.facade.topics().at(0).type, "std_msgs/msg/String");
 }
 
-TEST(RosTcpTopics, test_large_messages_pass_both_ways) {
+TEST(RosTcpTopics, large_messages_pass_both_ways) {
   Gateway gateway;
   auto client = gateway.client();
   const std::string cloud = registration("/cloud", "sensor_msgs/PointCloud2");
@@ -265,7 +265,7 @@ TEST(RosTcpTopics, test_large_messages_pass_both_ways) {
   }
 }
 
-TEST(RosTcpTopics, test_a_client_that_does_not_read_loses_its_oldest_and_no_other_does) {
+TEST(RosTcpTopics, a_client_that_does_not_read_loses_its_oldest_messages) {
   Gateway gateway(with(&Options::queue_depth, 3));
   const std::string cloud = registration("/cloud", "sensor_msgs/PointCloud2");
   auto stopped = gateway.client();
@@ -289,7 +289,7 @@ TEST(RosTcpTopics, test_a_client_that_does_not_read_loses_its_oldest_and_no_othe
   EXPECT_EQ(last.substr(0, 1), std::string(1, static_cast<char>('A' + 39)));
 }
 
-TEST(RosTcpTopics, test_a_client_whose_message_waits_holds_up_nobody_but_itself) {
+TEST(RosTcpTopics, a_waiting_message_blocks_only_its_client) {
   Gateway gateway;
   auto listener = gateway.client();
   listener.say("__subscribe", kChat);

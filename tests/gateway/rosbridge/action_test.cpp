@@ -21,7 +21,7 @@ class ActionTest : public Robot {
     client.say(R"({"op":"send_action_goal","id":"g","action":"/count","action_type":"made/Count")" +
                more + "}");
   }
-  /// The goal that comes to the server, as `args`.
+  /// Checks the goal that the server receives. `args` are its arguments.
   void expect_goal(const std::string& args, const std::string& id = "action_goal:0") {
     EXPECT_EQ(server.on_message(), R"({"op":"send_action_goal","id":")" + id +
                                        R"(","action":"/count","action_type":"made/Count","args":)" +
@@ -49,11 +49,11 @@ TEST_F(ActionTest, a_goal_gets_its_feedback_and_its_result) {
   EXPECT_TRUE(client.hears_nothing());
   server.say(R"({"op":"action_feedback","id":"action_goal:0","action":"/count","values":{}})");
   EXPECT_EQ(server.on_message(),
-            R"({"op":"status","level":"error","msg":"action_feedback: no goal of )"
-            R"j(this id is under way (/count)","id":"action_goal:0"})j");
+            R"({"op":"status","level":"error","msg":"action_feedback: no goal )"
+            R"j(with this id is active (/count)","id":"action_goal:0"})j");
 }
 
-TEST_F(ActionTest, feedback_comes_to_who_asked_for_it) {
+TEST_F(ActionTest, feedback_is_sent_only_on_request) {
   advertise(server);
   send();
   expect_goal(R"({"to":3})");
@@ -68,7 +68,7 @@ TEST_F(ActionTest, arguments_in_a_list_get_their_names_from_the_type) {
   expect_goal(R"({"to":3,"step":1})");
 }
 
-TEST_F(ActionTest, a_goal_that_is_canceled_ends_as_its_server_says) {
+TEST_F(ActionTest, a_canceled_goal_ends_with_the_result_of_its_server) {
   advertise(server);
   send();
   expect_goal(R"({"to":3})");
@@ -79,11 +79,11 @@ TEST_F(ActionTest, a_goal_that_is_canceled_ends_as_its_server_says) {
   EXPECT_EQ(client.on_message(), end(R"({"sum":1})", 5, true));
   client.say(R"({"op":"cancel_action_goal","id":"g","action":"/count"})");
   EXPECT_EQ(client.on_message(),
-            R"({"op":"status","level":"error","msg":"cancel_action_goal: no goal of )"
-            R"j(this id is under way (/count)","id":"g"})j");
+            R"({"op":"status","level":"error","msg":"cancel_action_goal: no goal )"
+            R"j(with this id is active (/count)","id":"g"})j");
 }
 
-TEST_F(ActionTest, a_failure_is_told_with_its_text) {
+TEST_F(ActionTest, a_failure_is_reported_with_its_text) {
   advertise(server);
   send();
   expect_goal(R"({"to":3})");
@@ -91,16 +91,16 @@ TEST_F(ActionTest, a_failure_is_told_with_its_text) {
   EXPECT_EQ(client.on_message(), end(R"("the action failed: no way")", 6, false));
 }
 
-TEST_F(ActionTest, a_goal_of_an_action_that_nobody_carries_out_fails) {
+TEST_F(ActionTest, a_goal_of_an_action_without_a_server_fails) {
   send();
-  EXPECT_EQ(client.on_message(), end(R"j("there is no action '/count' (/count)")j", 6, false));
+  EXPECT_EQ(client.on_message(), end(R"j("the graph has no action '/count' (/count)")j", 6, false));
   EXPECT_EQ(facade.counted("goal"), 1U);
   send();
-  EXPECT_EQ(client.on_message(), end(R"j("there is no action '/count' (/count)")j", 6, false))
+  EXPECT_EQ(client.on_message(), end(R"j("the graph has no action '/count' (/count)")j", 6, false))
       << "the id is free again";
 }
 
-TEST_F(ActionTest, goals_end_when_their_server_goes) {
+TEST_F(ActionTest, goals_end_when_their_server_leaves) {
   auto gone = std::make_unique<FakeClient>(facade);
   advertise(*gone);
   send();
@@ -115,7 +115,7 @@ TEST_F(ActionTest, goals_end_when_their_server_goes) {
   EXPECT_EQ(facade.open(), 0U);
 }
 
-TEST_F(ActionTest, the_goals_of_a_client_that_goes_are_canceled) {
+TEST_F(ActionTest, the_goals_of_a_client_that_leaves_are_canceled) {
   advertise(server);
   auto gone = std::make_unique<FakeClient>(facade);
   gone->say(R"({"op":"send_action_goal","action":"/count","args":{"to":9}})");
@@ -125,7 +125,7 @@ TEST_F(ActionTest, the_goals_of_a_client_that_goes_are_canceled) {
             R"({"op":"cancel_action_goal","id":"action_goal:0","action":"/count"})");
 }
 
-TEST_F(ActionTest, faulty_requests_are_told) {
+TEST_F(ActionTest, faulty_requests_get_an_error) {
   const auto told = [&](const std::string& text) {
     client.say(text);
     return client.on_message();
@@ -135,15 +135,16 @@ TEST_F(ActionTest, faulty_requests_are_told) {
             std::string::npos);
   EXPECT_NE(told(R"({"op":"advertise_action","action":"/a","type":"no/Such"})").find("no/Such"),
             std::string::npos);
-  EXPECT_NE(told(R"({"op":"action_result","id":"x","status":9})").find("'status' of a result is"),
-            std::string::npos);
+  EXPECT_NE(
+      told(R"({"op":"action_result","id":"x","status":9})").find("'status' of a result must be"),
+      std::string::npos);
   EXPECT_NE(told(R"({"op":"send_action_goal","action":"/a","args":[1]})").find("'action_type'"),
             std::string::npos);
   advertise(server);
   send();
   expect_goal(R"({"to":3})");
   send();
-  EXPECT_NE(client.on_message().find("a goal of this id is under way"), std::string::npos);
+  EXPECT_NE(client.on_message().find("a goal with this id is already active"), std::string::npos);
 }
 
 }  // namespace

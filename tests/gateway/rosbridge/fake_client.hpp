@@ -19,7 +19,7 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// Keeps what a session sends.
+/// Records the output of a session.
 class FakeSink final : public Sink {
  public:
   struct Sent {
@@ -52,11 +52,11 @@ class FakeSink final : public Sink {
     changed_.notify_all();
   }
 
-  /// The next that was sent; it fails the test if nothing comes.
+  /// Returns the next output. The test fails if there is none.
   Sent next() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return !sent_.empty(); })) {
-      ADD_FAILURE() << "nothing was sent";
+      ADD_FAILURE() << "no output";
       return {};
     }
     Sent sent = std::move(sent_.front());
@@ -77,7 +77,7 @@ class FakeSink final : public Sink {
     woken_ = false;
     return woken;
   }
-  /// As if so many had to go for each that is sent.
+  /// Simulates `drops` dropped messages for each unit sent.
   void drop(std::size_t drops) {
     const std::lock_guard lock(mutex_);
     drops_ = drops;
@@ -109,7 +109,7 @@ class FakeClient {
     session.binary(std::as_bytes(std::span(bytes)));
   }
   std::string on_message() { return sink.next().bytes; }
-  /// What was sent before an answer that is asked for now: to see that there is nothing else.
+  /// True if there is no output besides the reply to a new call.
   bool hears_nothing() {
     say(R"({"op":"call_service","service":"/rosapi/get_param_names","id":"mark"})");
     return on_message() == R"({"op":"service_response","service":"/rosapi/get_param_names",)"
@@ -121,7 +121,7 @@ class FakeClient {
   Session session;
 };
 
-/// A door that knows a few types.
+/// A graph facade with a few types.
 class Robot : public testing::Test {
  protected:
   Robot() {
@@ -136,8 +136,9 @@ class Robot : public testing::Test {
   FakeGraph facade;
 };
 
-/// The message that comes in fragments, one after the other and none of more than `most`
-/// characters, and how many these are. Empty if something else comes.
+/// Joins the fragments of the next message. They must be consecutive and of at most `most`
+/// characters. Returns the message and the number of fragments, or an empty message if another
+/// operation arrives.
 inline std::pair<std::string, int> joined_fragments(FakeClient& client, std::size_t limit,
                                                     std::size_t most) {
   Fragments fragments(limit);

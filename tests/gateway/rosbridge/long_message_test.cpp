@@ -18,7 +18,7 @@ std::string object(const std::string& before, const std::string& message,
   return "{" + before + R"("msg":)" + message + behind + "}";
 }
 
-TEST(LongMessage, IsFoundWhereverItStands) {
+TEST(LongMessage, the_message_is_found_at_every_position) {
   const std::string topic = R"("op" : "publish", "topic":"/\"x}")";
   for (const std::string& text :
        {object("", kMessage), object(topic + ",", kMessage), object("", kMessage, "," + topic),
@@ -31,7 +31,7 @@ TEST(LongMessage, IsFoundWhereverItStands) {
   }
 }
 
-TEST(LongMessage, SaysWhetherSpecialNumbersMayBeOutsideOfItsStrings) {
+TEST(LongMessage, it_reports_possible_special_numbers_outside_of_strings) {
   const std::string data = R"("NaN":")" + kData + R"(")";
   const auto plain = [&](const std::string& more) {
     const auto found = long_message(object("", "{" + data + more + "}"));
@@ -42,7 +42,7 @@ TEST(LongMessage, SaysWhetherSpecialNumbersMayBeOutsideOfItsStrings) {
   EXPECT_FALSE(plain(R"(,"a":[1,-Infinity],"b":2)"));
 }
 
-TEST(LongMessage, IsLeftToTheParserWhereAnythingIsDoubtful) {
+TEST(LongMessage, doubtful_texts_are_left_to_the_parser) {
   std::string numbers = R"({"ranges":[0)";
   for (int i = 0; i < 10'000; ++i) numbers += ",1.5";
   const std::string whole = object("", kMessage);
@@ -56,27 +56,28 @@ TEST(LongMessage, IsLeftToTheParserWhereAnythingIsDoubtful) {
   }
 }
 
-/// With the bytes behind it that a parser may read.
+/// Parses with the padding that the parser may read.
 ParsedRequest parsed(RequestParser& parser, std::string& text) {
   text.reserve(text.size() + net::kPadding);
   return parser.parse(text);
 }
 
-TEST(LongMessage, OfAPublishIsInItsPlaceAndTheRestIsRead) {
+TEST(LongMessage, a_long_message_of_publish_is_read_in_place) {
   RequestParser parser;
   std::string text =
       object(R"("op":"publish","id":"a","topic":"/x",)", kMessage, R"(,"type":"y/Z","latch":true)");
   const ParsedRequest read = parsed(parser, text);
   ASSERT_FALSE(read.error) << read.error->message;
   EXPECT_EQ(read.request.msg, kMessage);
-  EXPECT_EQ(read.request.msg.data(), text.data() + text.find(kMessage)) << "where it came";
+  EXPECT_EQ(read.request.msg.data(), text.data() + text.find(kMessage))
+      << "in place, without a copy";
   EXPECT_EQ(read.request.id, "\"a\"");
   EXPECT_EQ(read.request.topic, "/x");
   EXPECT_EQ(read.request.type, "y/Z");
   EXPECT_TRUE(read.request.latch);
 }
 
-TEST(LongMessage, DoesNotChangeWhatIsSaidOfFaults) {
+TEST(LongMessage, error_texts_do_not_depend_on_the_message_length) {
   RequestParser parser;
   for (const std::string& rest :
        {R"("op":"publish","topic":7,)", R"("op":,)", R"("topic":"/x",)"}) {

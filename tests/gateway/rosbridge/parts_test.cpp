@@ -44,8 +44,7 @@ TEST(Cbor, values_become_json) {
   EXPECT_EQ(json(bytes("\x7f\x65strea\x64ming\xff")), "\"streaming\"");
   EXPECT_EQ(json(bytes("\xbf\x61\x61\x01\x61\x62\x9f\x02\x03\xff\xff")), R"({"a":1,"b":[2,3]})");
   EXPECT_EQ(json(bytes("\xd9\xd9\xf7\xa0")), "{}");
-  EXPECT_EQ(json(bytes("\xc1\x1a\x51\x4b\x67\xb0")), "1363896240")
-      << "a tag that says nothing here";
+  EXPECT_EQ(json(bytes("\xc1\x1a\x51\x4b\x67\xb0")), "1363896240") << "a tag without meaning here";
 }
 
 TEST(Cbor, typed_arrays_become_lists_of_their_numbers) {
@@ -62,24 +61,24 @@ TEST(Cbor, typed_arrays_become_lists_of_their_numbers) {
   EXPECT_EQ(json(bytes("\xd8\x54\x44\x00\x3c\x00\xc0")), "[1,-2]") << "float16 little endian";
 }
 
-TEST(Cbor, what_is_wrong_is_told_with_its_place) {
+TEST(Cbor, errors_name_the_byte_position) {
   const auto told = [](const std::string& cbor, std::size_t limit = 1000) {
     const auto json = cbor_to_json(view(cbor), limit);
     return json ? "no error: " + *json : json.error().message;
   };
-  const std::string at = "this is no valid CBOR at byte ";
-  EXPECT_EQ(told(bytes("\xa1\x01\x02")), at + "2: a key that is no text");
-  EXPECT_EQ(told(bytes("\x82\x01")), at + "2: it ends too early");
-  EXPECT_EQ(told(bytes("\x5b\xff\xff\xff\xff\xff\xff\xff\xff")), at + "9: it ends too early");
-  EXPECT_EQ(told(bytes("\x9b\xff\xff\xff\xff\xff\xff\xff\xff")), at + "9: it ends too early");
-  EXPECT_EQ(told(bytes("\x01\x02")), at + "1: there are bytes behind the map");
-  EXPECT_EQ(told(bytes("\x1c")), at + "1: a reserved length");
-  EXPECT_EQ(told(bytes("\x1f")), at + "1: a number without an end");
-  EXPECT_EQ(told(bytes("\xff")), at + "1: a simple value that JSON has not");
+  const std::string at = "invalid CBOR at byte ";
+  EXPECT_EQ(told(bytes("\xa1\x01\x02")), at + "2: a key is not a text string");
+  EXPECT_EQ(told(bytes("\x82\x01")), at + "2: the data ends too early");
+  EXPECT_EQ(told(bytes("\x5b\xff\xff\xff\xff\xff\xff\xff\xff")), at + "9: the data ends too early");
+  EXPECT_EQ(told(bytes("\x9b\xff\xff\xff\xff\xff\xff\xff\xff")), at + "9: the data ends too early");
+  EXPECT_EQ(told(bytes("\x01\x02")), at + "1: more bytes follow after the map");
+  EXPECT_EQ(told(bytes("\x1c")), at + "1: the length is reserved");
+  EXPECT_EQ(told(bytes("\x1f")), at + "1: a number or tag has no definite length");
+  EXPECT_EQ(told(bytes("\xff")), at + "1: a simple value does not exist in JSON");
   EXPECT_EQ(told(bytes("\xd8\x45\x43\x01\x02\x03")),
-            at + "6: a typed array that ends inside an element");
+            at + "6: a typed array ends inside an element");
   EXPECT_EQ(told(std::string(100, '\x81')), at + "65: deeper than 64");
-  EXPECT_EQ(told("\x58\xff" + std::string(255, 'x'), 100), at + "257: it is too long as JSON");
+  EXPECT_EQ(told("\x58\xff" + std::string(255, 'x'), 100), at + "257: the JSON form is too long");
 }
 
 Request piece(const std::string& id, int num, int total, const std::string& data) {
@@ -91,31 +90,32 @@ Request piece(const std::string& id, int num, int total, const std::string& data
   return request;
 }
 
-TEST(FragmentsTest, messages_may_be_mixed_and_pieces_told_twice) {
+TEST(FragmentsTest, fragments_may_be_interleaved_and_repeated) {
   Fragments fragments(1000);
   EXPECT_FALSE(fragments.take(piece("a", 1, 2, "lo")).or_throw());
   EXPECT_FALSE(fragments.take(piece("b", 0, 2, "wor")).or_throw());
-  EXPECT_FALSE(fragments.take(piece("a", 1, 2, "xx")).or_throw()) << "told twice";
+  EXPECT_FALSE(fragments.take(piece("a", 1, 2, "xx")).or_throw()) << "sent twice";
   EXPECT_EQ(fragments.take(piece("b", 1, 2, "ld")).or_throw(), "world");
   EXPECT_EQ(fragments.take(piece("a", 0, 2, "hel")).or_throw(), "hello");
   EXPECT_FALSE(fragments.take(piece("a", 0, 2, "again")).or_throw()) << "an id may be used again";
 }
 
-TEST(FragmentsTest, the_oldest_unfinished_message_goes_when_there_are_too_many) {
+TEST(FragmentsTest, the_oldest_unfinished_message_is_dropped_at_the_limit) {
   Fragments fragments(1000);
   for (std::size_t i = 0; i <= Fragments::kMaxMessages; ++i) {
     EXPECT_FALSE(fragments.take(piece(std::to_string(i), 0, 2, "x")).or_throw());
   }
   EXPECT_EQ(fragments.dropped(), 1U);
   EXPECT_EQ(fragments.take(piece("1", 1, 2, "y")).or_throw(), "xy");
-  EXPECT_FALSE(fragments.take(piece("0", 1, 2, "y")).or_throw()) << "its first piece is gone";
+  EXPECT_FALSE(fragments.take(piece("0", 1, 2, "y")).or_throw()) << "its first piece was dropped";
 }
 
-TEST(FragmentsTest, bounds_hold_before_anything_is_kept) {
+TEST(FragmentsTest, limits_apply_before_a_fragment_is_kept) {
   Fragments fragments(10);
   EXPECT_FALSE(fragments.take(piece("a", 0, 3, "123456")).or_throw());
   EXPECT_EQ(fragments.take(piece("a", 1, 3, "789012")).error().code, Code::exhausted);
-  EXPECT_FALSE(fragments.take(piece("a", 1, 3, "1")).or_throw()) << "what there was is forgotten";
+  EXPECT_FALSE(fragments.take(piece("a", 1, 3, "1")).or_throw())
+      << "the earlier pieces were dropped";
   EXPECT_EQ(fragments.take(piece("a", 1, 4, "1")).error().code, Code::corrupt);
   EXPECT_EQ(fragments.take(piece("b", 0, 1 << 17, "")).error().code, Code::corrupt);
   EXPECT_EQ(fragments.take(piece("", 0, 1, "")).error().code, Code::corrupt);
@@ -138,7 +138,7 @@ TEST(FragmentsTest, a_text_is_never_cut_inside_a_character) {
   EXPECT_EQ(split(std::string(1 << 17, 'x'), 1, "f").error().code, Code::out_of_range);
 }
 
-TEST(JsonText, texts_are_in_ascii_and_specials_in_quotes_where_they_are) {
+TEST(JsonText, texts_are_ascii_and_special_numbers_are_quoted) {
   EXPECT_EQ(to_ascii("\"\xc3\xa4\xe2\x82\xac\xf0\x9f\xa4\x96\""), R"("\u00e4\u20ac\ud83e\udd16")");
   EXPECT_EQ(with_quoted_specials(R"({"Note":"NaN \\\" NaN"})"), "");
   EXPECT_EQ(with_quoted_specials(R"({"a":NaN,"b":"NaN\\"})"), R"({"a":"NaN","b":"NaN\\"})");
@@ -147,7 +147,7 @@ TEST(JsonText, texts_are_in_ascii_and_specials_in_quotes_where_they_are) {
   EXPECT_EQ(with_quoted_specials("[None]"), "");
 }
 
-TEST(DefinitionTest, fields_constants_and_types_inside_are_read) {
+TEST(DefinitionTest, fields_constants_and_nested_types_are_read) {
   const auto read = read_definitions("pkg/Scan",
                                      "# what it is\n"
                                      "uint8 LEFT=1 # a side\n"
@@ -171,7 +171,7 @@ TEST(DefinitionTest, fields_constants_and_types_inside_are_read) {
   EXPECT_EQ(read[2].type, "pkg/Point");
 }
 
-TEST(DefinitionTest, what_only_ros_2_writes_is_read) {
+TEST(DefinitionTest, syntax_of_ros_2_is_read) {
   const auto read = read_definitions("pkg/msg/Some",
                                      "int32 MOST = 7\n"
                                      "builtin_interfaces/msg/Time when\n"
@@ -189,7 +189,7 @@ TEST(DefinitionTest, what_only_ros_2_writes_is_read) {
       R"("examples":["{}","","[]","[]","0.0","[]"],"constnames":["MOST"],"constvalues":["7"]}])");
 }
 
-TEST(HandshakeTest, the_example_of_the_rfc_is_answered_as_it_says) {
+TEST(HandshakeTest, the_example_of_the_rfc_gets_its_reply) {
   const net::Handshake handshake = net::read_handshake(
       "GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\n"
       "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -216,7 +216,7 @@ TEST(HandshakeTest, tokens_are_in_the_address_or_in_a_header) {
   EXPECT_EQ(token("/", "Authorization: Bearer secret\r\n"), "secret");
 }
 
-TEST(HandshakeTest, other_requests_are_refused_in_words) {
+TEST(HandshakeTest, other_requests_are_refused_with_a_status) {
   EXPECT_TRUE(net::read_handshake("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                   .reply.starts_with("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"));
   EXPECT_TRUE(
@@ -226,7 +226,7 @@ TEST(HandshakeTest, other_requests_are_refused_in_words) {
                   .reply.starts_with("HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\n"));
 }
 
-TEST(OriginTest, pages_of_this_machine_and_of_the_address_that_was_asked_may_enter) {
+TEST(OriginTest, pages_of_this_machine_and_of_the_same_host_are_allowed) {
   const auto enters = [](std::string_view origin, std::string_view host = "127.0.0.1:9090",
                          std::string_view origins = "") {
     return may_enter(origin, host, Patterns(origins));
@@ -245,13 +245,14 @@ TEST(OriginTest, pages_of_this_machine_and_of_the_address_that_was_asked_may_ent
   EXPECT_TRUE(enters("http://192.168.0.7:8080", "192.168.0.7:9090"));
   EXPECT_TRUE(enters("http://[fd00::7]", "[fd00::7]:9090"));
   EXPECT_FALSE(enters("http://192.168.0.8", "192.168.0.7:9090"));
-  EXPECT_FALSE(enters("http://evil.example", "evil.example:9090")) << "its owner says where it is";
+  EXPECT_FALSE(enters("http://evil.example", "evil.example:9090"))
+      << "the owner of a name chooses its address";
   EXPECT_TRUE(enters("http://robot.example", "robot.example", "http://robot.example"));
   EXPECT_TRUE(enters("null", "", "null"));
   EXPECT_TRUE(enters("http://example.org", "", "*"));
 }
 
-// RFC 6455, 5.7.
+// RFC 6455, section 5.7.
 TEST(WebSocketTest, the_frames_of_the_rfc_are_read_and_written) {
   const std::string hello = bytes("\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58");
   const auto head = net::parse_frame_head(view(hello)).or_throw();
@@ -276,7 +277,7 @@ TEST(WebSocketTest, the_frames_of_the_rfc_are_read_and_written) {
   EXPECT_EQ(written(net::Opcode::binary, 65536), bytes("\x82\x7f\x00\x00\x00\x00\x00\x01\x00\x00"));
 }
 
-TEST(WebSocketTest, the_mask_goes_with_each_byte_of_any_number_of_them) {
+TEST(WebSocketTest, the_mask_is_applied_at_every_length) {
   const net::Mask mask{std::byte{0x11}, std::byte{0x22}, std::byte{0x44}, std::byte{0x88}};
   for (std::size_t size = 0; size < 200; ++size) {
     std::vector<std::byte> masked(size), wanted(size), plain(size + 1, std::byte{0xee});
@@ -285,11 +286,11 @@ TEST(WebSocketTest, the_mask_goes_with_each_byte_of_any_number_of_them) {
       wanted[i] = masked[i] ^ mask[i % 4];
     }
     net::copy_unmasked(masked, mask, plain.data());
-    EXPECT_EQ(plain[size], std::byte{0xee}) << "nothing is written behind it";
+    EXPECT_EQ(plain[size], std::byte{0xee}) << "no write beyond the end";
     plain.pop_back();
     EXPECT_EQ(plain, wanted);
     net::copy_unmasked(masked, mask, masked.data());
-    EXPECT_EQ(masked, wanted) << "where it lies";
+    EXPECT_EQ(masked, wanted) << "in place";
   }
 }
 
@@ -305,7 +306,7 @@ TEST(WebSocketTest, frames_against_the_protocol_are_refused) {
   EXPECT_FALSE(told(bytes("\x82\xff\x80\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")));
 }
 
-TEST(WebSocketTest, pieces_join_and_bounds_hold_over_all_of_them) {
+TEST(WebSocketTest, pieces_are_joined_within_the_limit) {
   net::MessageJoiner joiner(5);
   const net::FrameHead first{net::Opcode::text, false, 3, {}, 6};
   const net::FrameHead last{net::Opcode::continuation, true, 2, {}, 6};

@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <string>
 
-/// Parts of PNG files, made by what the standard says and not by the gateway's own encoder.
+/// Builds parts of PNG files according to the standard, independently of the encoder of the
+/// gateway.
 namespace hyphos::gateway::rosbridge {
 
 inline std::string u32(std::size_t value) {
@@ -21,7 +22,7 @@ inline std::string chunk(const std::string& type, const std::string& data) {
                    static_cast<uInt>(checked.size())));
 }
 
-/// Empty if it fails, which is no stream of zlib's.
+/// Returns an empty string on failure, which is not a valid zlib stream.
 inline std::string deflated(const std::string& plain) {
   uLongf size = compressBound(plain.size());
   std::string out(size, '\0');

@@ -1,5 +1,5 @@
-// JSON in the pixels of PNG files, which are made here by what the standard says and not by the
-// gateway's own encoder, but where both are tested together.
+// JSON in the pixels of PNG files. Most tests build the files according to the standard. Only tests
+// of encoder and decoder together use the encoder of the gateway.
 
 #include "gateway/rosbridge/png.hpp"
 
@@ -32,7 +32,7 @@ std::string header(const Picture& picture) {
          chunk("IHDR", u32(picture.width) + u32(picture.height) + picture.depth + picture.color +
                            std::string(2, '\0') + picture.interlace);
 }
-/// `rows` with their filters.
+/// `rows` include their filter bytes.
 std::string file_of(const Picture& picture, const std::string& rows) {
   return header(picture) + chunk("IDAT", deflated(rows)) + chunk("IEND", "");
 }
@@ -47,7 +47,7 @@ std::string base64(const std::string& bytes) {
 
 Result<std::string> read(const std::string& file) { return json_of_png(base64(file), kLimit); }
 
-/// A row as filter `kind` writes it, by the table of the standard.
+/// Encodes a row with filter `kind`, by the table of the standard.
 std::string filtered(int kind, const std::string& row, const std::string& above, std::size_t step) {
   std::string out(1, static_cast<char>(kind));
   const auto byte = [](const std::string& of, std::size_t i) {
@@ -74,7 +74,7 @@ std::string data_of(const std::string& message) {
   return message.substr(before.size(), message.size() - before.size() - 2);
 }
 
-TEST(PngTest, what_the_gateway_writes_it_reads) {
+TEST(PngTest, written_files_are_read_back) {
   EXPECT_EQ(json_of_png(data_of(png_message("")), kLimit).or_throw(), "");
   for (std::size_t size = 0; size < 300; ++size) {
     const std::string json = '{' + std::string(size, 'x') + '}';
@@ -83,7 +83,7 @@ TEST(PngTest, what_the_gateway_writes_it_reads) {
 }
 
 TEST(PngTest, every_filter_of_every_kind_of_pixel_is_read) {
-  std::mt19937 random(1);  // NOLINT: the same every time
+  std::mt19937 random(1);  // fixed seed
   for (int round = 0; round < 300; ++round) {
     Picture picture{random() % 9 + 1, random() % 9 + 1};
     const std::size_t step = random() % 2 == 0 ? 3 : random() % 2 == 0 ? 1 : 4;
@@ -109,7 +109,7 @@ TEST(PngTest, every_filter_of_every_kind_of_pixel_is_read) {
   }
 }
 
-TEST(PngTest, files_that_are_cut_or_changed_are_refused) {
+TEST(PngTest, truncated_or_changed_files_are_refused) {
   const std::string file =
       file_of({2, 2}, std::string("\0{\"a\":1", 7) + std::string("\0}\n\n\n\n\n", 7));
   EXPECT_EQ(read(file).or_throw(), R"({"a":1})");
@@ -123,41 +123,42 @@ TEST(PngTest, files_that_are_cut_or_changed_are_refused) {
   }
 }
 
-TEST(PngTest, what_is_wrong_is_told) {
+TEST(PngTest, errors_describe_the_fault) {
   const auto failure = [](const Result<std::string>& read) {
     return read ? "read " + *read : read.error().message;
   };
-  EXPECT_EQ(failure(json_of_png("?", kLimit)), "'data' has to be a PNG in base64");
-  EXPECT_EQ(failure(json_of_png("", kLimit)), "its PNG is none: it begins otherwise");
-  EXPECT_EQ(failure(read("GIF89a")), "its PNG is none: it begins otherwise");
-  EXPECT_EQ(failure(read(header({}))), "its PNG ends too early");
-  EXPECT_EQ(failure(read(header({}) + chunk("IEND", ""))), "its PNG lacks pixels");
-  EXPECT_EQ(failure(read("\x89PNG\r\n\x1a\n" + chunk("IEND", ""))), "its PNG has no header");
+  EXPECT_EQ(failure(json_of_png("?", kLimit)), "'data' must be a PNG in base64");
+  EXPECT_EQ(failure(json_of_png("", kLimit)), "the PNG does not begin with the PNG signature");
+  EXPECT_EQ(failure(read("GIF89a")), "the PNG does not begin with the PNG signature");
+  EXPECT_EQ(failure(read(header({}))), "the PNG ends too early");
+  EXPECT_EQ(failure(read(header({}) + chunk("IEND", ""))), "the PNG has too few pixels");
+  EXPECT_EQ(failure(read("\x89PNG\r\n\x1a\n" + chunk("IEND", ""))), "the PNG has no header");
   const std::string row = std::string("\0{} ", 4);
   EXPECT_EQ(failure(read(file_of({}, row))), "read {}");
-  EXPECT_EQ(failure(read(file_of({0, 1}, row))), "its PNG has no pixels");
-  EXPECT_EQ(failure(read(file_of({1, 2}, row))), "its PNG lacks pixels");
-  EXPECT_EQ(failure(read(file_of({}, row + row))), "its PNG has more pixels than its size says");
-  EXPECT_EQ(failure(read(file_of({}, "\5{} "))), "its PNG has an unknown filter");
+  EXPECT_EQ(failure(read(file_of({0, 1}, row))), "the PNG has no pixels");
+  EXPECT_EQ(failure(read(file_of({1, 2}, row))), "the PNG has too few pixels");
+  EXPECT_EQ(failure(read(file_of({}, row + row))),
+            "the PNG has more pixels than its size declares");
+  EXPECT_EQ(failure(read(file_of({}, "\5{} "))), "the PNG has an unknown filter");
   EXPECT_EQ(failure(read(header({}) + chunk("IDAT", "no zlib") + chunk("IEND", ""))),
-            "its PNG has pixels that do not inflate");
+            "the PNG has pixels that do not inflate");
   EXPECT_EQ(failure(read(header({}) + chunk("IDAT", deflated(row) + "x") + chunk("IEND", ""))),
-            "its PNG has more than its pixels");
+            "the PNG has data after its pixels");
   constexpr std::string_view kOther =
-      "its PNG has to have 8 bits, gray, RGB or RGBA, and no interlacing";
+      "the PNG must have 8 bits, gray, RGB or RGBA, and no interlacing";
   EXPECT_EQ(failure(read(file_of({1, 1, 16}, row))), kOther);
   EXPECT_EQ(failure(read(file_of({1, 1, 8, 3}, row))), kOther);
   EXPECT_EQ(failure(read(file_of({1, 1, 8, 2, 1}, row))), kOther);
 }
 
-TEST(PngTest, more_than_a_message_may_have_is_refused_before_it_is_made) {
+TEST(PngTest, pixels_above_the_message_limit_are_refused_early) {
   for (const Picture& picture : {Picture{1U << 31U, 1U << 31U}, Picture{1, 1U << 31U},
                                  Picture{kLimit / 3 + 1, 1}, Picture{1, kLimit / 3 + 1}}) {
     const auto refused = read(file_of(picture, "x"));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::exhausted);
     EXPECT_EQ(refused.error().message,
-              "the pixels of its PNG are more than the 10000 bytes that a message may have");
+              "the pixels of the PNG exceed the 10000 bytes that --max-message allows");
   }
   const std::string row = std::string(1, '\0') + std::string(300, 'x');
   std::string rows;
@@ -165,13 +166,13 @@ TEST(PngTest, more_than_a_message_may_have_is_refused_before_it_is_made) {
   const std::string file = base64(file_of({100, 10}, rows));
   EXPECT_EQ(json_of_png(file, 3000).or_throw(), std::string(3000, 'x'));
   EXPECT_FALSE(json_of_png(file, 2999));
-  // What inflates to far more than its size says ends there; what says more than deflate could
+  // Data that inflates to more than the declared size is cut off there. A size that deflate cannot
   // have packed into the file gets no memory.
   EXPECT_EQ(read(file_of({10, 10}, std::string(5'000'000, '\0'))).error().message,
-            "its PNG has more pixels than its size says");
+            "the PNG has more pixels than its size declares");
   const auto claims = json_of_png(base64(file_of({1U << 20U, 1U << 10U}, "x")), SIZE_MAX);
   ASSERT_FALSE(claims);
-  EXPECT_EQ(claims.error().message, "its PNG lacks pixels");
+  EXPECT_EQ(claims.error().message, "the PNG has too few pixels");
 }
 
 class PngOperation : public Robot {
@@ -184,7 +185,7 @@ class PngOperation : public Robot {
   const std::string advertise = R"({"op":"advertise","topic":"/a","type":"std_msgs/String"})";
 };
 
-TEST_F(PngOperation, is_the_one_in_its_pixels) {
+TEST_F(PngOperation, the_operation_in_the_pixels_is_executed) {
   FakeClient client(facade);
   client.say(R"({"op":"png","data":")" + png(advertise) + "\"}");
   EXPECT_EQ(facade.open(), 1U);
@@ -194,7 +195,7 @@ TEST_F(PngOperation, is_the_one_in_its_pixels) {
   EXPECT_TRUE(client.hears_nothing());
 }
 
-TEST_F(PngOperation, may_lie_in_fragments_or_be_cut_itself) {
+TEST_F(PngOperation, a_png_may_be_in_fragments_or_in_pieces) {
   FakeClient client(facade);
   const auto fragments = split(png_message(advertise), 40, "same").or_throw();
   ASSERT_GT(fragments.size(), 2U);
@@ -209,54 +210,53 @@ TEST_F(PngOperation, may_lie_in_fragments_or_be_cut_itself) {
   client.say(piece(0, 0, 13));
   EXPECT_EQ(facade.open(), 1U);
   client.say(piece(1, 13, 17));
-  EXPECT_EQ(facade.open(), 0U) << "pieces of a png are not those of a message in fragments";
+  EXPECT_EQ(facade.open(), 0U) << "pieces of a png and fragments with the same id are separate";
   EXPECT_TRUE(client.hears_nothing());
 }
 
-TEST_F(PngOperation, that_is_faulty_is_told_with_its_id_and_counted) {
+TEST_F(PngOperation, a_faulty_png_gets_an_error_with_its_id) {
   Options options;
   options.max_message = 1000;
   FakeClient client(facade, options);
   client.say(R"({"op":"png","id":"i","data":"iVBORw0KGgo="})");
-  EXPECT_EQ(client.on_message(), error("png: its PNG ends too early", R"("i")"));
+  EXPECT_EQ(client.on_message(), error("png: the PNG ends too early", R"("i")"));
   client.say(R"({"op":"png","id":7})");
-  EXPECT_EQ(client.on_message(), error("png: its PNG is none: it begins otherwise", "7"));
+  EXPECT_EQ(client.on_message(), error("png: the PNG does not begin with the PNG signature", "7"));
   client.say(R"({"op":"png","id":"i","data":"iVBOR\\"})");
-  EXPECT_EQ(client.on_message(), error("png: 'data' has to be a PNG in base64", R"("i")"));
+  EXPECT_EQ(client.on_message(), error("png: 'data' must be a PNG in base64", R"("i")"));
   client.say(R"({"op":"png","data":"","num":1})");
-  EXPECT_EQ(client.on_message(), error("png: a fragment needs an 'id'"));
+  EXPECT_EQ(client.on_message(), error("png: a fragment must have an 'id'"));
   client.say(R"({"op":"png","id":"b","data":")" + png('{' + std::string(1200, ' ') + '}') + "\"}");
-  EXPECT_EQ(client.on_message(),
-            error("png: the pixels of its PNG are more than the 1000 bytes that a "
-                  "message may have",
-                  R"("b")"));
+  EXPECT_EQ(client.on_message(), error("png: the pixels of the PNG exceed the 1000 bytes that "
+                                       "--max-message allows",
+                                       R"("b")"));
   client.say(R"({"op":"png","id":"i","data":")" + png("[1]") + "\"}");
-  EXPECT_TRUE(
-      client.on_message().starts_with(R"({"op":"status","level":"error","msg":"this is no JSON)"));
+  EXPECT_TRUE(client.on_message().starts_with(
+      R"({"op":"status","level":"error","msg":"the message is not a JSON)"));
   client.say(R"({"op":"png","data":")" + png(R"({"op":"dance","id":"d"})") + "\"}");
   EXPECT_TRUE(client.on_message().ends_with(R"("id":"d"})"));
   EXPECT_EQ(facade.counted("corrupt"), 5U);
 }
 
-TEST_F(PngOperation, holds_neither_another_nor_a_fragment) {
+TEST_F(PngOperation, a_png_may_not_contain_a_png_or_a_fragment) {
   FakeClient client(facade);
   client.say(R"({"op":"png","data":")" + png(R"({"op":"png","id":1,"data":""})") + "\"}");
-  EXPECT_EQ(client.on_message(), error("png: a png inside of a png", "1"));
+  EXPECT_EQ(client.on_message(), error("png: a png inside a png", "1"));
   client.say(R"({"op":"png","data":")" + png(R"({"op":"fragment","id":1})") + "\"}");
-  EXPECT_EQ(client.on_message(), error("fragment: a fragment inside of a png", "1"));
+  EXPECT_EQ(client.on_message(), error("fragment: a fragment inside a png", "1"));
 }
 
-TEST_F(PngOperation, is_not_unpacked_for_who_showed_no_token) {
+TEST_F(PngOperation, a_png_is_not_unpacked_without_a_token) {
   Options options;
   options.tokens = {{.secret = "secret"}};
   FakeClient client(facade, options, false);
   client.say(R"({"op":"png","data":")" + png(R"({"op":"auth","token":"secret"})") + "\"}");
   EXPECT_TRUE(client.on_message().starts_with(
-      R"({"op":"status","level":"error","msg":"png: show a token first)"));
+      R"({"op":"status","level":"error","msg":"png: send a token first)"));
   EXPECT_FALSE(client.session.authorized());
 }
 
-TEST_F(PngOperation, that_is_sent_large_comes_in_fragments) {
+TEST_F(PngOperation, a_large_png_is_sent_in_fragments) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","topic":"/a","type":"std_msgs/String","compression":"png",)"

@@ -12,7 +12,7 @@ constexpr const char* kSubscribe =
 
 class Publish : public Robot {};
 
-TEST_F(Publish, a_message_reaches_another_client_as_it_was_written) {
+TEST_F(Publish, a_message_reaches_another_client_unchanged) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   talker.say(kAdvertise);
@@ -23,7 +23,7 @@ TEST_F(Publish, a_message_reaches_another_client_as_it_was_written) {
   EXPECT_TRUE(talker.hears_nothing());
 }
 
-TEST_F(Publish, a_slow_subscriber_is_told_to_the_client_once_a_second) {
+TEST_F(Publish, a_slow_subscriber_is_reported_once_a_second) {
   FakeClient talker(facade);
   talker.say(R"({"op":"set_level","level":"warning"})");
   talker.say(kAdvertise);
@@ -35,7 +35,7 @@ TEST_F(Publish, a_slow_subscriber_is_told_to_the_client_once_a_second) {
   EXPECT_TRUE(talker.hears_nothing());
 }
 
-TEST_F(Publish, op_and_topic_may_come_last_and_in_a_binary_message) {
+TEST_F(Publish, op_and_topic_may_be_last_and_in_a_binary_message) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   listener.say_bytes(R"({"type":"std_msgs/String","topic":"/chatter","queue_length":1,)"
@@ -49,7 +49,7 @@ TEST_F(Publish, op_and_topic_may_come_last_and_in_a_binary_message) {
   EXPECT_EQ(sent.depth, 1U);
 }
 
-TEST_F(Publish, a_client_hears_its_topic_by_the_name_it_gave) {
+TEST_F(Publish, a_client_gets_a_topic_under_the_name_it_used) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","topic":"chatter","type":"std_msgs/String"})");
@@ -58,7 +58,7 @@ TEST_F(Publish, a_client_hears_its_topic_by_the_name_it_gave) {
   EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"chatter","msg":{}})");
 }
 
-TEST_F(Publish, numbers_that_json_has_not_are_put_in_quotes) {
+TEST_F(Publish, numbers_unknown_to_json_are_quoted) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   talker.say(kAdvertise);
@@ -73,16 +73,15 @@ TEST_F(Publish, without_advertise_the_type_is_that_of_the_topic) {
   FakeClient talker(facade);
   FakeClient listener(facade);
   talker.say(R"({"op":"publish","id":"p1","topic":"/chatter","msg":{}})");
-  EXPECT_EQ(
-      talker.on_message(),
-      R"({"op":"status","level":"error","msg":"publish: nobody has said the type of /chatter; )"
-      R"(advertise it first","id":"p1"})");
+  EXPECT_EQ(talker.on_message(),
+            R"({"op":"status","level":"error","msg":"publish: the type of /chatter is unknown. )"
+            R"(Advertise it first","id":"p1"})");
   listener.say(kSubscribe);
   talker.say(R"({"op":"publish","topic":"/chatter","msg":{"data":"now"}})");
   EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":{"data":"now"}})");
 }
 
-TEST_F(Publish, an_advertisement_stays_until_the_last_id_takes_it_back) {
+TEST_F(Publish, an_advertisement_lasts_until_its_last_id_is_removed) {
   FakeClient talker(facade);
   talker.say(R"({"op":"advertise","id":"a","topic":"/chatter","type":"std_msgs/String"})");
   talker.say(R"({"op":"advertise","id":"b","topic":"/chatter","type":"std_msgs/String"})");
@@ -104,20 +103,21 @@ TEST_F(Publish, another_type_is_refused_and_the_first_stays) {
   EXPECT_EQ(facade.counted("type_mismatch"), 1U);
 }
 
-TEST_F(Publish, what_the_graph_refuses_is_told_with_the_id) {
+TEST_F(Publish, a_message_refused_by_the_graph_gets_an_error_with_its_id) {
   facade.check([](const TypeInfo&, std::span<const std::byte>) -> Result<void> {
-    return Error{Code::corrupt, "has 'dta', which std_msgs/String has not", "/chatter"};
+    return Error{Code::corrupt, "has the field 'dta', which std_msgs/String does not define",
+                 "/chatter"};
   });
   FakeClient talker(facade);
   talker.say(kAdvertise);
   talker.say(R"({"op":"publish","id":"p","topic":"/chatter","msg":{"dta":1}})");
   EXPECT_EQ(talker.on_message(),
-            R"({"op":"status","level":"error","msg":"publish: has 'dta', which )"
-            R"j(std_msgs/String has not (/chatter)","id":"p"})j");
-  EXPECT_EQ(facade.counted("corrupt"), 1U) << "by the door, and not once more";
+            R"({"op":"status","level":"error","msg":"publish: has the field 'dta', which )"
+            R"j(std_msgs/String does not define (/chatter)","id":"p"})j");
+  EXPECT_EQ(facade.counted("corrupt"), 1U) << "counted once, by the graph facade";
 }
 
-TEST_F(Publish, latched_messages_wait_for_those_who_come_later) {
+TEST_F(Publish, latched_messages_reach_late_subscribers) {
   FakeClient talker(facade);
   talker.say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"rooms"}})");
@@ -125,7 +125,7 @@ TEST_F(Publish, latched_messages_wait_for_those_who_come_later) {
   listener.say(R"({"op":"subscribe","id":"a","topic":"/map","type":"std_msgs/String"})");
   const std::string expected = R"({"op":"publish","topic":"/map","msg":{"data":"rooms"}})";
   EXPECT_EQ(listener.on_message(), expected);
-  // A second part of the same client has not seen it either.
+  // A second subscription of the same client has not received it either.
   listener.say(R"({"op":"subscribe","id":"b","topic":"/map","type":"std_msgs/String"})");
   EXPECT_EQ(listener.on_message(), expected);
   EXPECT_TRUE(listener.sink.wait_for_wake());
@@ -133,7 +133,7 @@ TEST_F(Publish, latched_messages_wait_for_those_who_come_later) {
   EXPECT_EQ(facade.open(), 2U) << "the publisher and one subscription";
 }
 
-TEST_F(Publish, the_end_of_a_client_ends_all_that_it_began) {
+TEST_F(Publish, the_end_of_a_client_closes_all_its_endpoints) {
   {
     FakeClient client(facade);
     client.say(kAdvertise);
@@ -145,7 +145,7 @@ TEST_F(Publish, the_end_of_a_client_ends_all_that_it_began) {
   EXPECT_EQ(facade.open(), 0U);
 }
 
-TEST_F(Publish, topics_of_one_client_are_bounded) {
+TEST_F(Publish, topics_of_one_client_are_limited) {
   FakeClient client(facade);
   for (std::size_t i = 0; i <= Publications::kMax; ++i) {
     client.say(R"({"op":"advertise","topic":"/t)" + std::to_string(i) +
@@ -153,7 +153,7 @@ TEST_F(Publish, topics_of_one_client_are_bounded) {
   }
   EXPECT_EQ(client.on_message(),
             R"({"op":"status","level":"error","msg":"advertise: a client may publish )"
-            R"j(on 256 topics at most (/t256)"})j");
+            R"j(on at most 256 topics (/t256)"})j");
   EXPECT_EQ(facade.open(), Publications::kMax);
 }
 

@@ -7,8 +7,9 @@
 #include "gateway/rosbridge/rosbridge.hpp"
 #include "tests/gateway/fake_graph.hpp"
 
-// A rosbridge on a graph in memory: what a client publishes comes to those that subscribe, byte for
-// byte. It tells its address, and on each line of its input what is open and what was counted.
+// A rosbridge gateway on an in-memory graph, which delivers messages byte for byte. The program
+// prints its address. For each line of its input, a counter name, it prints the number of open
+// objects and that counter.
 //
 // rosbridge_probe [port=…] [token=…] [cert=… key=…] [max_message=…] [queue_bytes=…] [ping_s=…]
 

@@ -27,7 +27,7 @@ std::string publish(const std::string& data) {
 class Server : public Robot {
  protected:
   void open(const Options& options = {}) { server = open_rosbridge(facade, options).or_throw(); }
-  /// Once all subscriptions of the test are there.
+  /// Waits until `count` objects are open, such as all subscriptions of the test.
   bool until_open(std::size_t count) {
     return eventually([&] { return facade.open() == count; });
   }
@@ -52,7 +52,7 @@ TEST_F(Server, messages_of_all_sizes_reach_every_client_whole) {
   }
 }
 
-TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
+TEST_F(Server, a_long_base64_string_is_decoded_while_it_arrives) {
   open();
   WebClient talker(server->port());
   WebClient listener(server->port());
@@ -66,7 +66,7 @@ TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
     return listener.text() == publish(data);
   };
   ASSERT_TRUE(passes(text));
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "whose memory it needs was not known";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "the publisher for the memory was not known yet";
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(passes(text));
     EXPECT_EQ(facade.read_early(), bytes);
@@ -74,17 +74,17 @@ TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
   std::string other = text;
   other[other.size() - 5] = '-';
   ASSERT_TRUE(passes(other));
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "no base64";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "not base64";
   const std::string message = publish(text);
   talker.frame(net::Opcode::text, message.substr(0, 500'000), false);
   talker.frame(net::Opcode::continuation, message.substr(500'000), true);
   EXPECT_EQ(listener.text(), message);
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "in frames";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "in several frames";
   ASSERT_TRUE(passes(text));
   EXPECT_EQ(facade.read_early(), bytes);
 }
 
-TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_graph) {
+TEST_F(Server, unfinished_strings_keep_little_memory) {
   Options options;
   options.max_message = 3'000'000;
   open(options);
@@ -107,14 +107,15 @@ TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_gr
     client->say(message);
     const std::uint64_t loans = facade.loans();
     client->send(WebClient::framed(net::Opcode::text, message).substr(0, 1'000'000));
-    ASSERT_TRUE(eventually([&] { return facade.loans() > loans; })) << "it is not read early";
+    ASSERT_TRUE(eventually([&] { return facade.loans() > loans; }))
+        << "the string was not read early";
   }
-  EXPECT_FALSE(reads_early()) << "there is no end to it";
+  EXPECT_FALSE(reads_early()) << "the unfinished strings hold too much memory";
   stuck.clear();
-  EXPECT_TRUE(eventually([&] { return reads_early(); })) << "it was not given back";
+  EXPECT_TRUE(eventually([&] { return reads_early(); })) << "the memory was not returned";
 }
 
-TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
+TEST_F(Server, a_message_may_arrive_in_pieces_around_a_ping) {
   open();
   WebClient client(server->port());
   client.say(kSubscribe);
@@ -131,7 +132,7 @@ TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
   EXPECT_EQ(client.text(), message);
 }
 
-TEST_F(Server, pieces_may_be_large_and_small_in_one_message) {
+TEST_F(Server, pieces_of_one_message_may_differ_in_size) {
   open();
   WebClient client(server->port());
   client.say(kSubscribe);
@@ -153,7 +154,7 @@ TEST_F(Server, pieces_may_be_large_and_small_in_one_message) {
   }
 }
 
-TEST_F(Server, a_close_is_answered_and_ends_what_the_client_began) {
+TEST_F(Server, a_close_gets_a_reply_and_ends_the_client) {
   open();
   WebClient client(server->port());
   client.say(kSubscribe);
@@ -168,7 +169,7 @@ TEST_F(Server, a_close_is_answered_and_ends_what_the_client_began) {
   EXPECT_TRUE(until_open(0));
 }
 
-TEST_F(Server, what_is_against_the_protocol_closes_the_connection_with_a_reason) {
+TEST_F(Server, protocol_errors_close_the_connection_with_a_reason) {
   Options options;
   options.max_message = 1000;
   open(options);
@@ -185,18 +186,18 @@ TEST_F(Server, what_is_against_the_protocol_closes_the_connection_with_a_reason)
             "a client's frame is not masked");
   EXPECT_EQ(told(std::string("\x82\xfe\x03\xe9____", 8)),
             "\x03\xf1"
-            "a message is larger than the 1000 bytes that are allowed");
+            "a message is larger than the limit of 1000 bytes. Raise --max-message");
   EXPECT_EQ(told(std::string("\x80\x80____", 6)),
             "\x03\xea"
-            "a piece continues a message that never began");
+            "a continuation frame has no message to continue");
   WebClient good(server->port());
   good.say(kSubscribe);
-  EXPECT_TRUE(until_open(1)) << "others are served";
+  EXPECT_TRUE(until_open(1)) << "other clients are served";
   EXPECT_EQ(facade.counted("corrupt"), 2U);
   EXPECT_EQ(facade.counted("exhausted"), 1U);
 }
 
-TEST_F(Server, who_does_not_speak_websocket_is_told_in_http) {
+TEST_F(Server, clients_without_websocket_get_an_http_error) {
   open();
   RawClient browser(server->port());
   browser.send("GET /index.html HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -228,11 +229,11 @@ TEST_F(Server, tokens_are_taken_from_the_address_or_by_auth) {
   EXPECT_TRUE(wrong.text().starts_with(R"({"op":"status","level":"error")"));
   EXPECT_EQ(wrong.on_message().payload,
             "\x03\xf0"
-            "this token is not known");
+            "unknown token");
   EXPECT_TRUE(wrong.sees_end());
 }
 
-TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_token) {
+TEST_F(Server, foreign_origins_are_refused_unless_allowed) {
   constexpr const char* kElsewhere = "https://elsewhere.example";
   const auto enters = [&](const std::string& origin, const std::string& target = "/") {
     return WebClient(server->port(), target, origin).reply.starts_with("HTTP/1.1 101");
@@ -240,7 +241,7 @@ TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_t
   open();
   EXPECT_TRUE(enters(""));
   EXPECT_TRUE(enters("file://"));
-  EXPECT_TRUE(enters("null")) << "what browsers say of files";
+  EXPECT_TRUE(enters("null")) << "browsers send this for local files";
   EXPECT_TRUE(enters("http://localhost:8080"));
   EXPECT_EQ(facade.counted("origin"), 0U);
   const WebClient refused(server->port(), "/", kElsewhere);
@@ -259,7 +260,7 @@ TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_t
   EXPECT_FALSE(enters(kElsewhere));
 }
 
-TEST_F(Server, one_client_too_many_is_told_so) {
+TEST_F(Server, a_client_beyond_the_limit_gets_an_error) {
   Options options;
   options.max_clients = 1;
   open(options);
@@ -271,13 +272,14 @@ TEST_F(Server, one_client_too_many_is_told_so) {
       eventually([&] { return WebClient(server->port()).reply.starts_with("HTTP/1.1 101"); }));
 }
 
-TEST_F(Server, a_client_that_does_not_read_slows_nobody_and_loses_the_oldest) {
+TEST_F(Server, a_client_that_does_not_read_loses_its_oldest_messages) {
   Options options;
   options.queue_bytes = std::size_t{4} << 20;
   open(options);
   WebClient slow(server->port());
   slow.say(kSubscribe);
-  ASSERT_TRUE(until_open(1));  // first: what it drops is counted before the quick one hears
+  // Subscribes first, so its drops are counted before the quick client receives.
+  ASSERT_TRUE(until_open(1));
   WebClient quick(server->port());
   quick.say(kSubscribe);
   WebClient talker(server->port());
@@ -290,7 +292,7 @@ TEST_F(Server, a_client_that_does_not_read_slows_nobody_and_loses_the_oldest) {
     talker.say(message);
     EXPECT_EQ(quick.text(), message);
   }
-  // What is not dropped is whole and in order, and the newest is among it.
+  // The received messages are whole and in order, and include the newest.
   int received = 0;
   int last = -1;
   while (last != kCount - 1) {
@@ -306,7 +308,7 @@ TEST_F(Server, a_client_that_does_not_read_slows_nobody_and_loses_the_oldest) {
   EXPECT_LT(received, kCount);
 }
 
-TEST_F(Server, a_client_that_gives_no_sign_of_life_is_given_up) {
+TEST_F(Server, a_silent_client_is_disconnected) {
   Options options;
   options.own["ping_s"] = "1";
   open(options);
@@ -325,7 +327,7 @@ TEST_F(Server, a_client_that_gives_no_sign_of_life_is_given_up) {
   EXPECT_EQ(facade.counted("dead"), 1U);
 }
 
-TEST_F(Server, clients_that_die_leave_nothing) {
+TEST_F(Server, clients_that_die_leave_nothing_behind) {
   open();
   WebClient talker(server->port());
   talker.say(kAdvertise);
@@ -335,7 +337,8 @@ TEST_F(Server, clients_that_die_leave_nothing) {
     client.say(kSubscribe);
     client.say(R"({"op":"advertise_service","service":"/s)" + std::to_string(i) +
                R"(","type":"rospy_tutorials/AddTwoInts"})");
-    if (i % 3 == 0) client.send(std::string("\x82\xff\x00\x00\x00", 5));  // in the middle of a head
+    // in the middle of a frame header
+    if (i % 3 == 0) client.send(std::string("\x82\xff\x00\x00\x00", 5));
     talker.say(publish(std::string(static_cast<std::size_t>(i) * 1000, 'k')));
     client.reset();
   }
@@ -364,7 +367,7 @@ TEST_F(Server, calls_go_from_one_connection_to_another) {
   }
 }
 
-TEST_F(Server, its_end_says_goodbye_and_leaves_nothing) {
+TEST_F(Server, the_end_of_the_server_closes_clients_with_a_reason) {
   open();
   WebClient client(server->port());
   client.say(kSubscribe);
@@ -376,11 +379,11 @@ TEST_F(Server, its_end_says_goodbye_and_leaves_nothing) {
   EXPECT_EQ(last.opcode, 8);
   EXPECT_EQ(last.payload,
             "\x03\xe9"
-            "the gateway ends");
+            "the gateway is shutting down");
   EXPECT_TRUE(client.sees_end());
 }
 
-TEST_F(Server, it_may_end_while_messages_and_calls_are_under_way) {
+TEST_F(Server, the_server_may_end_with_messages_and_calls_in_flight) {
   for (int round = 0; round < 20; ++round) {
     open();
     std::vector<std::unique_ptr<WebClient>> clients;
@@ -398,11 +401,11 @@ TEST_F(Server, it_may_end_while_messages_and_calls_are_under_way) {
   }
 }
 
-TEST_F(Server, wrong_options_and_a_taken_port_are_told) {
+TEST_F(Server, wrong_options_and_a_taken_port_are_errors) {
   Options options;
   options.own["pingg"] = "1";
   EXPECT_EQ(open_rosbridge(facade, options).error().message,
-            "rosbridge has no option 'pingg'; it has origins, ping_s");
+            "rosbridge has no option 'pingg'. It has: origins, ping_s");
   options.own = {{"ping_s", "soon"}};
   EXPECT_EQ(open_rosbridge(facade, options).error().code, Code::invalid_config);
   options.own.clear();
@@ -416,7 +419,7 @@ TEST_F(Server, wrong_options_and_a_taken_port_are_told) {
   EXPECT_EQ(open_rosbridge(facade, options).error().code, Code::already_exists);
 }
 
-TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
+TEST_F(Server, a_waiting_message_blocks_only_its_client) {
   open();
   WebClient listener(server->port());
   listener.say(kSubscribe);
@@ -437,7 +440,7 @@ TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
   EXPECT_EQ(facade.counted("not_held_up"), 0U);
 }
 
-TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
+TEST_F(Server, a_blocked_client_is_not_considered_dead) {
   std::atomic<int> heard = 0;
   const auto subscription =
       facade.open_subscription({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
@@ -448,7 +451,7 @@ TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
   facade.fill("/chatter", true);
   WebClient talker(server->port());
   talker.say(kAdvertise);
-  // More than sockets hold: its answers to pings lie behind what is not read.
+  // More data than sockets buffer, so the pongs are behind unread messages.
   std::thread sender([&] {
     for (int i = 0; i < 100; ++i) talker.say(publish(std::string(200'000, 'x')));
   });

@@ -18,7 +18,7 @@ class Service : public Robot {
   FakeClient client;
 };
 
-TEST_F(Service, a_client_asks_another_one_and_gets_its_answer) {
+TEST_F(Service, a_client_calls_another_and_gets_the_reply) {
   serve();
   client.say(R"({"op":"call_service","id":"c:1","service":"/add","args":{"a":1,"b":2}})");
   EXPECT_EQ(server.on_message(),
@@ -47,7 +47,7 @@ TEST_F(Service, arguments_in_a_list_get_their_names_from_the_type) {
             R"("args":{}})");
 }
 
-TEST_F(Service, a_failure_is_told_with_its_text) {
+TEST_F(Service, a_failure_is_reported_with_its_text) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
   EXPECT_EQ(server.on_message(),
@@ -59,7 +59,7 @@ TEST_F(Service, a_failure_is_told_with_its_text) {
             R"j(\"off\" (/add)","result":false,"id":"c"})j");
 }
 
-TEST_F(Service, a_call_that_nobody_serves_is_answered) {
+TEST_F(Service, a_call_without_a_server_gets_an_error) {
   client.say(
       R"({"op":"call_service","id":"c","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
   EXPECT_EQ(client.on_message(),
@@ -67,7 +67,7 @@ TEST_F(Service, a_call_that_nobody_serves_is_answered) {
             R"j((/add)","result":false,"id":"c"})j");
 }
 
-TEST_F(Service, a_call_ends_when_its_time_is_over) {
+TEST_F(Service, a_call_ends_at_its_timeout) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add","timeout":0.02})");
   EXPECT_EQ(client.on_message(),
@@ -75,10 +75,10 @@ TEST_F(Service, a_call_ends_when_its_time_is_over) {
             R"j((/add)","result":false,"id":"c"})j");
   (void)server.on_message();
   server.say(R"({"op":"service_response","id":"service_request:0","values":{},"result":true})");
-  EXPECT_TRUE(client.hears_nothing()) << "an answer that comes too late";
+  EXPECT_TRUE(client.hears_nothing()) << "a late reply is dropped";
 }
 
-TEST_F(Service, calls_end_when_the_service_is_taken_back) {
+TEST_F(Service, calls_end_when_the_service_is_unadvertised) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
   (void)server.on_message();
@@ -87,7 +87,7 @@ TEST_F(Service, calls_end_when_the_service_is_taken_back) {
   EXPECT_EQ(facade.open(), 0U);
 }
 
-TEST_F(Service, calls_end_when_the_client_that_serves_is_gone) {
+TEST_F(Service, calls_end_when_the_serving_client_leaves) {
   auto gone = std::make_unique<FakeClient>(facade);
   gone->say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
@@ -96,14 +96,14 @@ TEST_F(Service, calls_end_when_the_client_that_serves_is_gone) {
   EXPECT_TRUE(client.on_message().ends_with(R"("result":false,"id":"c"})"));
 }
 
-TEST_F(Service, an_answer_to_nothing_is_an_error) {
+TEST_F(Service, a_reply_without_a_call_is_an_error) {
   server.say(R"({"op":"service_response","id":"x","service":"/add","values":{},"result":true})");
   EXPECT_EQ(server.on_message(),
-            R"({"op":"status","level":"error","msg":"service_response: no call waits )"
-            R"j(for an answer with this id (/add)","id":"x"})j");
+            R"({"op":"status","level":"error","msg":"service_response: no call with this id )"
+            R"j(waits for a reply (/add)","id":"x"})j");
 }
 
-TEST_F(Service, a_server_that_never_answers_is_not_asked_without_bound) {
+TEST_F(Service, calls_without_a_reply_are_limited) {
   serve();
   for (std::size_t i = 0; i < ServedServices::kMaxPending; ++i) {
     client.say(R"({"op":"call_service","service":"/add"})");
@@ -112,16 +112,16 @@ TEST_F(Service, a_server_that_never_answers_is_not_asked_without_bound) {
   client.say(R"({"op":"call_service","id":"one too many","service":"/add"})");
   EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"256 calls of this )"
-            R"j(client wait for their answers (/add)","result":false,)j"
+            R"j(client already wait for replies (/add)","result":false,)j"
             R"("id":"one too many"})");
   FakeClient other(facade);
   other.say(R"({"op":"call_service","id":"o","service":"/add"})");
   (void)server.on_message();
   EXPECT_TRUE(client.on_message().starts_with(
-      R"({"op":"service_response","service":"/add","values":"the client that serves it has left)"));
+      R"({"op":"service_response","service":"/add","values":"the client that serves it has not)"));
 }
 
-TEST_F(Service, answers_come_in_fragments_or_as_png_if_that_is_asked) {
+TEST_F(Service, replies_may_be_in_fragments_or_png) {
   client.say(
       R"({"op":"call_service","id":"c","service":"/rosapi/get_param_names","fragment_size":50})");
   EXPECT_TRUE(client.on_message().starts_with(R"({"op":"fragment","id":"fragments 0","data":")"));
@@ -130,8 +130,8 @@ TEST_F(Service, answers_come_in_fragments_or_as_png_if_that_is_asked) {
   EXPECT_TRUE(client.on_message().starts_with(R"({"op":"png","data":"iVBORw0KGgo)"));
   client.say(R"({"op":"call_service","service":"/rosapi/nodes","compression":"cbor","id":1})");
   EXPECT_EQ(client.on_message(),
-            R"({"op":"status","level":"error","msg":"call_service: an answer can be )"
-            R"(compressed by png or none, not by 'cbor'","id":1})");
+            R"({"op":"status","level":"error","msg":"call_service: 'compression' of a )"
+            R"(reply must be png or none, not 'cbor'","id":1})");
 }
 
 class RosapiTest : public Robot {
@@ -141,7 +141,7 @@ class RosapiTest : public Robot {
     client.say(R"({"op":"subscribe","topic":"/chatter"})");
     other.say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
   }
-  /// The values of an answer.
+  /// Returns the values of the reply.
   std::string ask(const std::string& service, const std::string& args = "{}") {
     client.say(R"({"op":"call_service","service":"rosapi/)" + service + R"(","args":)" + args +
                "}");
@@ -156,7 +156,7 @@ class RosapiTest : public Robot {
   FakeClient other;
 };
 
-TEST_F(RosapiTest, topics_and_who_uses_them) {
+TEST_F(RosapiTest, topics_and_their_users_are_listed) {
   EXPECT_EQ(ask("topics"), R"({"topics":["/chatter"],"types":["std_msgs/String"]})");
   EXPECT_EQ(ask("topics_for_type", R"({"type":"std_msgs/msg/String"})"),
             R"({"topics":["/chatter"]})");
@@ -169,7 +169,7 @@ TEST_F(RosapiTest, topics_and_who_uses_them) {
                                          R"("typedefs_full_text":["string data\n"]})");
 }
 
-TEST_F(RosapiTest, services_and_nodes) {
+TEST_F(RosapiTest, services_and_nodes_are_listed) {
   EXPECT_TRUE(ask("services").starts_with(R"({"services":["/add","/rosapi/topics",)"));
   EXPECT_EQ(ask("services_for_type", R"({"type":"rospy_tutorials/AddTwoInts"})"),
             R"({"services":["/add"]})");
@@ -182,7 +182,7 @@ TEST_F(RosapiTest, services_and_nodes) {
             R"({"subscribing":[],"publishing":["/chatter"],"services":["/add"]})");
 }
 
-TEST_F(RosapiTest, details_of_types) {
+TEST_F(RosapiTest, details_of_types_are_returned) {
   EXPECT_EQ(ask("message_details", R"({"type":"std_msgs/String"})"),
             R"({"typedefs":[{"type":"std_msgs/String","fieldnames":["data"],)"
             R"("fieldtypes":["string"],"fieldarraylen":[-1],"examples":[""],)"
@@ -201,10 +201,11 @@ TEST_F(RosapiTest, details_of_types) {
             R"({"type":"builtin_interfaces/msg/Time","fieldnames":["sec","nanosec"],)"
             R"("fieldtypes":["int32","uint32"],"fieldarraylen":[-1,-1],"examples":["0","0"],)"
             R"("constnames":[],"constvalues":[]}]})");
-  EXPECT_EQ(ask("message_details", R"({"type":"no/Such"})"), R"j("no type 'no/Such' (no/Such)")j");
+  EXPECT_EQ(ask("message_details", R"({"type":"no/Such"})"),
+            R"j("unknown type 'no/Such' (no/Such)")j");
 }
 
-TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
+TEST_F(RosapiTest, each_nested_type_is_listed_once) {
   facade.add_type(
       {"pkg/Log", "", "",
        "Line[] lines\nLine last\nLost lost\n====\nMSG: pkg/Line\nduration age\nLog all\n"});
@@ -218,7 +219,7 @@ TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
   EXPECT_EQ(types, (std::vector<std::string>{"pkg/Log", "pkg/Line", "duration"}));
 }
 
-TEST_F(RosapiTest, actions_and_what_they_are_made_of) {
+TEST_F(RosapiTest, actions_and_their_types_are_listed) {
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":[]})");
   facade.add_type({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
   facade.add_type({"made/CountFeedback", "", "", "int32 at\n"});
@@ -242,7 +243,7 @@ TEST_F(RosapiTest, actions_and_what_they_are_made_of) {
   EXPECT_TRUE(ask("action_result_details", R"(["made/Count"])")
                   .starts_with(R"({"typedefs":[{"type":"made/CountResult","fieldnames":["all"])"));
   EXPECT_EQ(ask("action_goal_details", R"({"type":"no/Such"})"),
-            R"j("no type 'no/Such' (no/Such)")j");
+            R"j("unknown type 'no/Such' (no/Such)")j");
   other.say(R"({"op":"unadvertise_action","action":"/count"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/own"]})");
 }
@@ -258,7 +259,7 @@ TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
   EXPECT_EQ(ask("action_type", R"({"action":"/dock"})"), R"({"type":"made/Dock"})");
 }
 
-TEST_F(RosapiTest, what_a_client_may_not_use_is_not_shown) {
+TEST_F(RosapiTest, names_that_a_client_may_not_use_are_hidden) {
   facade.add_action_type(
       {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
@@ -277,7 +278,7 @@ TEST_F(RosapiTest, what_a_client_may_not_use_is_not_shown) {
             R"({"subscribing":[],"publishing":["/dock/status"],"services":[]})");
 }
 
-TEST_F(RosapiTest, which_types_there_are_and_whose_names_they_have) {
+TEST_F(RosapiTest, interfaces_and_the_ros_version_are_returned) {
   EXPECT_EQ(ask("interfaces"),
             R"({"interfaces":["rospy_tutorials/AddTwoIntsRequest",)"
             R"("rospy_tutorials/AddTwoIntsResponse","std_msgs/Float64","std_msgs/String",)"
@@ -287,7 +288,9 @@ TEST_F(RosapiTest, which_types_there_are_and_whose_names_they_have) {
             R"({"type":"rosapi/GetROSVersion"})");
 }
 
-TEST_F(RosapiTest, the_time) { EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)")); }
+TEST_F(RosapiTest, the_time_is_returned) {
+  EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)"));
+}
 
 TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
   EXPECT_EQ(ask("get_param_names"), R"({"names":[]})");
@@ -301,7 +304,7 @@ TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
     return ask("get_param", R"({"name":")" + name + R"("})");
   };
   EXPECT_EQ(value("/left_arm/laser/rate_hz"), R"({"value":"40.5"})");
-  EXPECT_EQ(value("left-arm:laser.rate_hz"), R"({"value":"40.5"})") << "as ROS 2 names it";
+  EXPECT_EQ(value("left-arm:laser.rate_hz"), R"({"value":"40.5"})") << "the ROS 2 form of the name";
   EXPECT_EQ(value("left_arm/on"), R"({"value":"true"})");
   EXPECT_EQ(value("/left_arm/laser/frame"), R"({"value":"\"a \\\"b\\\"\""})");
   EXPECT_EQ(value("/walk/gait"), R"({"value":"[1,-2]"})");
@@ -334,11 +337,12 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
   EXPECT_EQ(ask("set_param", R"(["/walk/frame","\"map\""])"), "{}");
   EXPECT_EQ(facade.params().value("walk", "frame"), ParamVariant(std::string("map")));
   EXPECT_NE(set("/walk/speed", R"("3")").find("is at most 2"), std::string::npos);
-  EXPECT_TRUE(set("/walk/speed", R"("fast")").starts_with("\"")) << "of another type";
-  EXPECT_NE(set("/walk/speed", "1").find("a text of JSON"), std::string::npos);
+  EXPECT_TRUE(set("/walk/speed", R"("fast")").starts_with("\"")) << "the value has another type";
+  EXPECT_NE(set("/walk/speed", "1").find("a string of JSON"), std::string::npos);
   EXPECT_NE(set("/walk/height", R"("1")").find("no node has"), std::string::npos);
   EXPECT_EQ(facade.params().value("walk", "speed"), ParamVariant(2.0));
-  EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("as long as"), std::string::npos);
+  EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("while a node declares it"),
+            std::string::npos);
 }
 
 TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
@@ -354,9 +358,10 @@ TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
     EXPECT_TRUE(ask("set_param", R"({"name":")" + std::string(name) + R"(","value":"1"})")
                     .starts_with("\""));
   }
-  EXPECT_NE(ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
-                .find("the rules do not let this client call left_arm/_set_params"),
-            std::string::npos);
+  EXPECT_NE(
+      ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
+          .find("the rules of the gateway do not allow this client to call left_arm/_set_params"),
+      std::string::npos);
   EXPECT_EQ(facade.params().value("left-arm", "speed"), ParamVariant(0.5));
   EXPECT_EQ(facade.params().value("hidden", "speed"), ParamVariant(0.5));
 }

@@ -28,7 +28,8 @@ class Subscribe : public Robot {
   FakeClient talker;
 };
 
-// The JSON in a png message, taken out by what PNG's standard says and not by its encoder.
+// Extracts the JSON of a png message according to the PNG standard, independently of the encoder of
+// the gateway.
 std::string json_of_png(const std::string& message) {
   const std::string before = R"({"op":"png","data":")";
   EXPECT_TRUE(message.starts_with(before));
@@ -73,13 +74,13 @@ TEST_F(Subscribe, png_holds_the_same_json_in_ascii) {
 TEST_F(Subscribe, cbor_wraps_the_message_in_a_map) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"cbor")"));
-  publish("{}");  // the door of this test passes bytes on, whatever the form
+  publish("{}");  // The graph facade of this test passes bytes through in every encoding.
   const auto sent = listener.sink.next();
   EXPECT_TRUE(sent.binary);
   EXPECT_EQ(sent.bytes, "\xa3\x62op\x67publish\x65topic\x68/chatter\x63msg{}");
 }
 
-TEST_F(Subscribe, cbor_raw_tells_the_time_and_the_bytes) {
+TEST_F(Subscribe, cbor_raw_has_the_time_and_the_bytes) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"cbor-raw")"));
   publish(R"({"data":"0123456789012345678"})");
@@ -101,7 +102,7 @@ TEST_F(Subscribe, cbor_raw_tells_the_time_and_the_bytes) {
   EXPECT_TRUE(sent.bytes.ends_with(tail)) << sent.bytes;
 }
 
-TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
+TEST_F(Subscribe, a_large_message_is_sent_in_fragments) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("fragment_size":20)"));
   publish("{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}");
@@ -112,7 +113,7 @@ TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
   EXPECT_EQ(count, 4);
 }
 
-TEST_F(Subscribe, without_a_queue_what_comes_too_soon_is_left_out) {
+TEST_F(Subscribe, without_a_queue_messages_above_the_rate_are_left_out) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("throttle_rate":3600000)"));
   for (int i = 0; i < 3; ++i) publish("{\"data\":" + std::to_string(i) + "}");
@@ -122,10 +123,10 @@ TEST_F(Subscribe, without_a_queue_what_comes_too_soon_is_left_out) {
   publish(R"({"data":"end"})");
   (void)witness.on_message();
   EXPECT_TRUE(listener.hears_nothing());
-  EXPECT_EQ(facade.counted("throttled"), 0U) << "that is what it asked for";
+  EXPECT_EQ(facade.counted("throttled"), 0U) << "the client requested this rate";
 }
 
-TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
+TEST_F(Subscribe, a_queue_sends_the_newest_messages_at_the_rate) {
   FakeClient listener(facade);
   constexpr Duration kRate = Duration::from_ms(200);
   listener.say(subscribe(R"("throttle_rate":200,"queue_length":2)"));
@@ -134,7 +135,7 @@ TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
   const Time begin = monotonic_now();
   for (int i = 0; i < 5; ++i) publish("{\"data\":" + std::to_string(i) + "}");
   for (int i = 0; i < 5; ++i) (void)witness.on_message();
-  // On a machine that was slow to publish, some may have gone in between.
+  // If the machine published slowly, more messages may have been sent.
   const bool all_too_soon = monotonic_now() - begin < kRate;
   const auto message = [](int i) {
     return R"({"op":"publish","topic":"/chatter","msg":{"data":)" + std::to_string(i) + "}}";
@@ -161,37 +162,37 @@ TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
   EXPECT_GE(monotonic_now() - begin, kRate * (static_cast<std::int64_t>(heard.size()) - 1));
 }
 
-TEST_F(Subscribe, what_is_held_back_is_bounded_in_bytes_over_all_topics) {
+TEST_F(Subscribe, throttled_messages_are_limited_in_bytes_over_all_topics) {
   Options options;
   options.queue_bytes = 4096;
   FakeClient listener(facade, options);
   talker.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
-  const std::string text(1100, 'x');  // four of them in JSON are more than the bound, three not
+  const std::string text(1100, 'x');  // The JSON of four exceeds the bound, that of three does not.
   const std::string slow = R"("throttle_rate":3600000,"queue_length":10000)";
-  FakeClient witness(facade);  // hears what the listener, who subscribed before, has been given
+  FakeClient witness(
+      facade);  // It receives each message after the listener, which subscribed first.
   const auto publish_on = [&](const std::string& topic, int count) {
     for (int i = 0; i < count; ++i) {
       talker.say(R"({"op":"publish","topic":")" + topic + R"(","msg":{"data":")" + text + "\"}}");
-      (void)witness.on_message();  // no queue on the way is ever full
+      (void)witness.on_message();  // Keeps every queue from filling up.
     }
   };
   listener.say(subscribe(slow));
   witness.say(subscribe(R"("id":"w")"));
-  publish_on("/chatter", 11);  // the first goes at once
+  publish_on("/chatter", 11);  // The first is sent at once.
   EXPECT_NE(listener.on_message().find(text), std::string::npos);
   EXPECT_EQ(facade.counted("throttled"), 7U);
   listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String",)" + slow + "}");
   witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
   publish_on("/other", 3);
   EXPECT_NE(listener.on_message().find("/other"), std::string::npos);
-  EXPECT_EQ(facade.counted("throttled"), 9U)
-      << "there is no room beside what the other topic holds";
+  EXPECT_EQ(facade.counted("throttled"), 9U) << "the other topic uses the rest of the bound";
   listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
   publish_on("/other", 3);
-  EXPECT_EQ(facade.counted("throttled"), 9U) << "its bytes are free again";
+  EXPECT_EQ(facade.counted("throttled"), 9U) << "the bytes of the other topic are free again";
 }
 
-TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
+TEST_F(Subscribe, several_ids_get_each_message_once) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(subscribe(R"("id":"b","queue_length":5)"));
@@ -205,7 +206,7 @@ TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
   EXPECT_EQ(facade.open(), 1U) << "the publisher";
 }
 
-TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
+TEST_F(Subscribe, the_strongest_option_of_several_ids_wins) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(subscribe(R"("id":"b","compression":"cbor")"));
@@ -216,7 +217,7 @@ TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
   EXPECT_FALSE(listener.sink.next().binary);
 }
 
-TEST_F(Subscribe, a_change_of_form_leaves_nothing_out_and_gives_nothing_twice) {
+TEST_F(Subscribe, a_change_of_encoding_loses_and_repeats_nothing) {
   std::promise<void> go_on;
   const auto busy =
       facade.open_subscription({"busy"}, "/busy", "std_msgs/String", Form::json, {},
@@ -236,10 +237,10 @@ TEST_F(Subscribe, a_change_of_form_leaves_nothing_out_and_gives_nothing_twice) {
   EXPECT_TRUE(listener.hears_nothing());
   ASSERT_TRUE(listener.sink.wait_for_wake());
   listener.session.tick();
-  EXPECT_EQ(facade.open(), 4U) << "two publishers, who is busy, and one outlet of the listener";
+  EXPECT_EQ(facade.open(), 4U) << "two publishers, the busy subscription, and one of the listener";
 }
 
-TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
+TEST_F(Subscribe, latched_messages_go_only_to_new_ids) {
   talker.say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"m"}})");
   FakeClient listener(facade);
@@ -253,7 +254,7 @@ TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
   EXPECT_TRUE(listener.on_message().ends_with(R"({"data":"n"})"));
 }
 
-TEST_F(Subscribe, a_further_id_gets_what_each_publisher_has_latched) {
+TEST_F(Subscribe, a_further_id_gets_the_latched_message_of_each_publisher) {
   FakeClient other(facade);
   for (FakeClient* const one : {&talker, &other}) {
     one->say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
@@ -273,11 +274,11 @@ TEST_F(Subscribe, a_topic_has_one_type_for_a_client) {
   listener.say(subscribe(R"("id":"a")"));
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","type":"std_msgs/Float64"})");
   EXPECT_EQ(listener.on_message(),
-            R"({"op":"status","level":"error","msg":"subscribe: this client has it as )"
-            R"j(std_msgs/String, not as std_msgs/Float64 (/chatter)","id":"a"})j");
+            R"({"op":"status","level":"error","msg":"subscribe: this client already uses )"
+            R"j(the topic with type std_msgs/String, not std_msgs/Float64 (/chatter)","id":"a"})j");
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"b","type":"none/None"})");
   EXPECT_EQ(listener.on_message(),
-            R"({"op":"status","level":"error","msg":"subscribe: no type 'none/None' )"
+            R"({"op":"status","level":"error","msg":"subscribe: unknown type 'none/None' )"
             R"j((none/None)","id":"b"})j");
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","compression":"cbor"})");
   publish("{}");
@@ -295,7 +296,7 @@ std::vector<std::uint64_t> numbers(const std::vector<StreamSwitch::Given>& all) 
 }
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(StreamSwitchTest, the_new_one_waits_until_the_old_one_has_come_to_its_message) {
+TEST(StreamSwitchTest, the_new_subscription_waits_for_the_old_to_catch_up) {
   StreamSwitch stream_switch;
   stream_switch.begin(2);
   EXPECT_EQ(numbers(stream_switch.from_new(given(3), false)), Numbers());
@@ -307,7 +308,7 @@ TEST(StreamSwitchTest, the_new_one_waits_until_the_old_one_has_come_to_its_messa
   EXPECT_EQ(numbers(stream_switch.from_new(given(4), false)), Numbers{4});
 }
 
-TEST(StreamSwitchTest, what_is_published_later_is_the_new_one_s) {
+TEST(StreamSwitchTest, later_messages_come_from_the_new_subscription) {
   StreamSwitch stream_switch;
   stream_switch.begin(2);
   stream_switch.opened(100);
@@ -318,7 +319,7 @@ TEST(StreamSwitchTest, what_is_published_later_is_the_new_one_s) {
   EXPECT_EQ(numbers(stream_switch.from_new(given(3, false, 101), false)), Numbers{3});
 }
 
-TEST(StreamSwitchTest, the_new_one_may_be_behind) {
+TEST(StreamSwitchTest, the_new_subscription_may_be_behind) {
   StreamSwitch stream_switch;
   stream_switch.begin(2);
   EXPECT_EQ(numbers(stream_switch.from_old(given(1), false)), Numbers{1});
@@ -329,7 +330,7 @@ TEST(StreamSwitchTest, the_new_one_may_be_behind) {
   EXPECT_EQ(numbers(stream_switch.from_new(given(3), false)), Numbers{3});
 }
 
-TEST(StreamSwitchTest, of_two_senders_each_may_be_ahead_in_one_of_them) {
+TEST(StreamSwitchTest, the_handover_is_tracked_per_sender) {
   const auto of_other = [](std::uint64_t number) {
     StreamSwitch::Given one = given(number);
     one.message.sender = 2;
@@ -344,7 +345,7 @@ TEST(StreamSwitchTest, of_two_senders_each_may_be_ahead_in_one_of_them) {
   EXPECT_EQ(numbers(stream_switch.from_old(given(1), false)), Numbers());
 }
 
-TEST(StreamSwitchTest, an_old_one_that_gives_nothing_is_not_waited_for_without_end) {
+TEST(StreamSwitchTest, the_wait_for_a_silent_old_subscription_is_bounded) {
   StreamSwitch stream_switch;
   stream_switch.begin(2);
   EXPECT_EQ(numbers(stream_switch.from_new(given(1), false)), Numbers());
@@ -353,7 +354,7 @@ TEST(StreamSwitchTest, an_old_one_that_gives_nothing_is_not_waited_for_without_e
   EXPECT_TRUE(stream_switch.over());
 }
 
-TEST(StreamSwitchTest, what_was_replayed_comes_again_only_to_who_asks) {
+TEST(StreamSwitchTest, a_replayed_message_is_repeated_only_on_request) {
   StreamSwitch stream_switch;
   EXPECT_EQ(numbers(stream_switch.from_new(given(5, true), true)), Numbers{5});
   stream_switch.begin(2);
@@ -376,10 +377,10 @@ TEST_F(Subscribe, unsubscribe_without_an_id_ends_all) {
   listener.say(R"({"op":"unsubscribe","id":"x","topic":"/chatter"})");
   EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"warning",)"
-            R"("msg":"unsubscribe: nothing subscribed to /chatter","id":"x"})");
+            R"("msg":"unsubscribe: the client has no subscription to /chatter","id":"x"})");
 }
 
-TEST_F(Subscribe, what_is_dropped_for_a_slow_client_is_counted) {
+TEST_F(Subscribe, drops_for_a_slow_client_are_counted) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.sink.drop(3);
@@ -391,7 +392,7 @@ TEST_F(Subscribe, what_is_dropped_for_a_slow_client_is_counted) {
   EXPECT_EQ(facade.counted("slow_client"), 3U);
 }
 
-TEST_F(Subscribe, a_message_above_the_bound_is_counted_and_not_sent) {
+TEST_F(Subscribe, a_message_above_the_limit_is_counted_and_not_sent) {
   Options options;
   options.max_message = 100;
   FakeClient listener(facade, options);
@@ -402,16 +403,16 @@ TEST_F(Subscribe, a_message_above_the_bound_is_counted_and_not_sent) {
   EXPECT_EQ(facade.counted("too_big"), 1U);
 }
 
-TEST_F(Subscribe, wrong_wishes_are_refused_by_name) {
+TEST_F(Subscribe, wrong_options_are_refused_by_name) {
   FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"zip","id":"s")"));
   EXPECT_EQ(listener.on_message(),
-            R"({"op":"status","level":"error","msg":"subscribe: there is no compression 'zip', )"
-            R"(only none, png, cbor and cbor-raw","id":"s"})");
+            R"({"op":"status","level":"error","msg":"subscribe: unknown compression 'zip'. )"
+            R"(Use none, png, cbor or cbor-raw","id":"s"})");
   listener.say(subscribe(R"("throttle_rate":-1)"));
   EXPECT_EQ(listener.on_message(),
-            R"({"op":"status","level":"error","msg":"subscribe: 'throttle_rate' has )"
-            R"(to be 0 to 86400000 milliseconds"})");
+            R"({"op":"status","level":"error","msg":"subscribe: 'throttle_rate' must )"
+            R"(be 0 to 86400000 milliseconds"})");
   listener.say(R"({"op":"subscribe","topic":"/nothing","id":1})");
   EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: no topic /nothing )"

@@ -11,15 +11,15 @@
 
 namespace hyphos::gateway::rosbridge {
 
-/// A WebSocket client that does nothing by itself: no pong, no close.
+/// A passive WebSocket client. It sends no pong and no close by itself.
 class WebClient : public RawClient {
  public:
   struct Received {
-    int opcode = -1;  ///< -1: the connection is gone
+    int opcode = -1;  ///< -1: the connection is closed
     std::string payload;
   };
 
-  /// `origin`: of the page that it is; empty for a program.
+  /// `origin` is the origin of a web page, or empty for a program.
   explicit WebClient(std::uint16_t port, const std::string& target = "/",
                      const std::string& origin = "")
       : RawClient(port) {
@@ -63,7 +63,7 @@ class WebClient : public RawClient {
     }
     return {byte(head[0]) & 0x0f, receive(size)};
   }
-  /// The next text; pings are passed over.
+  /// Returns the next text message, and skips pings.
   std::string text() {
     Received received = on_message();
     while (received.opcode == static_cast<int>(net::Opcode::ping)) received = on_message();
@@ -71,7 +71,7 @@ class WebClient : public RawClient {
     return received.payload;
   }
 
-  std::string reply;  ///< to the handshake
+  std::string reply;  ///< reply to the handshake
 };
 
 }  // namespace hyphos::gateway::rosbridge

@@ -2,39 +2,44 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>What `hyphos msg csharp` makes of a protobuf message. Encoding and decoding into an object
-    /// that has been used before allocate nothing once its arrays have grown.</summary>
+    /// <summary>The interface of the classes that `hyphos msg csharp` generates for protobuf
+    /// messages. Encoding and decoding a reused object allocates nothing once its arrays have
+    /// grown.</summary>
     public interface IMessage
     {
-        /// <summary>"hyphos.msgs.LaserScan".</summary>
+        /// <summary>The full name, for example "hyphos.msgs.LaserScan".</summary>
         string TypeName { get; }
-        /// <summary>Bytes that Write() writes; it remembers the sizes of parts for it.</summary>
+        /// <summary>The number of bytes that Write() writes. Caches the sizes of nested messages
+        /// for Write().</summary>
         int ByteSize();
-        /// <summary>What ByteSize() has said last.</summary>
+        /// <summary>The last result of ByteSize().</summary>
         int CachedSize { get; }
-        /// <summary>ByteSize() comes first.</summary>
+        /// <summary>Requires a ByteSize() call before.</summary>
         void Write(ref ProtoWriter writer);
-        /// <summary>Merges fields until the end of the reader.</summary>
+        /// <summary>Merges the fields up to the end of the reader.</summary>
         void Read(ref ProtoReader reader);
-        /// <summary>As new, but keeps arrays and parts for the next use.</summary>
+        /// <summary>Resets all fields, but keeps arrays and nested messages for reuse.</summary>
         void Clear();
     }
 
-    /// <summary>Messages to bytes and back.</summary>
+    /// <summary>Conversion between messages and bytes.</summary>
     public static unsafe class Wire
     {
-        /// <summary>Writes exactly `size` bytes, which ByteSize() has just said.</summary>
+        /// <summary>Writes exactly `size` bytes. `size` must be the last result of
+        /// ByteSize().</summary>
         public static void Write(IMessage message, byte* at, int size)
         {
             ProtoWriter writer = new ProtoWriter(at, size);
             message.Write(ref writer);
             if (!writer.Exact)
             {
-                throw new InvalidOperationException(message.TypeName + " was changed by another thread while it was written");
+                throw new InvalidOperationException(message.TypeName + " was changed by another thread while it was encoded. " +
+                    "Change and publish a message from one thread at a time");
             }
         }
 
-        /// <summary>False if the bytes are no such message; what it holds then is of no use.</summary>
+        /// <summary>Returns false if the bytes are not a message of this type. The content of
+        /// `message` is then undefined.</summary>
         public static bool Read(IMessage message, byte* at, long size)
         {
             message.Clear();

@@ -2,8 +2,8 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>Reads protobuf from memory that it does not trust: whatever is there, it reads nothing
-    /// outside. After a fault, Failed is true and it is at its end.</summary>
+    /// <summary>Reads protobuf from untrusted memory. It never reads outside its range. After a
+    /// fault, Failed is true and the reader is at its end.</summary>
     public unsafe struct ProtoReader
     {
         private const int MaxDepth = 100;
@@ -24,7 +24,8 @@ namespace Hyphos
 
         public bool Failed { get; private set; }
 
-        /// <summary>The next field: its number times eight, and its wire type. False at the end.</summary>
+        /// <summary>Reads the tag of the next field: its number times eight, plus its wire type.
+        /// Returns false at the end.</summary>
         public bool Next(out uint tag)
         {
             tag = tag_ = 0;
@@ -83,8 +84,8 @@ namespace Hyphos
             return *(double*)&value;
         }
 
-        /// <summary>`before` again if it is the same text: names of frames seldom change, and a new string
-        /// would be garbage.</summary>
+        /// <summary>Returns `before` if the text is the same. Frame names seldom change, and a new
+        /// string would be garbage.</summary>
         public string Text(string before)
         {
             int size = Length();
@@ -119,7 +120,8 @@ namespace Hyphos
             else at_ = end_;
         }
 
-        /// <summary>Of a packed field: how many bytes of values follow, to be read while Within().</summary>
+        /// <summary>Reads the length of a packed field. The caller then reads values while Within()
+        /// is true.</summary>
         public long PackedEnd()
         {
             int size = Length();
@@ -164,7 +166,7 @@ namespace Hyphos
             fixed (long* to = into.Items) Take(to + before, size);
         }
 
-        /// <summary>A field that is not known.</summary>
+        /// <summary>Skips an unknown field.</summary>
         public void Skip()
         {
             switch (tag_ & 7)
@@ -214,7 +216,7 @@ namespace Hyphos
             at_ = end_;
         }
 
-        // Exact for ASCII; other texts are made anew.
+        // Exact for ASCII. Other texts compare as different, so the reader creates a new string.
         private static bool Same(string text, byte* bytes, int size)
         {
             if (text.Length != size) return false;

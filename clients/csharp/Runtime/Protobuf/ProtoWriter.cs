@@ -2,8 +2,8 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>Writes protobuf into memory of a known size. What would not fit is not written, and
-    /// Exact is false then.</summary>
+    /// <summary>Writes protobuf into memory of a known size. A value that does not fit is not
+    /// written, and Exact is then false.</summary>
     public unsafe struct ProtoWriter
     {
         private byte* at_;
@@ -17,7 +17,7 @@ namespace Hyphos
             over_ = false;
         }
 
-        /// <summary>Everything fitted, and filled it.</summary>
+        /// <summary>True if all values fitted and filled the memory exactly.</summary>
         public bool Exact { get { return !over_ && at_ == end_; } }
 
         public void Varint(ulong value)
@@ -68,7 +68,7 @@ namespace Hyphos
             if (Room(1)) *at_++ = value;
         }
 
-        // Little endian, as all machines are that .NET runs on.
+        // Little endian, as on every machine that runs .NET.
         private void Copy(void* from, long size)
         {
             if (size == 0 || !Room(size)) return;
@@ -84,7 +84,7 @@ namespace Hyphos
         }
     }
 
-    /// <summary>Bytes that values take.</summary>
+    /// <summary>Encoded sizes of values in bytes.</summary>
     public static class ProtoSize
     {
         public static int Varint(ulong value)
@@ -98,7 +98,7 @@ namespace Hyphos
             return size;
         }
 
-        /// <summary>Of a length and what it is the length of.</summary>
+        /// <summary>The size of a length prefix plus its content.</summary>
         public static int Prefixed(int size) { return Varint((ulong)size) + size; }
 
         public static int Utf8(string text)
@@ -106,7 +106,7 @@ namespace Hyphos
             return string.IsNullOrEmpty(text) ? 0 : System.Text.Encoding.UTF8.GetByteCount(text);
         }
 
-        /// <summary>-0 is not zero: it is sent.</summary>
+        /// <summary>False for -0, which must be encoded.</summary>
         public static unsafe bool IsZero(float value) { return *(uint*)&value == 0; }
         public static unsafe bool IsZero(double value) { return *(ulong*)&value == 0; }
 

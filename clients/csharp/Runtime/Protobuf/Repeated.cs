@@ -2,7 +2,8 @@ using System;
 
 namespace Hyphos
 {
-    /// <summary>A list whose array is kept and used again. `Items` has room for more than `Count`.</summary>
+    /// <summary>A list that keeps and reuses its array. `Items` may be longer than
+    /// `Count`.</summary>
     public sealed class Repeated<T>
     {
         private static readonly T[] none_ = new T[0];
@@ -22,7 +23,7 @@ namespace Hyphos
             Items[Count++] = item;
         }
 
-        /// <summary>What is new holds whatever was there before.</summary>
+        /// <summary>New elements keep their previous content.</summary>
         public void Resize(int count)
         {
             Reserve(count);
@@ -57,7 +58,7 @@ namespace Hyphos
         }
     }
 
-    /// <summary>A list of messages, which are kept and used again.</summary>
+    /// <summary>A list that keeps and reuses its messages.</summary>
     public sealed class RepeatedMessages<T> where T : class, IMessage, new()
     {
         private T[] items_ = new T[0];
@@ -73,7 +74,7 @@ namespace Hyphos
             }
         }
 
-        /// <summary>One more, empty.</summary>
+        /// <summary>Appends an empty message.</summary>
         public T Add()
         {
             if (Count == items_.Length) Array.Resize(ref items_, Math.Max(4, 2 * Count));

@@ -4,19 +4,21 @@ using UnityEngine;
 
 namespace Hyphos
 {
-    /// <summary>One node for a scene: opens it when it awakes, runs callbacks on Unity's main thread in every
-    /// frame, and closes it with the object, at the end of Play mode and before scripts are loaded anew.
+    /// <summary>One node for a scene. It opens in Awake() and runs callbacks on Unity's main thread
+    /// in every frame. It closes with the object, at the end of Play mode and before a script
+    /// reload.
     ///
-    /// Others get it in their Start(): `FindObjectOfType&lt;HyphosNode&gt;().Node`.</summary>
+    /// Other scripts get the node in their Start():
+    /// `FindObjectOfType&lt;HyphosNode&gt;().Node`.</summary>
     [DefaultExecutionOrder(-1000)]
     public sealed class HyphosNode : MonoBehaviour
     {
         public string NodeName = "unity";
-        [Tooltip("Separates robots on one machine; empty: the default.")]
+        [Tooltip("Separates robots on one machine. Empty: the default.")]
         public string Domain = "";
-        [Tooltip("robot.yaml; empty: none.")]
+        [Tooltip("The path of robot.yaml. Empty: no plan.")]
         public string PlanFile = "";
-        [Tooltip("At most so many callbacks in one frame; 0: all that wait.")]
+        [Tooltip("The maximum number of callbacks per frame. 0: no limit.")]
         public int MostPerFrame = 0;
 
         private Hyphos.Node node_;

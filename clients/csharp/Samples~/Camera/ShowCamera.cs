@@ -13,7 +13,7 @@ public sealed class ShowCamera : MonoBehaviour
     private void Start()
     {
         Policy newest = new Policy();
-        newest.Depth = 1;  // between two frames only the last image counts
+        newest.Depth = 1;  // Only the last image before each frame matters.
         FindObjectOfType<HyphosNode>().Node.SubscribeAttached<Image>(Channel, Show, Mode.Pump, newest);
     }
 
@@ -27,8 +27,9 @@ public sealed class ShowCamera : MonoBehaviour
             texture_ = new Texture2D(width, height, TextureFormat.RGB24, false);
             GetComponent<Renderer>().material.mainTexture = texture_;
         }
-        // From where the robot's process has written them to the texture: the only copy. An image begins with
-        // its top row and a texture with its lowest: turn the object over, or its texture coordinates.
+        // Copies the pixels from shared memory to the texture. This is the only copy. The first row
+        // of an image is its top row, but the first row of a texture is its lowest. Flip the object
+        // or its texture coordinates.
         texture_.LoadRawTextureData(message.Buffer(0).AsNativeArray<byte>());
         texture_.Apply(false);
     }

@@ -1,5 +1,5 @@
-// Stand-ins for what the package uses of Unity, with the signatures of its documentation: the sources are
-// compiled against them, since there is no Unity where this is tested. Nothing of it runs.
+// Stand-ins for the parts of Unity that the package uses, with the documented signatures. The test
+// compiles the sources against them, because no Unity is installed. No stand-in runs.
 using System;
 
 namespace AOT

@@ -1,7 +1,8 @@
-//! ros2_program DOMAIN ROLE NAME: a program of ROS 2 by the crate ros2-client, until it is ended.
+//! ros2_program DOMAIN ROLE NAME: a ROS 2 program with the crate ros2-client. It runs until killed.
 //!
-//! talker: says numbers at the topic NAME; listener: prints what is said there; client: asks the
-//! service NAME until it is answered, and prints the answers; server: answers, and prints requests.
+//! Roles: talker publishes numbers on the topic NAME. listener prints the messages of the topic.
+//! client calls the service NAME repeatedly and prints the replies. server replies to the service
+//! NAME and prints the requests.
 
 use std::{env, process::exit, thread::sleep, time::Duration};
 
@@ -125,7 +126,7 @@ fn run(words: &[String]) -> Outcome {
         "listener" => listen(&mut node, &name),
         "client" => ask(&mut node, &name),
         "server" => serve(&mut node, &name),
-        _ => Err(format!("'{role}' is no role").into()),
+        _ => Err(format!("'{role}' is not a role, use talker, listener, client or server").into()),
     }
 }
 
