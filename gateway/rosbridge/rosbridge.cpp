@@ -140,9 +140,9 @@ class Rosbridge final : public Protocol {
 Result<std::unique_ptr<Protocol>> open_rosbridge(GraphFacade& facade, const Options& options) {
   auto settings = rosbridge::settings_of(options);
   if (!settings) return settings.error();
-  std::unique_ptr<rosbridge::net::TlsFront> tls;
+  std::unique_ptr<net::TlsFront> tls;
   if (options.tls) {
-    auto opened = rosbridge::net::TlsFront::open(*options.tls);
+    auto opened = net::TlsFront::open(*options.tls);
     if (!opened) return opened.error();
     tls = *std::move(opened);
   }
