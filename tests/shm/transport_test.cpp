@@ -390,14 +390,14 @@ TEST_F(ShmTransportTest, a_broken_sender_is_counted_and_others_are_served) {
   auto ring =
       shm::DescriptorRing::open(domain, receiver.id(), serial, bad->participant_id()).or_throw();
   const auto segment = shm::Segment::open(domain, bad->participant_id(), 0).or_throw();
-  const auto ring = [&] {
+  const auto ring_doorbell = [&] {
     receiver.header().ready[ring.index() / 64].fetch_or(std::uint64_t{1} << (ring.index() % 64));
     shm::wake(receiver.header().asleep);
   };
   std::uint64_t expected = 0;
   const auto inject = [&](const shm::Descriptor& what) {
     ASSERT_EQ(ring.push(what), shm::DescriptorRing::Outcome::ok);
-    wake();
+    ring_doorbell();
     ++expected;
     ASSERT_TRUE(events_.wait([&] { return sink.lost() == expected; }));
   };
@@ -424,7 +424,7 @@ TEST_F(ShmTransportTest, a_broken_sender_is_counted_and_others_are_served) {
   EXPECT_EQ(sink.drops[Drop::type], 1U);
   EXPECT_EQ(sink.messages.size(), 1U);
   ring.header().tail.store(~std::uint64_t{0});
-  wake();
+  ring_doorbell();
   ASSERT_TRUE(events_.wait([&] { return sink.lost() == expected + 1; }));
   good->send(good_out, sample(2));
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
