@@ -578,19 +578,17 @@ TEST(PlanFiles, plugins_are_found_in_the_plugin_path) {
 }
 
 std::string documented_example() {
-  std::ifstream file(std::string(HYPHOS_DOCS_DIR) + "/plan.md");
+  std::ifstream file(std::string(HYPHOS_EXAMPLES_DIR) + "/robot.full.yaml");
   std::stringstream text;
   text << file.rdbuf();
-  const std::string all = text.str();
-  const std::size_t from = all.find("```yaml\n") + 8;
-  return all.substr(from, all.find("```\n", from) - from);
+  return text.str();
 }
 
 TEST(PlanDocs, the_documented_example_loads) {
   const std::string text = documented_example();
   ASSERT_GT(text.size(), 1000U);
-  // `include` needs files. The list in the example is empty.
-  const Result<Plan> plan = parse_plan(text, "docs/plan.md");
+  // `include` needs files, and the example's list is empty.
+  const Result<Plan> plan = parse_plan(text, "robot.full.yaml");
   ASSERT_TRUE(plan) << plan.error().to_string();
   EXPECT_TRUE(plan->warnings.empty()) << plan->warnings.front();
 }
@@ -604,7 +602,7 @@ TEST(PlanDocs, the_documented_example_has_every_key) {
         "channels.front/scan.", "network.", "network.discovery.", "network.curve.", "data_graph.",
         "record.", "clock."}) {
     const std::string option = std::string(section) + "xxxxxxxxxxxxxxxx=1";
-    const auto plan = parse_plan(text, "docs/plan.md", {.overrides = {option}});
+    const auto plan = parse_plan(text, "robot.full.yaml", {.overrides = {option}});
     ASSERT_FALSE(plan) << option;
     const std::string& message = plan.error().message;
     const std::size_t from = message.find("keys here are: ");

@@ -1,4 +1,4 @@
-"""The fenced blocks of the documents, and the check for each."""
+"""Finds the fenced blocks of the documents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
-    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("reports/**/*.md")),
     ROOT / "examples/README.md",
     ROOT / "proto/README.md",
     *sorted(ROOT.glob("clients/*/README.md")),
 ]
-# A marker stands in the line before the block:
-#   <!-- block: file NAME -->                a file of its page, for the commands there
+# A marker on the line before a block selects its check:
+#   <!-- block: file NAME -->                a file that the commands of the page use
 #   <!-- block: run with the files ... -->   commands that a test runs in a folder of those files
-#   <!-- block: quoted from PATH -->         its lines are lines of that file, which runs
-#   <!-- block: not run: REASON -->          only its form is checked
+#   <!-- block: quoted from PATH -->         each line is a line of that file, which a test runs
+#   <!-- block: not run: REASON -->          a test checks the syntax only
 _MARKER = re.compile(r"<!-- block: ((?:(?!-->).)*?) -->\n+$", re.DOTALL)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -29,7 +30,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 @dataclass(frozen=True)
 class Block:
     page: str
-    line: int  # of its fence
+    line: int  # of the opening fence
     language: str
     text: str
     marker: str = ""
@@ -71,7 +72,7 @@ def blocks(*languages: str) -> list[Block]:
 
 
 def is_console(block: Block) -> bool:
-    """A block without a language that shows commands, and perhaps what they print."""
+    """A block without a language that shows commands, with or without their output."""
     if block.language or block.why_not_run:
         return False
     known = ("$ ", "hyphos ", "robot@ugv$ ", "PYTHONPATH=")
@@ -79,7 +80,7 @@ def is_console(block: Block) -> bool:
 
 
 def commands_of(block: Block) -> list[str]:
-    """The lines that somebody would type, without prompt; continued ones joined."""
+    """The lines that a user types, without the prompt. Continued lines are joined."""
     text = block.text.replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line.strip()]
     if block.language == "sh":
@@ -93,8 +94,10 @@ def commands_of(block: Block) -> list[str]:
 
 
 def simple_commands(line: str) -> list[list[str]]:
-    """The words of each command of a shell line, without comments, files of redirections, and
-    assignments in front."""
+    """The words of each command of a shell line.
+
+    Comments, redirection targets and leading assignments are left out.
+    """
     lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>()")
     lexer.whitespace_split = True
     lexer.commenters = "#"

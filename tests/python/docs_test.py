@@ -1,8 +1,8 @@
-"""Every fenced block of the documents runs, or is checked as its kind allows.
+"""Runs every fenced block of the documents, or checks it as its kind allows.
 
-Plans, experiments and scenarios are loaded, Python is executed, C++ is compiled, whole programs are
-linked and run, commands are parsed and the cheap ones executed. A block that cannot run has a
-comment with the reason before it; the last test counts those by reason.
+The tests load plans, experiments and scenarios. They execute Python, compile C++, and link and run
+whole programs. They parse all commands and execute the cheap ones. A block that cannot run has a
+comment with the reason before it, and the last test counts these blocks by reason.
 """
 
 from __future__ import annotations
@@ -69,13 +69,55 @@ def test_blocks_are_found_with_their_markers() -> None:
     assert (second.language, second.marker) == ("", "")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_fence_is_missed(page: Path) -> None:
     fences = sum(line.startswith("```") for line in page.read_text().splitlines())
     assert fences == 2 * len(list(blocks_of(page.read_text(), page.name)))
 
 
-def test_every_language_is_one_that_is_checked() -> None:
+# --- Links ----------------------------------------------------------------------------------------
+
+
+def without_code(text: str) -> str:
+    text = re.sub(r"^( *)```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors of the headings, as GitHub makes them."""
+    plain = re.sub(r"^( *)```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", plain, re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
+        path, _, anchor = link.partition("#")
+        if re.match(r"\w+:", link):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists():
+            broken.append(f"{link}: no such file")
+        elif anchor and target.suffix == ".md" and anchor not in anchors_of(target):
+            broken.append(f"{link}: no such heading")
+    assert broken == []
+
+
+def test_every_page_is_short() -> None:
+    words = {str(page.relative_to(ROOT)): len(page.read_text().split()) for page in PAGES}
+    long = {name: count for name, count in words.items() if name.startswith("docs/")}
+    assert {name: count for name, count in long.items() if count > 1500} == {}
+
+
+# --- Languages ------------------------------------------------------------------------------------
+
+
+def test_every_block_has_a_known_language() -> None:
     assert {block.language for block in all_blocks()} <= LANGUAGES
 
 
@@ -103,7 +145,7 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         code, out, err = hyphos_cli("plan", str(file))
         assert (code, err) == (0, ""), out
     elif kind == "experiment":
-        # Files named in the text beside such blocks: a recording, a plan with loads.
+        # The text beside such blocks names these files: a recording, a plan with loads.
         shutil.copy(ROOT / "examples/patrol/three_processes.yaml", tmp_path / "robot.yaml")
         file = tmp_path / "experiment.yaml"
         experiment.parse(block.text, str(file))
@@ -115,7 +157,7 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         raise AssertionError(f"{block}: neither a plan, nor an experiment, nor a scenario")
 
 
-def test_a_plan_with_a_mistake_would_be_noticed(tmp_path: Path) -> None:
+def test_a_plan_with_a_mistake_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     file.write_text(blocks("yaml")[0].text.replace("nodes: [talker]", "nodes: [talkr]"))
     with pytest.raises(hyphos.Error, match="talkr"):
@@ -124,11 +166,11 @@ def test_a_plan_with_a_mistake_would_be_noticed(tmp_path: Path) -> None:
 
 # --- Python ---------------------------------------------------------------------------------------
 
-# Runs pieces of code one after another, each with a node of its own that does not spin.
+# Runs pieces of code one after another. Each has a node of its own, which does not spin.
 RUNNER = """
 import json, signal, sys, traceback
 import hyphos
-def too_long(*_): raise TimeoutError("it does not come to its end")
+def too_long(*_): raise TimeoutError("it does not end")
 signal.signal(signal.SIGALRM, too_long)
 hyphos.Node.spin = lambda self: 0
 hyphos.Runtime.spin = lambda self: 0
@@ -169,7 +211,7 @@ def test_python_runs_as_printed(domain: str, tmp_path: Path) -> None:
     assert run_python(pieces, domain, tmp_path) == {}
 
 
-def test_python_that_does_not_run_would_be_noticed(domain: str, tmp_path: Path) -> None:
+def test_python_that_does_not_run_is_noticed(domain: str, tmp_path: Path) -> None:
     pieces: list[tuple[str, str | None, str]] = [
         ("whole", None, "import hyphos\nhyphos.Nothing"),
         ("part", "", "node.publisher('a', nothing)"),
@@ -231,14 +273,14 @@ def test_cpp_compiles_as_printed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[:4000]
 
 
-def test_cpp_that_does_not_compile_would_be_noticed(tmp_path: Path) -> None:
-    block = Block("docs/cpp.md", 1, "cpp", "void shown() { hyphos::Nod* node; }\n")
+def test_cpp_that_does_not_compile_is_noticed(tmp_path: Path) -> None:
+    block = Block("docs/how-to/cpp.md", 1, "cpp", "void shown() { hyphos::Nod* node; }\n")
     done = compiled("#include <hyphos/policy.hpp>\n" + wrapped(block, 0), tmp_path)
-    assert "docs/cpp.md:2" in done.stderr
+    assert "docs/how-to/cpp.md:2" in done.stderr
 
 
-def test_whole_programs_are_examples_or_files_that_run() -> None:
-    """Those of README are built and run below; the others stand in examples/, which tests run."""
+def test_a_whole_program_is_an_example_or_a_file_that_runs() -> None:
+    """Tests build and run the programs of README (below) and of examples/."""
     examples = [path.read_text() for path in ROOT.glob("examples/*/*.cpp")]
     for block in blocks("cpp"):
         if is_whole(block) and not block.why_not_run and not block.file:
@@ -247,7 +289,7 @@ def test_whole_programs_are_examples_or_files_that_run() -> None:
             ), block
 
 
-def test_preludes_belong_to_blocks() -> None:
+def test_each_prelude_belongs_to_a_block() -> None:
     shown = {(block.page, block.first) for block in blocks("cpp", "python")}
     assert set(CPP) | set(PYTHON) <= shown
 
@@ -285,13 +327,13 @@ def test_xml_is_well_formed() -> None:
 
 
 @pytest.mark.parametrize("block", names([b for b in all_blocks() if b.marker[:6] == "quoted"]))
-def test_quotations_are_true(block: Block) -> None:
+def test_each_quotation_equals_its_source(block: Block) -> None:
     source = (ROOT / block.marker.removeprefix("quoted from ")).read_text()
     assert set(block.text.splitlines()) - {""} <= set(source.splitlines())
 
 
 @pytest.mark.parametrize("language", ["cmake", "csharp", "html"])
-def test_other_languages_run_or_say_why_not(language: str) -> None:
+def test_other_languages_run_or_have_a_reason(language: str) -> None:
     for block in blocks(language):
         assert block.marker, f"{block}: mark it as a file, as quoted, or as not run"
 
@@ -324,7 +366,7 @@ def check_hyphos(words: list[str]) -> None:
         plain = re.fullmatch(r"[\w./-]+\.(yaml|mcap|bag|json|txt|html|csv)", word)
         if plain and not Path(word).exists() and not word.startswith("examples/"):
             Path(word).parent.mkdir(parents=True, exist_ok=True)
-            Path(word).touch()  # of the reader
+            Path(word).touch()  # a file of the reader
     while True:
         try:
             command.make_context("hyphos", list(arguments))
@@ -332,7 +374,7 @@ def check_hyphos(words: list[str]) -> None:
             absent = re.search(r"(?:path|dir|file) '(.*)' does not exist", str(problem))
             if absent is None or absent[1].startswith("examples/"):
                 raise
-            Path(absent[1]).mkdir(parents=True)  # of the reader
+            Path(absent[1]).mkdir(parents=True)  # a file of the reader
         else:
             return
 
@@ -368,9 +410,7 @@ CONSOLES = [block for block in all_blocks() if block.language == "sh" or is_cons
 
 
 @pytest.mark.parametrize("block", names(CONSOLES))
-def test_commands_are_ones_that_exist(
-    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_command_exists(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for line in commands_of(block):
@@ -383,7 +423,7 @@ def test_commands_are_ones_that_exist(
     ["hyphos chanel list", "hyphos plan --sgv x.svg robot.yaml", "make demos", "hyphosx run",
      "hyphos cosim run examples/cosim/nothing.yaml", "scripts/nothing core"],
 )  # fmt: skip
-def test_a_wrong_command_would_be_noticed(
+def test_a_wrong_command_is_noticed(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -409,7 +449,7 @@ def test_cheap_commands_run(hyphos_cli: Cli, tmp_path: Path) -> None:
     done = 0
     for words in cheap_commands():
         if any(re.fullmatch(r"[\w-]+\.yaml", word) for word in words):
-            continue  # of the reader
+            continue  # a file of the reader
         code, out, err = hyphos_cli(*words)
         assert code == 0, f"{words}: {out}{err}"
         done += 1
@@ -441,7 +481,7 @@ def test_the_robot_of_the_first_page_runs(domain: str, tmp_path: Path) -> None:
 # --- Omitted blocks -------------------------------------------------------------------------------
 
 
-def test_blocks_that_are_not_run_are_few_and_say_why(record_property: Any) -> None:
+def test_skipped_blocks_are_few_and_have_a_reason(record_property: Any) -> None:
     reasons = Counter(block.why_not_run for block in all_blocks() if block.why_not_run)
     record_property("not run", dict(reasons))
     print(*(f"{count} not run: {reason}" for reason, count in reasons.items()), sep="\n")

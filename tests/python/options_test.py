@@ -1,7 +1,7 @@
 """Every option of every command refuses an impossible value, before anything starts.
 
-The cases are generated from the commands. For each option they try values that are invalid for all
-options of its type. The laboratory has its own test for its commands.
+The test generates its cases from the commands. Each option gets values that no option of its type
+can accept. The tests of the laboratory cover its commands.
 """
 
 from __future__ import annotations
@@ -120,12 +120,12 @@ def test_options_of_every_type_exist() -> None:
     assert len(commands()) > 45
 
 
-def test_defaults_are_valid_values(file: Path) -> None:
+def test_each_default_is_a_valid_value(file: Path) -> None:
     for path, command in commands():
         command.make_context(" ".join(path), needed(command, None, file))
 
 
-# --- Words out of a list, and names that do not exist ---------------------------------------------
+# --- Unknown words and names ----------------------------------------------------------------------
 
 WORDS = [
     ("log", "--level", "loud"), ("top", "--sort", "speed"), ("graph", "--format", "png"),
@@ -163,11 +163,11 @@ def test_an_unknown_word_is_refused_before_anything_starts(
 
 # --- The plan's keys ------------------------------------------------------------------------------
 
-WHOLE = re.search(r"```yaml\n(hyphos: 1 .*?)```", (ROOT / "docs/plan.md").read_text(), re.DOTALL)
+FULL_PLAN = ROOT / "examples/robot.full.yaml"
 
 
 def keys_of(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all values in the plan that contains every key."""
+    """The paths of all values in the plan with every key."""
     if isinstance(part, dict):
         for key, value in part.items():
             yield from keys_of(value, (*path, key))
@@ -178,13 +178,12 @@ def keys_of(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def whole_plan() -> Any:
     import yaml  # noqa: PLC0415
 
-    assert WHOLE is not None
-    return yaml.safe_load(WHOLE[1])
+    return yaml.safe_load(FULL_PLAN.read_text())
 
 
 # Keys that accept any text or value: names of variables, arguments, declarations of nodes.
 FREE = {"params", "env", "args", "persist", "interface"}
-REPEATED = {"plugin_path", "ssh_options", "allowed_keys"}  # a word may appear twice
+REPEATED = {"plugin_path", "ssh_options", "allowed_keys"}  # their lists may repeat a word
 NUMBERS = ["-1", "1e300", ".nan", "'1'", "[1]", "{a: 1}", "many", "1000000000000000000000"]
 TEXTS = ["{a: 1}", "[[1]]", "''", '"\\n"', "[a, a]"]
 
@@ -207,7 +206,7 @@ def key_cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("path", "wrong"), key_cases())
-def test_a_key_of_the_plan_refuses_impossible_values(
+def test_a_key_of_the_plan_refuses_an_impossible_value(
     path: tuple[Any, ...], wrong: str, tmp_path: Path
 ) -> None:
     import yaml  # noqa: PLC0415

@@ -183,7 +183,7 @@ print(node.name, node.runtime.process, node.runtime.domain, node.param("word", "
 def test_the_program_in_the_documentation_works(
     python: Start, node: hyphos.Node, domain: str, inbox: Inbox
 ) -> None:
-    text = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/how-to/python.md").read_text()
     blocks = [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
     whole = next(block for block in blocks if "Node.open(" in block and '"cmd_vel"' in block)
     node.subscribe("cmd_vel", Twist, lambda twist: inbox(twist.linear.x))
