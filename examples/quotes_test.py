@@ -20,32 +20,36 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("document", "source", "begins"),
     [
-        ("cpp.md", "hello/talker.cpp", "#include <hyphos/hyphos.hpp>"),
-        ("cpp.md", "01_struct/wheel.hpp", "struct Wheel {"),
-        ("cpp.md", "01_struct/odometer.cpp", 'node.subscribe<Wheel>("wheel"'),
-        ("cpp.md", "02_image/camera.cpp", "hyphos::WritableBuffer pixels"),
-        ("cpp.md", "03_loan_and_forward/relay.cpp", "auto relayed ="),
-        ("cpp.md", "07_params/cruise.cpp", "const hyphos::Params params ="),
-        ("cpp.md", "09_late_joiner/server.cpp", "hyphos::Policy latched;"),
-        ("cpp.md", "10_transforms/robot.cpp", "auto transforms ="),
-        ("cpp.md", "10_transforms/watcher.cpp", "const auto found ="),
-        ("cpp.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
-        ("cpp.md", "11_service/asker.cpp", "auto add ="),
-        ("cpp.md", "13_time/beeper.cpp", "const hyphos::Clock clock ="),
-        ("python.md", "07_params/cruise.py", "params = node.params()"),
-        ("python.md", "08_replay/first_values.py", "with Path(file)"),
-        ("python.md", "10_transforms/robot.py", "transforms = node.transforms()"),
-        ("python.md", "10_transforms/watcher.py", "laser = transforms.get("),
-        ("python.md", "11_service/asker.py", "async def ask("),
-        ("python.md", "13_time/beeper.py", "node.every(lambda: print("),
-        ("services.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
-        ("services.md", "11_service/asker.cpp", "auto add ="),
-        ("services.md", "12_action/driver.cpp", "void drive("),
-        ("services.md", "12_action/captain.py", "drive_to ="),
-        ("transforms.md", "10_transforms/robot.cpp", "auto transforms ="),
-        ("transforms.md", "10_transforms/robot.cpp", "(void)transforms.set("),
-        ("transforms.md", "10_transforms/watcher.cpp", "const auto found ="),
-        ("concepts.md", "06_drops/drops_test.py", "$ build/release/examples/06_drops/drops_slow"),
+        ("how-to/cpp.md", "hello/talker.cpp", "#include <hyphos/hyphos.hpp>"),
+        ("how-to/cpp.md", "01_struct/wheel.hpp", "struct Wheel {"),
+        ("how-to/cpp.md", "01_struct/odometer.cpp", 'node.subscribe<Wheel>("wheel"'),
+        ("how-to/cpp.md", "02_image/camera.cpp", "hyphos::WritableBuffer pixels"),
+        ("how-to/cpp.md", "03_loan_and_forward/relay.cpp", "auto relayed ="),
+        ("how-to/cpp.md", "07_params/cruise.cpp", "const hyphos::Params params ="),
+        ("how-to/cpp.md", "09_late_joiner/server.cpp", "hyphos::Policy latched;"),
+        ("how-to/cpp.md", "10_transforms/robot.cpp", "auto transforms ="),
+        ("how-to/cpp.md", "10_transforms/watcher.cpp", "const auto found ="),
+        ("how-to/cpp.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
+        ("how-to/cpp.md", "11_service/asker.cpp", "auto add ="),
+        ("how-to/cpp.md", "13_time/beeper.cpp", "const hyphos::Clock clock ="),
+        ("how-to/python.md", "07_params/cruise.py", "params = node.params()"),
+        ("how-to/python.md", "08_replay/first_values.py", "with Path(file)"),
+        ("how-to/python.md", "10_transforms/robot.py", "transforms = node.transforms()"),
+        ("how-to/python.md", "10_transforms/watcher.py", "laser = transforms.get("),
+        ("how-to/python.md", "11_service/asker.py", "async def ask("),
+        ("how-to/python.md", "13_time/beeper.py", "node.every(lambda: print("),
+        ("how-to/services.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
+        ("how-to/services.md", "11_service/asker.cpp", "auto add ="),
+        ("how-to/services.md", "12_action/driver.cpp", "void drive("),
+        ("how-to/services.md", "12_action/captain.py", "drive_to ="),
+        ("how-to/transforms.md", "10_transforms/robot.cpp", "auto transforms ="),
+        ("how-to/transforms.md", "10_transforms/robot.cpp", "(void)transforms.set("),
+        ("how-to/transforms.md", "10_transforms/watcher.cpp", "const auto found ="),
+        (
+            "explanation/concepts.md",
+            "06_drops/drops_test.py",
+            "$ build/release/examples/06_drops/drops_slow",
+        ),
     ],
 )
 def test_quotes_match_the_examples(document: str, source: str, begins: str) -> None:
@@ -58,7 +62,7 @@ def test_quotes_match_the_examples(document: str, source: str, begins: str) -> N
         assert set(quoted) <= set(lines(text))
 
 
-@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
 def test_quoted_python_uses_names_that_exist(document: Path) -> None:
     for block in re.findall(
         r"^```python\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE

@@ -14,10 +14,10 @@ Listen = Callable[..., list[str]]
 @pytest.mark.parametrize(
     ("name", "most_lines", "documents"),
     [
-        ("talker.cpp", 12, ["docs/cpp.md", "docs/from_ros2.md"]),
-        ("listener.py", 6, ["docs/python.md", "docs/from_ros2.md"]),
-        ("listener.cpp", 12, ["docs/from_ros2.md"]),
-        ("talker.py", 7, ["docs/from_ros2.md"]),
+        ("talker.cpp", 12, ["docs/how-to/cpp.md", "docs/tutorials/from_ros2.md"]),
+        ("listener.py", 6, ["docs/how-to/python.md", "docs/tutorials/from_ros2.md"]),
+        ("listener.cpp", 12, ["docs/tutorials/from_ros2.md"]),
+        ("talker.py", 7, ["docs/tutorials/from_ros2.md"]),
     ],
 )
 def test_documents_show_this_program_unchanged(

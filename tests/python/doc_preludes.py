@@ -32,7 +32,7 @@ transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() + 10*
 """
 
 PYTHON = {
-    ("docs/gateway_ros2.md", "from hyphos.types import Raw"): "callback = print",
+    ("docs/how-to/gateway_ros2.md", "from hyphos.types import Raw"): "callback = print",
     ("docs/reference/messages_ros.md", "from hyphos.ros.convert import RosTypes"): """
 from hyphos.msgs import LaserScan
 from hyphos.ros import convert
@@ -150,7 +150,7 @@ CPP = {
         "", "void shown(const hyphos::Transforms& transforms) {", "(void)found; }"),
     (_CPP, "const hyphos::Clock clock = node.clock();"): ("", *BODY),
     ("docs/how-to/cpp_project.md", "class Doubler {"): ("", *FILE),
-    ("docs/gateways.md", '#include "hyphos/gateway.hpp"                            // '
+    ("docs/how-to/gateways.md", '#include "hyphos/gateway.hpp"                            // '
      "hyphos::gateway in CMake"): ("", "void shown(int argc, char** argv) {", "}"),
     (_PARAMS, "const hyphos::Params params = node.params();"): (
         "using LaserScan = hyphos::msgs::LaserScan;\n"
@@ -183,6 +183,13 @@ CPP = {
      "cloud.size(), sizeof(Point)},"): (
         "struct Point { float x, y, z; };",
         "void shown(const hyphos::Result<hyphos::Transform>& laser, std::vector<Point>& cloud) {",
+        "}",
+    ),
+    ("docs/tutorials/first_robot_cpp.md", "hyphos::WritableBuffer pixels = "
+     "image.loan_bytes(kWidth * kHeight);"): (
+        "using Picture = hyphos::Attached<hyphos::msgs::Image>;\n"
+        "constexpr std::uint32_t kWidth = 4, kHeight = 3;",
+        "void shown(const hyphos::Publisher<Picture>& image) {",
         "}",
     ),
 }  # fmt: skip
