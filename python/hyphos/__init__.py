@@ -7,8 +7,8 @@
     node.subscribe("scan", LaserScan, lambda scan: print(len(scan.ranges)))
     node.spin()
 
-The words are those of the C++ API. Everything is loaded on first use, so that importing the package
-costs nothing to tools that need little of it.
+The API uses the same names as the C++ API. Attributes load their modules on first use, so importing
+the package is cheap.
 """
 
 from __future__ import annotations

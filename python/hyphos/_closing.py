@@ -1,4 +1,4 @@
-"""What `with` does with everything here that has a close()."""
+"""The `with` statement for all classes that have a close()."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Closing:
-    """Closed at the end of its `with` block, also by an exception."""
+    """Calls close() at the end of the `with` block, also after an exception."""
 
     def close(self) -> None:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Errors of the world, and what happens to exceptions that leave a callback."""
+"""The error type of the API, and the report of exceptions that leave a callback."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ logger = logging.getLogger("hyphos")
 
 
 class Error(RuntimeError):
-    """Something outside the program is wrong: a file, a peer, the disk, the plan.
+    """An error outside the program: a file, a peer, the disk, the plan.
 
-    `code` is the word that C++ uses too ("type_mismatch"), `where` names the place if there is one,
-    and `advice` says what to do.
+    `code` is the error code of the C++ API, such as "type_mismatch". `where` is the file, line or
+    name that the error is about, or "". `advice` is the remedy, or "".
     """
 
     def __init__(self, code: str, message: str, where: str = "", advice: str = "") -> None:
@@ -24,6 +24,6 @@ class Error(RuntimeError):
 
 
 def report_callback_error(error: BaseException) -> None:
-    """Writes the traceback of what left a callback. The node goes on; the runtime counts it."""
+    """Logs the traceback of an exception that left a callback. The runtime counts the exception."""
     text = "".join(traceback.format_exception(error)).rstrip()
-    logger.error("an exception left a callback; the node goes on\n%s", text)
+    logger.error("an exception left a callback. The node continues\n%s", text)

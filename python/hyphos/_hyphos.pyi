@@ -1,4 +1,6 @@
-"""Types of the compiled module; see python/src. Programs use the package `hyphos`."""
+"""Types of the compiled module (python/src). Programs use the package `hyphos`.
+
+Only the classes that `hyphos` exports have documentation here. Times are in nanoseconds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,23 +12,53 @@ from typing_extensions import Buffer as _AnyBuffer
 from hyphos._errors import Error
 
 class Buffer:
-    def __init__(self, data: _AnyBuffer) -> None: ...
+    """Immutable bytes that keep their memory alive: a shared-memory slot or a received frame.
+
+    Supports the buffer protocol: memoryview() and numpy.frombuffer() do not copy, and keep the
+    memory alive as long as the view. A kept Buffer occupies its slot. Thread-safe."""
+
+    def __init__(self, data: _AnyBuffer) -> None:
+        """Copies `data`. A Buffer, or a contiguous view of one, shares its memory instead.
+
+        A WritableBuffer, or a view of one, shares its memory too. Its loan then ends."""
+
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     @property
-    def address(self) -> int: ...
-    def slice(self, offset: int, size: int) -> Buffer: ...
+    def address(self) -> int:
+        """The address of the bytes in this process."""
+
+    def slice(self, offset: int, size: int) -> Buffer:
+        """`size` bytes from `offset` of the same memory, without a copy.
+
+        Raises IndexError if the range exceeds the buffer."""
 
 class WritableBuffer:
+    """Loaned memory, to be filled and published, or dropped. It is not initialised.
+
+    Supports the buffer protocol. After publishing, the memory is immutable: do not write to
+    views that were made before. For one thread at a time."""
+
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     @property
-    def address(self) -> int: ...
+    def address(self) -> int:
+        """The address of the bytes in this process."""
+
     @property
-    def frozen(self) -> bool: ...
-    def freeze(self) -> Buffer: ...
+    def frozen(self) -> bool:
+        """True once the loan has ended by publishing or freeze()."""
+
+    def freeze(self) -> Buffer:
+        """Ends the loan and returns the same memory as an immutable Buffer."""
 
 class Policy:
+    """The policy of a channel, as `channels:` of the plan sets it.
+
+    `reliability` is best_effort or reliable. `overflow` is drop_oldest, drop_newest or block.
+    An empty `overflow` follows the reliability: block if reliable, otherwise drop_oldest.
+    `priority` is low, normal or high. Raises ValueError for other words and numbers."""
+
     def __init__(
         self,
         *,
@@ -39,51 +71,100 @@ class Policy:
         block_timeout_ms: int = 0,
     ) -> None: ...
     @property
-    def reliability(self) -> str: ...
+    def reliability(self) -> str:
+        """best_effort: a full queue may drop and counts it. reliable: delivered, or an error."""
+
     @property
-    def overflow(self) -> str: ...
+    def overflow(self) -> str:
+        """The action of a full queue: drop_oldest, drop_newest or block."""
+
     @property
-    def priority(self) -> str: ...
+    def priority(self) -> str:
+        """low, normal or high."""
+
     @property
-    def latched(self) -> bool: ...
+    def latched(self) -> bool:
+        """True if a late subscriber immediately gets the last message."""
+
     @property
-    def depth(self) -> int: ...
+    def depth(self) -> int:
+        """Messages that can wait in each queue, 1 to 65536."""
+
     @property
-    def deadline_ms(self) -> int: ...
+    def deadline_ms(self) -> int:
+        """The longest expected time between messages. Later is counted. 0: off."""
+
     @property
-    def block_timeout_ms(self) -> int: ...
+    def block_timeout_ms(self) -> int:
+        """The longest wait of a blocked publisher. 0: no limit."""
 
 class TypeId:
+    """Identifies a message type in all processes and languages.
+
+    All endpoints of a channel must have the same id. `encoding` is struct, bytes,
+    protobuf, attached or custom. `size` is the size of a struct in bytes, otherwise 0."""
+
     def __init__(self, name: str, encoding: str, size: int = 0) -> None: ...
     @staticmethod
-    def known(name: str, encoding: str, hash: int) -> TypeId: ...
+    def known(name: str, encoding: str, hash: int) -> TypeId:
+        """The id from another process or a recording, without the size of the type."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The full name, e.g. "hyphos.msgs.LaserScan"."""
+
     @property
-    def encoding(self) -> str: ...
+    def encoding(self) -> str:
+        """The encoding of the payload."""
+
     @property
-    def hash(self) -> int: ...
+    def hash(self) -> int:
+        """FNV-1a 64 of the name, the encoding and the size of a struct."""
 
 class Published:
+    """The result of one publish(). It is False if the message failed.
+
+    A best-effort drop is not a failure: see `dropped`."""
+
     @property
-    def sequence(self) -> int: ...
+    def sequence(self) -> int:
+        """The number of the message, counted by its publisher."""
+
     @property
-    def accepted(self) -> int: ...
+    def accepted(self) -> int:
+        """Queues that accepted the message: local subscriptions and remote receivers."""
+
     @property
-    def dropped(self) -> int: ...
+    def dropped(self) -> int:
+        """Queues that did not accept it. Each drop is counted under its reason."""
+
     @property
-    def failure(self) -> str | None: ...
+    def failure(self) -> str | None:
+        """The code of the error, such as timeout or too_large. None: no failure."""
+
     def __bool__(self) -> bool: ...
 
 class MessageInfo:
+    """Data of a received message besides its value."""
+
     @property
-    def sequence(self) -> int: ...
+    def sequence(self) -> int:
+        """The number of the message, counted by its publisher."""
+
     @property
-    def sender(self) -> int: ...
+    def sender(self) -> int:
+        """The id of the publisher."""
+
     @property
-    def replayed(self) -> bool: ...
+    def replayed(self) -> bool:
+        """True for a latched message that was sent again to a late subscriber."""
+
     @property
-    def stamps(self) -> dict[str, int]: ...
+    def stamps(self) -> dict[str, int]:
+        """CLOCK_MONOTONIC in ns at each layer. 0: the message did not cross the layer.
+
+        The layers are publish, encoded, handed (to the transport), arrived, scheduled, decoded
+        and callback."""
 
 class Publisher:
     def publish(self, payload: object, buffers: Sequence[object] = ()) -> Published: ...
@@ -96,24 +177,49 @@ class Publisher:
     def close(self) -> None: ...
 
 class Subscription:
-    def close(self) -> None: ...
+    """A handle of a subscription. The node owns it: dropping the handle has no effect.
+
+    Thread-safe."""
+
+    def close(self) -> None:
+        """Ends the subscription. Idempotent.
+
+        On return no callback runs, unless close() is called inside that callback."""
+
     @property
-    def publishers(self) -> int: ...
+    def publishers(self) -> int:
+        """Currently known publishers, in this process and outside."""
+
     @property
-    def channel(self) -> str: ...
+    def channel(self) -> str:
+        """The name of the channel."""
 
 class Timer:
-    def close(self) -> None: ...
+    """A handle of a timer. The node owns the timer: dropping the handle has no effect.
+
+    Thread-safe."""
+
+    def close(self) -> None:
+        """Ends the timer. On return its callback does not run, unless called inside it."""
+
     @property
-    def skipped(self) -> int: ...
+    def skipped(self) -> int:
+        """Calls that were skipped because the previous call still ran, or the machine was late."""
 
 class ClockJump:
+    """A jump of the clock to another time."""
+
     @property
-    def before_ns(self) -> int: ...
+    def before_ns(self) -> int:
+        """The time before the jump."""
+
     @property
-    def after_ns(self) -> int: ...
+    def after_ns(self) -> int:
+        """The time after the jump."""
+
     @property
-    def delta_ns(self) -> int: ...
+    def delta_ns(self) -> int:
+        """The time after the jump minus the time before. Negative: back."""
 
 class Clock:
     def now_ns(self) -> int: ...
@@ -352,46 +458,86 @@ class Node:
     def close(self) -> None: ...
 
 class ParamInfo:
+    """One parameter: its value at one instant and its declaration. Immutable."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Words joined by '.', at most 128 bytes."""
+
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """The type of the value, as in the plan."""
+
     @property
-    def value(self) -> Any: ...
+    def value(self) -> Any:
+        """The value."""
+
     @property
-    def default(self) -> Any: ...
+    def default(self) -> Any:
+        """The default, of the same type."""
+
     @property
-    def yaml(self) -> str: ...
+    def yaml(self) -> str:
+        """The value as YAML."""
+
     @property
-    def default_yaml(self) -> str: ...
+    def default_yaml(self) -> str:
+        """The default as YAML."""
+
     @property
-    def unit(self) -> str: ...
+    def unit(self) -> str:
+        """The unit, e.g. "m/s". Empty: none."""
+
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The description from the declaration."""
+
     @property
-    def range(self) -> tuple[float, float, float] | None: ...
+    def range(self) -> tuple[float, float, float] | None:
+        """(least, most, step), both ends included. Step 0: every value between. None: no range."""
+
     @property
-    def choices(self) -> list[str]: ...
+    def choices(self) -> list[str]:
+        """Allowed texts. Empty: any text."""
+
     @property
-    def allowed(self) -> str: ...
+    def allowed(self) -> str:
+        """The range or the choices as text, e.g. "0 to 2". Empty: no limit."""
+
     @property
-    def read_only(self) -> bool: ...
+    def read_only(self) -> bool:
+        """True if the value is fixed after the declaration."""
+
     @property
-    def origin(self) -> str: ...
+    def origin(self) -> str:
+        """The source of the value: default, plan, restored (after a restart) or set."""
 
 class ParamSet:
+    """All parameters of one node at one instant: an immutable snapshot, sorted by name.
+
+    `set[name]` is a value, and raises KeyError with a suggestion for an unknown name."""
+
     @property
-    def infos(self) -> list[ParamInfo]: ...
-    def find(self, name: str) -> ParamInfo | None: ...
+    def infos(self) -> list[ParamInfo]:
+        """The parameters, sorted by name."""
+
+    def find(self, name: str) -> ParamInfo | None:
+        """The parameter of this name, or None."""
+
     def __getitem__(self, name: str) -> Any: ...
     def __contains__(self, name: object) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """Increases with every change of the node."""
+
     @property
-    def changed(self) -> list[str]: ...
-    def suggestion(self, name: str) -> str: ...
+    def changed(self) -> list[str]:
+        """Names that are about to change (in a check), or have changed (in a watch)."""
+
+    def suggestion(self, name: str) -> str:
+        """ "; did you mean 'x'?" or "; parameters are: a, b" for an unknown name."""
 
 class ParamCell:
     @property
@@ -400,9 +546,14 @@ class ParamCell:
     def name(self) -> str: ...
 
 class ParamWatch:
-    def close(self) -> None: ...
+    """A handle of a watch. The node owns the watch: dropping the handle has no effect."""
+
+    def close(self) -> None:
+        """Ends the watch. On return its callback does not run, unless called inside it."""
+
     @property
-    def merged(self) -> int: ...
+    def merged(self) -> int:
+        """Changes that were merged into a later call because the callback was busy."""
 
 class Params:
     def declare(
@@ -480,22 +631,39 @@ class Transform:
     ) -> None: ...
 
 class TransformEdge:
+    """One frame and its pose in its parent."""
+
     @property
-    def parent(self) -> str: ...
+    def parent(self) -> str:
+        """The name of the parent frame."""
+
     @property
-    def child(self) -> str: ...
+    def child(self) -> str:
+        """The name of the frame."""
+
     @property
-    def is_static(self) -> bool: ...
+    def is_static(self) -> bool:
+        """True for a transform that is valid at all times."""
+
     @property
-    def samples(self) -> int: ...
+    def samples(self) -> int:
+        """Samples in the history."""
+
     @property
-    def oldest_ns(self) -> int: ...
+    def oldest_ns(self) -> int:
+        """The oldest sample of the history. 0: none."""
+
     @property
-    def newest_ns(self) -> int: ...
+    def newest_ns(self) -> int:
+        """The newest sample of the history. 0: none."""
+
     @property
-    def accepted(self) -> int: ...
+    def accepted(self) -> int:
+        """Transforms accepted since the start."""
+
     @property
-    def sender(self) -> int: ...
+    def sender(self) -> int:
+        """The publisher of the newest transform. 0: set in this process."""
 
 class Transforms:
     def set(self, transforms: Sequence[Transform], is_static: bool) -> None: ...

@@ -1,4 +1,4 @@
-"""Actions: goals that take time, tell of their progress and can be canceled."""
+"""Actions: long-running goals that send feedback and can be canceled."""
 
 from __future__ import annotations
 
@@ -33,13 +33,17 @@ _FOR_EVER_MS = 1e12
 
 @dataclass(frozen=True)
 class GoalResult(Generic[Res]):
-    """How a goal ended ("succeeded", "canceled" or "aborted"), and with what."""
+    """The result of a goal: its final state and the result value.
+
+    `state` is "succeeded", "canceled" or "aborted".
+    """
 
     state: str
     value: Res
 
     @property
     def succeeded(self) -> bool:
+        """True if the goal ended as "succeeded"."""
         return self.state == "succeeded"
 
 
@@ -51,8 +55,11 @@ class ActionCodecs:
 
 
 class GoalHandle(Generic[Goal, Feedback, Res]):
-    """One goal as the server's callback sees it. Thread-safe. Keep it to end the goal later; if the
-    last reference goes while the goal has not ended, it is aborted."""
+    """One goal, for the callback of the server. Thread-safe.
+
+    Keep the handle to end the goal later. A goal that has not ended is aborted when its last handle
+    is dropped.
+    """
 
     def __init__(
         self, core: _hyphos.ServerGoal, codecs: ActionCodecs, value: Goal, name: str
@@ -63,7 +70,8 @@ class GoalHandle(Generic[Goal, Feedback, Res]):
         self.value = value
 
     def feedback(self, value: Feedback) -> None:
-        """Tells the client of progress. What it cannot take is dropped and counted."""
+        """Sends feedback to the client. Feedback that the client cannot accept is dropped and
+        counted."""
         payload, buffers = self._codecs.feedback.encode(value)
         try:
             self._core.feedback(payload, buffers)
@@ -72,17 +80,19 @@ class GoalHandle(Generic[Goal, Feedback, Res]):
                 raise
 
     def succeed(self, value: Res) -> None:
+        """Ends the goal as "succeeded" with a result. Raises `hyphos.Error` if it has ended."""
         self._finish("succeeded", value)
 
     def abort(self, value: Res) -> None:
+        """Ends the goal as "aborted" with a result. Raises `hyphos.Error` if it has ended."""
         self._finish("aborted", value)
 
     def fail(self, message: str, code: str = "unsupported", where: str = "") -> None:
-        """Aborts without a result: the client's result() raises this error."""
+        """Aborts the goal without a result. The client's result() raises this error."""
         self._core.fail(code, message, where)
 
     def canceled(self, value: Res) -> None:
-        """Ends a goal whose cancellation was asked for."""
+        """Ends a goal as "canceled" with a result, after a request to cancel."""
         self._finish("canceled", value)
 
     def _finish(self, state: str, value: Res) -> None:
@@ -97,40 +107,47 @@ class GoalHandle(Generic[Goal, Feedback, Res]):
                 report_callback_error(error)
                 self._core.fail("io", f"the server's callback raised {error!r}", self._name)
         except Error:
-            pass  # it has ended already, or nobody listens
+            pass  # the goal has ended already, or its client is gone
 
     @property
     def state(self) -> str:
-        """accepted, executing, canceling, succeeded, canceled or aborted."""
+        """One of accepted, executing, canceling, succeeded, canceled and aborted."""
         return self._core.state
 
     @property
     def cancel_requested(self) -> bool:
-        """True once the goal should end: its client asked or went, or another goal preempts it."""
+        """True once the goal should end: the client canceled it or is gone, or a newer goal
+        preempts it."""
         return self._core.state == "canceling"
 
     @property
     def preempted(self) -> bool:
+        """True if a newer goal replaces this one."""
         return self._core.preempted
 
     def wait_for(self, time_ms: float) -> bool:
-        """Waits without keeping the pool from other work; true as soon as the goal should end."""
+        """Waits `time_ms` milliseconds without occupying a worker of the thread pool.
+
+        Returns True as soon as the goal should end.
+        """
         return self._core.wait_for(to_ns(time_ms))
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Calls `callback` once on the pool when the goal should end."""
+        """Calls `callback` once, on the thread pool, when the goal should end."""
         self._core.on_cancel(callback)
 
 
 class Action(Served):
-    """An action that this process carries out."""
+    """An action that this process serves."""
 
 
 def execute_with(
     name: str, codecs: ActionCodecs, callback: Callable[[Any], Any]
 ) -> Callable[[_hyphos.ServerGoal], None]:
-    """The core's callback for what the user wrote: (goal) → None, or the result of success; sync
-    or async."""
+    """Adapts the user's callback to the core.
+
+    The callback maps (goal) to None or to the result of a success, and may be async.
+    """
     loop = loop_for(callback)
 
     def execute(core: _hyphos.ServerGoal) -> None:
@@ -148,7 +165,7 @@ def execute_with(
                 try:
                     goal.succeed(result)
                 except Error:
-                    pass  # it has ended already, or nobody listens
+                    pass  # the goal has ended already, or its client is gone
                 except Exception as problem:  # noqa: BLE001 - the value is of another type
                     goal._fail_with(problem)
 
@@ -168,7 +185,7 @@ def execute_with(
 def accept_with(
     name: str, codec: Codec, accept: Callable[[Any], object]
 ) -> Callable[[_hyphos.Exchange], None]:
-    """`accept(goal)` rejects by raising, or by returning False."""
+    """Adapts `accept(goal)` to the core. It rejects by raising or by returning False."""
 
     def ask(exchange: _hyphos.Exchange) -> None:
         responder: Responder[Any] = Responder(exchange, codec)
@@ -184,7 +201,7 @@ def accept_with(
 def raw_action_client(
     node: Any, name: str, types: tuple[TypeId, TypeId, TypeId], known: TypeId
 ) -> ActionClient[Any, Any, Any]:
-    """As hyphos.service.raw_client: goal, feedback and result are `(payload, buffers)`."""
+    """Like hyphos.service.raw_client(): goal, feedback and result are `(payload, buffers)`."""
     goal, feedback, result = types
     core = node._core.client(name, goal, feedback, result, known, False, 1)
     codecs = ActionCodecs(*(codec_for(Raw(one)) for one in types))
@@ -192,7 +209,7 @@ def raw_action_client(
 
 
 class SentGoal(Generic[Res]):
-    """A goal that was sent. Dropping it changes nothing: the goal goes on."""
+    """A goal that a client has sent. Thread-safe. The goal continues if this handle is dropped."""
 
     def __init__(self, core: _hyphos.ClientGoal, codec: Codec, name: str) -> None:
         self._core = core
@@ -207,21 +224,28 @@ class SentGoal(Generic[Res]):
             raise Error("corrupt", f"the result cannot be read: {error}", self._name) from error
 
     def accepted(self, *, timeout_ms: float = CALL_TIMEOUT_MS) -> None:
-        """Waits until the server has accepted. Raises the rejection, or why there was none."""
+        """Waits until the server has accepted the goal. Raises `hyphos.Error`: the rejection of the
+        server, or the reason why no reply came within `timeout_ms`."""
         self._core.accepted(to_ns(timeout_ms))
 
     def result(self, *, timeout_ms: float = _FOR_EVER_MS) -> GoalResult[Res]:
-        """Waits until the goal has ended. After "timeout" it goes on and may be asked again."""
+        """Waits until the goal has ended, with the GIL released.
+
+        Raises `hyphos.Error`. After code "timeout" the goal continues, and result() may be called
+        again.
+        """
         if in_main_thread() and timeout_ms >= _FOR_EVER_MS:
             return self._read(wait_interruptibly(self._core.on_end))
         return self._read(self._core.result(to_ns(timeout_ms)))
 
     def result_async(self) -> Awaitable[GoalResult[Res]]:
-        """`await goal.result_async()`, in a coroutine. Cancelling it leaves the goal alone."""
+        """Returns an awaitable result: `await goal.result_async()` in a coroutine. Cancelling the
+        await does not cancel the goal."""
         return as_future(self._core.on_end, self._read)
 
     def then(self, callback: Callable[[GoalResult[Res] | None, Error | None], object]) -> None:
-        """`callback(result, error)` runs once on the pool, after all feedback."""
+        """Calls `callback(result, error)` once on the thread pool, after all feedback. One of the
+        two is None."""
 
         def told(end: Any, error: Error | None) -> None:
             if end is None:
@@ -237,21 +261,22 @@ class SentGoal(Generic[Res]):
         self._core.on_end(told)
 
     def cancel(self) -> None:
-        """Asks the server to cancel; result() tells how the goal ended."""
+        """Asks the server to cancel the goal. Does not wait: result() returns the final state."""
         self._core.cancel()
 
     @property
     def state(self) -> str:
-        """sent, accepted, executing, canceling, succeeded, canceled or aborted."""
+        """One of sent, accepted, executing, canceling, succeeded, canceled and aborted."""
         return self._core.state
 
     @property
     def feedback_dropped(self) -> int:
+        """The number of feedback messages that were dropped for this goal."""
         return self._core.feedback_dropped
 
 
 class ActionClient(Generic[Goal, Feedback, Res]):
-    """The asking end of an action. Thread-safe; several goals may be under way."""
+    """Sends goals to an action server. Thread-safe. Several goals may be in flight."""
 
     def __init__(self, core: _hyphos.CallClient, codecs: ActionCodecs) -> None:
         self._core = core
@@ -264,8 +289,11 @@ class ActionClient(Generic[Goal, Feedback, Res]):
         *,
         accept_timeout_ms: float = CALL_TIMEOUT_MS,
     ) -> SentGoal[Res]:
-        """Sends a goal and returns at once. `feedback(value)` runs on the pool, in order. If it was
-        given inside a coroutine's loop, use loop.call_soon_threadsafe in it."""
+        """Sends a goal and returns at once.
+
+        `feedback(value)` runs on the thread pool, in order. To reach an event loop from it, use
+        loop.call_soon_threadsafe(). Raises `hyphos.Error` if `max_pending` goals are in flight.
+        """
         payload, buffers = self._codecs.goal.encode(goal)
         hear: Callable[[Contents], None] | None = None
         if feedback is not None:
@@ -284,8 +312,10 @@ class ActionClient(Generic[Goal, Feedback, Res]):
         *,
         accept_timeout_ms: float = CALL_TIMEOUT_MS,
     ) -> GoalResult[Res]:
-        """Sends a goal and awaits its end; `feedback(value)` runs in the event loop. Cancelling the
-        await cancels the goal."""
+        """Sends a goal and awaits its result. `feedback(value)` runs in the event loop.
+
+        Cancelling the await cancels the goal.
+        """
         loop = asyncio.get_running_loop()
         hear: Callable[[Feedback], object] | None = None
         if feedback is not None:
@@ -303,16 +333,18 @@ class ActionClient(Generic[Goal, Feedback, Res]):
 
     @property
     def ready(self) -> bool:
+        """True if a server is known now."""
         return self._core.ready
 
     def wait_for_server(self, *, timeout_ms: float = CALL_TIMEOUT_MS) -> None:
-        """Raises `hyphos.Error`: not_found, type_mismatch."""
+        """Waits for a server. Raises `hyphos.Error`: not_found or type_mismatch."""
         self._core.wait_for_server(to_ns(timeout_ms))
 
     @property
     def name(self) -> str:
+        """The name of the action."""
         return self._core.name
 
     def close(self) -> None:
-        """Ends the goals under way."""
+        """Ends the goals in flight with an error."""
         self._core.close()

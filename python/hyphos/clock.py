@@ -17,35 +17,36 @@ def _to_ns(value: float, ns_per_unit: float) -> int:
 
 
 class Clock:
-    """The time of this process; `node.clock`. Node code is the same whatever makes the time.
+    """The time of this process: `node.clock`. Node code is the same for every source of time.
 
-    For the contents of messages, for transforms and for whatever the robot reasons about. Stamps of
-    messages and latencies stay on the monotonic clock. All functions are thread-safe; `sleep_*`
-    release the GIL, and let Ctrl-C through.
+    Use it for message contents, for transforms and for the decisions of the robot. Message stamps
+    and latencies use the monotonic clock instead. Thread-safe. `sleep_*` release the GIL and handle
+    Ctrl-C.
     """
 
     def __init__(self, core: _hyphos.Clock) -> None:
         self._core = core
 
     def now_ns(self) -> int:
-        """Nanoseconds since 1970 UTC; in simulated mode whatever the simulator counts from, and 0
-        until it has told (see `ready`)."""
+        """Nanoseconds since 1970 UTC. In simulated mode the epoch is that of the simulator, and the
+        value is 0 until its first message (see `ready`)."""
         return self._core.now_ns()
 
     def now_s(self) -> float:
-        """The same in seconds, rounded to about a microsecond by the float."""
+        """now_ns() in seconds. The float rounds it to about a microsecond."""
         return self._core.now_ns() / 1e9
 
     def base_ns(self) -> int:
-        """When the time of this robot began."""
+        """The time at which the time of this robot began, in nanoseconds."""
         return self._core.base_ns()
 
     def elapsed_ns(self) -> int:
-        """Time since `base_ns()`. In real mode it never jumps, even if the wall clock is set."""
+        """Nanoseconds since `base_ns()`. In real mode it never jumps, even if the wall clock is
+        set."""
         return self._core.elapsed_ns()
 
     def elapsed_s(self) -> float:
-        """The same in seconds."""
+        """elapsed_ns() in seconds."""
         return self._core.elapsed_ns() / 1e9
 
     @property
@@ -55,44 +56,44 @@ class Clock:
 
     @property
     def ready(self) -> bool:
-        """False in simulated mode until the first message of the channel has come."""
+        """False in simulated mode until the first message of the clock channel has arrived."""
         return self._core.ready
 
     @property
     def paused(self) -> bool:
-        """Simulated time that stands until somebody resumes or steps it."""
+        """True while simulated time is paused. It then changes only on resume or step."""
         return self._core.paused
 
     @property
     def speed(self) -> float:
-        """Seconds of this time in one real second; 1 in real mode, 0 if a simulator does not
-        tell."""
+        """Seconds of this time per real second. 1 in real mode. 0 if a simulator does not publish
+        its speed."""
         return self._core.speed
 
     @property
     def jumps(self) -> int:
-        """How often the time was set."""
+        """The number of times that the clock was set."""
         return self._core.jumps
 
     def sleep_until(self, *, time_ns: int) -> bool:
-        """Blocks until `now_ns() >= time_ns`. False if it ended because the process is asked to
-        stop, or the time has jumped back."""
+        """Blocks until `now_ns() >= time_ns`. Returns False if the wait ended early: the process
+        was asked to stop, or the time jumped back."""
         return self._core.sleep_until_ns(time_ns)
 
     def sleep_for(self, *, duration_ms: float) -> bool:
-        """The same for a span."""
+        """Blocks for a span of this time. Result as of sleep_until()."""
         return self._core.sleep_for_ns(_to_ns(duration_ms, 1e6))
 
 
 class Rate:
-    """A loop with a fixed period on a clock, for threads of the program's own.
+    """A loop with a fixed period on a clock, for the program's own threads.
 
         rate = hyphos.Rate(node.clock, rate_hz=50)
         while rate.sleep():
             work()
 
-    The grid does not drift. In real mode, instants that passed while the loop worked are left out
-    and counted (`skipped`), in simulated mode they are made up for.
+    The grid does not drift. In real mode, instants that passed during the work are skipped and
+    counted (`skipped`). In simulated mode sleep() returns once for each of them.
     """
 
     def __init__(
@@ -104,25 +105,27 @@ class Rate:
         self._core = _hyphos.Rate(clock._core, _to_ns(period_s, 1e9))
 
     def sleep(self) -> bool:
-        """Waits for the next instant. False once the process is asked to stop."""
+        """Waits for the next instant. Returns False once the process has been asked to stop."""
         return self._core.sleep()
 
     @property
     def skipped(self) -> int:
-        """Instants that were left out."""
+        """The number of instants that were skipped."""
         return self._core.skipped
 
     @property
     def period_ms(self) -> float:
+        """The period in milliseconds."""
         return self._core.period_ns / 1e6
 
 
 class SimTime(Closing):
-    """Makes the simulated time of a robot: publishes it on the channel `clock` to all processes
-    whose clock is "sim", and obeys `hyphos time pause | resume | step | speed | jump`.
+    """The source of a robot's simulated time. It publishes the time on the channel `clock`.
 
-    Runs by itself unless `manual`, where each `advance()` brings the time on: for simulators with a
-    step of their own. A robot has one such object; close it, or use it in a `with`.
+    All processes whose clock is "sim" receive it. The commands `hyphos time pause | resume | step |
+    speed | jump` control it. Time advances by itself. With `manual` each `advance()` advances it,
+    for simulators with their own step. A robot has one such object. Close it, or use `with`.
+    Thread-safe.
     """
 
     def __init__(
@@ -137,9 +140,10 @@ class SimTime(Closing):
         replayed: bool = False,
         channel: str = "",
     ) -> None:
-        """`start_ns`: where it begins, or now. `speed`: seconds of it in one real second, or as the
-        plan says. `tick_ms`: simulated time between messages, of which at most 1000 are sent in a
-        real second. `channel`: empty for the plan's, or "clock"."""
+        """`start_ns` is the start time, or now. `speed` is in simulated seconds per real second, or
+        that of the plan. `tick_ms` is the simulated time between messages. At most 1000 messages
+        are sent per real second. An empty `channel` means that of the plan, or "clock". Raises
+        `hyphos.Error`."""
         self._core = _hyphos.SimTime.open(
             node._core,
             start_ns=start_ns,
@@ -152,56 +156,63 @@ class SimTime(Closing):
         )
 
     def pause(self) -> None:
-        """The time stands from now on."""
+        """Stops the time."""
         self._core.pause()
 
     def resume(self) -> None:
-        """It goes on."""
+        """Continues the time after pause()."""
         self._core.resume()
 
     def step(self, *, duration_ms: float) -> None:
-        """When paused: one message that brings the time on. Raises `hyphos.Error` when it runs."""
+        """Advances a paused time by one message. Raises `hyphos.Error` if it is not paused."""
         self._core.step_ns(_to_ns(duration_ms, 1e6))
 
     def advance(self, *, duration_ms: float, give_up: Callable[[], bool] | None = None) -> bool:
-        """Brings the time on, for simulators that are `manual`. Waits while it is paused. False if
-        the process is asked to stop, or `give_up()`, which is asked while it waits, says true."""
+        """Advances a `manual` time. Blocks while it is paused.
+
+        Returns False if the process was asked to stop, or if `give_up()` returned True.
+        `give_up()` is called repeatedly during the wait.
+        """
         return self._core.advance_ns(_to_ns(duration_ms, 1e6), give_up)
 
     def set_speed(self, speed: float) -> None:
-        """Above 0, at most 1000."""
+        """Sets the speed: above 0, at most 1000 simulated seconds per real second."""
         self._core.set_speed(speed)
 
     def jump(self, *, time_ns: int) -> None:
-        """Sets the time: timers begin anew, `Node.on_clock_jump` tells."""
+        """Sets the time. Timers restart, and `Node.on_clock_jump` callbacks run."""
         self._core.jump_ns(time_ns)
 
     def now_ns(self) -> int:
+        """The simulated time in nanoseconds."""
         return self._core.now_ns()
 
     def base_ns(self) -> int:
+        """The time at which the simulated time began, in nanoseconds."""
         return self._core.base_ns()
 
     @property
     def paused(self) -> bool:
+        """True while the time is paused."""
         return self._core.paused
 
     @property
     def speed(self) -> float:
+        """Simulated seconds per real second."""
         return self._core.speed
 
     def close(self) -> None:
-        """Ends it; the last time stands."""
+        """Ends the source. The clocks keep its last time."""
         self._core.close()
 
 
 class SimTimeNode:
-    """SimTime as a node of a plan, for robots without a simulator of their own:
+    """SimTime as a node of a plan, for robots without their own simulator:
 
         nodes:
           time: {python: "hyphos.clock:SimTimeNode", params: {tick_ms: 1, paused: false}}
 
-    Params: `tick_ms`, `paused`, `start_ns`, `speed` (else the plan's `clock.speed`).
+    Params: `tick_ms`, `paused`, `start_ns`, `speed` (default: the plan's `clock.speed`).
     """
 
     def __init__(self, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Images and point clouds as NumPy arrays, without copies where the layout allows it."""
+"""Images and point clouds as NumPy arrays, without a copy if the layout allows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyphos.types import Attached, bytes_of, dense, flat
 
 Array = npt.NDArray[Any]
 
-# name → (dtype of one value, values per pixel), as ROS sensor_msgs/image_encodings names them.
+# name → (dtype of one value, values per pixel), with the names of ROS sensor_msgs/image_encodings.
 _NAMED = {
     "mono8": ("u1", 1),
     "mono16": ("u2", 1),
@@ -31,13 +31,13 @@ _NAMED = {
         for order in ("rggb", "bggr", "gbrg", "grbg")
         for size in (1, 2)
     },
-    # 4:2:2: each pixel has its brightness and one of the two colour values of its pair.
+    # 4:2:2: each pixel has its brightness and one of the two colour values of a pixel pair.
     "yuv422": ("u1", 2),
     "yuv422_yuy2": ("u1", 2),
     "uyvy": ("u1", 2),
     "yuyv": ("u1", 2),
 }
-# Their colour values have a separate plane, with its own shape.
+# Encodings whose colour values have a separate plane with another shape.
 _PLANES = ("nv12", "nv16", "nv21", "nv24", "nv61", "i420", "yv12", "yuv420")
 _PAIRS = ("yuv422", "yuv422_yuy2", "uyvy", "yuyv")
 _KINDS = {"8U": "u1", "8S": "i1", "16U": "u2", "16S": "i2", "32S": "i4", "32F": "f4", "64F": "f8"}
@@ -47,18 +47,18 @@ _MOST_CHANNELS = 1 << 16  # a larger number in an encoding is an error
 
 
 def pixel_layout(encoding: str) -> tuple[str, int]:
-    """NumPy's name of one value, and the values of a pixel. ValueError if the name is unknown."""
+    """The NumPy name of one value, and the values per pixel. ValueError for an unknown encoding."""
     if encoding in _NAMED:
         return _NAMED[encoding]
     if encoding.lower() in _PLANES:
         raise ValueError(
-            f"image encoding '{encoding}' keeps colours in a plane of their own, which is no array "
-            "of pixels; read the bytes in buffers[0]"
+            f"image encoding '{encoding}' has a separate colour plane, so it is not an array of "
+            "pixels: read the bytes in buffers[0]"
         )
     found = _GENERIC.fullmatch(encoding)
     channels = int(found[2][:9] or 1) if found and found[2] is not None else 1
     if found is None or not 1 <= channels <= _MOST_CHANNELS:
-        raise ValueError(f"image encoding '{encoding}' is unknown; e.g. rgb8, mono8, 16UC1, 32FC1")
+        raise ValueError(f"unknown image encoding '{encoding}': e.g. rgb8, mono8, 16UC1, 32FC1")
     return _KINDS[found[1]], channels
 
 
@@ -73,30 +73,31 @@ def _is_big(dtype: np.dtype[Any]) -> bool:
 
 
 def _plain(values: npt.ArrayLike) -> Array:
-    """The values as a plain array. TypeError if that would lose a mask."""
+    """The values as a plain array. TypeError if the conversion would lose a mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise TypeError("the mask of an array does not travel; give array.filled(value)")
+        raise TypeError("cannot publish the mask of an array: give array.filled(value)")
     return np.asarray(values)
 
 
 def image_to_numpy(image: Attached[Image]) -> Array:
-    """The pixels as (height, width) or (height, width, channels): a view of the received buffer.
+    """The pixels as an array (height, width) or (height, width, channels).
 
-    Images of a YUV 4:2:2 encoding have two channels. ValueError if the buffer is shorter than the
-    head says, or if the encoding is no array of pixels.
+    The array is a read-only view of the received buffer. Images in a YUV 4:2:2 encoding have two
+    channels. Raises ValueError if the buffer is shorter than the head declares, or if the encoding
+    is not an array of pixels.
     """
     head = image.head
     code, channels = pixel_layout(head.encoding)
     dtype = _ordered(code, head.is_bigendian)
     if len(image.buffers) != 1:
-        raise ValueError(f"an image has one attached buffer, this one {len(image.buffers)}")
+        raise ValueError(f"an image needs one attached buffer, not {len(image.buffers)}")
     row = head.width * channels * dtype.itemsize
     step = head.step or row
     pixels = bytes_of(image.buffers[0])
     if step < row or pixels.size < head.height * step:
         raise ValueError(
             f"an image of {head.width}×{head.height} {head.encoding} with step {step} needs "
-            f"{head.height * max(step, row)} bytes, the buffer has {pixels.size}"
+            f"{head.height * max(step, row)} bytes, but the buffer has {pixels.size}"
         )
     shape: tuple[int, ...] = (head.height, head.width, channels)
     strides: tuple[int, ...] = (step, channels * dtype.itemsize, dtype.itemsize)
@@ -112,31 +113,31 @@ def _guess(array: Array) -> str:
     for kind, code in _KINDS.items():
         if array.dtype.newbyteorder("=") == np.dtype(code) and channels:
             return f"{kind}C{channels}"
-    raise ValueError(f"no image encoding has {channels} values of {array.dtype} per pixel")
+    raise ValueError(f"no image encoding for {channels} values of {array.dtype} per pixel")
 
 
 def numpy_to_image(
     array: npt.ArrayLike, encoding: str = "", *, stamp_ns: int = 0, frame_id: str = ""
 ) -> Attached[Image]:
-    """An image to publish from (height, width[, channels]), in either byte order.
+    """An image to publish, from an array (height, width[, channels]) in either byte order.
 
-    Does not copy a contiguous array: the array itself is the attached buffer (publish() copies it
-    once into shared memory, or not at all if it was lent). ValueError if no encoding fits the
-    values.
+    An empty `encoding` is chosen from the dtype and the channels: mono8, rgb8, rgba8 or 32FC1 etc.
+    A contiguous array is not copied, it becomes the attached buffer. publish() then copies it once
+    into shared memory, or not at all if it is a loan. Raises ValueError if no encoding fits.
     """
     array = _plain(array)
     if array.ndim not in (2, 3):
-        raise ValueError(f"an image has 2 or 3 dimensions, this array {array.ndim}")
+        raise ValueError(f"an image needs 2 or 3 dimensions, not {array.ndim}")
     encoding = encoding or _guess(array)
     code, channels = pixel_layout(encoding)
     have = array.shape[2] if array.ndim == 3 else 1
     if have != channels or array.dtype.newbyteorder("=") != np.dtype(code):
         raise ValueError(
             f"{encoding} needs {channels} value(s) of {np.dtype(code)} per pixel, "
-            f"this array has {have} of {array.dtype}"
+            f"but this array has {have} of {array.dtype}"
         )
     if encoding in _PAIRS and array.shape[1] % 2:
-        raise ValueError(f"{encoding} has pairs of pixels, a row of this array {array.shape[1]}")
+        raise ValueError(f"{encoding} needs an even width, not {array.shape[1]} pixels per row")
     array = np.ascontiguousarray(array)
     head = Image(
         height=array.shape[0],
@@ -151,20 +152,20 @@ def numpy_to_image(
 
 
 def cloud_dtype(head: PointCloud) -> np.dtype[Any]:
-    """The layout of one point of the cloud, with its padding. ValueError if it has none."""
+    """The layout of one point of the cloud, with its padding. ValueError if it is not valid."""
     names, formats, offsets = [], [], []
     for one in head.fields:
         if one.datatype not in _FIELD_TYPES:
             raise ValueError(f"field '{one.name}' has the unknown datatype {one.datatype}")
         base = _ordered(_FIELD_TYPES[one.datatype], head.is_bigendian)
-        count = max(1, one.count)  # some drivers leave it 0
+        count = max(1, one.count)  # some drivers leave the count 0
         if one.offset + count * base.itemsize > head.point_step:
             raise ValueError(
-                f"field '{one.name}' ends at byte {one.offset + count * base.itemsize} of a point "
-                f"of {head.point_step} bytes"
+                f"field '{one.name}' ends at byte {one.offset + count * base.itemsize}, but a "
+                f"point has {head.point_step} bytes"
             )
         if not one.name or one.name in names:
-            raise ValueError(f"the name '{one.name}' of a field is empty or not the only one")
+            raise ValueError(f"the field name '{one.name}' is empty or not unique")
         names.append(one.name)
         formats.append(base if count == 1 else np.dtype((base, (count,))))
         offsets.append(one.offset)
@@ -177,17 +178,18 @@ def cloud_dtype(head: PointCloud) -> np.dtype[Any]:
     try:
         return np.dtype(layout)  # type: ignore[call-overload,no-any-return]
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"points of {head.point_step} bytes are no array: {error}") from error
+        raise ValueError(f"cannot lay out points of {head.point_step} bytes: {error}") from error
 
 
 def cloud_to_numpy(cloud: Attached[PointCloud]) -> Array:
-    """The points as a structured array (width,), or (height, width) if ordered: a view.
+    """The points as a structured array (width,), or (height, width) if the cloud is ordered.
 
-    `points["x"]` is a view of all x. ValueError if head and buffer do not fit together.
+    The array is a read-only view of the received buffer, and `points["x"]` is a view of all x.
+    Raises ValueError if the head does not match the buffer.
     """
     head = cloud.head
     if len(cloud.buffers) != 1:
-        raise ValueError(f"a cloud has one attached buffer, this one {len(cloud.buffers)}")
+        raise ValueError(f"a cloud needs one attached buffer, not {len(cloud.buffers)}")
     data = bytes_of(cloud.buffers[0])
     row = head.row_step or head.width * head.point_step
     if row < head.width * head.point_step or data.size < head.height * row:
@@ -205,23 +207,24 @@ def cloud_to_numpy(cloud: Attached[PointCloud]) -> Array:
 def numpy_to_cloud(
     points: npt.ArrayLike, *, stamp_ns: int = 0, frame_id: str = ""
 ) -> Attached[PointCloud]:
-    """A cloud to publish: from a structured array (n,) or (height, width), or from (n, 3) / (n, 4)
-    numbers, which become float32 x, y, z (and intensity).
+    """A cloud to publish, from a structured array (n,) or (height, width).
 
-    Does not copy a contiguous array. A field of several dimensions becomes one of as many values.
-    ValueError or TypeError if a point cannot hold a field, or if the fields have both byte orders.
+    Also accepts numbers of shape (n, 3) or (n, 4). They become float32 x, y, z (and intensity). A
+    contiguous array is not copied. A field of several dimensions becomes a flat field with as many
+    values. Raises ValueError or TypeError if a point cannot hold a field, or if the fields have
+    different byte orders.
     """
     array = _plain(points)
     if array.dtype.names is None:
         array = _named_points(array)
     if array.ndim > 2:
-        raise ValueError(f"a cloud has 1 or 2 dimensions, this array {array.ndim}")
+        raise ValueError(f"a cloud needs 1 or 2 dimensions, not {array.ndim}")
     array = dense(np.atleast_1d(array))
     fields = _point_fields(array.dtype)
     big = {_is_big(base) for _, base in fields if base.itemsize > 1}
     if len(big) > 1:
         raise ValueError(
-            "the fields have both byte orders, a cloud has one; "
+            "the fields have different byte orders, but a cloud has one: "
             "give points.astype(points.dtype.newbyteorder('='))"
         )
     shape = array.shape if array.ndim == 2 else (1, array.size)
@@ -245,19 +248,19 @@ def numpy_to_cloud(
 
 def _named_points(points: Array) -> Array:
     if points.ndim != 2 or points.shape[1] not in (3, 4):
-        raise ValueError("plain points have the shape (n, 3) or (n, 4)")
+        raise ValueError("plain points need the shape (n, 3) or (n, 4)")
     if points.dtype.kind not in "biuf":
         raise ValueError(f"a point cannot hold {points.dtype}")
     names = ("x", "y", "z", "intensity")[: points.shape[1]]
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(points, np.float32)
     if values is not points and (np.isinf(values) & np.isfinite(points)).any():
-        raise ValueError("a coordinate is beyond the range of float32")
+        raise ValueError("a coordinate is outside the range of float32")
     return values.view([(name, "f4") for name in names]).reshape(-1)
 
 
 def _point_fields(dtype: np.dtype[Any]) -> list[tuple[PointField, np.dtype[Any]]]:
-    """The fields in the head, each with the dtype of one value."""
+    """The fields for the head, each with the dtype of one value."""
     codes = {np.dtype(code): number for number, code in _FIELD_TYPES.items()}
     found = []
     fields: Any = dtype.fields or {}

@@ -1,9 +1,9 @@
 """Runs one process of a plan that has Python nodes: `python -m hyphos.host --hyphos-plan robot.yaml
---hyphos-process perception`. C++ plug-ins of the same process are loaded into it as well.
+--hyphos-process perception`. Also loads the C++ plug-ins of the same process.
 
-A Python node is named `module:Class` or `file.py:Class` in the plan. The class is made with one
-argument, its `hyphos.Node`, and may have a `close()`; it lives until the process stops. A function
-in its place is called the same way, and what it returns is kept.
+The plan names a Python node `module:Class` or `file.py:Class`. The host creates the class with one
+argument, its `hyphos.Node`. The class may have a `close()`, and the object lives until the process
+stops. A function may replace the class: the host calls it in the same way and keeps the result.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _option(argv: list[str], name: str) -> list[str]:
 
 
 def _import_file(program: str) -> ModuleType:
-    """A file named in the plan; relative ones lie beside the plan, where sys.path[0] points."""
+    """Imports a file that the plan names. Relative paths start beside the plan (sys.path[0])."""
     path = Path(sys.path[0]) / program
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise ModuleNotFoundError(f"there is no file {path}")
+        raise ModuleNotFoundError(f"file {path} not found")
     module = module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
@@ -51,8 +51,8 @@ def _load(program: str, class_name: str, where: str) -> Any:
     except ModuleNotFoundError as error:
         raise Error(
             "not_found",
-            f"Python module '{program}' cannot be imported: {error}; modules beside the plan and "
-            "on PYTHONPATH are found",
+            f"cannot import Python module '{program}': {error}. Modules are found beside the plan "
+            "and on PYTHONPATH",
             where,
         ) from error
     if class_name:
@@ -74,19 +74,21 @@ def _load(program: str, class_name: str, where: str) -> Any:
 
 
 def load_node(entry: dict[str, Any], where: str) -> Any:
-    """What makes the object of a Python node; `entry` is the node in the plan's JSON."""
+    """Returns the factory of a Python node. `entry` is the node in the JSON of the plan."""
     return _load(entry["program"], entry.get("python_class", ""), where)
 
 
 def make_nodes(
     runtime: Runtime, file: str, settings: list[str], made: list[tuple[Node, Any]] | None = None
 ) -> list[tuple[Node, Any]]:
-    """Makes the nodes that a plan has for this process, plug-ins too. Python ones are returned with
-    the objects made from them; they are put into `made` one by one, for who must close them when a
-    later one fails."""
+    """Creates the nodes that a plan has for this process, including C++ plug-ins.
+
+    Returns each Python node with its object. Also appends each pair to `made` as soon as it exists,
+    so that a caller can close the earlier nodes if a later one fails.
+    """
     made = [] if made is None else made
     plan = json.loads(Plan.load(file, settings, False).json())
-    os.environ.setdefault("HYPHOS_PYTHON", sys.executable)  # for gateways
+    os.environ.setdefault("HYPHOS_PYTHON", sys.executable)  # gateways run hyphos with it
     sys.path.insert(0, str(Path(file).resolve().parent))
     for entry in plan["nodes"]:
         if entry["process"] != runtime.process or entry["kind"] != "python":
@@ -100,10 +102,10 @@ def make_nodes(
 
 
 def run(argv: list[str]) -> int:
-    """Opens the runtime as the arguments say, makes the nodes, and waits. Returns the exit code."""
+    """Opens the runtime from the arguments, creates the nodes and spins. Returns the exit code."""
     files = _option(argv, "--hyphos-plan")
     if not files:
-        raise Error("invalid_config", "give --hyphos-plan FILE --hyphos-process NAME")
+        raise Error("invalid_config", "missing plan: give --hyphos-plan FILE --hyphos-process NAME")
     runtime = Runtime.open(argv)
     made: list[tuple[Node, Any]] = []
     try:
@@ -121,7 +123,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
         sys.exit(run(sys.argv))
-    except KeyboardInterrupt:  # before spin(), which takes it over
+    except KeyboardInterrupt:  # before spin(), which handles Ctrl-C itself
         sys.exit(130)
     except Error as error:
         sys.exit(f"error: {error}" + (f"\n  {error.advice}" if error.advice else ""))

@@ -1,4 +1,4 @@
-"""Lines for people: on stderr, and on the channel `log`, where `hyphos log` shows those of all
+"""Log lines for people: on stderr, and on the channel `log`. `hyphos log` shows the lines of all
 nodes."""
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _MAX_PLACES = 1024
 
 
 def level_number(level: str) -> int:
-    """The number of a level's word. ValueError names what there is."""
+    """The number of a log level. ValueError lists the levels."""
     number = _WORDS.get(level.lower())
     if number is None:
-        raise ValueError(f"a level is one of {', '.join(LEVELS)}, not '{level}'")
+        raise ValueError(f"unknown level '{level}': give one of {', '.join(LEVELS)}")
     return number
 
 
 class Log:
-    """The logger of a node. Thread-safe; below the level a line costs one call and no formatting.
+    """The logger of a node. Thread-safe. A line below the level costs one call and no formatting.
 
-    `node.log.info("at %s, %.1f V", place, volts)`: as in the module `logging`, arguments go into
-    the text only if the line is written. The text is cut at 4096 bytes. No listener can hold a line
-    up; what is lost is counted.
+    `node.log.info("at %s, %.1f V", place, volts)`: as in the module `logging`, the arguments are
+    formatted only if the line is written. The text is cut at 4096 bytes. No subscriber can block
+    the logger. Lost lines are counted.
     """
 
     def __init__(self, core: _hyphos.Node, every_s: float | None = None) -> None:
@@ -41,40 +41,48 @@ class Log:
         self._slow: dict[float, Log] = {}
 
     def debug(self, text: object, *args: object) -> None:
+        """Writes a line at level debug."""
         self._write(DEBUG, text, args)
 
     def info(self, text: object, *args: object) -> None:
+        """Writes a line at level info."""
         self._write(INFO, text, args)
 
     def warn(self, text: object, *args: object) -> None:
+        """Writes a line at level warn."""
         self._write(WARN, text, args)
 
     warning = warn
 
     def error(self, text: object, *args: object) -> None:
+        """Writes a line at level error."""
         self._write(ERROR, text, args)
 
     def fatal(self, text: object, *args: object) -> None:
-        """Ends nothing: says why the program is about to."""
+        """Writes the reason why the program is about to end. Does not end it."""
         self._write(FATAL, text, args)
 
     def exception(self, text: object, *args: object) -> None:
-        """An error, with the traceback of the exception that is being handled."""
+        """Writes an error with the traceback of the exception that is being handled."""
         self._write(ERROR, text, args, trace=True)
 
     def enabled(self, level: str) -> bool:
+        """True if lines of this level are written."""
         return self._core.log_enabled(level_number(level))
 
     def set_level(self, level: str | None) -> None:
-        """Of this node alone, from now on. Until then, and with None: `log_level` of its process in
-        the plan; "info" without a plan."""
+        """Sets the level of this node. None restores the default: `log_level` of the process in the
+        plan, or "info" without a plan."""
         self._core.set_log_level(None if level is None else level_number(level))
 
     def every(self, seconds: float) -> Log:
-        """For what happens too often: a logger that writes, at each place of the source, at most
-        one line in so many seconds of real time, and says how many it left out."""
+        """A rate-limited logger for frequent events.
+
+        At each source line it writes at most one log line per `seconds` of real time, with the
+        number of lines that it left out.
+        """
         if self._every_s is not None:
-            raise TypeError("every() of every(): one period for a line")
+            raise TypeError("every() cannot be applied twice: give one period")
         with self._lock:
             if len(self._slow) >= _MAX_PLACES:
                 self._slow.clear()
@@ -100,7 +108,7 @@ class Log:
         )
 
     def _left_out(self, place: tuple[str, int]) -> int | None:
-        """How many lines at this place were not written; None: nor is this."""
+        """The number of lines left out at this place, or None to leave out this line too."""
         if self._every_s is None:
             return 0
         now = time.monotonic()
@@ -116,18 +124,18 @@ class Log:
 
 
 def _valid(text: str) -> str:
-    """Without halves of surrogate pairs, which have no UTF-8."""
+    """The text without halves of surrogate pairs, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 class LogHandler(logging.Handler):
-    """Brings the lines of Python's `logging` to a node's log:
+    """Forwards the lines of Python's `logging` to the log of a node:
 
         logging.getLogger().addHandler(hyphos.LogHandler(node))
 
-    Their name is "NODE.LOGGER". With `stderr=False` they go to the channel alone, for programs
-    whose other handlers write to stderr already. The level of the node holds besides that of the
-    loggers.
+    The name of such a line is "NODE.LOGGER". With `stderr=False` the lines go only to the channel,
+    for programs whose other handlers already write to stderr. A line must pass both the level of
+    the node and that of the logger.
     """
 
     def __init__(self, node: object, *, stderr: bool = True, level: int = logging.NOTSET) -> None:
@@ -151,5 +159,5 @@ class LogHandler(logging.Handler):
                 record.lineno,
                 self._stderr,
             )
-        except Exception:  # noqa: BLE001 - as every handler of the standard library does
+        except Exception:  # noqa: BLE001 - like every handler of the standard library
             self.handleError(record)

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Plain = TypeVar("Plain", bool, int, float, str)
 
-# Callbacks must have ended before the interpreter does.
+# Callbacks hold the GIL, so all of them must end before the interpreter does.
 atexit.register(_hyphos.close_all)
 
 
 class Publisher(Closing, Generic[T]):
-    """The sending end of a channel. Thread-safe.
+    """Publishes messages on one channel. Thread-safe.
 
-    publish() blocks only if the channel's overflow rule is `block`; it and every copy of a large
-    payload run without the GIL. It raises `hyphos.Error` once the publisher or its node is closed,
-    and in a forked child.
+    publish() blocks only if the overflow rule of the channel is `block`. It encodes the value with
+    the GIL held. Waiting and copies of large payloads run without the GIL. publish() raises
+    `hyphos.Error` once the publisher or its node is closed, and in a forked child.
     """
 
     def __init__(self, core: _hyphos.Publisher, codec: Codec) -> None:
@@ -56,9 +56,11 @@ class Publisher(Closing, Generic[T]):
     @overload
     def publish(self, value: object, *buffers: object) -> Published: ...
     def publish(self, value: Any, *buffers: object) -> Published:
-        """Sends one value. For `Attached` channels also `publish(head, buffer, ...)`.
+        """Publishes one value. `Attached` channels also accept `publish(head, buffer, ...)`.
 
-        The result is false if a promise of the channel was broken, and says why.
+        The result is false if the channel could not keep a promise of its policy. Its `failure` has
+        the reason, for example a `block` timeout, a reliable receiver that is gone, or a message
+        that is too large. Raises TypeError for a value of another type.
         """
         if self._attached and not isinstance(value, Attached):
             value = Attached(value, buffers)
@@ -68,41 +70,48 @@ class Publisher(Closing, Generic[T]):
         return self._core.publish(payload, parts)
 
     def loan(self, size: int) -> Bytes:
-        """`size` writable bytes where receivers will read them, as a NumPy array.
+        """Loans `size` bytes of memory that receivers can read, as a NumPy array of uint8.
 
-        Fill it (or a reshaped or retyped view of it) and publish it: no copy is made. Do not write
-        to it afterwards. Dropping it gives the memory back. Not initialised.
+        The bytes are writable and not initialised. Fill the array (or a reshaped or retyped view)
+        and publish it: the publisher makes no copy. Do not write to the array after publish().
+        Dropping the array returns the memory. Falls back to the heap without shared memory.
         """
         if size == 0:
             return np.zeros(0, np.uint8)
         return np.frombuffer(memoryview(self._core.loan(size)), np.uint8)
 
     def has_room(self, size: int = 0) -> bool:
-        """Whether publish() of a message of `size` bytes, encoded, would go through at once: it
-        neither waits, if the channel's overflow rule is `block`, nor makes a full queue drop. Until
-        then only publishers of the channel in this process can take the room.
+        """Returns True if publish() of `size` encoded bytes would neither wait nor drop a message.
+
+        publish() waits if the overflow rule is `block` and a queue is full. Under the other rules a
+        full queue drops. The answer covers the queues to other processes. Until the caller
+        publishes, only publishers of the same channel in this process can take the room. The check
+        takes locks, so do not call it for every message of a fast channel.
         """
         return self._core.has_room(size)
 
     @property
     def listeners(self) -> int:
-        """Subscriptions in this process plus receivers outside."""
+        """The number of subscriptions in this process plus receivers in other processes."""
         return self._core.listeners
 
     @property
     def channel(self) -> str:
+        """The name of the channel."""
         return self._core.channel
 
     def close(self) -> None:
+        """Closes the publisher. Later publish() calls raise `hyphos.Error`. Idempotent."""
         self._core.close()
 
 
 class Node(Closing):
     """A named part of the program: its publishers, subscriptions and timers. Thread-safe.
 
-    A node lives as long as it is kept; its subscriptions and timers end with it. Functions that set
-    the node up raise `hyphos.Error`. Callbacks run on the process's thread pool; an exception that
-    leaves one is logged with its traceback and counted as `callback_error`.
+    The node lives as long as the program keeps a reference. Its subscriptions and timers end with
+    it. Functions that set the node up raise `hyphos.Error`. Callbacks run on the thread pool of the
+    process. An exception that leaves a callback is logged with its traceback and counted as
+    `callback_error`, and the node continues.
     """
 
     def __init__(self, core: _hyphos.Node) -> None:
@@ -123,11 +132,13 @@ class Node(Closing):
         offline: bool = False,
         clock: str = "",
     ) -> Self:
-        """A process with one node.
+        """Opens a process with one node. Raises `hyphos.Error`.
 
-        With `argv` it takes the `--hyphos-...` arguments that `hyphos run` passes; the other
-        options are for programs that decide themselves. Without either it talks to all others of
-        this machine through shared memory. `clock` is "real" or "sim"; empty: as the plan says.
+        With `argv` the node takes the `--hyphos-...` arguments that `hyphos run` passes, and the
+        other options have no effect. Programs that are started in another way set the options.
+        Without `argv` and `plan` the node communicates with all others of this machine through
+        shared memory. `threads` 0 means the number in the plan, or one per core. `offline` opens no
+        transport. `clock` is "real" or "sim". An empty `clock` means the clock of the plan.
         """
         if argv is not None:
             return cls(_hyphos.Node.open(name, list(argv)))
@@ -162,8 +173,11 @@ class Node(Closing):
     def publisher(
         self, channel: str, type: Any, *, local: bool = False, policy: Policy | None = None
     ) -> Publisher[Any]:
-        """The sending end of `channel`. `policy` holds if the plan does not name the channel;
-        `local` keeps messages inside this process."""
+        """Returns a publisher of `channel`. Raises `hyphos.Error`.
+
+        `policy` applies only if the plan does not name the channel. `local` keeps the messages
+        inside this process.
+        """
         codec = codec_for(type)
         return Publisher(self._core.publisher(channel, codec.id, local, policy), codec)
 
@@ -177,8 +191,16 @@ class Node(Closing):
         local: bool = False,
         policy: Policy | None = None,
     ) -> Subscription:
-        """Calls `callback(value)`, or `callback(value, info)` if it takes two arguments, for every
-        message. `mode` is "serial", "concurrent" or "inline". `info` is a MessageInfo."""
+        """Calls `callback(value)`, or `callback(value, info)`, for every message of `channel`.
+
+        `info` is a MessageInfo and is passed to a callback with two required parameters. `mode`
+        "serial" runs one call at a time, in order. "concurrent" runs several at a time on the
+        thread pool: the calls start in order. "inline" runs the callback in the thread that
+        publishes or receives the message, so the callback must be short and must not block.
+        `policy` applies only if the plan does not name the channel. `local` receives only from this
+        process. The node owns the subscription. Dropping the handle changes nothing. Raises
+        `hyphos.Error`.
+        """
         codec = codec_for(type)
         decode = codec.decode
         if _takes_info(callback):
@@ -204,10 +226,14 @@ class Node(Closing):
         depth: int = 256,
         max_pending: int = 256,
     ) -> Service:
-        """Answers requests: `callback(request)` returns the reply, or `callback(request,
-        responder)` answers through the responder, now or later. Either may be `async def`, and then
-        runs on the event loop that runs now. An exception becomes the client's error; a
-        `hyphos.Error` keeps its code and message."""
+        """Serves requests of the service `name`. Raises `hyphos.Error`.
+
+        `callback(request)` returns the reply. `callback(request, responder)` replies through the
+        responder, during the call or later. Either callback may be `async def`. It then runs on the
+        event loop that is running now. An exception becomes the client's error, and a
+        `hyphos.Error` keeps its code and message. `depth` bounds the requests that wait in the
+        queue, and `max_pending` the requests without a reply.
+        """
         ask, answer = codec_for(request), codec_for(reply)
         handler = serve(name, ask, answer, callback)
         return Service(
@@ -223,7 +249,10 @@ class Node(Closing):
         local: bool = False,
         max_pending: int = 64,
     ) -> Client[Any, Any]:
-        """The asking end of a service. There need not be a server yet."""
+        """Returns a client of the service `name`. The server may start later.
+
+        `max_pending` bounds the calls in flight. Raises `hyphos.Error`.
+        """
         ask, answer = codec_for(request), codec_for(reply)
         core = self._core.client(name, ask.id, None, answer.id, None, local, max_pending)
         return Client(core, ask, answer)
@@ -242,10 +271,14 @@ class Node(Closing):
         depth: int = 16,
         cancel_if_unwatched: bool = True,
     ) -> Action:
-        """Carries out goals: `callback(goal)` runs on the pool (or, if it is `async def`, on the
-        event loop that runs now) and ends the goal through its handle, or returns the result of
-        success. `policy` is "queue", "preempt", "reject" or "parallel". `accept(goal)` rejects by
-        raising or by returning False."""
+        """Serves goals of the action `name`. Raises `hyphos.Error`.
+
+        `callback(goal)` runs on the thread pool, or on the event loop that is running now if it is
+        `async def`. It ends the goal through its handle, or returns the result of a success.
+        `policy` is "queue", "preempt", "reject" or "parallel". `accept(goal)` rejects a goal by
+        raising an exception or by returning False. `depth` bounds the goals that wait in the queue.
+        With `cancel_if_unwatched` a goal is canceled when its client is gone.
+        """
         codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
         ask = accept_with(name, codecs.goal, accept) if accept is not None else None
         return Action(
@@ -273,7 +306,10 @@ class Node(Closing):
         local: bool = False,
         max_pending: int = 64,
     ) -> ActionClient[Any, Any, Any]:
-        """The asking end of an action. There need not be a server yet."""
+        """Returns a client of the action `name`. The server may start later.
+
+        `max_pending` bounds the goals in flight. Raises `hyphos.Error`.
+        """
         codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
         core = self._core.client(
             name, codecs.goal.id, codecs.feedback.id, codecs.result.id, None, local, max_pending
@@ -287,10 +323,13 @@ class Node(Closing):
         period_ms: float | None = None,
         rate_hz: float | None = None,
     ) -> Timer:
-        """Calls `callback` every `period_ms`, or `rate_hz` times a second, of `clock`, one call at
-        a time; the grid does not drift. In real time a call that comes late is skipped and counted
-        (`skipped` of the timer); in simulated time every instant is called for, and a jump begins a
-        new grid."""
+        """Calls `callback` every `period_ms`, or `rate_hz` times per second, of the node's `clock`.
+
+        Calls do not overlap, and the grid does not drift. In real time a call that would be late is
+        skipped and counted (`Timer.skipped`). In simulated time the callback runs for every
+        instant, and a jump of the clock starts a new grid. Raises TypeError unless exactly one of
+        the two is given, and ValueError unless the period is positive.
+        """
         if (period_ms is None) == (rate_hz is None):
             raise TypeError("every() takes either period_ms or rate_hz")
         seconds = period_ms / 1e3 if period_ms is not None else 1.0 / (rate_hz or 0.0)
@@ -300,26 +339,28 @@ class Node(Closing):
 
     @property
     def log(self) -> Log:
-        """Lines for people, on stderr and on the channel `log`: `node.log.info("...")`."""
+        """The logger of this node, for stderr and the channel `log`: `node.log.info("...")`."""
         return self._log
 
     @property
     def clock(self) -> Clock:
-        """The time: real, simulated or replayed, as the plan says."""
+        """The clock of this process: real, simulated or replayed, as the plan configures it."""
         return Clock(self._core.clock)
 
     def on_clock_jump(self, callback: Callable[[ClockJump], object]) -> Timer:
-        """Calls `callback(jump)` when the clock has been set instead of running on: the moment to
-        forget what was derived from earlier times. `jump` has `before_ns`, `after_ns` and
-        `delta_ns`."""
+        """Calls `callback(jump)` after the clock was set to another time.
+
+        A node then discards the state that it derived from earlier times. `jump` has `before_ns`,
+        `after_ns` and `delta_ns`, in nanoseconds.
+        """
         return self._core.on_clock_jump(callback)
 
     def params(self) -> Params:
-        """The parameters of this node: declared, checked, changeable, and seen by everybody."""
+        """The parameters of this node: typed, checked, changeable, and readable by every node."""
         return Params(self._core.params())
 
     def remote_params(self, node: str) -> RemoteParams:
-        """Those of another node, in any process, to read, watch and set."""
+        """The parameters of another node in any process, to read, watch and set."""
         return RemoteParams(self._core.remote_params(node))
 
     def transforms(
@@ -331,12 +372,13 @@ class Node(Closing):
         max_frames: int = 4_096,
         clock_jump_ms: float = 1_000,
     ) -> Transforms:
-        """The robot's coordinate frames. One tree per process and prefix: the options of the first
-        call hold. It begins to listen, so make it at start.
+        """Returns the robot's coordinate frames: one tree per process and prefix.
 
-        `prefix` "robot1" means the channels `robot1/tf` and `robot1/tf_static`. `history_ms` and
-        `max_samples` bound what is kept of each frame. Stamps of one sender that go back by more
-        than `clock_jump_ms` clear the history (0: never).
+        The options of the first call apply. The tree receives transforms from the first call on, so
+        make that call when the program starts. `prefix` "robot1" selects the channels `robot1/tf`
+        and `robot1/tf_static`. `history_ms` and `max_samples` bound the history of each frame,
+        `max_frames` the number of frames. If the stamps of one sender go back by more than
+        `clock_jump_ms`, the history is cleared (0: never). Raises `hyphos.Error`.
         """
         from hyphos.transforms import Transforms  # noqa: PLC0415
 
@@ -362,8 +404,11 @@ class Node(Closing):
         )
 
     def param(self, name: str, fallback: Plain) -> Plain:
-        """A parameter that is read now and then does not change: declares it read-only, unless it
-        is declared, and gives its value. `fallback` is its default and gives the type."""
+        """Declares a read-only parameter, unless it is declared already, and returns its value.
+
+        `fallback` is the default and determines the type. Raises `hyphos.Error` if the plan has a
+        value of another type. For a parameter that changes, see params().
+        """
         if isinstance(fallback, bool):
             return self._core.param_bool(name, fallback)
         if isinstance(fallback, int):
@@ -371,7 +416,7 @@ class Node(Closing):
                 raise Error(
                     "invalid_config",
                     f"parameter '{name}': its default {fallback} does not fit into 64 bits",
-                    advice="a float holds it",
+                    advice="give the default as a float",
                 )
             return self._core.param_int(name, fallback)
         if isinstance(fallback, float):
@@ -382,34 +427,37 @@ class Node(Closing):
             "invalid_config",
             f"parameter '{name}': its default is {fallback!r} ({type(fallback).__name__}), but "
             "param() takes a bool, int, float or str",
-            advice="give a default of its type; node.params().declare() also takes lists and type=",
+            advice="give such a default, or use node.params().declare(), which also takes lists",
         )
 
     @property
     def name(self) -> str:
+        """The name of the node."""
         return self._core.name
 
     @property
     def runtime(self) -> Runtime:
+        """The runtime of this process."""
         return Runtime(self._core.runtime)
 
     def spin(self) -> int:
-        """Waits for Ctrl-C, SIGTERM, `runtime.request_stop()` or `close()`, with the GIL released.
-        Returns the exit code; at once if the node is closed.
+        """Waits for Ctrl-C, SIGTERM, `runtime.request_stop()` or `close()`, without the GIL.
 
-        A handler that you have installed with `signal.signal` is called, and spin() goes on, unless
-        the handler raises, stops the runtime or closes the node. In another thread than the main
-        thread, signals do not end it. See docs/python.md, "End of life"."""
+        Returns the exit code, at once if the node is closed. A handler that you have installed with
+        `signal.signal` is called. spin() then continues, unless the handler raises, stops the
+        runtime or closes the node. Signals end spin() only in the main thread. See docs/python.md,
+        "End of life".
+        """
         sys.stdout.flush()
         return self._core.spin()
 
     def close(self) -> None:
-        """Ends all publishers, subscriptions and timers; on return no callback is running."""
+        """Ends all publishers, subscriptions and timers. On return no callback is running."""
         self._core.close()
 
 
 class Runtime(Closing):
-    """Everything of one process: the graph, its thread pool and its transports."""
+    """The runtime of one process: its graph, thread pool and transports. Thread-safe."""
 
     def __init__(self, core: _hyphos.Runtime) -> None:
         self._core = core
@@ -429,9 +477,13 @@ class Runtime(Closing):
         lockstep_nodes: Sequence[str] = (),
         clock: str = "",
     ) -> Self:
-        """See Node.open(). `lockstep`: all nodes of the plan (or those named) are of this process,
-        it is offline, and callbacks run one at a time in the order in which they became due: the
-        same inputs in the same order give the same outputs, whatever the number of threads."""
+        """Opens the runtime of a process. Options as in Node.open(). Raises `hyphos.Error`.
+
+        With `lockstep`, all nodes of the plan (or those in `lockstep_nodes`) run in this process,
+        which opens no transport. Callbacks then run one at a time, in the order in which they
+        became due. The same inputs in the same order give the same outputs with any number of
+        threads.
+        """
         if argv is not None:
             return cls(_hyphos.Runtime.open(list(argv)))
         return cls(
@@ -449,7 +501,7 @@ class Runtime(Closing):
         )
 
     def node(self, name: str) -> Node:
-        """A node of this process. The name must be unique in the process."""
+        """Returns a new node. Raises `hyphos.Error` unless the name is unique in the process."""
         return Node(self._core.node(name))
 
     def load_plugins(self) -> None:
@@ -457,9 +509,11 @@ class Runtime(Closing):
         self._core.load_plugins()
 
     def settle(self, work: Callable[[], object] | None = None) -> None:
-        """Runs `work` on the thread pool, and waits until no callback of this process is queued or
-        running. Not from a callback. An exception that leaves `work` is raised here, as
-        RuntimeError."""
+        """Runs `work` on the thread pool and waits until no callback is queued or running.
+
+        Waits for the callbacks of this process. Do not call it from a callback. An exception that
+        leaves `work` is raised here as RuntimeError.
+        """
         self._core.settle(work)
 
     def channels(self) -> list[_hyphos.ChannelInfo]:
@@ -471,42 +525,46 @@ class Runtime(Closing):
         self._core.set_channel_open(channel, open, peer)
 
     def endpoints(self) -> list[_hyphos.EndpointInfo]:
-        """What the nodes of this process publish and subscribe now, with counters."""
+        """The publishers and subscriptions of this process now, with their counters."""
         return self._core.endpoints()
 
     def ready(self) -> None:
-        """Reports that all nodes of this process exist. spin() calls it; else the program must."""
+        """Reports that all nodes of this process exist. Call it unless the program calls spin()."""
         self._core.ready()
 
     def spin(self) -> int:
-        """Node.spin() for the whole runtime: also returns at once if this handle is closed."""
+        """Node.spin() for the whole runtime. Also returns at once if this handle is closed."""
         sys.stdout.flush()
         return self._core.spin()
 
     def request_stop(self) -> None:
+        """Asks the process to stop: spin() returns. Does not block."""
         self._core.request_stop()
 
     @property
     def stopping(self) -> bool:
+        """True once the process has been asked to stop."""
         return self._core.stopping
 
     @property
     def process(self) -> str:
+        """The name of this process in the plan."""
         return self._core.process
 
     @property
     def domain(self) -> str:
+        """The domain, which separates robots on one machine."""
         return self._core.domain
 
     def close(self) -> None:
-        """Drops this handle; the runtime ends when its last node and publisher are gone."""
+        """Drops this handle. The runtime ends with its last node and publisher."""
         self._core.close()
 
 
 def _takes_info(callback: Callable[..., object]) -> bool:
     try:
         parameters = inspect.signature(callback).parameters.values()
-    except (TypeError, ValueError):  # some built-in functions tell nothing
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return False
     needed = [
         p

@@ -1,4 +1,4 @@
-"""Parameters: typed values of a node that everybody can see, and that may change while it runs."""
+"""Parameters: typed values of a node that all nodes can read and that may change at run time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS: dict[object, str] = {
 
 
 class Param(Generic[T]):
-    """A declared parameter. Reading `value` takes no lock and asks nobody. Thread-safe."""
+    """A declared parameter. Thread-safe. Reading `value` takes no lock and does no I/O."""
 
     def __init__(
         self, core: _hyphos.ParamCell, params: Params, members: type[enum.Enum] | None
@@ -40,17 +40,18 @@ class Param(Generic[T]):
 
     @property
     def value(self) -> T:
-        """The value now."""
+        """The current value."""
         now = self._core.value
         return cast(T, now if self._members is None else self._members[now])
 
     @property
     def name(self) -> str:
-        """The name, with dots: "laser.rate_hz"."""
+        """The full name, with dots: "laser.rate_hz"."""
         return self._core.name
 
     def set(self, value: T) -> None:
-        """Sets it. `hyphos.Error` says why it was refused; the old value then holds."""
+        """Sets the value. Raises `hyphos.Error` with the reason for a refusal, and the old value
+        stays."""
         self._params.set({self.name: value})
 
     def watch(self, callback: Callable[[T], object]) -> ParamWatch:
@@ -64,8 +65,8 @@ class Param(Generic[T]):
 class Params:
     """The parameters of one node. Thread-safe.
 
-    A value comes from the first of these that has one: what was set before a restart, the plan, the
-    default. Then the node, any process and `hyphos param set` may change it.
+    A value comes from the first of these sources that has one: the value set before a restart, the
+    plan, the default. Later the node, any process and `hyphos param set` may change it.
     """
 
     def __init__(self, core: _hyphos.Params) -> None:
@@ -111,12 +112,12 @@ class Params:
         read_only: bool = False,
         check: Check[Any] | None = None,
     ) -> Param[Any]:
-        """Declares a parameter; `default` gives its type, or `type` does: `list[float]`.
+        """Declares a parameter. The type is that of `default`, or `type`, such as `list[float]`.
 
-        A default that is a member of an Enum makes a parameter with the names of its members as
-        choices. `range` is (least, most) or (least, most, step), both ends included, None for no
-        end. `check(value)` returns None if the value is fine, or else says why not, which it may
-        also raise. Raises `hyphos.Error` if the plan has a value that does not fit.
+        If the default is a member of an Enum, the member names become the choices. `range` is
+        (least, most) or (least, most, step). Both ends are included, and None means no bound.
+        `check(value)` returns None for a valid value, or else the reason for the refusal. It may
+        also raise the reason. Raises `hyphos.Error` if the value in the plan is not valid.
         """
         members: Any = None
         if isinstance(default, enum.Enum):
@@ -139,95 +140,99 @@ class Params:
         return Param(core, self, members)
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Sets one or several, all or none. `hyphos.Error` says why it was refused."""
+        """Sets one or several parameters, all or none. Raises `hyphos.Error` with the reason for a
+        refusal."""
         self._core.set([(name, _plain(value)) for name, value in values.items()])
 
     def values(self) -> ParamSet:
-        """All values at one instant: a mapping, with `find(name)` for what is said of each."""
+        """All values at one instant, as a mapping. `find(name)` returns the full ParamInfo."""
         return self._core.values()
 
     def __getitem__(self, name: str) -> Any:
         return self._core.values()[name]
 
     def check(self, check: Callable[[ParamSet], object]) -> None:
-        """A check across parameters: it gets all values as they would be. See declare().
+        """Registers a check across parameters. It receives all values as they would become.
 
-        It is called at once as well, and must not set parameters.
+        For its return value see declare(). The check is also called at once. It must not set
+        parameters.
         """
         self._core.check(check)
 
     def watch(self, callback: Callable[[ParamSet], object], name: str = "") -> ParamWatch:
         """Calls `callback(values)` on the thread pool after a change (of `name`, if given).
 
-        `values.changed` names what changed. If changes come faster than calls end, they are told
-        together.
+        `values.changed` has the names of the changed parameters. Changes that arrive faster than
+        the calls end are merged into one call.
         """
         return self._core.watch(name, callback)
 
     def done(self) -> None:
-        """The node has declared all it will: warns of values in the plan that it has not declared.
-        Done by itself by spin()."""
+        """Ends the declarations: warns of values in the plan that the node has not declared. spin()
+        calls it."""
         self._core.done()
 
 
 class RemoteParams:
-    """The parameters of another node: a mirror that its owner keeps up to date, and the way to ask
-    for a change. Thread-safe."""
+    """The parameters of another node: a mirror that the owner updates, and requests for changes.
+    Thread-safe."""
 
     def __init__(self, core: _hyphos.RemoteParams) -> None:
         self._core = core
 
     @property
     def node(self) -> str:
+        """The name of the node."""
         return self._core.node
 
     @property
     def present(self) -> bool:
-        """Whether the owner is there now. The values of one that is gone stay readable."""
+        """True if the owner runs now. The values of an owner that is gone stay readable."""
         return self._core.present
 
     @property
     def process(self) -> str:
-        """The process that the owner runs in; "" before anything came."""
+        """The process of the owner, or "" before the first values arrived."""
         return self._core.process
 
     @property
     def undeclared(self) -> list[str]:
-        """What the plan gives the node, but the node has not declared."""
+        """The values in the plan for this node that the node has not declared."""
         return self._core.undeclared
 
     def wait(self, timeout_ms: float = 5000) -> ParamSet:
-        """The values, once they are here. Raises `hyphos.Error` (timeout)."""
+        """Waits for the first values and returns them. Raises `hyphos.Error` (timeout)."""
         return self._core.wait(round(timeout_ms * 1e6))
 
     def values(self) -> ParamSet:
-        """As last seen; empty before anything came."""
+        """The latest values. Empty before the first values arrived."""
         return self._core.values()
 
     def find(self, name: str) -> ParamInfo | None:
-        """What its node says about a parameter, and its value."""
+        """The value and the declaration of one parameter, or None."""
         return self._core.values().find(name)
 
     def __getitem__(self, name: str) -> Any:
         return self._core.values()[name]
 
     def set(self, values: Mapping[str, Any], timeout_ms: float = 5000) -> None:
-        """Sets one or several at their owner, all or none, and waits for its answer."""
+        """Sets one or several parameters at their owner, all or none, and waits for its reply.
+        Raises `hyphos.Error` with the reason for a refusal."""
         self._core.set(
             [(name, _plain(value)) for name, value in values.items()], round(timeout_ms * 1e6)
         )
 
     def watch(self, callback: Callable[[ParamSet], object]) -> ParamWatch:
-        """Calls `callback(values)` on the thread pool when values differ from those seen before."""
+        """Calls `callback(values)` on the thread pool when the values have changed."""
         return self._core.watch(callback)
 
     def close(self) -> None:
-        """No callback runs after this."""
+        """Ends the mirror and its watches. No callback runs after close() returned."""
         self._core.close()
 
 
 def nodes_with_params(domain: str = "0") -> list[str]:
-    """The nodes of this machine that have parameters."""
+    """The names of the nodes on this machine that have parameters."""
     return _hyphos.nodes_with_params(domain)
 
 
@@ -240,7 +245,7 @@ def _word(kind: object) -> str:
         str(kind) if isinstance(kind, GenericAlias) or not inspect.isclass(kind) else kind.__name__
     )
     raise TypeError(
-        f"type {name} is no type of parameter; there are bool, int, float, str, bytes and list[] "
+        f"type {name} is not a parameter type: give bool, int, float, str, bytes or list[] "
         "of the first four"
     )
 

@@ -1,4 +1,4 @@
-"""Counts the messages that a node refuses because their content cannot be used."""
+"""Counts the messages that a node refuses because of their content."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hyphos.node import Node
 
 
 class Refusals:
-    """Counts the messages that a node refuses because their content cannot be used.
+    """Counts the messages that a node refuses because of their content.
 
         if self.refusals.refuse("scan", unusable(scan)):
             return
 
-    The count is the parameter `refused` of the node: `hyphos param get NODE refused` reads it from
-    any process. The log of the node has the channel, the reason and the count, one line a second at
-    most. Thread-safe.
+    The count is the parameter `refused` of the node, so any process can read it with
+    `hyphos param get NODE refused`. The log of the node has the channel, the reason and the count,
+    at most one line per second. Thread-safe.
     """
 
     def __init__(self, node: Node) -> None:
         self._log = node.log
         self._shown = node.params().declare("refused", 0, description="number of unusable messages")
         self._lock = threading.Lock()
-        self._count = self._shown.value  # goes on where it was before a restart of the process
+        self._count = self._shown.value  # continues the count from before a restart
 
     def refuse(self, channel: str, reason: str) -> bool:
-        """Counts the message and returns True if there is a reason. "" means a usable message."""
+        """Counts the message and returns True if `reason` is not empty. "" is a usable message."""
         if not reason:
             return False
         with self._lock:

@@ -1,4 +1,4 @@
-"""Services: request and reply. docs/services.md has the whole picture."""
+"""Services: request and reply. See docs/services.md."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ CALL_TIMEOUT_MS = 5000.0
 
 
 def to_ns(timeout_ms: float) -> int:
-    """A timeout as the core wants it."""
+    """A timeout in nanoseconds for the core, at most 2^61. ValueError if negative."""
     if not timeout_ms >= 0:
         raise ValueError(f"timeout_ms must not be negative: {timeout_ms}")
     return min(round(timeout_ms * 1e6), 1 << 61)
 
 
 def in_main_thread() -> bool:
-    """Ctrl-C reaches Python code in this thread only, and there only between calls of the core."""
+    """True in the main thread. Only there Python handles Ctrl-C, and only between calls of the
+    core."""
     return threading.current_thread() is threading.main_thread()
 
 
@@ -37,8 +38,10 @@ def wait_interruptibly(
     start: Callable[[Callable[[Any, Error | None], None]], Any],
     give_up: Callable[[Any], object] | None = None,
 ) -> Any:
-    """Waits in the main thread for what `start` gives to its callback. Ctrl-C ends the wait, and
-    calls `give_up` with what `start` returned."""
+    """Waits in the main thread for the result that `start` passes to its callback.
+
+    Ctrl-C ends the wait and calls `give_up` with the value that `start` returned.
+    """
     done = threading.Event()
     end: list[tuple[Any, Error | None]] = []
 
@@ -64,8 +67,10 @@ def as_future(
     finish: Callable[[Any], T],
     give_up: Callable[[Any], object] | None = None,
 ) -> asyncio.Future[T]:
-    """An asyncio future of the running loop for what `start` gives to its callback. A future that
-    is cancelled calls `give_up` with what `start` returned."""
+    """An asyncio future of the running loop for the result that `start` passes to its callback.
+
+    Cancelling the future calls `give_up` with the value that `start` returned.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -96,7 +101,7 @@ def spawn(
     loop: asyncio.AbstractEventLoop | None,
     done: Callable[[T | None, BaseException | None], None],
 ) -> None:
-    """Runs what an `async def` callback returned on the loop that its owner was made with."""
+    """Runs the coroutine of an `async def` callback on the event loop of its owner."""
     if loop is None or loop.is_closed():
         coroutine.close()
         done(None, Error("disconnected", "the event loop of an async callback is closed"))
@@ -113,37 +118,39 @@ def spawn(
 
 
 def loop_for(callback: Callable[..., object]) -> asyncio.AbstractEventLoop | None:
-    """The loop on which an `async def` callback will run: the one that runs now."""
+    """The event loop for an `async def` callback: the loop that is running now."""
     if not inspect.iscoroutinefunction(callback):
         return None
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
         raise TypeError(
-            "an async callback needs an event loop: make the service inside `async def`"
+            "an async callback needs a running event loop: create the service inside `async def`"
         ) from None
 
 
 class Responder(Generic[Rep]):
-    """Answers one request, now or later, from any thread. If the last reference goes without an
-    answer, the client gets an error at once."""
+    """Replies to one request, now or later, from any thread.
+
+    The client gets an error at once if the last reference is dropped without a reply.
+    """
 
     def __init__(self, core: _hyphos.Exchange, codec: Codec) -> None:
         self._core = core
         self._codec = codec
 
     def reply(self, value: Rep) -> None:
-        """Raises `hyphos.Error`: disconnected (nobody waits any more), overloaded,
-        already_exists (it has been answered)."""
+        """Sends the reply. Raises `hyphos.Error`: disconnected (the client no longer waits),
+        overloaded, or already_exists (a reply was sent before)."""
         payload, buffers = self._codec.encode(value)
         self._core.reply(payload, buffers)
 
     def refuse(self, message: str, code: str = "unsupported", where: str = "") -> None:
-        """The client's call raises this error."""
+        """Replies with an error, which the client's call raises."""
         self._core.refuse(code, message, where)
 
     def refuse_with(self, error: BaseException, where: str) -> None:
-        """Refuses with a `hyphos.Error` as it is; anything else is reported here, too."""
+        """Replies with a `hyphos.Error` unchanged. Any other exception is also logged here."""
         if self._core.answered:
             return
         try:
@@ -153,44 +160,50 @@ class Responder(Generic[Rep]):
                 report_callback_error(error)
                 self.refuse(f"the server's callback raised {error!r}", "io", where)
         except Error:
-            pass  # the client is gone: nobody to tell
+            pass  # the client is gone, so the error has no receiver
 
     @property
     def canceled(self) -> bool:
-        """True once the client has given up or is gone."""
+        """True once the client has cancelled the call or is gone."""
         return self._core.canceled
 
 
 class Served:
-    """What this process answers to. The node owns it; dropping the handle does nothing."""
+    """A service or an action of this process. The node owns it. Dropping the handle changes
+    nothing."""
 
     def __init__(self, core: _hyphos.CallServer) -> None:
         self._core = core
 
     @property
     def name(self) -> str:
+        """The name of the service or action."""
         return self._core.name
 
     @property
     def pending(self) -> int:
-        """Requests or goals taken and not answered yet."""
+        """The number of requests or goals that were accepted and have no reply yet."""
         return self._core.pending
 
     def close(self) -> None:
-        """Requests without an answer fail at their clients, goals are aborted; on return no
-        callback is running."""
+        """Closes the service or action. On return no callback is running.
+
+        Requests without a reply fail at their clients. Goals are aborted.
+        """
         self._core.close()
 
 
 class Service(Served):
-    """A service that this process answers."""
+    """A service that this process serves."""
 
 
 def serve(
     name: str, request: Codec, reply: Codec, callback: Callable[..., Any]
 ) -> Callable[[_hyphos.Exchange], None]:
-    """The core's callback for what the user wrote: (request) → reply, sync or async, or
-    (request, responder)."""
+    """Adapts the user's callback to the core.
+
+    The callback is (request) → reply, or (request, responder). Either may be async.
+    """
     loop = loop_for(callback)
     deferred = _takes_responder(callback)
 
@@ -204,7 +217,7 @@ def serve(
             try:
                 responder.reply(value)
             except Error:
-                pass  # the client has gone or given up, or has an answer
+                pass  # the client is gone, has cancelled, or has its reply
             except Exception as problem:  # noqa: BLE001 - the value is of another type
                 responder.refuse_with(problem, name)
 
@@ -236,7 +249,7 @@ def serve(
 
 
 class Client(Generic[Req, Rep]):
-    """The asking end of a service. Thread-safe; any number of calls may be under way."""
+    """Calls a service. Thread-safe. Any number of calls up to `max_pending` may be in flight."""
 
     def __init__(self, core: _hyphos.CallClient, request: Codec, reply: Codec) -> None:
         self._core = core
@@ -256,9 +269,12 @@ class Client(Generic[Req, Rep]):
         return lambda told: self._core.call_async(payload, buffers, time_ns, told)
 
     def call(self, value: Req, *, timeout_ms: float = CALL_TIMEOUT_MS) -> Rep:
-        """Waits for the reply, with the GIL released. May be called in a callback, but not in one
-        with mode "inline". Raises `hyphos.Error`; its `code` is not_found (no server came in time),
-        timeout, disconnected (the server went), overloaded, type_mismatch, or the server's own."""
+        """Sends a request and waits for the reply, with the GIL released.
+
+        May be called in a callback, except in mode "inline". Raises `hyphos.Error`. Its `code` is
+        not_found (no server appeared in time), timeout, disconnected (the server is gone),
+        overloaded, type_mismatch, or the code of the server's own error.
+        """
         if in_main_thread():
             return self._decode(
                 wait_interruptibly(self._start(value, timeout_ms), self._core.cancel)
@@ -267,7 +283,8 @@ class Client(Generic[Req, Rep]):
         return self._decode(self._core.call(payload, buffers, to_ns(timeout_ms)))
 
     def call_async(self, value: Req, *, timeout_ms: float = CALL_TIMEOUT_MS) -> Awaitable[Rep]:
-        """`await client.call_async(request)`, in a coroutine. Cancelling it ends the call."""
+        """Returns an awaitable reply: `await client.call_async(request)` in a coroutine.
+        Cancelling it ends the call."""
         return as_future(self._start(value, timeout_ms), self._decode, self._core.cancel)
 
     def call_then(
@@ -277,7 +294,8 @@ class Client(Generic[Req, Rep]):
         *,
         timeout_ms: float = CALL_TIMEOUT_MS,
     ) -> None:
-        """Returns at once; `callback(reply, error)` runs once on the pool, one of the two None."""
+        """Sends a request and returns at once. `callback(reply, error)` runs once on the thread
+        pool. One of the two is None."""
 
         def told(contents: Contents | None, error: Error | None) -> None:
             if contents is None:
@@ -294,27 +312,30 @@ class Client(Generic[Req, Rep]):
 
     @property
     def ready(self) -> bool:
-        """True if a server is known now; calls wait for one."""
+        """True if a server is known now. Calls wait for a server until their timeout."""
         return self._core.ready
 
     def wait_for_server(self, *, timeout_ms: float = CALL_TIMEOUT_MS) -> None:
-        """Raises `hyphos.Error`: not_found, type_mismatch."""
+        """Waits for a server. Raises `hyphos.Error`: not_found or type_mismatch."""
         self._core.wait_for_server(to_ns(timeout_ms))
 
     @property
     def name(self) -> str:
+        """The name of the service."""
         return self._core.name
 
     def close(self) -> None:
-        """Ends the calls under way."""
+        """Ends the calls in flight with an error."""
         self._core.close()
 
 
 def raw_client(
     node: Any, name: str, request: TypeId, reply: TypeId, known: TypeId
 ) -> Client[Any, Any]:
-    """A client for types known by name only, whose values are `(payload, buffers)`; `known` is the
-    id of the whole service as its server announces it. For tools."""
+    """A client for types known by name only, with values `(payload, buffers)`. For tools.
+
+    `known` is the id of the whole service, as its server announces it.
+    """
     core = node._core.client(name, request, None, reply, known, False, 1)
     return Client(core, codec_for(Raw(request)), codec_for(Raw(reply)))
 
@@ -322,7 +343,7 @@ def raw_client(
 def _takes_responder(callback: Callable[..., object]) -> bool:
     try:
         parameters = inspect.signature(callback).parameters.values()
-    except (TypeError, ValueError):  # some built-in functions tell nothing
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return False
     needed = [
         p

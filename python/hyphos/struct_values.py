@@ -1,7 +1,7 @@
-"""Values of structs: each field keeps its value, or the value is refused.
+"""Converts values to structs without loss: a value that a field cannot hold is an error.
 
-NumPy assigns structured arrays by position, wraps integers, cuts texts and drops fractions. Here
-fields are matched by name, and a value that a field cannot hold is an error.
+NumPy assigns structured arrays by position, wraps integers, cuts texts and drops fractions. This
+module matches fields by name and raises an error for a value that a field cannot hold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-# kind of the field → kinds of values that may fit it; equality decides whether they do
+# kind of the field → kinds of values that may fit. An equality test then decides.
 _FITTING = {
     "b": "biuf",
     "i": "biuf",
@@ -28,9 +28,9 @@ _FITTING = {
 
 
 def struct_bytes(value: Any, dtype: np.dtype[Any], what: str) -> Array:
-    """The bytes of one value of `dtype`. Bytes of the right number go as they are."""
+    """The bytes of one value of `dtype`. Bytes of the right length are taken unchanged."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise TypeError(f"{what}: the mask of an array does not travel; give array.filled(value)")
+        raise TypeError(f"{what}: cannot publish the mask of an array: give array.filled(value)")
     if isinstance(value, bytes | bytearray | memoryview):
         value = np.frombuffer(value, np.uint8)
     base, shape = dtype.subdtype or (dtype, ())
@@ -50,13 +50,13 @@ def struct_bytes(value: Any, dtype: np.dtype[Any], what: str) -> Array:
 
 
 def put(place: Array, given: Any, where: str) -> None:
-    """Writes `given` to `place`, a view of a field or of a whole value."""
+    """Writes `given` to `place`, a view of a field or of a whole value. `where` is for errors."""
     if not place.dtype.names:
         _put_plain(place, given, where)
         return
     if place.ndim:
         if not isinstance(given, np.ndarray | list | tuple) or len(given) != len(place):
-            raise TypeError(f"{where}: {len(place)} values are needed")
+            raise TypeError(f"{where}: needs {len(place)} values")
         for i, one in enumerate(given):
             put(place[i, ...], one, f"{where}[{i}]")
         return
@@ -68,19 +68,19 @@ def _fields(dtype: np.dtype[Any], given: Any, where: str) -> dict[str, Any]:
     names = dtype.names or ()
     if isinstance(given, tuple):
         if len(given) != len(names):
-            raise TypeError(f"{where}: {len(given)} values for the fields {', '.join(names)}")
+            raise TypeError(f"{where}: {len(given)} values given for the fields {', '.join(names)}")
         return dict(zip(names, given, strict=True))
     if isinstance(given, dict):
         unknown = [str(name) for name in given if name not in names]
         if unknown:
-            raise TypeError(f"{where} has no field '{unknown[0]}'; it has {', '.join(names)}")
+            raise TypeError(f"{where} has no field '{unknown[0]}'. Fields: {', '.join(names)}")
         return given
     array = np.asarray(given)
     if not array.dtype.names or array.size != 1:
-        raise TypeError(f"{where}: a value has the fields {', '.join(names)}; this is {given!r}")
+        raise TypeError(f"{where}: needs the fields {', '.join(names)}, not {given!r}")
     if set(array.dtype.names) != set(names):
         raise TypeError(
-            f"{where} has the fields {', '.join(names)}, this value {', '.join(array.dtype.names)}"
+            f"{where} needs the fields {', '.join(names)}, not {', '.join(array.dtype.names)}"
         )
     one = array.reshape(())
     return {name: one[name] for name in names}
@@ -88,14 +88,14 @@ def _fields(dtype: np.dtype[Any], given: Any, where: str) -> dict[str, Any]:
 
 def _put_plain(place: Array, given: Any, where: str) -> None:
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        raise TypeError(f"{where}: the mask of an array does not travel")
+        raise TypeError(f"{where}: cannot publish the mask of an array")
     array = np.asarray(given)
     kind = place.dtype.kind
     same = array.dtype == place.dtype
     if not (same if kind == "V" else array.dtype.kind in _FITTING.get(kind, "")):
-        raise TypeError(f"{where} is {place.dtype}, this value is {given!r}")
+        raise TypeError(f"{where} is {place.dtype} and cannot hold {given!r}")
     if array.ndim and array.shape != place.shape:
-        raise TypeError(f"{where} has the shape {place.shape}, this value {array.shape}")
+        raise TypeError(f"{where} needs the shape {place.shape}, not {array.shape}")
     try:
         with np.errstate(all="ignore"):
             place[...] = array.astype(place.dtype) if kind != "V" else array
@@ -107,7 +107,7 @@ def _put_plain(place: Array, given: Any, where: str) -> None:
 
 
 def _same(held: Array, given: Array) -> bool:
-    """Whether `held` is the value given. A float may be rounded; it may not become infinite."""
+    """True if `held` equals the given value. A float may be rounded, but not become infinite."""
     kind = held.dtype.kind
     if kind in "fc":
         return bool(np.array_equal(np.isfinite(held), np.isfinite(given)))

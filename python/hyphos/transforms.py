@@ -1,4 +1,4 @@
-"""Coordinate frames in Python: transforms as values, and the robot's tree of them."""
+"""Coordinate frames in Python: transforms as values, and the tree of the robot's frames."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _FORMATS = {np.dtype(np.float32): False, np.dtype(np.float64): True}
 
 
 class Transform:
-    """Where frame `child` lies in frame `parent` at a time: `p_parent = R p_child + translation`.
+    """The pose of frame `child` in frame `parent` at a time: `p_parent = R p_child + translation`.
 
-    Immutable. Metres; the rotation is a unit quaternion in the order x, y, z, w.
+    Immutable. Translations are in metres. The rotation is a unit quaternion x, y, z, w.
     """
 
     __slots__ = ("_core",)
@@ -38,7 +38,8 @@ class Transform:
         roll_pitch_yaw: Iterable[float] | None = None,
         stamp_ns: int = 0,
     ) -> None:
-        """`rotation` is a quaternion x, y, z, w; or give `roll_pitch_yaw` in rad."""
+        """`rotation` is a quaternion x, y, z, w. Give `roll_pitch_yaw` in rad instead if you
+        like. `stamp_ns` is in nanoseconds."""
         if rotation is not None and roll_pitch_yaw is not None:
             raise TypeError("give either a quaternion or roll_pitch_yaw")
         x, y, z = translation
@@ -62,51 +63,53 @@ class Transform:
     def from_matrix(
         cls, parent: str, child: str, matrix: npt.ArrayLike, *, stamp_ns: int = 0
     ) -> Self:
-        """From a homogeneous 4×4. Error if it is no rigid motion."""
+        """From a homogeneous 4×4 matrix. Raises an error if it is not a rigid motion."""
         rows = np.ascontiguousarray(_real(matrix, "a matrix"), np.float64)
         if rows.shape != (4, 4):
-            raise ValueError(f"a transform is a 4×4 matrix, this one has the shape {rows.shape}")
+            raise ValueError(f"a transform needs a 4×4 matrix, not the shape {rows.shape}")
         return cls._wrap(_hyphos.Transform.from_matrix(parent, child, stamp_ns, rows))
 
     @property
     def parent(self) -> str:
+        """The name of the parent frame."""
         return self._core.parent
 
     @property
     def child(self) -> str:
+        """The name of the child frame."""
         return self._core.child
 
     @property
     def stamp_ns(self) -> int:
-        """The time for which it holds; 0 if nothing between the frames moves."""
+        """The time of the pose in nanoseconds, or 0 if nothing between the frames moves."""
         return self._core.stamp_ns
 
     @property
     def translation(self) -> Vector:
-        """x, y, z in metres."""
+        """x, y, z in metres, float64 (3,)."""
         return self._core.translation
 
     @property
     def rotation(self) -> Vector:
-        """Unit quaternion x, y, z, w."""
+        """The unit quaternion x, y, z, w, float64 (4,)."""
         return self._core.rotation
 
     @property
     def roll_pitch_yaw(self) -> tuple[float, float, float]:
-        """Turns about x, then the fixed y, then the fixed z, in rad."""
+        """Rotations about x, then the fixed y, then the fixed z, in rad."""
         return self._core.roll_pitch_yaw
 
     @property
     def matrix(self) -> Vector:
-        """Homogeneous 4×4."""
+        """The homogeneous matrix, float64 (4, 4)."""
         return self._core.matrix
 
     def inverse(self) -> Transform:
-        """The parent in the child."""
+        """The pose of the parent in the child."""
         return Transform._wrap(self._core.inverse())
 
     def __matmul__(self, inner: Transform) -> Transform:
-        """`a_in_b @ c_in_a` is c in b."""
+        """`a_in_b @ c_in_a` is the pose of c in b. ValueError if the frames do not join."""
         if not isinstance(inner, Transform):
             return NotImplemented
         if self.child != inner.parent:
@@ -117,11 +120,11 @@ class Transform:
         return Transform._wrap(self._core.compose(inner._core))
 
     def apply(self, points: Array) -> Array:
-        """Points of the child frame in the parent frame: a new array like the one given.
+        """Converts points of the child frame to the parent frame. Returns a new array.
 
         `points` has x, y, z first in its last axis ((3,), (n, 3), (n, 4) with intensity, (h, w, 3),
-        …), as float32 or float64, or is a structured array with fields x, y and z that lie side by
-        side, such as cloud_to_numpy() gives. What else it holds is copied. The arithmetic is in
+        …), as float32 or float64. It may also be a structured array with adjacent fields x, y and
+        z, such as the result of cloud_to_numpy(). All other values are copied. The arithmetic uses
         double precision, in C++ and without the GIL.
         """
         given = _real(points, "points")
@@ -155,7 +158,7 @@ class Transform:
 def _real(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
     """An array of real numbers or of fields. TypeError for values that would lose a part."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise TypeError(f"{what} cannot have a mask; give array.filled(value)")
+        raise TypeError(f"{what} cannot have a mask: give array.filled(value)")
     array = np.asarray(values)
     if array.dtype.names is None and array.dtype.kind not in "biuf":
         raise TypeError(f"{what} need real numbers, not {array.dtype}")
@@ -163,49 +166,50 @@ def _real(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
 
 
 def _place_of_xyz(array: npt.NDArray[Any]) -> tuple[np.dtype[Any], int]:
-    """The format of a coordinate, and where in an element x stands."""
+    """The dtype of a coordinate, and the byte offset of x in an element."""
     if array.dtype.names is None:
         if array.ndim == 0 or array.shape[-1] < 3:
-            raise ValueError(f"points need x, y, z in the last axis; this shape is {array.shape}")
+            raise ValueError(f"points need x, y, z in the last axis, not the shape {array.shape}")
         return array.dtype, 0
     fields: Any = array.dtype.fields or {}
     if any(name not in fields for name in "xyz"):
-        raise ValueError(f"points need fields x, y and z; these are {', '.join(array.dtype.names)}")
+        raise ValueError(f"points need fields x, y and z, not {', '.join(array.dtype.names)}")
     (dx, x), (dy, y), (dz, z) = (fields[name][:2] for name in "xyz")
     if not (dx == dy == dz and dx in _FORMATS):
         raise ValueError("x, y and z must all be float32 or all float64, in native byte order")
     if not (y - x == z - y == dx.itemsize):
-        raise ValueError("x, y and z must lie side by side")
+        raise ValueError("x, y and z must be adjacent")
     return dx, int(x)
 
 
 class Transforms:
-    """The robot's coordinate frames, shared by all its processes; from `node.transforms()`.
+    """The robot's coordinate frames, shared by all its processes. See `node.transforms()`.
 
-    One tree per process and prefix. Thread-safe. Errors are `hyphos.Error`, whose `code` tells what
-    is wrong: `not_found` (no such frame), `disconnected` (two trees), `out_of_range` (not known at
-    that time), `invalid_config` (a value or a circle, on setting), `timeout`.
+    There is one tree per process and prefix. Thread-safe. Functions raise `hyphos.Error`, whose
+    `code` is `not_found` (no such frame), `disconnected` (the frames are in two trees),
+    `out_of_range` (not known at that time), `invalid_config` (set() with an invalid value or a
+    cycle) or `timeout`.
     """
 
     def __init__(self, core: _hyphos.Transforms) -> None:
         self._core = core
 
     def set(self, *transforms: Transform) -> None:
-        """Where moving frames were. Several travel as one message. If some are refused, the others
-        are set all the same and the error tells of the first."""
+        """Publishes poses of moving frames. Several are published as one message. If some are
+        refused, the others are set and the error is that of the first."""
         self._core.set([transform._core for transform in transforms], False)
 
     def set_static(self, *transforms: Transform) -> None:
-        """Where frames lie at all times: set once, kept for processes that start later."""
+        """Publishes poses that never change. Set them once: processes that start later get them."""
         self._core.set([transform._core for transform in transforms], True)
 
     def get(
         self, target: str, source: str, time_ns: int = 0, *, timeout_ms: float = 0.0
     ) -> Transform:
-        """What takes coordinates in `source` to coordinates in `target`.
+        """Returns the transform from coordinates in `source` to coordinates in `target`.
 
-        `time_ns` 0 is the newest time at which the whole chain is known. With `timeout_ms` it
-        blocks until it is known, with the GIL released.
+        `time_ns` 0 is the newest time at which the whole chain is known. With `timeout_ms` the call
+        blocks until the transform is known, with the GIL released.
         """
         timeout_ns = max(0, round(timeout_ms * 1e6))
         return Transform._wrap(self._core.get(target, source, time_ns, timeout_ns))
@@ -213,8 +217,8 @@ class Transforms:
     def get_between(
         self, target: str, target_time_ns: int, source: str, source_time_ns: int, fixed_frame: str
     ) -> Transform:
-        """`source` as it was at one time, seen from `target` at another; `fixed_frame`, e.g. the
-        world, did not move between the two."""
+        """The pose of `source` at one time, seen from `target` at another time. `fixed_frame`, such
+        as the world, did not move between the two times."""
         return Transform._wrap(
             self._core.get_between(target, target_time_ns, source, source_time_ns, fixed_frame)
         )
@@ -222,11 +226,11 @@ class Transforms:
     def wait(
         self, target: str, source: str, time_ns: int = 0, *, timeout_ms: float
     ) -> Future[Transform]:
-        """The same as a future, which a thread of the pool sets.
+        """Like get(), as a future. A thread of the pool sets the future.
 
-        In asyncio: `await asyncio.wrap_future(transforms.wait(...))`. In a callback use
-        `get(timeout_ms=...)` to block, or the future's add_done_callback() not to: `result()` would
-        occupy the thread that is to set it.
+        In asyncio use `await asyncio.wrap_future(transforms.wait(...))`. In a callback use
+        `get(timeout_ms=...)`, which blocks, or the future's add_done_callback(), which does not.
+        `result()` would block the thread of the pool that must set the future.
         """
         future: Future[Transform] = Future()
         future.set_running_or_notify_cancel()
@@ -245,19 +249,20 @@ class Transforms:
         return self._core.chain(target, source)
 
     def edges(self) -> list[TransformEdge]:
-        """Every frame that has a parent, in the order in which the frames were first named."""
+        """All frames with a parent, in the order in which the frames were first named."""
         return self._core.edges()
 
     def counters(self) -> dict[str, int]:
-        """What became of the transforms that came or were set: accepted, duplicates, stale,
-        refused, and of the accepted replaced, reparented; shortened histories; clock_jumps."""
+        """Counters of the transforms that were received or set: accepted, duplicates, stale,
+        refused. Of the accepted: replaced, reparented. Also shortened histories and
+        clock_jumps."""
         return self._core.counters()
 
     def clear(self) -> None:
-        """Forgets the history of what moves."""
+        """Clears the history of all moving frames."""
         self._core.clear()
 
     @property
     def channel(self) -> str:
-        """The channel of moving transforms: "tf", or with the prefix."""
+        """The channel of moving transforms: "tf", or "PREFIX/tf"."""
         return self._core.channel

@@ -1,4 +1,4 @@
-"""What can travel over a channel, and how it becomes bytes.
+"""The types that a channel can carry, and their encoding as bytes.
 
 | in Python | in C++ | received as |
 |---|---|---|
@@ -30,11 +30,11 @@ Head = TypeVar("Head")
 
 @dataclass
 class Attached(Generic[Head]):
-    """A protobuf head with up to 8 attached buffers, which are neither copied nor parsed.
+    """A protobuf head with up to 8 attached buffers. Hyphos neither copies nor parses the buffers.
 
-    Received buffers are read-only NumPy views; each keeps its memory alive. To publish, give
-    anything with the buffer protocol: arrays from `Publisher.loan()` and received ones travel
-    without a copy, others are copied once into shared memory.
+    Received buffers are read-only NumPy views, and each view keeps its memory alive. To publish,
+    give any object with the buffer protocol. Arrays from `Publisher.loan()` and received arrays are
+    sent without a copy. Other arrays are copied once into shared memory.
     """
 
     head: Head
@@ -43,7 +43,7 @@ class Attached(Generic[Head]):
 
 @dataclass(frozen=True)
 class Raw:
-    """A type known only by its id: values are `(payload, buffers)` as they travel."""
+    """A type known only by its id. Values are `(payload, buffers)`, as encoded."""
 
     id: TypeId
 
@@ -54,16 +54,16 @@ class Struct:
     Pose = Struct("demo.Pose", [("x", "f8"), ("y", "f8"), ("id", "u4")])
 
     `name` is the struct's `hyphos_type` (or the name that the C++ compiler prints, "demo::Pose").
-    Fields lie as in C++ (`align=True`); name and size together are the type id. A scalar field
-    reads as `pose.x` or `pose["x"]`.
+    Fields have the C++ layout (`align=True`). The name and the size form the type id. Read a scalar
+    field as `pose.x` or `pose["x"]`.
     """
 
     def __init__(self, name: str, dtype: npt.DTypeLike, *, align: bool = True) -> None:
         layout = np.dtype(dtype, align=align) if isinstance(dtype, list | dict) else np.dtype(dtype)
         if layout.hasobject:
-            raise TypeError(f"struct '{name}': a field holds Python objects; give fixed sizes")
+            raise TypeError(f"struct '{name}': a field holds Python objects: give fixed sizes")
         if not layout.itemsize:
-            raise TypeError(f"struct '{name}' has no bytes; give it a field with a size")
+            raise TypeError(f"struct '{name}' has no bytes: give it a field with a size")
         self.name = name
         self.dtype: np.dtype[Any] = (
             np.dtype((np.record, layout)) if layout.names is not None else layout
@@ -71,8 +71,8 @@ class Struct:
         self.id = TypeId(name, "struct", self.dtype.itemsize)
 
     def __call__(self, **fields: object) -> Any:
-        """A new value; fields not given are zero. TypeError or ValueError if a field cannot hold
-        the value given."""
+        """Returns a new value. Fields that are not given are zero. Raises TypeError or ValueError
+        if a field cannot hold its value."""
         value = np.zeros(1, self.dtype)
         put(value.reshape(()), fields, self.name)
         return value[0]
@@ -82,33 +82,33 @@ class Struct:
 
 
 class Codec(Protocol):
-    """How values of one type become bytes and back."""
+    """Encodes values of one type as bytes and decodes them."""
 
     id: TypeId
 
     def encode(self, value: Any, /) -> tuple[object, Sequence[object]]:
-        """The payload and the attached buffers; TypeError for a value of another type."""
+        """Returns the payload and the attached buffers. TypeError for a value of another type."""
 
     def decode(self, payload: Buffer, buffers: list[Buffer], /) -> Any:
-        """The value; ValueError if the bytes are corrupt."""
+        """Returns the value. ValueError if the bytes are corrupt."""
 
 
 def flat(value: Any) -> Any:
-    """The form of `value` for the binding: an array becomes its bytes in C order.
+    """Converts `value` for the binding: an array becomes its bytes in C order.
 
     A contiguous array is not copied. NumPy exports no buffer of dates or of fields out of order, so
-    those travel as a view of bytes. TypeError for memory that holds references.
+    those become a view of bytes. TypeError for memory that holds references.
     """
     if not isinstance(value, np.ndarray | np.generic):
         return value
     array = np.asarray(value)
     if array.dtype.hasobject:
         raise TypeError(
-            f"an array of {array.dtype} holds references to Python objects, not values; "
+            f"an array of {array.dtype} holds references to Python objects, not values: "
             "convert it to a dtype of fixed size"
         )
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise TypeError("the mask of an array does not travel; give array.filled(value)")
+        raise TypeError("cannot publish the mask of an array: give array.filled(value)")
     if not array.dtype.itemsize or not array.size:
         return b""
     if not array.flags.c_contiguous and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
@@ -117,8 +117,11 @@ def flat(value: Any) -> Any:
 
 
 def dense(array: npt.NDArray[Any], *, copy: bool = False) -> npt.NDArray[Any]:
-    """The array in C order; without `copy` the array itself if it is. A copy has the bytes between
-    the fields too: copies by NumPy have uninitialised memory of this process there."""
+    """The array in C order: without `copy` the array itself if it is contiguous.
+
+    The copy includes the padding bytes between the fields. A copy by NumPy would leave them
+    uninitialised, and memory of this process would be published.
+    """
     if array.flags.c_contiguous and not copy:
         return array
     if not array.dtype.itemsize:
@@ -136,9 +139,9 @@ def bytes_of(buffer: Any) -> Bytes:
 
 
 def flat_list(buffers: Any) -> list[Any]:
-    """The same for a list of buffers. An array in place of the list would become its rows."""
+    """Applies flat() to a list of buffers. A single array is refused: it would become its rows."""
     if isinstance(buffers, np.ndarray | bytes | bytearray | memoryview | str | Buffer):
-        raise TypeError(f"attached buffers are a list; give [{type(buffers).__name__}]")
+        raise TypeError(f"attached buffers must be a list: give [{type(buffers).__name__}]")
     return [flat(buffer) for buffer in buffers]
 
 
@@ -165,16 +168,14 @@ class _ProtobufCodec:
 
     def _serialize(self, message: Any) -> bytes:
         if not isinstance(message, self.cls):
-            raise TypeError(
-                f"the channel carries {self.id.name}, this is a {type(message).__name__}"
-            )
+            raise TypeError(f"the channel carries {self.id.name}, not {type(message).__name__}")
         return bytes(message.SerializeToString())
 
     def _parse(self, payload: Buffer) -> Any:
         try:
             return self.cls.FromString(bytes(payload))
         except Exception as error:
-            raise ValueError(f"these bytes are no {self.id.name}: {error}") from error
+            raise ValueError(f"invalid {self.id.name}: {error}") from error
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
         return self._serialize(value), ()
@@ -190,7 +191,7 @@ class AttachedCodec(_ProtobufCodec):
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
         if not isinstance(value, Attached):
             raise TypeError(
-                f"the channel carries Attached[{self.cls.__name__}]; "
+                f"the channel carries Attached[{self.cls.__name__}]: "
                 f"publish Attached({self.cls.__name__}(...), [array])"
             )
         return self._serialize(value.head), flat_list(value.buffers)
@@ -209,7 +210,7 @@ class _StructCodec:
 
     def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
         if len(payload) != self.struct.dtype.itemsize:
-            raise ValueError(f"{self.struct!r}: {len(payload)} bytes came")
+            raise ValueError(f"{self.struct!r}: received {len(payload)} bytes")
         return np.frombuffer(memoryview(payload), self.struct.dtype)[0]
 
 
@@ -220,12 +221,12 @@ class _CtypesCodec:
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
         if not isinstance(value, self.cls):
-            raise TypeError(f"the channel carries {self.id.name}, this is {type(value).__name__}")
+            raise TypeError(f"the channel carries {self.id.name}, not {type(value).__name__}")
         return value, ()
 
     def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
         if len(payload) != ctypes.sizeof(self.cls):
-            raise ValueError(f"{self.id.name}: {len(payload)} bytes came")
+            raise ValueError(f"{self.id.name}: received {len(payload)} bytes")
         return self.cls.from_buffer_copy(payload)
 
 
@@ -265,7 +266,10 @@ def _is_protobuf(kind: object) -> bool:
 
 
 def codec_for(kind: Any) -> Codec:
-    """The codec of a type as given to publisher() and subscribe(). TypeError says what can be."""
+    """Returns the codec of a type that was given to publisher() or subscribe().
+
+    Raises TypeError that lists the supported types.
+    """
     rules: list[tuple[Callable[[Any], bool], Callable[[Any], Codec]]] = [
         (lambda k: k in (bytes, bytearray, memoryview, Buffer), lambda _: _BytesCodec()),
         (_is_protobuf, _ProtobufCodec),
@@ -279,6 +283,6 @@ def codec_for(kind: Any) -> Codec:
         if applies(kind):
             return make(kind)
     raise TypeError(
-        f"{kind!r} cannot travel over a channel: give a protobuf class, Attached[Head], a Struct, "
+        f"{kind!r} cannot be published: give a protobuf class, Attached[Head], a Struct, "
         "a ctypes.Structure, bytes, or a class with serialize() and parse()"
     )

@@ -13,10 +13,10 @@ class Node;
 
 namespace hyphos::python {
 
-/// Words as they stand in plans and on the command line; ValueError names what would be right.
+/// Parse words of plans and of the command line. Throw ValueError with the valid words.
 Mode parse_mode(const std::string& word);
 Encoding parse_encoding(const std::string& word);
-/// An empty `overflow` means what the reliability implies.
+/// An empty `overflow` selects the rule that the reliability implies.
 Policy make_policy(const std::string& reliability, const std::string& overflow,
                    const std::string& priority);
 
@@ -27,7 +27,7 @@ void bind_tools(nanobind::module_& module);
 void bind_clock(nanobind::module_& module);
 template <typename T>
 class Handle;
-/// Services and actions; adds their functions to the node.
+/// Binds services and actions, and adds their functions to the node.
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 void bind_transforms(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);

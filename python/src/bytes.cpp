@@ -8,9 +8,9 @@
 namespace hyphos::python {
 namespace {
 
-// Memory of numpy or bytes objects below this is copied faster than the GIL is handed over.
+// Below this size copying numpy or bytes objects is faster than releasing the GIL.
 constexpr std::size_t kReleaseGilFrom = 16 * 1024;
-// Views of views end after a few steps; an object that claims otherwise is not ours.
+// Chains of views are short. A longer chain is not one of a Hyphos buffer.
 constexpr int kMaxViewDepth = 16;
 
 std::byte empty_place;
@@ -36,8 +36,8 @@ PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buf
 PyType_Slot loaned_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_loaned_view)},
                               {0, nullptr}};
 
-/// Whether a format of the buffer protocol (PEP 3118) has references or pointers: they mean nothing
-/// in another process. Names of fields stand between colons.
+/// True if a buffer-protocol format (PEP 3118) has references or pointers, which are meaningless in
+/// another process. Field names are between colons.
 bool has_pointers(std::string_view format) {
   bool in_name = false;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -82,7 +82,7 @@ class View {
   mutable Py_buffer view_{};
 };
 
-// The Buffer or Loaned below a NumPy array or memoryview; null if its memory is somebody else's.
+// The Buffer or Loaned below a NumPy array or memoryview, or null if it has other memory.
 nb::object find_root(nb::handle object) {
   nb::object at = nb::borrow(object);
   for (int depth = 0; depth < kMaxViewDepth; ++depth) {
@@ -130,30 +130,30 @@ void bind_bytes(nb::module_& module) {
       module, "Buffer", nb::type_slots(buffer_slots),
       "Immutable bytes that keep their memory (a shared-memory slot, a socket frame)\n"
       "alive. Supports the buffer protocol: numpy.frombuffer() and memoryview() do\n"
-      "not copy, and hold the memory as long as the view lives.")
+      "not copy, and keep the memory alive as long as the view.")
       .def(
           "__init__",
           [](Buffer* self, nb::handle data) {
             new (self) Buffer(to_buffer(data, &WritableBuffer::on_heap));
           },
-          nb::arg("data"), "A copy of the bytes of `data`.")
+          nb::arg("data"), "A copy of `data`. A Buffer or a view of one shares its memory instead.")
       .def("__len__", &Buffer::size)
       .def_prop_ro(
           "address", [](const Buffer& b) { return reinterpret_cast<std::uintptr_t>(b.data()); },
-          "Where the bytes lie in this process.")
+          "The address of the bytes in this process.")
       .def(
           "slice",
           [](const Buffer& b, std::size_t offset, std::size_t size) {
             if (offset > b.size() || size > b.size() - offset) {
-              throw nb::index_error("slice: offset + size is beyond the end of the buffer");
+              throw nb::index_error("slice: offset + size is after the end of the buffer");
             }
             return b.slice(offset, size);
           },
           nb::arg("offset"), nb::arg("size"), "A part of the same memory, without a copy.");
 
   nb::class_<Loaned>(module, "WritableBuffer", nb::type_slots(loaned_slots),
-                     "Memory on loan to be filled and published, or dropped. Not initialised.\n"
-                     "Views made before publishing must not be written to afterwards.")
+                     "Loaned memory, to be filled and published, or dropped. Not initialised.\n"
+                     "Do not write to views of it after publishing.")
       .def("__len__", &Loaned::size)
       .def_prop_ro("address",
                    [](const Loaned& l) { return reinterpret_cast<std::uintptr_t>(l.data()); })

@@ -12,7 +12,7 @@ namespace hyphos::python {
 
 namespace nb = nanobind;
 
-/// hyphos::WritableBuffer as Python sees it: lent, then frozen. Frozen, it stays readable.
+/// hyphos::WritableBuffer for Python: loaned, then frozen. It stays readable after that.
 class Loaned {
  public:
   explicit Loaned(WritableBuffer memory) : data_(memory.data()), memory_(std::move(memory)) {
@@ -21,7 +21,7 @@ class Loaned {
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool frozen() const { return !memory_.has_value(); }
-  /// The loan as an immutable buffer; the same one at every call.
+  /// The loan as an immutable buffer. Every call returns the same one.
   Buffer freeze() {
     if (memory_) {
       frozen_ = std::move(*memory_).freeze();
@@ -39,9 +39,11 @@ class Loaned {
 
 using Lend = std::function<WritableBuffer(std::size_t)>;
 
-/// The bytes of any Python object as a Buffer. Without a copy if the object is, or is a contiguous
-/// view of, a received or lent buffer; else one copy into memory from `lend`, with the GIL
-/// released. Throws TypeError for objects without the buffer protocol.
+/// The bytes of any Python object as a Buffer.
+///
+/// Makes no copy if the object is a received or loaned buffer, or a contiguous view of one.
+/// Otherwise copies once into memory from `lend`. Large copies release the GIL. Throws TypeError
+/// for objects without the buffer protocol.
 Buffer to_buffer(nb::handle object, const Lend& lend);
 
 void bind_bytes(nb::module_& module);

@@ -8,8 +8,8 @@
 #include "handles.hpp"
 #include "hyphos/hyphos.hpp"
 
-// Services and actions as Python sees them: bytes in, bytes out; hyphos/service.py and
-// hyphos/action.py put types on top.
+// Services and actions for Python: bytes in, bytes out. hyphos/service.py and hyphos/action.py add
+// the types.
 namespace hyphos::python {
 namespace {
 
@@ -45,15 +45,15 @@ nb::object to_python(const Error& error) {
 
 Code parse_code(const std::string& word) {
   if (const auto code = code_named(word)) return *code;
-  throw nb::value_error(("'" + word + "' is no error code of Hyphos; e.g. unsupported").c_str());
+  throw nb::value_error(("'" + word + "' is not a Hyphos error code, e.g. unsupported").c_str());
 }
 
-/// A block with bytes from Python. With the GIL held; copies run without it.
+/// A block with bytes from Python. Called with the GIL held. Large copies run without it.
 detail::BlockRef fill(detail::PublisherCore& core, bool travels, nb::handle payload,
                       const nb::sequence& buffers) {
   const std::size_t count = nb::len(buffers);
   if (count > kMaxAttachedBuffers) {
-    throw nb::value_error("a message carries at most 8 attached buffers");
+    throw nb::value_error("a message has at most 8 attached buffers");
   }
   const Lend lend = [&](std::size_t size) {
     WritableBuffer memory = travels ? core.loan(size) : WritableBuffer();
@@ -67,7 +67,7 @@ detail::BlockRef fill(detail::PublisherCore& core, bool travels, nb::handle payl
   return block;
 }
 
-/// (payload, [buffers]) of a message; with the GIL held.
+/// (payload, [buffers]) of a message. Called with the GIL held.
 nb::tuple contents(const Delivery& delivery) {
   nb::list buffers;
   const Envelope* const envelope = delivery.block->encoded();
@@ -86,7 +86,7 @@ class PythonListener final : public detail::CallListener {
   void failed(const Error& error) override { finish(error); }
 
  private:
-  // On the pool: the GIL must not be waited for in the thread that brings the reply.
+  // Runs on the pool: the thread that receives the reply must not wait for the GIL.
   void finish(Result<Delivery> end) {
     auto client = std::move(client_);
     detail::CallClient* const pool = client.get();
@@ -145,7 +145,7 @@ std::unique_ptr<ClientGoalHandle> send_goal(const ClientHandle& handle, nb::hand
       detail::send_goal(client, std::move(block), Duration{accept_timeout_ns}, std::move(hear)));
 }
 
-/// "succeeded", "canceled" or "aborted", payload and buffers.
+/// The state "succeeded", "canceled" or "aborted", the payload and the buffers.
 nb::tuple goal_end(const Delivery& delivery) {
   const CallKind kind = detail::kind_of(delivery);
   const GoalState state = kind == CallKind::canceled  ? GoalState::canceled
@@ -231,7 +231,7 @@ void send(detail::Exchange& exchange, nb::handle payload, const nb::sequence& bu
 }
 
 void bind_server(nb::module_& module) {
-  nb::class_<ServerHandle>(module, "CallServer", "A handle; the node owns the service.")
+  nb::class_<ServerHandle>(module, "CallServer", "A handle. The node owns the service.")
       .def("close",
            [](const ServerHandle& s) {
              const ServerRef server = s.get();
@@ -317,8 +317,8 @@ GoalPolicy parse_policy(const std::string& word) {
        {GoalPolicy::queue, GoalPolicy::preempt, GoalPolicy::reject, GoalPolicy::parallel}) {
     if (word == to_string(policy)) return policy;
   }
-  throw nb::value_error(("policy '" + word +
-                         "' is unknown; right would be one of 'queue', 'preempt', 'reject', "
+  throw nb::value_error(("unknown policy '" + word +
+                         "': give one of 'queue', 'preempt', 'reject', "
                          "'parallel'")
                             .c_str());
 }
@@ -360,7 +360,7 @@ std::unique_ptr<ServerHandle> open_action(const Node& node, const std::string& n
                            const detail::ExchangeRef& exchange) -> Result<void> {
       if (closing()) return Error{Code::disconnected, "the process is ending", ""};
       nb::gil_scoped_acquire acquire;
-      // The function refuses through the exchange; what it throws refuses, too.
+      // The function refuses through the exchange. An exception also refuses.
       callable(nb::cast(std::make_unique<ExchangeHandle>(exchange)));
       if (!exchange->answered()) return success();
       return Error{Code::canceled, "rejected", ""};
@@ -378,7 +378,7 @@ std::unique_ptr<ClientHandle> open_client(const Node& node, const std::string& n
                                           const TypeId& reply, const std::optional<TypeId>& known,
                                           bool local, std::uint32_t max_pending) {
   detail::CallTypes types = make_types(request, feedback, reply);
-  // A tool knows the whole's id from the other side, and of the parts only their names.
+  // A tool knows the id of the whole from the other side, but only the names of the parts.
   if (known) types.request.id = types.reply.id = *known;
   nb::gil_scoped_release release;
   return std::make_unique<ClientHandle>(

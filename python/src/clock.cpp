@@ -17,8 +17,8 @@ namespace {
 
 using SimTimeHandle = Handle<std::shared_ptr<SimTime>>;
 
-/// Ctrl-C and other signals reach a sleeping main thread. Called without the GIL. `give_up` is the
-/// caller's own reason to end, or None.
+/// Lets Ctrl-C and other signals interrupt a sleeping main thread. Called without the GIL.
+/// `give_up` is a further end condition of the caller, or None.
 struct Signals {
   const nb::object& give_up;
   bool raised = false;  // a Python exception is set
@@ -36,7 +36,7 @@ struct Signals {
   }
 };
 
-/// `sleep(give_up)` without the GIL; a signal's exception goes on from here.
+/// Runs `sleep(give_up)` without the GIL, and rethrows the exception of a signal handler.
 template <typename F>
 bool interruptible(F sleep, const nb::object& give_up = nb::none()) {
   Signals signals{give_up};
@@ -50,7 +50,7 @@ bool interruptible(F sleep, const nb::object& give_up = nb::none()) {
 }
 
 void bind_time(nb::module_& module) {
-  nb::class_<ClockJump>(module, "ClockJump", "The clock was set instead of running on.")
+  nb::class_<ClockJump>(module, "ClockJump", "A jump of the clock to another time.")
       .def_prop_ro("before_ns", [](const ClockJump& jump) { return jump.before.ns; })
       .def_prop_ro("after_ns", [](const ClockJump& jump) { return jump.after.ns; })
       .def_prop_ro("delta_ns", [](const ClockJump& jump) { return jump.delta().ns; });

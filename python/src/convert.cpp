@@ -9,7 +9,7 @@
 #include "bytes.hpp"
 #include "gateway/types/types.hpp"
 
-// Messages of ROS as bytes: hyphos/ros/convert.py puts types on top.
+// ROS messages as bytes. hyphos/ros/convert.py adds the types.
 namespace hyphos::python {
 namespace {
 
@@ -22,7 +22,7 @@ Form parse_form(std::string_view word) {
   if (word == "cdr") return Form::cdr;
   if (word == "json") return Form::json;
   if (word == "cbor") return Form::cbor;
-  throw nb::value_error("a form is ros1, cdr, json or cbor");
+  throw nb::value_error("unknown format: give ros1, cdr, json or cbor");
 }
 
 std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
@@ -36,7 +36,7 @@ const ChannelCodec& carrier_of(Types& types, std::string_view ros_name, const st
   return *types.carrier(ros_name, id).or_throw();
 }
 
-/// (payload, [buffers], name of the message type) of the message that a channel would carry.
+/// Converts a ROS message. Returns (payload, [buffers], name of the Hyphos message type).
 nb::tuple read(Types& types, std::string_view ros_name, std::string_view form,
                const nb::bytes& message, const std::string& carrier, bool attached,
                std::int64_t now_ns) {

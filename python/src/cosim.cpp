@@ -19,7 +19,7 @@ namespace {
 using cosim::LocalRobot;
 using cosim::RobotOptions;
 
-/// What a Python exception says, in one line.
+/// A Python exception as one line.
 Error as_error(const nb::python_error& error, const std::string& where) {
   const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
   return {Code::invalid_config, type + ": " + nb::str(error.value()).c_str(), where};
@@ -42,8 +42,8 @@ Result<std::unique_ptr<LocalRobot>> make_robot(const RobotOptions& options,
   return robot;
 }
 
-/// Runs a robot of the co-simulator in this process until its engine ends it. `make` is given the
-/// Runtime, and makes the nodes in Python.
+/// Runs a robot of the co-simulator in this process until its engine ends it. `make` receives the
+/// Runtime and creates the nodes in Python.
 void serve_robot(int link_fd, const std::string& name, const std::string& plan,
                  std::vector<std::string> settings, std::vector<std::string> nodes,
                  const nb::object& make) {

@@ -17,8 +17,8 @@ namespace {
 std::atomic<bool> is_closing{false};
 std::atomic<unsigned> generation{0};  // +1 in each forked child
 
-// Python has one module state per process here; the set lives as long as the program so that
-// handles which Python frees late still find it.
+// There is one module state per process. The set lives as long as the program, so that handles
+// that Python frees late still find it.
 struct Registry {
   std::mutex mutex;
   std::set<HandleBase*> handles;
@@ -34,19 +34,19 @@ struct Spins {
 std::atomic<Spins*> spins_now{new Spins()};
 Spins& spins() { return *spins_now.load(); }
 
-// References that were dropped while the interpreter was ending. A thread of the pool must not ask
-// for the GIL then: Python ends a thread that does, in the middle of a destructor.
+// References that were dropped while the interpreter was ending. A thread of the pool must not
+// acquire the GIL then: Python would end the thread in the middle of a destructor.
 struct Graveyard {
   std::mutex mutex;
   std::condition_variable buried;
   bool open = false;
-  std::size_t living = 0;  // callables that somebody may still drop
+  std::size_t living = 0;  // callables that may still be dropped
   std::vector<PyObject*> functions;
 };
 std::atomic<Graveyard*> graveyard_now{new Graveyard()};
 Graveyard& graveyard() { return *graveyard_now.load(); }
 
-// A forked child begins with none of its own: those of the parent may be locked for ever.
+// A forked child starts with new registries: a lock of the parent's may be held forever.
 void begin_child() {
   generation.fetch_add(1);
   registry_now.store(new Registry());
@@ -55,7 +55,7 @@ void begin_child() {
   is_closing.store(false);
 }
 
-// spin() returns when its runtime stops. This waits for that for at most a second.
+// spin() returns when its runtime stops. This waits at most one second for that.
 void end_spins() {
   nb::gil_scoped_release release;
   Spins& now = spins();
@@ -80,8 +80,8 @@ void drop_callable(PyObject* function, unsigned made_in) {
   Py_DECREF(function);
 }
 
-// With the GIL held. Threads that have just run a callback are given a second to let go of it; what
-// comes later is not freed: the process is ending.
+// Called with the GIL held. Threads that just ran a callback get one second to drop it. Callables
+// dropped later are not freed: the process is ending.
 void empty_graveyard() {
   Graveyard& yard = graveyard();
   std::vector<PyObject*> functions;
@@ -100,15 +100,15 @@ void watch_forks() { ::pthread_atfork(nullptr, nullptr, &begin_child); }
 
 void throw_inherited() {
   throw Exception({Code::disconnected,
-                   "this belongs to the parent of this process and cannot be used after fork(); "
-                   "open a node in the child, or start it with spawn",
+                   "this belongs to the parent process and cannot be used after fork(): open a "
+                   "node in the child, or start the child with spawn",
                    ""});
 }
 
 void throw_closed() {
   throw Exception({Code::disconnected,
                    closing() ? "this has been closed: the interpreter is ending"
-                             : "this has been closed; open another one",
+                             : "this has been closed: open another one",
                    ""});
 }
 
@@ -149,7 +149,7 @@ void close_all_handles() {
     const std::lock_guard lock(registry().mutex);
     all.assign(registry().handles.begin(), registry().handles.end());
   }
-  // The GIL is held between resets, so Python frees none of `all` except inside one.
+  // The GIL is held between resets, so Python frees elements of `all` only inside a reset.
   for (HandleBase* handle : all) {
     {
       const std::lock_guard lock(registry().mutex);
@@ -173,7 +173,7 @@ Callable::Callable(nb::object function) {
 }
 
 void Callable::rethrow(nb::python_error& error) {
-  // Keep it short here: the traceback goes out through Python, the runtime logs and counts this.
+  // Python reports the traceback. The runtime logs and counts this short text.
   const std::string text = error.what();
   const std::size_t last = text.find_last_not_of('\n');
   const std::size_t line = text.rfind('\n', last);

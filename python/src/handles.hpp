@@ -14,10 +14,10 @@ namespace hyphos::python {
 
 namespace nb = nanobind;
 
-/// What keeps a process's graph alive from Python. All open handles are emptied before the
-/// interpreter ends, so that no callback comes while it is being torn down.
+/// Keeps a process's graph alive from Python. All open handles are emptied before the interpreter
+/// ends, so that no callback runs while it is torn down.
 ///
-/// Invariant: the C++ object is destroyed without the GIL, since ending it waits for callbacks that
+/// Invariant: the C++ object is destroyed without the GIL, because its end waits for callbacks that
 /// may need the GIL.
 ///
 /// In a forked child a handle of the parent is unusable, and releases nothing.
@@ -28,7 +28,7 @@ class HandleBase {
   HandleBase& operator=(const HandleBase&) = delete;
   virtual ~HandleBase();
   virtual void reset() = 0;
-  /// Another process made it, and this one inherited it by fork(): close() does nothing.
+  /// True if this process inherited the handle by fork(). close() then does nothing.
   [[nodiscard]] bool is_inherited() const;
 
  private:
@@ -38,7 +38,7 @@ class HandleBase {
 [[noreturn]] void throw_inherited();
 [[noreturn]] void throw_closed();
 
-/// Empties every handle and makes later callbacks return at once. Called with the GIL held.
+/// Empties every handle. Later callbacks return at once. Called with the GIL held.
 void close_all_handles();
 /// Called once, when the module is loaded.
 void watch_forks();
@@ -51,15 +51,15 @@ class Handle final : public HandleBase {
   explicit Handle(T value) : value_(std::move(value)) {}
   ~Handle() override { Handle::reset(); }
 
-  /// A copy, so that a concurrent reset() cannot pull the object away. Throws after reset(), and in
-  /// a forked child.
+  /// A copy, so that a concurrent reset() cannot destroy the object. Throws after reset(), and in a
+  /// forked child.
   [[nodiscard]] T get() const {
     if (is_inherited()) throw_inherited();
     const std::lock_guard lock(mutex_);
     if (!value_) throw_closed();
     return *value_;
   }
-  /// The same; empty after reset().
+  /// Like get(), but empty after reset().
   [[nodiscard]] std::optional<T> get_open() const {
     if (is_inherited()) throw_inherited();
     const std::lock_guard lock(mutex_);
@@ -81,7 +81,8 @@ class Handle final : public HandleBase {
   }
 
  private:
-  /// Its destructor would touch objects of the parent. A thread there may have held the lock.
+  /// Leaks the value: its destructor would access objects of the parent, and a thread there may
+  /// have held their locks.
   void leave_behind() {
     static_cast<void>(new std::optional<T>(std::move(value_)));
     value_.reset();
@@ -91,8 +92,8 @@ class Handle final : public HandleBase {
   std::optional<T> value_;
 };
 
-/// A thread waits in spin(), and the interpreter may end meanwhile. Made and destroyed without the
-/// GIL.
+/// Marks a thread that waits in spin() while the interpreter may end. Constructed and destroyed
+/// without the GIL.
 class Spinning {
  public:
   explicit Spinning(std::function<void()> stop);
@@ -106,19 +107,20 @@ class Spinning {
 class Callable {
  public:
   explicit Callable(nb::object function);
-  /// Calls with the GIL held, which the caller has taken. A Python error is reported with its
-  /// traceback and rethrown as std::runtime_error, so that the runtime counts `callback_error`.
+  /// Calls the function. The caller holds the GIL. A Python error is reported with its traceback
+  /// and rethrown as std::runtime_error, so that the runtime counts `callback_error`.
   template <typename... Args>
   void operator()(Args&&... args) const {
     try {
       nb::borrow<nb::object>(function_.get())(std::forward<Args>(args)...);
     } catch (nb::python_error& error) {
-      // The interpreter ends: what the callback uses is closed under it, and nobody can do better.
+      // While the interpreter ends, objects that the callback uses are closed, so errors are
+      // normal.
       if (!closing()) rethrow(error);
     }
   }
-  /// The same for a check: "" if it returns None, True or ""; else why it refuses, which may also
-  /// be what it raises.
+  /// Calls a check. Returns "" if it returns None, True or "". Otherwise returns the reason for the
+  /// refusal, which may also be an exception of the check.
   template <typename... Args>
   [[nodiscard]] std::string ask(Args&&... args) const {
     try {

@@ -24,8 +24,7 @@ T parse_word(const std::string& what, const std::string& word,
     right += right.empty() ? "'" : ", '";
     right += std::string(name) + "'";
   }
-  throw nb::value_error(
-      (what + " '" + word + "' is unknown; right would be one of " + right).c_str());
+  throw nb::value_error(("unknown " + what + " '" + word + "': give one of " + right).c_str());
 }
 
 void translate(const std::exception_ptr& pointer, void* /*unused*/) {
@@ -81,7 +80,7 @@ Policy make_policy(const std::string& reliability, const std::string& overflow,
 
 NB_MODULE(_hyphos, module) {
   using namespace hyphos::python;
-  module.doc() = "The C++ core of hyphos; use the package `hyphos`.";
+  module.doc() = "The C++ core of hyphos. Use the package `hyphos`.";
   nb::register_exception_translator(&translate);
   bind_bytes(module);
   bind_clock(module);

@@ -21,11 +21,11 @@ using PublisherHandle = Handle<RawPublisher>;
 using SubscriptionHandle = Handle<Subscription>;
 using TimerHandle = Handle<Timer>;
 
-// Attached buffers below this go through the heap: the transport copies them beside the head, which
-// is cheaper than a slot of their own.
+// Attached buffers below this size go through the heap. The transport copies them beside the head,
+// which costs less than a separate slot.
 constexpr std::size_t kSmallHead = 4096;
 
-/// argv as C wants it. The strings live as long as this object.
+/// argv in C form. The strings live as long as this object.
 class Arguments {
  public:
   explicit Arguments(std::vector<std::string> words) : words_(std::move(words)) {
@@ -55,7 +55,7 @@ RuntimeOptions make_options(const std::string& plan_file, const std::string& pro
   options.threads = threads;
   options.offline = offline;
   if (!clock.empty() && clock != "real" && clock != "sim") {
-    throw nb::value_error(("clock is 'real' or 'sim', not '" + clock + "'").c_str());
+    throw nb::value_error(("unknown clock '" + clock + "': give 'real' or 'sim'").c_str());
   }
   if (!clock.empty()) options.clock = clock == "sim" ? ClockMode::sim : ClockMode::real;
   return options;
@@ -65,10 +65,10 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
   const RawPublisher publisher = handle.get();
   const std::size_t count = nb::len(buffers);
   if (count > kMaxAttachedBuffers) {
-    throw nb::value_error("a message carries at most 8 attached buffers");
+    throw nb::value_error("a message has at most 8 attached buffers");
   }
-  // Before a copy that would be in vain. The length of an array with rows is less than its bytes:
-  // then the transport refuses it later.
+  // Checked before a useless copy. The length of a multi-dimensional array is less than its bytes.
+  // The transport then refuses it later.
   if (count == 0) {
     const Py_ssize_t size = PyObject_Size(payload.ptr());
     if (size < 0) PyErr_Clear();
@@ -99,14 +99,14 @@ void run_signal_handlers() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Python's own handler of Ctrl-C has raised KeyboardInterrupt.
+/// True if Python's default handler of Ctrl-C has raised KeyboardInterrupt.
 bool is_plain_ctrl_c(nb::python_error& error) {
   if (!error.matches(PyExc_KeyboardInterrupt)) return false;
   const nb::module_ signal = nb::module_::import_("signal");
   return signal.attr("getsignal")(signal.attr("SIGINT")).is(signal.attr("default_int_handler"));
 }
 
-/// With the GIL. `wait` is spin() of a runtime or node.
+/// Called with the GIL. `wait` is spin() of a runtime or node.
 int spin(Runtime runtime, const std::function<int()>& wait) {
   runtime.usable().or_throw();
   for (;;) {
@@ -122,12 +122,12 @@ int spin(Runtime runtime, const std::function<int()>& wait) {
       return code;
     } catch (nb::python_error& error) {
       if (!is_plain_ctrl_c(error)) throw;
-      runtime.request_stop();  // then the wait ends at once, and the runtime with it
+      runtime.request_stop();  // the wait then ends at once
     }
   }
 }
 
-/// What a message carries besides its value.
+/// Data of a message besides its value.
 struct MessageInfo {
   std::uint64_t sequence = 0;
   std::uint64_t sender = 0;
@@ -152,7 +152,7 @@ Subscription subscribe(const Node& node, const std::string& channel, const TypeI
 }
 
 void bind_types(nb::module_& module) {
-  nb::class_<Policy>(module, "Policy", "What a channel promises; see the plan's `channels:`.")
+  nb::class_<Policy>(module, "Policy", "The policy of a channel. See `channels:` of the plan.")
       .def(
           "__init__",
           [](Policy* self, const std::string& reliability, const std::string& overflow,
@@ -184,7 +184,7 @@ void bind_types(nb::module_& module) {
       .def_ro("deadline_ms", &Policy::deadline_ms)
       .def_ro("block_timeout_ms", &Policy::block_timeout_ms);
 
-  nb::class_<TypeId>(module, "TypeId", "Names a message type over all processes and languages.")
+  nb::class_<TypeId>(module, "TypeId", "Identifies a message type in all processes and languages.")
       .def(
           "__init__",
           [](TypeId* self, const std::string& name, const std::string& encoding, std::size_t size) {
@@ -197,12 +197,12 @@ void bind_types(nb::module_& module) {
             return TypeId{name, parse_encoding(encoding), hash};
           },
           nb::arg("name"), nb::arg("encoding"), nb::arg("hash"),
-          "The id that another process or a recording gives, without knowing its size.")
+          "The id from another process or a recording, without the size of the type.")
       .def_ro("name", &TypeId::name)
       .def_prop_ro("encoding", [](const TypeId& t) { return std::string(to_string(t.encoding)); })
       .def_ro("hash", &TypeId::hash);
 
-  nb::class_<Published>(module, "Published", "What became of one publish(). False if it failed.")
+  nb::class_<Published>(module, "Published", "The result of one publish(). False if it failed.")
       .def_ro("sequence", &Published::sequence)
       .def_ro("accepted", &Published::accepted)
       .def_ro("dropped", &Published::dropped)
@@ -219,7 +219,7 @@ void bind_types(nb::module_& module) {
                (p.failure ? "'" + std::string(to_string(*p.failure)) + "'" : "None") + ")";
       });
 
-  nb::class_<MessageInfo>(module, "MessageInfo", "What a message carries besides its value.")
+  nb::class_<MessageInfo>(module, "MessageInfo", "Data of a message besides its value.")
       .def_ro("sequence", &MessageInfo::sequence)
       .def_ro("sender", &MessageInfo::sender)
       .def_ro("replayed", &MessageInfo::replayed)
@@ -254,7 +254,7 @@ void bind_ends(nb::module_& module) {
       .def("close", &PublisherHandle::reset);
 
   nb::class_<SubscriptionHandle>(module, "Subscription",
-                                 "A handle; the node owns the subscription.")
+                                 "A handle. The node owns the subscription.")
       .def("close",
            [](const SubscriptionHandle& s) {
              if (s.is_inherited()) return;
@@ -265,7 +265,7 @@ void bind_ends(nb::module_& module) {
       .def_prop_ro("publishers", [](const SubscriptionHandle& s) { return s.get().publishers(); })
       .def_prop_ro("channel", [](const SubscriptionHandle& s) { return s.get().channel(); });
 
-  nb::class_<TimerHandle>(module, "Timer", "A handle; the node owns the timer.")
+  nb::class_<TimerHandle>(module, "Timer", "A handle. The node owns the timer.")
       .def("close",
            [](const TimerHandle& t) {
              if (t.is_inherited()) return;
@@ -277,7 +277,7 @@ void bind_ends(nb::module_& module) {
 }
 
 void bind_runtime(nb::module_& module) {
-  nb::class_<ChannelInfo>(module, "ChannelInfo", "A channel as one process sees it.")
+  nb::class_<ChannelInfo>(module, "ChannelInfo", "A channel that is open in one process.")
       .def_ro("name", &ChannelInfo::name)
       .def_ro("type", &ChannelInfo::type)
       .def_ro("policy", &ChannelInfo::policy)
@@ -313,7 +313,7 @@ void bind_runtime(nb::module_& module) {
           [](const RuntimeHandle& r, nb::object work) {
             Runtime runtime = r.get();
             std::function<void()> call;
-            // Captured by the call alone: a callable drops its function without the GIL.
+            // Captured only by the call: a callable drops its function without the GIL.
             if (!work.is_none()) {
               call = [callable = Callable(std::move(work))] {
                 if (closing()) return;

@@ -32,8 +32,8 @@ std::int64_t whole(nb::handle value) {
 
 [[noreturn]] void refuse(nb::handle value) {
   throw nb::type_error(
-      (std::string("a parameter is a bool, int, float, str, bytes or a list of one of the first "
-                   "four, not ") +
+      (std::string("a parameter must be a bool, int, float, str, bytes or a list of one of the "
+                   "first four, not ") +
        nb::type_name(value.type()).c_str())
           .c_str());
 }
@@ -53,7 +53,7 @@ std::vector<T> items_of(const std::vector<ParamVariant>& items, nb::handle list)
       }
     }
     throw nb::type_error(
-        ("a list has items of one type: " + std::string(nb::repr(list).c_str())).c_str());
+        ("the items of a list must have one type: " + std::string(nb::repr(list).c_str())).c_str());
   }
   return out;
 }
@@ -73,7 +73,7 @@ ParamVariant list_to_param(nb::handle list) {
     if (type_of(items.back()) > ParamType::text) refuse(item);
     real = real || type_of(items.back()) == ParamType::real;
   }
-  if (items.empty()) return std::vector<double>();  // an empty list fits every type of list
+  if (items.empty()) return std::vector<double>();  // an empty list fits every list type
   if (real) return items_of<double>(items, list);
   switch (type_of(items.front())) {
     case ParamType::boolean:
@@ -102,8 +102,7 @@ ParamVariant to_param(nb::handle value) {
     return ParamBytes(data, data + PyBytes_Size(object));
   }
   if (PyList_Check(object) != 0 || PyTuple_Check(object) != 0) return list_to_param(value);
-  // NumPy's scalars and arrays become the Python objects that they stand for, but dates would
-  // become plain numbers.
+  // NumPy scalars and arrays become Python objects. Dates are excluded: they would become numbers.
   if (nb::hasattr(value, "tolist") && !is_date(value)) {
     const nb::object plain = value.attr("tolist")();
     if (!plain.type().is(value.type())) return to_param(plain);
@@ -115,7 +114,7 @@ ParamType parse_param_type(const std::string& word) {
   for (std::size_t i = 0; i < kTypes; ++i) {
     if (word == to_string(static_cast<ParamType>(i))) return static_cast<ParamType>(i);
   }
-  throw nb::value_error(("there is no type of parameter '" + word + "'").c_str());
+  throw nb::value_error(("unknown parameter type '" + word + "'").c_str());
 }
 
 std::vector<ParamAssignment> to_assignments(

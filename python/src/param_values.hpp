@@ -14,10 +14,10 @@ namespace nb = nanobind;
 
 /// bool, int, float, str, bytes, or a list of one of the first four.
 nb::object to_python(const ParamVariant& value);
-/// Also NumPy's scalars and arrays, and tuples; a list of int and float is one of float. TypeError
-/// for anything else, OverflowError for an int beyond 64 bits.
+/// Also accepts NumPy scalars and arrays, and tuples. A list of int and float becomes a list of
+/// float. Throws TypeError for other types, OverflowError for an int beyond 64 bits.
 ParamVariant to_param(nb::handle value);
-/// The type that the word of to_string(ParamType) names; ValueError.
+/// The type for a word of to_string(ParamType). Throws ValueError.
 ParamType parse_param_type(const std::string& word);
 
 std::vector<ParamAssignment> to_assignments(

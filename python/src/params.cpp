@@ -27,7 +27,7 @@ using WatchHandle = Handle<ParamWatch>;
 using Values = std::vector<std::pair<std::string, nb::object>>;
 using Line = std::tuple<std::string, std::string, std::string, std::string>;
 
-/// A declared parameter as Python reads it. Not a Handle: it needs neither graph nor threads.
+/// A declared parameter for Python. Not a Handle: it needs neither graph nor threads.
 struct Cell {
   std::shared_ptr<detail::ParamCell> cell;
 
@@ -50,7 +50,7 @@ struct Cell {
   }
 };
 
-/// A cell with its type, so that reading one is one call.
+/// A cell with its type, so that reading it takes one call.
 struct TypedCell : Cell {
   ParamType type = ParamType::boolean;
 };
@@ -86,7 +86,7 @@ void read_range(ParamInfo& info, nb::handle range) {
   const std::size_t count = nb::len(range);
   if (count < 2 || count > 3) {
     throw nb::value_error(
-        (info.name + ": a range is (least, most) or (least, most, step)").c_str());
+        (info.name + ": a range must be (least, most) or (least, most, step)").c_str());
   }
   for (std::size_t i = 0; i < count; ++i) ends[i] = range[i];
   if (whole) {
@@ -96,7 +96,7 @@ void read_range(ParamInfo& info, nb::handle range) {
   }
 }
 
-/// `type`: the word of to_string(ParamType) that `standard` is converted to, or "" for its own.
+/// `type` is a word of to_string(ParamType) to which `standard` is converted, or "" for its own.
 ParamVariant default_of(const std::string& name, nb::handle standard, const std::string& type) {
   ParamVariant value = to_param(standard);
   if (type.empty() || to_string(type_of(value)) == type) return value;
@@ -143,7 +143,7 @@ std::function<void(const ParamSet&)> watcher(nb::object function) {
 
 void bind_values(nb::module_& module) {
   nb::class_<ParamInfo>(module, "ParamInfo",
-                        "One parameter: its value now and what its node says about it.")
+                        "One parameter: its current value and its declaration.")
       .def_ro("name", &ParamInfo::name)
       .def_prop_ro("type", [](const ParamInfo& i) { return std::string(to_string(i.type())); })
       .def_prop_ro("value", [](const ParamInfo& i) { return to_python(i.value); })
@@ -174,8 +174,7 @@ void bind_values(nb::module_& module) {
            [](const ParamSet& set, const std::string& name) {
              const ParamInfo* info = set.find(name);
              if (info != nullptr) return to_python(info->value);
-             throw nb::key_error(
-                 ("there is no parameter '" + name + "'" + set.suggestion(name)).c_str());
+             throw nb::key_error(("no parameter '" + name + "'" + set.suggestion(name)).c_str());
            })
       .def("__contains__",
            [](const ParamSet& set, const std::string& name) { return set.find(name) != nullptr; })
@@ -195,7 +194,7 @@ void bind_values(nb::module_& module) {
       .def_prop_ro("value", [](const TypedCell& cell) { return cell.value(cell.type); })
       .def_prop_ro("name", [](const TypedCell& cell) { return cell.cell->name(); });
 
-  nb::class_<WatchHandle>(module, "ParamWatch", "A handle; the node owns the watch.")
+  nb::class_<WatchHandle>(module, "ParamWatch", "A handle. The node owns the watch.")
       .def("close",
            [](const WatchHandle& w) {
              const ParamWatch watch = w.get();
@@ -294,7 +293,7 @@ void bind_files(nb::module_& module) {
       [](const std::string& type, const std::string& text) {
         return to_python(parse_param(parse_param_type(type), text).or_throw());
       },
-      nb::arg("type"), nb::arg("text"), "Reads YAML as a value of the type.");
+      nb::arg("type"), nb::arg("text"), "Parses YAML as a value of the type.");
   module.def(
       "nodes_with_params",
       [](const std::string& domain) { return nodes_with_params(domain).or_throw(); },
@@ -308,7 +307,7 @@ void bind_files(nb::module_& module) {
         }
         return out;
       },
-      nb::arg("file"), "(node, name, YAML, place) of every value in a file.");
+      nb::arg("file"), "(node, name, YAML, FILE:LINE) of every value in a file.");
   module.def(
       "params_text",
       [](const std::vector<Line>& lines, const std::string& heading) {
@@ -320,7 +319,7 @@ void bind_files(nb::module_& module) {
       [](const std::string& file, const std::vector<Line>& lines) {
         save_params(file, to_lines(lines)).or_throw();
       },
-      nb::arg("file"), nb::arg("lines"), "Lays the values over those that a file has.");
+      nb::arg("file"), nb::arg("lines"), "Replaces or adds these values in a file.");
 }
 
 }  // namespace

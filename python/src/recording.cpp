@@ -27,11 +27,11 @@ record::Compression parse_compression(const std::string& word) {
   if (word == "zstd") return record::Compression::zstd;
   if (word == "lz4") return record::Compression::lz4;
   if (word == "none") return record::Compression::none;
-  throw Exception({Code::invalid_config,
-                   "compression '" + word + "' is unknown; right would be zstd, lz4, none", ""});
+  throw Exception(
+      {Code::invalid_config, "unknown compression '" + word + "': give zstd, lz4 or none", ""});
 }
 
-/// A number that a caller sets: the time of what is being replayed.
+/// A number that the caller sets: the time of the replayed recording.
 struct ManualClock {
   std::shared_ptr<std::atomic<std::int64_t>> ns = std::make_shared<std::atomic<std::int64_t>>(0);
 };
@@ -99,7 +99,7 @@ std::unique_ptr<RecorderHandle> open_recorder(
 }
 
 void bind_status(nb::module_& module) {
-  nb::class_<record::Status>(module, "RecorderStatus", "Where a recorder stands.")
+  nb::class_<record::Status>(module, "RecorderStatus", "The current status of a recorder.")
       .def_prop_ro("channels",
                    [](const record::Status& status) {
                      nb::dict out;
@@ -139,7 +139,7 @@ void bind_status(nb::module_& module) {
 }
 
 void bind_recorder(nb::module_& module) {
-  nb::class_<RecorderHandle>(module, "Recorder", "Writes channels to MCAP files; in C++ threads.")
+  nb::class_<RecorderHandle>(module, "Recorder", "Writes channels to MCAP files, in C++ threads.")
       .def_static(
           "open", &open_recorder, nb::arg("path"), nb::kw_only(), nb::arg("overwrite") = false,
           nb::arg("chunk_bytes") = 4 << 20, nb::arg("compression") = "zstd",

@@ -17,18 +17,18 @@ namespace hyphos::python {
 namespace {
 
 void bind_inspect(nb::module_& module) {
-  nb::class_<HistogramSnapshot>(module, "Histogram", "Durations in nanoseconds, as copied live.")
+  nb::class_<HistogramSnapshot>(module, "Histogram", "A live copy of a histogram of nanoseconds.")
       .def(nb::init<>())
       .def_ro("count", &HistogramSnapshot::count)
       .def_ro("min_ns", &HistogramSnapshot::min_ns)
       .def_ro("max_ns", &HistogramSnapshot::max_ns)
       .def_ro("mean_ns", &HistogramSnapshot::mean_ns)
       .def_ro("buckets", &HistogramSnapshot::buckets,
-              "(upper edge in ns, count) of every bucket that is not empty.")
+              "(upper edge in ns, count) of every non-empty bucket.")
       .def("percentile_ns", &HistogramSnapshot::percentile_ns, nb::arg("fraction"))
       .def("since", &HistogramSnapshot::since, nb::arg("earlier"));
 
-  nb::class_<EndpointInfo>(module, "EndpointInfo", "One end of one channel in one process.")
+  nb::class_<EndpointInfo>(module, "EndpointInfo", "One endpoint of one channel in one process.")
       .def_ro("channel", &EndpointInfo::channel)
       .def_ro("node", &EndpointInfo::node)
       .def_ro("type_name", &EndpointInfo::type_name)
@@ -48,7 +48,7 @@ void bind_inspect(nb::module_& module) {
       .def_ro("layers", &EndpointInfo::layers)
       .def_ro("id", &EndpointInfo::id);
 
-  nb::class_<ClockStatus>(module, "ClockStatus", "What a process has for the time.")
+  nb::class_<ClockStatus>(module, "ClockStatus", "The clock of a process.")
       .def_prop_ro("mode", [](const ClockStatus& s) { return std::string(to_string(s.mode)); })
       .def_ro("channel", &ClockStatus::channel)
       .def_ro("ready", &ClockStatus::ready)
@@ -59,7 +59,7 @@ void bind_inspect(nb::module_& module) {
       .def_ro("base_ns", &ClockStatus::base_ns)
       .def_ro("jumps", &ClockStatus::jumps);
 
-  nb::class_<PeerClock>(module, "PeerClock", "The clock of another machine, as measured.")
+  nb::class_<PeerClock>(module, "PeerClock", "The measured clock of another machine.")
       .def_ro("process", &PeerClock::process)
       .def_ro("endpoint", &PeerClock::endpoint)
       .def_ro("host", &PeerClock::host)
@@ -99,12 +99,13 @@ void bind_inspect(nb::module_& module) {
 }
 
 void bind_events(nb::module_& module) {
-  nb::class_<RecordedEnd>(module, "RecordedEnd", "An end of a channel that events are of.")
+  nb::class_<RecordedEnd>(module, "RecordedEnd", "An endpoint of a channel with recorded events.")
       .def_ro("id", &RecordedEnd::id)
       .def_ro("channel", &RecordedEnd::channel)
       .def_ro("node", &RecordedEnd::node)
       .def_ro("is_publisher", &RecordedEnd::is_publisher);
-  nb::class_<RecordedEvents>(module, "RecordedEvents", "What one process did since the last look.")
+  nb::class_<RecordedEvents>(module, "RecordedEvents",
+                             "Events of one process since the last snapshot.")
       .def_ro("process", &RecordedEvents::process)
       .def_ro("pid", &RecordedEvents::pid)
       .def_ro("participant", &RecordedEvents::participant)
@@ -116,7 +117,7 @@ void bind_events(nb::module_& module) {
           [](const RecordedEvents& batch) {
             return nb::bytes(batch.events.data(), batch.events.size() * sizeof(MessageEvent));
           },
-          "As bytes: the words of MessageEvent one after another (hyphos.profile.events.EVENT).");
+          "Bytes: consecutive words of MessageEvent (hyphos.profile.events.EVENT).");
   module.def(
       "recorded_events",
       [](const std::string& domain, const std::map<std::uint64_t, std::uint64_t>& since) {
@@ -151,7 +152,7 @@ void bind_plan(nb::module_& module) {
           [](const Plan& plan, const std::string& channel, const std::string& from,
              const std::string& to) {
             const ChannelPlan* planned = plan.channel(channel);
-            ChannelPlan unnamed;  // by pointer and shared memory, and never leaves the machine
+            ChannelPlan unnamed;  // by pointer and shared memory, never to another machine
             unnamed.reach = Reach::machine;
             return std::string(route(plan, planned ? *planned : unnamed, from, to));
           },

@@ -43,7 +43,7 @@ Transform named(const Transform& names, const Isometry& pose) {
   return {names.parent, names.child, names.stamp, pose.translation, pose.rotation};
 }
 
-/// The points in `memory`, `stride` bytes apart, are replaced by where they are in the parent.
+/// Replaces the points in `memory`, `stride` bytes apart, by their positions in the parent.
 template <typename T>
 void move_points(const Isometry& by, std::uint8_t* first, std::size_t count, std::size_t stride) {
   T* const xyz = reinterpret_cast<T*>(first);
@@ -58,7 +58,7 @@ void move_in_place(const Transform& by, const Memory& memory, std::size_t offset
                     (count == 0 || (count - 1 <= (memory.size() - offset) / stride &&
                                     (count - 1) * stride + 3 * item <= memory.size() - offset));
   if (!fits || stride % item != 0 || reinterpret_cast<std::uintptr_t>(first) % item != 0) {
-    throw nb::value_error("the points do not lie within the memory as told");
+    throw nb::value_error("the points are not inside the memory");
   }
   const Isometry pose = by.isometry();
   nb::gil_scoped_release release;
@@ -137,7 +137,7 @@ void bind_values(nb::module_& module) {
       .def("move_in_place", &move_in_place, nb::arg("memory"), nb::arg("offset"), nb::arg("stride"),
            nb::arg("count"), nb::arg("is_double"));
 
-  nb::class_<TransformEdge>(module, "TransformEdge", "One frame and how it hangs on its parent.")
+  nb::class_<TransformEdge>(module, "TransformEdge", "One frame and its pose in its parent.")
       .def_ro("parent", &TransformEdge::parent)
       .def_ro("child", &TransformEdge::child)
       .def_ro("is_static", &TransformEdge::is_static)
@@ -161,7 +161,7 @@ nb::dict dict_of(const TransformCounters& counters) {
   return out;
 }
 
-/// `done(transform, None)` or `done(None, error)`, on the thread pool.
+/// Calls `done(transform, None)` or `done(None, error)` on the thread pool.
 void wait_for(const TransformsHandle& handle, const std::string& target, const std::string& source,
               std::int64_t time_ns, std::int64_t timeout_ns, nb::object done) {
   const Transforms transforms = handle.get();
@@ -179,7 +179,7 @@ void wait_for(const TransformsHandle& handle, const std::string& target, const s
                   });
 }
 
-/// Blocks without the GIL, and lets Ctrl-C through.
+/// Blocks without the GIL, and handles Ctrl-C.
 Transform get_within(const Transforms& transforms, const std::string& target,
                      const std::string& source, Time time, Duration timeout) {
   auto future = transforms.wait(target, source, time, timeout);

@@ -127,7 +127,7 @@ def test_clouds_keep_their_values_in_every_layout(seed: int) -> None:
     shape = [(), (7,), (4, 5), (1, 6), (3, 1), (0,)][random.integers(6)]
     points = some_strides(random, filled(random, dtype, shape))
     if len(orders(dtype)) > 1:
-        with pytest.raises(ValueError, match="both byte orders"):
+        with pytest.raises(ValueError, match="different byte orders"):
             numpy_to_cloud(points)
         points = points.astype(one_order(random, dtype))  # the remedy in the error
     back = cloud_to_numpy(received(numpy_to_cloud(points)))
@@ -165,7 +165,7 @@ def test_the_last_field_does_not_decide_the_byte_order() -> None:
     assert cloud.head.is_bigendian
     for buffer in (cloud.buffers[0], points.tobytes()):
         assert cloud_to_numpy(Attached(cloud.head, [buffer]))["x"].tolist() == [1.5, 2.5]
-    with pytest.raises(ValueError, match="both byte orders"):
+    with pytest.raises(ValueError, match="different byte orders"):
         numpy_to_cloud(np.zeros(2, [("x", ">f4"), ("y", "<f4")]))
 
 
@@ -316,7 +316,7 @@ def test_images_that_would_lose_data_are_refused() -> None:
     for bad in (np.zeros((2, 2, 0), "u1"), np.zeros((2, 3, 2, 1), "u1"), np.zeros(4, "u1")):
         with pytest.raises(ValueError, match=r"image|dimensions"):
             numpy_to_image(bad)
-    with pytest.raises(ValueError, match="pairs of pixels"):
+    with pytest.raises(ValueError, match="even width"):
         numpy_to_image(np.zeros((2, 3, 2), "u1"), "yuv422")
     with pytest.raises(TypeError, match="mask"):
         numpy_to_image(np.ma.masked_equal(np.zeros((2, 2), "u1"), 0))
@@ -380,7 +380,7 @@ def test_memory_with_pointers_is_refused_by_the_binding() -> None:
 
 def test_an_array_in_place_of_the_list_of_buffers_is_refused() -> None:
     for bad in (np.zeros((2, 3), np.uint8), b"ab", bytearray(2), memoryview(b"ab")):
-        with pytest.raises(TypeError, match="are a list"):
+        with pytest.raises(TypeError, match="must be a list"):
             codec_for(Attached[Image]).encode(Attached(Image(), bad))  # type: ignore[arg-type]
 
 
@@ -536,5 +536,5 @@ def test_coordinates_must_be_real_numbers() -> None:
 def test_dates_are_no_parameters(node: hyphos.Node) -> None:
     params = node.params()
     for value in (np.datetime64(5, "ns"), np.array([5], "m8[ns]")):
-        with pytest.raises(TypeError, match="a parameter is"):
+        with pytest.raises(TypeError, match="a parameter must be"):
             params.declare("when", value)

@@ -82,7 +82,7 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
     assert found[len(valid) :] == inside
     for name in {one[0] for one in valid}:
         number = sum(one[0] == name for one in valid)
-        assert f"at its start: {name}, {number} latched values" in out
+        assert f"added at the start: {name}, {number} latched values" in out
     assert "left out: the counters" in out
 
 

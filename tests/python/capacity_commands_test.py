@@ -133,17 +133,17 @@ def test_a_calibration_with_a_typo_is_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name a robot.yaml"),
-        (["--held-out", "robot.yaml"], "name a robot.yaml"),
+        ([], "give either a robot.yaml"),
+        (["--held-out", "robot.yaml"], "give either a robot.yaml"),
         (["--anew", "robot.yaml"], "--anew: goes with --held-out"),
         (["--way", "shm", "robot.yaml"], "--way: goes with --held-out"),
         (["-o", "x.json", "robot.yaml"], "--output: goes with --held-out"),
         (["--held-out", "--json"], "--json: goes with a robot.yaml"),
         (["--held-out", "--set", "a=b"], "--set: goes with a robot.yaml"),
-        (["--held-out", "--link", "cable"], "by --way, and --anew new ones"),
+        (["--held-out", "--link", "cable"], "by --way, and with --anew give new ones"),
         (["--held-out", "--anew", "--way", "pigeon"], "pigeon"),
         (["--held-out", "--anew", "--link", "a=veth", "--link", "b=rope"], "no medium"),
-        (["--link", "a", "--link", "b", "robot.yaml"], "one joins the hosts of a plan"),
+        (["--link", "a", "--link", "b", "robot.yaml"], "a plan takes one link"),
     ],
 )
 def test_what_does_not_go_together_is_not_ignored(

@@ -114,12 +114,12 @@ def test_plan_draws_an_svg(hyphos_cli: Cli, tmp_path: Path) -> None:
         (["run", "absent.yaml"], "absent.yaml"),
         (["replay", "absent.mcap"], "no such file"),
         (["channel", "pub", "n", "LaserScn"], "did you mean 'hyphos.msgs.LaserScan'"),
-        (["channel", "pub", "n", "Twist", "{linaer: 1}"], "its fields are linear, angular"),
+        (["channel", "pub", "n", "Twist", "{linaer: 1}"], "fields: linear, angular"),
         (["channel", "pub", "n", "Twist", "{linear"], "neither YAML nor JSON"),
         (["channel", "pub", "n", "bytes", "xyz", "--hex"], "not hexadecimal"),
         (["channel", "info", "n"], "no Hyphos process runs"),
-        (["node", "info", "n"], "there is no node 'n'"),
-        (["record", "--compression", "rar"], "zstd, lz4, none"),
+        (["node", "info", "n"], "no node 'n'"),
+        (["record", "--compression", "rar"], "zstd, lz4 or none"),
     ],
 )
 def test_mistakes_end_in_one_sentence(
@@ -203,7 +203,7 @@ def test_hz_bw_and_delay_read_the_counters(hyphos_cli: Cli, domain: str) -> None
         assert len(shown) == 2
         assert fine(shown)
     _, out, _ = hyphos_cli("channel", "delay", "raw", "-d", domain, "-n", "1", "-w", "0.1")
-    assert "nobody subscribes" in out
+    assert "no subscriber" in out
 
 
 @pytest.mark.usefixtures("robot")
@@ -246,7 +246,7 @@ def test_echo_writes_numbers_as_numbers(hyphos_cli: Cli, domain: str) -> None:
 def test_echo_gives_up_after_its_timeout(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("channel", "echo", "scan", "-d", domain, "--timeout", "0.1")
     assert code == 1
-    assert "no message came on 'scan'" in err
+    assert "no message arrived on 'scan'" in err
 
 
 def test_pub_reaches_a_subscriber(hyphos_cli: Cli, domain: str, inbox: Inbox) -> None:
@@ -296,11 +296,11 @@ def test_own_types_come_from_a_proto_folder(
 def test_repeated_publishing_reports_at_once(hyphos_terminal: OnTerminalStart, domain: str) -> None:
     words = ("channel", "pub", "note", "String", "{data: hi}", "--rate", "50", "--wait", "0")
     talker = hyphos_terminal(*words, "-d", domain)
-    talker.read_until("publishing on note at 50 Hz; Ctrl-C ends it")
-    talker.read_until(" published, 0 listening")
-    assert "nobody subscribes" not in talker.shown  # only the final report contains it
+    talker.read_until("publishing on note at 50 Hz, Ctrl-C ends it")
+    talker.read_until(" published, 0 subscribers")
+    assert "no subscriber" not in talker.shown  # only the final report contains it
     talker.type("\x03")
-    talker.read_until("; nobody subscribes")
+    talker.read_until(", no subscriber")
     assert talker.end() == 0
 
 
@@ -309,11 +309,11 @@ def test_a_count_is_reported_before_and_after(hyphos_cli: Cli, domain: str) -> N
     code, out, err = hyphos_cli(*words, "--rate", "100", "-n", "3")
     assert (code, out) == (0, "")
     assert err == (
-        "publishing 3 messages on note at 100 Hz; Ctrl-C ends it\n"
-        "published 3 on note; nobody subscribes\n"
+        "publishing 3 messages on note at 100 Hz, Ctrl-C ends it\n"
+        "published 3 on note, no subscriber\n"
     )
     _, _, err = hyphos_cli(*words)
-    assert err == "published 1 on note; nobody subscribes\n"
+    assert err == "published 1 on note, no subscriber\n"
 
 
 @pytest.mark.usefixtures("robot")
@@ -355,7 +355,7 @@ def test_doctor_runs_all_checks(hyphos_cli: Cli) -> None:
         "limit: open files",
         "limit: processes of a domain",
         "limit: receivers",
-        "limit: ends",
+        "limit: endpoints",
         "limit: queues",
         "limit: pool",
         "multicast",

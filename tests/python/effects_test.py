@@ -49,8 +49,8 @@ IDLE = [
     ("python: nodes", ["defines 2 classes", "Talker", "Listener"]),
     ("python: nodes:Talkr", ["has no 'Talkr'", "did you mean 'Talker'?"]),
     ("python: nodes.py:Listner", ["has no 'Listner'", "did you mean 'Listener'?"]),
-    ("python: noddes:Talker", ["'noddes' cannot be imported", "did you mean 'nodes'?"]),
-    ("python: nodes.inner:Talker", ["'nodes.inner' cannot be imported"]),
+    ("python: noddes:Talker", ["cannot import Python module 'noddes'", "did you mean 'nodes'?"]),
+    ("python: nodes.inner:Talker", ["cannot import Python module 'nodes.inner'"]),
     ("python: broken:Node", ["broken.py:2"]),
 ]
 

@@ -118,7 +118,7 @@ def test_clouds_lose_their_padding_and_keep_their_colours(big: bool) -> None:
 
 
 def test_invalid_clouds_are_refused() -> None:
-    with pytest.raises(ValueError, match="has 95 bytes, its head says 96"):
+    with pytest.raises(ValueError, match="has 95 bytes, but the head declares 96"):
         converted(cloud(2, 3), bytes(95))
     with pytest.raises(ValueError, match="no attached buffer"):
         converted(cloud(1, 1))
@@ -128,7 +128,7 @@ def test_invalid_clouds_are_refused() -> None:
         converted(short, bytes(96))
     beyond = cloud(1, 1)
     beyond.fields.add(name="y", offset=14, datatype=7, count=1)
-    with pytest.raises(ValueError, match="'y' reaches beyond the point"):
+    with pytest.raises(ValueError, match="'y' extends beyond the point"):
         converted(beyond, bytes(16))
     odd = cloud(1, 1)
     odd.fields.add(name="y", offset=12, datatype=99, count=1)
@@ -176,7 +176,7 @@ def test_big_endian_fields_that_share_bytes_swap_once() -> None:
     points = np.frombuffer(bytes([9, 1, 2, 3, 4, 8, 5, 6, 7, 8]), np.uint8)
     assert converted(head, points).data == bytes([9, 4, 3, 2, 1, 8, 8, 7, 6, 5])
     head.fields.add(name="part", offset=2, datatype=4, count=1)
-    with pytest.raises(ValueError, match="share bytes in part"):
+    with pytest.raises(ValueError, match="overlap in part"):
         converted(head, points)
 
 
@@ -206,7 +206,7 @@ def test_maps_have_colours_and_values() -> None:
     assert [c & 255 for c in full] == [0, 0, 0, 255, 100]
     assert unknown[4] == -1
     grid.info.height = 2
-    with pytest.raises(ValueError, match="3 cells came for 3 × 2"):
+    with pytest.raises(ValueError, match="3 cells received for 3 × 2"):
         converted(grid)
 
 

@@ -56,7 +56,7 @@ def serve(hyphos_start: Start, domain: str) -> Serve:
 
     def run(*words: str) -> tuple[Program, int]:
         program = hyphos_start("foxglove", "--port", "0", "-d", domain, *words)
-        match = re.search(r"at ws://127\.0\.0\.1:(\d+);", program.line())
+        match = re.search(r"at ws://127\.0\.0\.1:(\d+),", program.line())
         assert match
         assert program.line().startswith("open https://app.foxglove.dev/")
         return program, int(match[1])
@@ -225,7 +225,7 @@ def test_unconvertible_messages_are_reported_and_counted(serve: Serve, domain: s
             wait_until(lambda: bool(client.of("image")) and bool(client.statuses))
             [status] = client.statuses
             assert status["message"] == (
-                "image cannot be shown: its buffer has 5 bytes, its head says 1,000"
+                "image cannot be shown: the buffer has 5 bytes, but the head declares 1,000"
             )
             out.close()
             wait_until(lambda: client.topics == set())  # the counters remain
@@ -295,8 +295,8 @@ def test_the_terminal_shows_channels_and_clients(
 ) -> None:
     assert robot.popen.poll() is None
     shown = hyphos_terminal("foxglove", "--port", "0", "-d", domain)
-    shown.read_until("; Ctrl-C ends it")
-    match = re.search(r"at ws://127\.0\.0\.1:(\d+);", shown.shown)
+    shown.read_until(", Ctrl-C ends it")
+    match = re.search(r"at ws://127\.0\.0\.1:(\d+),", shown.shown)
     assert match
     shown.read_until("camera/front")
     shown.read_until("Foxglove cannot read struct")
@@ -341,9 +341,9 @@ def test_a_robot_may_switch_to_simulated_time(serve: Serve, domain: str) -> None
         ):
             value = node.publisher("value", Float64)
             sim.advance(duration_ms=1)
-            assert server.line() == f"nobody publishes in domain '{domain}' yet"
+            assert server.line() == f"no publisher in domain '{domain}' yet"
             assert server.line().startswith("connected: ")
-            assert server.line() == "the robot has simulated time: clients connect anew"
+            assert server.line() == "the robot has simulated time: clients reconnect"
             wait_until(lambda: client.socket.state.name == "CLOSED")
             with joined(port) as again:
                 assert again.info["capabilities"][-1] == "time"
@@ -413,11 +413,11 @@ def test_errors_contain_the_remedy(
     _, port = serve()
     code, _, err = hyphos_cli("foxglove", "--port", str(port), "-d", domain)
     assert code == 1
-    assert f"error: cannot listen at 127.0.0.1 port {port}: Address already in use" in err
+    assert f"error: cannot listen on 127.0.0.1 port {port}: Address already in use" in err
     assert "--port" in err
     code, _, err = hyphos_cli("foxglove", "--host", "no.such.host.invalid", "-d", domain)
     assert code == 1
-    assert "'no.such.host.invalid' is no address of this machine" in err
+    assert "'no.such.host.invalid' is not an address of this machine" in err
     without = "import sys; sys.modules['foxglove'] = None; import hyphos.cli.main as m; m.main()"
     code, _, err = start(sys.executable, "-c", without, "foxglove").end()
     assert code == 1

@@ -153,9 +153,9 @@ def test_graph_draws_dot_and_svg(hyphos_cli: Cli, domain: str, tmp_path: Path) -
     ("words", "message"),
     [
         (["top", "--once"], "no Hyphos process runs in domain"),
-        (["top", "--sort", "speed"], "--sort is one of name, rate"),
+        (["top", "--sort", "speed"], "unknown --sort 'speed': give one of name, rate"),
         (["graph"], "no Hyphos process runs in domain"),
-        (["graph", "--format", "png"], "--format is one of dot, svg, json, not 'png'"),
+        (["graph", "--format", "png"], "unknown --format 'png': give one of dot, svg, json"),
     ],
 )
 def test_mistakes_end_in_one_sentence(

@@ -247,7 +247,7 @@ def test_a_criterion_about_nothing_is_an_error() -> None:
 def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL + "base: futex\ngrid: {size: [64, 1 MB]}\n")
     out = tmp_path / "out"
-    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out), "--awake")
+    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out), "--no-cpu-idle")
     code, shown, err = hyphos_cli(
         *words, "--assert", "hyphos/shm: lost == 0", "--assert", "hyphos/shm: p50_us < 6e7"
     )

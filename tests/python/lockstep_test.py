@@ -100,7 +100,7 @@ def test_the_same_recording_gives_the_same_file(hyphos_cli: Cli, robot: Path) ->
         )
         assert code == 0, err
         assert "100 messages played, 800 recorded on 2 channels" in out
-        assert "driver does not run: the recording has its in" in err
+        assert "driver does not run: the recording provides its in" in err
         assert "other does not run" in err
         files.append((robot / f"{number}.mcap").read_bytes())
     assert files[0] == files[1] == files[2]
@@ -188,16 +188,16 @@ def test_selected_nodes_run_and_their_outputs_are_not_played(hyphos_cli: Cli, ro
     code, out, err = hyphos_cli(*words(robot, "o.mcap", "-n", "mix", "-n", "left"))
     assert code == 0, err
     assert "testing mix, left with in" in err
-    assert "sum is not played: mix makes it" in err
+    assert "sum is not played: mix publishes it" in err
     assert "400 recorded on 2 channels" in out
 
 
 def test_invalid_requests_are_errors(hyphos_cli: Cli, robot: Path) -> None:
     for more, message in (
-        ([], "say which nodes are to be tested"),
-        (["-n", "none"], "node 'none' is no plug-in"),
+        ([], "give the nodes to test"),
+        (["-n", "none"], "no plug-in or Python node 'none'"),
         (["-n", "other"], "executables cannot run in lock-step"),
-        (["-c", "nothing"], "no channel of the recording is to be played"),
+        (["-c", "nothing"], "no channel of the recording to play"),
     ):
         code, _, err = hyphos_cli(*words(robot, "o.mcap", *more))
         assert code == 1

@@ -223,7 +223,7 @@ def _received(domain: str) -> int:
 
 @pytest.mark.parametrize(
     ("level", "code", "reason"),
-    [("loud", 1, "a level is one of debug, info, warn, error, fatal"), ("", 2, "it is empty")],
+    [("loud", 1, "give one of debug, info, warn, error, fatal"), ("", 2, "the value is empty")],
 )
 def test_an_unknown_level_is_refused(
     hyphos_cli: Cli, domain: str, level: str, code: int, reason: str

@@ -81,7 +81,7 @@ def test_prometheus_can_read_the_endpoint(
         urllib.request.urlopen(match[1].replace("/metrics", "/"), timeout=30)
     code, _, err = hyphos_cli("metrics", "--port", match[2], "-d", domain)
     assert code == 1
-    assert f"cannot listen at 127.0.0.1 port {match[2]}" in err
+    assert f"cannot listen on 127.0.0.1 port {match[2]}" in err
     assert server.stop()[0] == 0
 
 

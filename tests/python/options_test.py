@@ -161,6 +161,26 @@ def test_an_unknown_word_is_refused_before_anything_starts(
     assert list(tmp_path.iterdir()) == []  # nothing was started
 
 
+# --- Options with a new name ----------------------------------------------------------------------
+
+OLD_NAMES = [
+    (("lab", "run", "latency", "--patience", "1"), "--patience is now --wait-quiet"),
+    (("lab", "calibrate", "--patience=1"), "--patience is now --wait-quiet"),
+    (("lab", "profile", "--awake"), "--awake is now --no-cpu-idle"),
+    (("lab", "selftest", "--awake"), "--awake is now --no-cpu-idle"),
+    (("lab", "selftest", "--may-sleep"), "--may-sleep is now --cpu-idle"),
+]
+
+
+@pytest.mark.parametrize(("words", "hint"), OLD_NAMES)
+def test_an_old_option_name_is_refused_with_the_new_one(
+    words: tuple[str, ...], hint: str, hyphos_cli: Cli
+) -> None:
+    code, out, err = hyphos_cli(*words)
+    assert code == 2, out
+    assert hint in " ".join(err.replace("│", " ").split())
+
+
 # --- The plan's keys ------------------------------------------------------------------------------
 
 FULL_PLAN = ROOT / "examples/robot.full.yaml"

@@ -105,7 +105,7 @@ def test_invalid_values_are_refused_with_the_reason() -> None:
         assert count.value == 1
         with pytest.raises(TypeError, match="dict"):
             params.set({"count": {}})
-        with pytest.raises(TypeError, match="no type of parameter"):
+        with pytest.raises(TypeError, match="not a parameter type"):
             params.declare("what", 1, type=dict)
         with pytest.raises(hyphos.Error, match="already declared"):
             params.declare("count", 1)
@@ -171,7 +171,7 @@ def test_param_get_set_and_describe(cruise: str, hyphos_cli: Cli) -> None:
         (("sped", "1"), "did you mean 'speed'"),
         (("fixed", "8"), "read-only"),
         (("speed=1", "limit"), "'limit' is not NAME=VALUE"),
-        (("speed=1", "speed=2"), "named twice"),
+        (("speed=1", "speed=2"), "given twice"),
     ):
         code, _, err = param("set", "cruise", *words)
         assert code == 1

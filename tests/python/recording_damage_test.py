@@ -138,7 +138,7 @@ def test_a_full_disk_ends_the_recording_and_leaves_a_whole_file(
         assert code == 1
         assert "the disk is full" in err
         assert "are lost" in err
-        assert "free space" in err
+        assert "free disk space" in err
         # Space for the index was reserved, so the file is complete.
         assert check(hyphos_cli, path) == (0, check(hyphos_cli, path)[1])
         found = everything(path)

@@ -45,7 +45,7 @@ def test_damaged_messages_are_refused() -> None:
         Image.FromString(bytes(head))
     with pytest.raises(ValueError, match="wire type"):
         attached.split(b"\x0f")
-    with pytest.raises(ValueError, match="behind"):
+    with pytest.raises(ValueError, match="follows an attached buffer"):
         attached.split(attached.join(b"", [b"x"]) + b"\x08\x01")
 
 

@@ -372,14 +372,14 @@ def test_an_unwritable_output_is_reported_in_one_line(
 BAD_CDR = {
     "empty": (b"", "it is empty"),
     "head only": (b"\0\1\0\0", "cut off or damaged"),
-    "half a head": (b"\0\1", "does not begin as CDR"),
+    "half a head": (b"\0\1", "does not begin like CDR"),
     "half a length": (b"\0\1\0\0\5", "cut off or damaged"),
     "too short": (string2("hello")[:-3], "cut off or damaged"),
     "huge length": (b"\0\1\0\0\xff\xff\xff\xff", "cut off or damaged"),
     "length 0": (b"\0\1\0\0\0\0\0\0", "cut off or damaged"),
     "no end of the text": (string2("hello")[:-1] + b"x", "cut off or damaged"),
     "too long": (string2("hello") + bytes(9), "longer than its type"),
-    "unknown encapsulation": (b"\0\x7f\0\0" + string2("x")[4:], "does not begin as CDR"),
+    "unknown encapsulation": (b"\0\x7f\0\0" + string2("x")[4:], "does not begin like CDR"),
 }
 BAD_ROS1 = {
     "empty": (b"", "it is empty"),

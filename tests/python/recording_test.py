@@ -63,7 +63,7 @@ def test_record_accepts_patterns(hyphos_start: Start, domain: str, tmp_path: Pat
     wait_until(lambda: bool(recorders(domain)) and counted(domain, "raw") > 0, "messages")
     code, _, err = program.stop()
     assert code == 0, err
-    assert "nobody published 'absent'" in err
+    assert "'absent' had no publisher" in err
     assert set(everything(path)) == {"raw"}
 
 
@@ -74,17 +74,17 @@ def test_an_empty_recording_is_valid_and_reported(
     words = ("record", "-d", domain, "-o", str(path), "--for", "0.3", "--quiet")
     code, out, err = hyphos_cli(*words)
     assert (code, out) == (0, "")
-    assert err == f"nothing was recorded: nobody published in domain '{domain}'\n"
+    assert err == f"nothing was recorded: no publisher in domain '{domain}'\n"
     [file] = path.iterdir()
     assert everything(file) == {}
     assert hyphos_cli("bag", "check", str(file))[0] == 0
     with hyphos.Node.open("mute", domain=domain) as node:
         raw = node.publisher("raw", bytes)
         _, _, err = hyphos_cli(*words, "--overwrite")
-        assert err == "nothing was recorded: no message came on raw\n"
+        assert err == "nothing was recorded: no message arrived on raw\n"
         raw.close()
         _, _, err = hyphos_cli(*words, "--overwrite", "absent*")
-        assert "nobody published on a channel that was asked for in domain" in err
+        assert "no publisher for the requested channels in domain" in err
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
@@ -208,7 +208,7 @@ def test_replay_lists_and_refuses(hyphos_cli: Cli, domain: str, tmp_path: Path) 
     assert "hyphos.msgs.Image" in out
     assert "0.2 s" in out
     for words, expected, message in (
-        (["-c", "absent"], 1, "no channel of the recording is to be played"),
+        (["-c", "absent"], 1, "no channel of the recording to play"),
         (["--remap", "a=b"], 1, "OLD:=NEW"),
         (["--remap", "a:=b"], 1, "no channel 'a'"),
         (["--rate", "-1"], 2, "greater than or equal to 0"),

@@ -141,7 +141,7 @@ def test_a_wrong_count_is_reported_with_both_numbers(
 ) -> None:
     path, out = tmp_path / "run.mcap", tmp_path / "out.mcap"
     path.write_bytes(make(ROS, replace(INDEXED, said_messages=said)))
-    words = f"announce {said:,} messages; 10 are readable"
+    words = f"declare {said:,} messages, but 10 are readable"
     for command in (
         ("bag", "info", str(path)),
         ("replay", str(path), "--list"),
@@ -198,7 +198,9 @@ def test_metadata_yaml_filters_nothing(
     found, damaged = warnings(path)
     assert damaged == (count > 10)
     said = " ".join(found)
-    assert (f"announces {count:,} messages of /chatter; 10 are readable" in said) == (count != 10)
+    assert (f"declares {count:,} messages of /chatter, but 10 are readable" in said) == (
+        count != 10
+    )
     right = (start_ns, start_ns + duration_ns) == (TIMES[0], TIMES[-1])
     assert (f"from {start_ns:,} to {start_ns + duration_ns:,} ns" in said) != right
 
@@ -215,8 +217,8 @@ def test_a_file_that_is_missing_costs_only_its_messages(hyphos_cli: Cli, tmp_pat
     assert texts(path) == ALL[:6]
     code, out, _ = hyphos_cli("bag", "info", str(path))
     assert code == LEFT_OUT
-    assert "names a_1.db3, which is not there" in out
-    assert "announces 10 messages of /chatter; 6 are readable" in out
+    assert "names a_1.db3, which does not exist" in out
+    assert "declares 10 messages of /chatter, but 6 are readable" in out
 
 
 @pytest.mark.parametrize(
@@ -313,9 +315,9 @@ def test_a_damaged_database_schema_is_an_error_with_a_reason(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ((1, None, string2("x")), "1 messages have no time"),
-        ((1, "late", string2("x")), "1 messages have no time"),
-        ((1, 1.5, string2("x")), "1 messages have no time"),
+        ((1, None, string2("x")), "1 messages have no valid time"),
+        ((1, "late", string2("x")), "1 messages have no valid time"),
+        ((1, 1.5, string2("x")), "1 messages have no valid time"),
         ((9, START, string2("x")), "1 messages belong to topics that are not in the database"),
     ],
 )
@@ -341,15 +343,15 @@ BAGS: dict[str, tuple[BagLayout, Sequence[str]]] = {
     "without chunk infos": (BagLayout(chunk_infos=False), ()),
     "counts too high": (
         BagLayout(count_factor=2),
-        ("announces 20 messages of /chatter; 10 are readable",),
+        ("declares 20 messages of /chatter, but 10 are readable",),
     ),
     "counts zero": (
         BagLayout(count_factor=0),
-        ("announces 0 messages of /chatter; 10 are readable",),
+        ("declares 0 messages of /chatter, but 10 are readable",),
     ),
     "connections in chunks only": (BagLayout(connections_in_index=False), ()),
     "connections in the index only": (BagLayout(connections_in_chunks=False), ()),
-    "not closed": (BagLayout(closed=False), ("was cut off; 10 messages",)),
+    "not closed": (BagLayout(closed=False), ("was cut off, 10 messages",)),
     "messages outside of chunks": (BagLayout(loose=True), ()),
     "unknown kinds": (BagLayout(extra_ops=True), ()),
 }
@@ -400,4 +402,4 @@ def test_a_damaged_chunk_of_a_bag_costs_no_other_chunk(tmp_path: Path) -> None:
     assert texts(path) == ALL[:4] + ALL[8:]
     found, damaged = warnings(path)
     assert damaged
-    assert any("announces 10 messages of /chatter; 6 are readable" in one for one in found)
+    assert any("declares 10 messages of /chatter, but 6 are readable" in one for one in found)

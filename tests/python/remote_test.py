@@ -91,7 +91,7 @@ def test_a_killed_remote_process_restarts(hyphos_start: Start, robot: Robot) -> 
     program = run(hyphos_start, robot, plan)
     until_line(program, "started counter")
     os.kill(pid_of(robot, "counter"), signal.SIGKILL)
-    until_line(program, "counter killed by SIGKILL; starting it again")
+    until_line(program, "counter killed by SIGKILL, restarting in")
     until_line(program, "counter is back")
     assert program.stop()[0] == 0
 
@@ -140,7 +140,7 @@ def test_a_plan_that_differs_is_refused(hyphos_cli: Cli, robot: Robot) -> None:
         file.write("  more: {scope: machine}\n")
     code, out, err = hyphos_cli("run", plan)
     assert code == 1
-    assert "its plan robot.yaml is not the one here; copy it there" in err
+    assert "its plan robot.yaml differs from the one here: copy the plan there" in err
     assert "started" not in out  # no process, on either machine
 
 
@@ -161,7 +161,7 @@ def test_an_agent_that_cannot_start_is_reported(
     assert code == 1
     assert "host far (" in err
     assert message in err
-    assert "try it by hand: ssh -T" in err
+    assert "test the command: ssh -T" in err
 
 
 def test_live_shows_remote_processes(hyphos_start: Start, robot: Robot) -> None:

@@ -85,34 +85,34 @@ def test_services_and_actions_have_parts(flavour: Flavour, joint: str) -> None:
 
 
 MISTAKES = [
-    (ROS1, "float32", 1, "has a type or a name, not both"),
+    (ROS1, "float32", 1, "is a type or a name, but both are needed"),
     (ROS1, "\n\nfloat33[] x y", 3, "ROS 1 has no default values"),
-    (ROS1, "int32 x\nint32 x", 2, "there is a field 'x' already"),
-    (ROS1, "int32[3 x", 1, "'int32[3' is no type"),
-    (ROS1, "int32[2][3] x", 1, "'int32[2][3]' is no type"),
-    (ROS1, "int32[<=3] x", 1, "is no type"),
-    (ROS1, "string<=3 x", 1, "'string<=3' is no type of ROS 1"),
-    (ROS1, "int8 A=128", 1, "128 does not fit int8: -128 to 127"),
-    (ROS1, "int8 A=0x1", 1, "'0x1' is no whole number"),
-    (ROS1, "Header A=1", 1, "'Header' is no type of a constant"),
+    (ROS1, "int32 x\nint32 x", 2, "a field 'x' already exists"),
+    (ROS1, "int32[3 x", 1, "'int32[3' is not a type"),
+    (ROS1, "int32[2][3] x", 1, "'int32[2][3]' is not a type"),
+    (ROS1, "int32[<=3] x", 1, "is not a type"),
+    (ROS1, "string<=3 x", 1, "'string<=3' is not a ROS 1 type"),
+    (ROS1, "int8 A=128", 1, "128 does not fit into int8: -128 to 127"),
+    (ROS1, "int8 A=0x1", 1, "'0x1' is not a whole number"),
+    (ROS1, "Header A=1", 1, "'Header' is not a type for constants"),
     (ROS1, "bool A=maybe", 1, "neither true nor false"),
-    (ROS1, "float32 ä", 1, "'ä' is no name of a ROS 1 field"),
+    (ROS1, "float32 ä", 1, "'ä' is not a valid ROS 1 field name"),
     (ROS2, "time stamp", 1, "'time' is a type of ROS 1 only"),
-    (ROS2, "float32 Range", 1, "'Range' is no name of a ROS 2 field"),
-    (ROS2, "float32 a__b", 1, "is no name"),
-    (ROS2, "uint8 lower=1", 1, "is no name of a constant"),
-    (ROS2, "int32[<=0] x", 1, "holds nothing"),
-    (ROS2, "int32[99999999999] x", 1, "longer than any wire can carry"),
-    (ROS2, "int32[2] x [1]", 1, "'x' has 2 values, its default 1"),
+    (ROS2, "float32 Range", 1, "'Range' is not a valid ROS 2 field name"),
+    (ROS2, "float32 a__b", 1, "is not a valid ROS 2 field name"),
+    (ROS2, "uint8 lower=1", 1, "is not a valid constant name"),
+    (ROS2, "int32[<=0] x", 1, "has the length 0"),
+    (ROS2, "int32[99999999999] x", 1, "longer than any wire format allows"),
+    (ROS2, "int32[2] x [1]", 1, "'x' has 2 values, but its default 1"),
     (ROS2, "int32[<=1] x [1, 2]", 1, "'x' has at most 1 values"),
-    (ROS2, "string<=2 x abc", 1, "3 characters; 2 are allowed"),
+    (ROS2, "string<=2 x abc", 1, "3 characters, but 2 are allowed"),
     (ROS2, 'string x "a"b"', 1, 'a " inside the string needs a'),
     (ROS2, 'string[] x ["a]', 1, "a string is not closed"),
-    (ROS2, "int32[] x 1", 1, "is no list of values"),
+    (ROS2, "int32[] x 1", 1, "is not a list of values"),
     (ROS2, "Pose p 1", 1, "'p' is a message, which has no default value"),
-    (ROS2, "pose_msgs/pose p", 1, "'pose_msgs/pose' is no type of ROS 2"),
-    (ROS2, "@optional int32 x", 1, "annotations are not read"),
-    (ROS2, "uint8 A=-1", 1, "-1 does not fit uint8: 0 to 255"),
+    (ROS2, "pose_msgs/pose p", 1, "'pose_msgs/pose' is not a ROS 2 type"),
+    (ROS2, "@optional int32 x", 1, "annotations are not supported"),
+    (ROS2, "uint8 A=-1", 1, "-1 does not fit into uint8: 0 to 255"),
 ]  # fmt: skip
 
 
@@ -130,10 +130,10 @@ def test_a_mistake_is_named_with_its_line_and_a_remedy(
 @pytest.mark.parametrize(
     ("kind", "text", "line", "message"),
     [
-        ("srv", "int32 x\n", 2, "there are 1 of 2 parts"),
+        ("srv", "int32 x\n", 2, "the file has 1 of 2 parts"),
         ("srv", "---\n---", 2, "one '---' too many"),
-        ("action", "int32 x\n---\nint32 y", 3, "there are 2 of 3 parts"),
-        ("srv", "int32 x\n---\n\nint32 y_", 4, "'y_' is no name"),
+        ("action", "int32 x\n---\nint32 y", 3, "the file has 2 of 3 parts"),
+        ("srv", "int32 x\n---\n\nint32 y_", 4, "'y_' is not a valid"),
     ],
 )
 def test_a_wrong_number_of_parts_is_named(kind: str, text: str, line: int, message: str) -> None:
@@ -154,7 +154,7 @@ def test_a_header_without_its_package_is_a_ros_1_header(tmp_path: Path) -> None:
 
 
 def test_a_name_that_ros_does_not_allow_is_refused() -> None:
-    with pytest.raises(Error, match="no name of a ROS 2 type"):
+    with pytest.raises(Error, match="not a valid ROS 2 type name"):
         parse("", Name("demo_msgs", "msg", "thing"), ROS2, "thing.msg")
     assert parse("", Name("demo_msgs", "msg", "thing"), ROS1, "thing.msg").parts[0].fields == ()
 

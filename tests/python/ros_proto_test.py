@@ -293,8 +293,8 @@ MISTAKES: list[tuple[Make, list[str], str, str]] = [
     (
         lambda at: write_package(at / "a_msgs", {"A": "\nb_msgs/B b\ntime t"}),
         ["a_msgs"],
-        "a_msgs/msg/A.msg:2: 'b' is a b_msgs/B, and the package 'b_msgs' is not given",
-        "give its folder too: hyphos msg import ... PATH/TO/b_msgs",
+        "a_msgs/msg/A.msg:2: 'b' is a b_msgs/B, but the package 'b_msgs' is not given",
+        "also give its folder: hyphos msg import ... PATH/TO/b_msgs",
     ),
     (
         lambda at: write_package(at / "a_msgs", {"A": "Bc b\ntime t", "Bcd": ""}),
@@ -305,14 +305,14 @@ MISTAKES: list[tuple[Make, list[str], str, str]] = [
     (
         lambda at: write_package(at / "a_msgs", {"A": "B b", "B": "C c", "C": "A[] a\ntime t"}),
         ["a_msgs"],
-        "a message cannot be a part of itself: a_msgs/A → a_msgs/B → a_msgs/C → a_msgs/A",
-        "take one of these fields out",
+        "a message cannot contain itself: a_msgs/A → a_msgs/B → a_msgs/C → a_msgs/A",
+        "remove one of these fields",
     ),
     (
         lambda at: write_package(at / "a_msgs", {"A": "string data"}),
         ["a_msgs"],
-        "these definitions could be of ROS 1 or of ROS 2",
-        "--ros1 or --ros2",
+        "these definitions are valid in ROS 1 and in ROS 2",
+        "give --ros1 or --ros2",
     ),
     (
         lambda at: write_package(at / "a_msgs", {"A": "time t", "B": "wstring w"}),
@@ -323,36 +323,36 @@ MISTAKES: list[tuple[Make, list[str], str, str]] = [
     (
         lambda at: write_package(at / "a_msgs", {"A": "time t"}, "wrong"),
         ["a_msgs"],
-        "a_msgs: there is no ROS definition in this folder",
+        "a_msgs: no ROS definition in this folder",
         "definitions are PACKAGE/msg/*.msg",
     ),
     (
         lambda at: (at / "A.msg").write_text("time t"),
         ["A.msg"],
-        "A.msg: the package of this file is not known",
+        "A.msg: the package of this file is unknown",
         "PACKAGE/msg/NAME.msg",
     ),
     (
         lambda at: write_package(at / "a-msgs", {"A": "time t"}),
         ["a-msgs"],
-        "a-msgs/msg/A.msg: 'a-msgs' is no name of a package",
+        "a-msgs/msg/A.msg: 'a-msgs' is not a valid package name",
         "name its folder",
     ),
     (
         lambda at: (write_package(at / "a", {}) / "msg/A.msg").write_bytes(b"time t\n# \xe9\n"),
         ["a"],
-        "a/msg/A.msg:2: this is no UTF-8",
+        "a/msg/A.msg:2: the file is not UTF-8",
         "save the file as UTF-8",
     ),
-    (lambda _: None, ["nowhere"], "nowhere: there is no such file or folder", "check the path"),
+    (lambda _: None, ["nowhere"], "nowhere: no such file or folder", "check the path"),
     (
         lambda at: (
             write_package(at / "x" / "a_msgs", {"A": "time t"}),
             write_package(at / "y" / "a_msgs", {"A": "time u"}),
         ),
         ["x", "y"],
-        "'a_msgs/A' is defined otherwise in x/a_msgs/msg/A.msg",
-        "give one of the two",
+        "'a_msgs/A' has another definition in x/a_msgs/msg/A.msg",
+        "give only one of the two",
     ),
 ]
 
@@ -373,7 +373,7 @@ def test_a_missing_package_is_named_with_its_folder(hyphos_cli: Cli, tmp_path: P
     write_package(tmp_path / "a_msgs", {"A": "b_msgs/B b\ntime t"})
     write_package(tmp_path / "b_msgs", {"B": ""})
     _, _, err = hyphos_cli("msg", "import", "a_msgs")
-    assert f"give its folder too: {tmp_path / 'b_msgs'}" in err
+    assert f"also give its folder: {tmp_path / 'b_msgs'}" in err
     assert hyphos_cli("msg", "import", "a_msgs", "b_msgs")[0] == 0
 
 

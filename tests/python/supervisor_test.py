@@ -140,8 +140,8 @@ def test_processes_after_a_failed_one_are_reported() -> None:
     scene.begun("a")
     scene.end("a", 3)
     assert scene["a"].label == "failed (3)"
-    assert scene["b"].label == "not started: it waits for a, which failed"
-    assert scene["c"].label == "not started: it waits for b, which failed"
+    assert scene["b"].label == "not started: a, which it waits for, failed"
+    assert scene["c"].label == "not started: b, which it waits for, failed"
     assert scene.sup.over
     assert [one.name for one in scene.sup.failed] == ["a", "b", "c"]
 
@@ -216,8 +216,7 @@ def test_too_many_restarts_in_a_minute_are_given_up() -> None:
     scene.later(60.0)
     assert scene.place.started == ["a"] * 6
     assert scene["a"].label == (
-        "killed by SIGKILL; 5 restarts within a minute did not help, giving up "
-        "(max_restarts_per_minute)"
+        "killed by SIGKILL, giving up after 5 restarts within a minute (max_restarts_per_minute)"
     )
     assert scene.sup.over
     assert scene.sup.failed
@@ -233,7 +232,7 @@ def test_restarts_spread_over_time_are_never_given_up() -> None:
     assert scene["a"].state == State.STARTING
     assert scene["a"].restarts == 50
     assert len(scene.marks) == 50
-    assert scene.marks[0] == ("a", "--- killed by SIGKILL; restart 1 ---")
+    assert scene.marks[0] == ("a", "--- killed by SIGKILL, restart 1 ---")
 
 
 def test_a_restart_leaves_dependent_processes_alone() -> None:
@@ -384,7 +383,7 @@ def test_a_lost_machine_ends_its_processes() -> None:
     sup.handle(Ended("b", 2, 0), 1.0)  # too late, and ignored
     sup.tick(1.1)
     assert there.started == ["b", "c", "b", "c"]
-    assert "b lost: cable; starting it again in 0.1 s" in told
+    assert "b lost: cable, restarting in 0.1 s" in told
 
 
 def test_tools_do_not_keep_a_run_alive() -> None:

@@ -110,21 +110,21 @@ def test_impossible_requests_are_refused_with_a_reason(
     assert "above 0 and at most 1000" in err
     code, _, err = hyphos_cli("time", "step", "soon", "-d", domain)
     assert code == 1
-    assert "'soon' is no number of seconds" in err
+    assert "'soon' is not a number of seconds" in err
     hyphos_cli("time", "resume", "-d", domain)
     code, _, err = hyphos_cli("time", "step", "1", "-d", domain)
     assert code == 1
     assert "Pause it to step" in err
     code, _, err = hyphos_cli("time", "sim", "-d", domain)
     assert code == 1
-    assert "makes the time on channel 'clock' already" in err
+    assert "already publishes the time on channel 'clock'" in err
     simulator.stop()
 
 
 def test_commands_without_a_simulator_are_an_error(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("time", "pause", "-d", domain)
     assert code == 1
-    assert f"nobody simulates time on channel 'clock' of domain '{domain}'" in err
+    assert f"no simulated time on channel 'clock' of domain '{domain}'" in err
     assert "hyphos time sim" in err
 
 

@@ -153,7 +153,7 @@ def test_many_drops_are_shortened() -> None:
 
 def test_every_drop_reason_has_a_text() -> None:
     assert reason_of("drop.queue.overflow") == "queue full"
-    assert reason_of("drop.zmq.gap") == "lost on the way"
+    assert reason_of("drop.zmq.gap") == "lost in transit"
     assert reason_of("drop.new.reason") == "new.reason"
 
 
@@ -203,6 +203,6 @@ def test_run_names_the_drops_at_its_end(
     lost, whole = (int(number.replace(",", "")) for number in found.groups())
     assert 0 < lost < whole
     if live:
-        table = out.partition("means over it")[2]
+        table = out.partition("mean CPU and rates")[2]
         assert table.count("transport") == 1
         assert re.search(r"^ number +shm +[1-9][\d.]* Hz", table, re.MULTILINE)

@@ -72,7 +72,7 @@ def test_a_transform_converts_to_a_matrix_and_back() -> None:
     assert turned.roll_pitch_yaw[2] == pytest.approx(math.pi / 2)
     with pytest.raises(hyphos.Error, match="not a rigid motion"):
         Transform.from_matrix("a", "b", np.ones((4, 4)))
-    with pytest.raises(ValueError, match=r"4×4 matrix, this one has the shape \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"4×4 matrix, not the shape \(3, 3\)"):
         Transform.from_matrix("a", "b", np.eye(3))
     with pytest.raises(TypeError, match="either a quaternion or roll_pitch_yaw"):
         Transform("a", "b", rotation=(0, 0, 0, 1), roll_pitch_yaw=(0, 0, 0))
@@ -122,7 +122,7 @@ def test_points_of_a_cloud_keep_their_other_fields() -> None:
     assert (found["ring"] == 5).all()
     with pytest.raises(ValueError, match="fields x, y and z"):
         t.apply(np.zeros(3, [("x", "f4"), ("y", "f4")]))
-    with pytest.raises(ValueError, match="side by side"):
+    with pytest.raises(ValueError, match="must be adjacent"):
         t.apply(np.zeros(3, [("x", "f4"), ("i", "f4"), ("y", "f4"), ("z", "f4")]))
     with pytest.raises(ValueError, match="all be float32 or all float64"):
         t.apply(np.zeros(3, [("x", "i4"), ("y", "i4"), ("z", "i4")]))
@@ -306,8 +306,8 @@ def test_tf_explains_missing_frames(hyphos_cli: Cli, domain: str, robot: None) -
     assert err.splitlines()[0] == "error: there is no frame 'lasr'; did you mean 'laser'?"
     code, _, err = hyphos_cli("tf", "tree", "-w", "0.1", "-p", "robot7", "-d", domain)
     assert code == 1
-    assert "no transform came on 'robot7/tf' or 'robot7/tf_static' within 0.1 s" in err
-    assert "others are on tf, tf_static: give no --prefix" in err
+    assert "no transform arrived on 'robot7/tf' or 'robot7/tf_static' within 0.1 s" in err
+    assert "transforms are on tf, tf_static: give no --prefix" in err
     code, _, err = hyphos_cli("tf", "monitor", "map", "-d", domain)
     assert code == 2
     assert "give both TARGET and SOURCE" in err

@@ -88,8 +88,8 @@ def test_two_types_on_one_channel_are_an_error(check: Check) -> None:
     code, texts, _ = check({"a": "numbers", "b": "hears_words"})
     assert code == 1
     assert texts["error"] == [
-        "channel 'number' has two types. a: hyphos.msgs.Int64 (protobuf); "
-        "b: hyphos.msgs.String (protobuf)"
+        "channel 'number' has two types: hyphos.msgs.Int64 (protobuf) in a, "
+        "hyphos.msgs.String (protobuf) in b"
     ]
 
 
@@ -107,7 +107,7 @@ def test_inputs_without_a_publisher_are_an_error(check: Check) -> None:
     code, texts, _ = check({"b": "hears_numbers"})
     assert code == 1
     assert texts["error"] == [
-        "nobody publishes 'number', which b subscribes to; correct the name, add the node that "
+        "'number' has no publisher, but b subscribes to it: correct the name, add the node that "
         "publishes it, or name it in network"
     ]
     rest = "network: {subscribers: [{ip: '10.0.0.1:5556', channels: [number]}]}"
@@ -117,7 +117,7 @@ def test_inputs_without_a_publisher_are_an_error(check: Check) -> None:
 def test_outputs_without_a_subscriber_are_a_warning(check: Check) -> None:
     code, texts, _ = check({"a": "numbers"})
     assert code == 0
-    assert texts["warning"] == ["nobody subscribes to 'number', which a publishes"]
+    assert texts["warning"] == ["'number' has no subscriber, but a publishes it"]
     assert check({"a": "numbers"}, "", "--strict")[0] == 1
 
 
@@ -127,7 +127,7 @@ def test_programs_that_cannot_be_inspected_are_not_judged(check: Check, tmp_path
     code, texts, _ = check({"b": "hears_numbers"}, processes=processes)
     assert code == 0
     assert texts["note"] == [
-        "nobody publishes 'number', which b subscribes to; unless tool (not looked into) do"
+        "'number' has no publisher, but b subscribes to it, unless tool (not inspected) do"
     ]
 
 
@@ -136,11 +136,11 @@ def test_endpoints_missing_in_the_plan_are_an_error(check: Check) -> None:
     code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
     assert code == 1
     assert texts["error"] == [
-        "node 'a' publishes 'number', but the plan's publishers do not name it: it is not "
-        "connected to other processes"
+        "node 'a' publishes 'number', but is not in the plan's publishers, so it is not connected "
+        "to other processes"
     ]
     assert texts["warning"] == [
-        "the plan says that node 'b' publishes 'number', but it does not (at its start)"
+        "in the plan node 'b' publishes 'number', but the node does not (at its start)"
     ]
 
 
@@ -148,7 +148,7 @@ def test_a_scope_that_separates_endpoints_is_an_error(check: Check) -> None:
     rest = "channels: {number: {scope: local}}"
     code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
     assert code == 1
-    assert "'number' does not get from node 'a' (process 'a_process') to 'b'" in texts["error"][0]
+    assert "'number' has no route from node 'a' (process 'a_process') to 'b'" in texts["error"][0]
 
 
 def test_cycles_of_blocking_channels_are_reported(check: Check) -> None:
@@ -157,12 +157,12 @@ def test_cycles_of_blocking_channels_are_reported(check: Check) -> None:
     code, texts, _ = check(nodes, rest)
     assert code == 1
     assert texts["error"] == [
-        "blocking channels in a ring: a (number) → b (doubled) → a; when every queue is full, all "
-        "wait for ever: give one of them block_timeout_ms, or another overflow"
+        "blocking channels form a cycle: a (number) → b (doubled) → a. When every queue is full, "
+        "all wait forever: give one of them block_timeout_ms or another overflow rule"
     ]
     code, texts, _ = check(nodes, rest.replace("reliable}", "reliable, block_timeout_ms: 9}", 1))
     assert code == 0
-    assert "it can stand still for block_timeout_ms" in texts["warning"][0]
+    assert "It can stall for block_timeout_ms" in texts["warning"][0]
     assert check(nodes)[1] == NOTHING  # best effort drops and never waits
 
 
@@ -171,14 +171,14 @@ def test_nodes_that_cannot_be_constructed_are_reported(check: Check) -> None:
     assert code == 1
     assert texts["error"] == ["process 'a_process': RuntimeError: no camera is attached"]
     assert texts["note"] == [
-        "nobody publishes 'number', which b subscribes to; unless a (not looked into) do"
+        "'number' has no publisher, but b subscribes to it, unless a (not inspected) do"
     ]
     assert (
-        "'a_process': making its nodes killed by SIGSEGV"
+        "'a_process': its nodes were not created: killed by SIGSEGV"
         in (check({"a": "crashing"})[1]["error"][0])
     )
     _, texts, _ = check({"a": "endless"}, "", "--timeout", "2")
-    assert "its nodes were not made within 2 s" in texts["error"][0]
+    assert "its nodes were not created within 2 s" in texts["error"][0]
     _, texts, _ = check({"a": "absent"})
     assert "has no 'absent'" in texts["error"][0]
 
@@ -204,6 +204,6 @@ def test_the_text_output_has_one_line_per_finding(
     assert code == 0
     lines = out.splitlines()
     assert lines[0].endswith(
-        "robot.yaml:6:12: warning: nobody subscribes to 'number', which a publishes"
+        "robot.yaml:6:12: warning: 'number' has no subscriber, but a publishes it"
     )
-    assert lines[-1] == "1 nodes on 1 channels looked into: 0 errors, 1 warnings, 0 notes"
+    assert lines[-1] == "1 nodes on 1 channels inspected: 0 errors, 1 warnings, 0 notes"

@@ -9,19 +9,23 @@ import typer
 
 
 def agent(
-    file: Annotated[Path, typer.Argument(help="robot.yaml on this machine.", metavar="ROBOT.YAML")],
-    host: Annotated[str, typer.Option("--host", help="Which host of the plan this machine is.")],
+    file: Annotated[
+        Path, typer.Argument(help="The robot.yaml on this machine.", metavar="ROBOT.YAML")
+    ],
+    host: Annotated[str, typer.Option("--host", help="Name of this machine in the plan.")],
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the plan. Repeatable."),
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Also tell of the channels here.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Also report the channels here.")] = False,
     base_ns: Annotated[
-        int, typer.Option("--base-ns", help="When the time of the robot began, Unix time.")
+        int, typer.Option("--base-ns", help="Start time of the robot, in Unix nanoseconds.")
     ] = 0,
 ) -> None:
-    """What `hyphos run` starts by ssh on the other machines of a plan; not for people.
+    """Run the processes of one machine for `hyphos run`, which starts this command by ssh.
 
-    It speaks JSON through its standard input and output, and ends its processes when they close.
+    Not for interactive use. The agent reads and writes JSON on its standard input and output. It
+    ends its processes when either is closed.
     """
     from hyphos.supervise.agent import serve  # noqa: PLC0415
 

@@ -9,11 +9,9 @@ import typer
 
 from hyphos.cli.options import AsJson
 
-app = typer.Typer(
-    no_args_is_help=True, help="Recordings: what they hold, parts, repair, other formats."
-)
+app = typer.Typer(no_args_is_help=True, help="Recordings: inspect, check, cut, merge, convert.")
 
-File = Annotated[Path, typer.Argument(help="A recording.", show_default=False)]
+File = Annotated[Path, typer.Argument(help="The recording.", show_default=False)]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)
 ]
@@ -28,9 +26,9 @@ def info(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Channels, counts, times, drops, attachments and metadata of recordings.
+    """Show channels, counts, times, drops, attachments and metadata of recordings.
 
-    Ends with 3 if something of a recording cannot be read.
+    Exit code 3 if a part of a recording cannot be read.
     """
     from hyphos.recording.bag import show_info  # noqa: PLC0415
 
@@ -41,15 +39,15 @@ def info(
 def check(
     file: File,
     repair: Annotated[
-        Path | None, typer.Option("--repair", help="Write what is readable to this file.")
+        Path | None, typer.Option("--repair", help="Write the readable content to this file.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Read every record of an MCAP file, test every checksum, and name each fault with its place.
+    """Read every record of an MCAP file, test every checksum, and list each fault with its offset.
 
-    Ends with 3 if something cannot be read, with 1 if only an index is wrong. A file that was cut
-    off by a kill or a full disk, or damaged in the middle, gives back every complete chunk with
-    --repair.
+    Exit code 3 if a part cannot be read, 1 if only an index is wrong. With --repair, every complete
+    chunk is recovered from a file that a kill or a full disk cut off, or that is damaged in the
+    middle.
     """
     from hyphos.recording.bag import WriteOptions  # noqa: PLC0415
     from hyphos.recording.bag import check as run  # noqa: PLC0415
@@ -63,22 +61,24 @@ def cut(
     file: File,
     output: Output,
     start: Annotated[
-        float | None, typer.Option("--start", "-s", metavar="SECONDS", help="From so far in.")
+        float | None,
+        typer.Option("--start", "-s", metavar="SECONDS", help="Start offset in seconds."),
     ] = None,
     end: Annotated[
-        float | None, typer.Option("--end", "-e", metavar="SECONDS", help="Up to so far in.")
+        float | None, typer.Option("--end", "-e", metavar="SECONDS", help="End offset in seconds.")
     ] = None,
     channels: Annotated[
         list[str] | None,
-        typer.Option("--channels", "-c", help="Channel or pattern; may be given again."),
+        typer.Option("--channels", "-c", help="Channel or pattern. Repeatable. Default: all."),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", "-x", help="Channel or pattern to leave out.")
+        list[str] | None,
+        typer.Option("--exclude", "-x", help="Channel or pattern to exclude. Repeatable."),
     ] = None,
     compression: Compression = "zstd",
     overwrite: Overwrite = False,
 ) -> None:
-    """Copy a span of time, or some channels, of an MCAP file.
+    """Copy a time span, or some channels, of an MCAP file.
 
     hyphos bag cut run.mcap -o turn.mcap --start 10 --end 25 -c 'camera/*' -c odom
     """
@@ -94,12 +94,12 @@ def merge(
     files: Annotated[list[Path], typer.Argument(help="MCAP files.", show_default=False)],
     output: Output,
     prefix: Annotated[
-        bool, typer.Option("--prefix", help="Put the name of its file before each channel.")
+        bool, typer.Option("--prefix", help="Prefix each channel with the name of its file.")
     ] = False,
     compression: Compression = "zstd",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make one MCAP file of several, in order of time: parts of a split one, or of two robots."""
+    """Merge MCAP files in order of time: the parts of a split recording, or two robots."""
     from hyphos.recording.bag import WriteOptions  # noqa: PLC0415
     from hyphos.recording.bag import merge as run  # noqa: PLC0415
 
@@ -114,16 +114,16 @@ def convert(
         str | None,
         typer.Option(
             "--to",
-            help="mcap, ros1, ros2 or ros2-db3. Default: by the output's name: .mcap, .bag, "
-            "a folder for ros2.",
+            help="mcap, ros1, ros2 or ros2-db3. Default: from the name of the output: .mcap, "
+            ".bag, or a folder for ros2.",
         ),
     ] = None,
     compression: Compression = "zstd",
     overwrite: Overwrite = False,
 ) -> None:
-    """Turn a recording of Hyphos, ROS 1 or ROS 2 into one of another.
+    """Convert a recording between the formats of Hyphos, ROS 1 and ROS 2.
 
-    What has no counterpart is named and counted.
+    Prints and counts the messages that have no counterpart in the other format.
 
     hyphos bag convert robot.bag -o robot.mcap
 

@@ -11,14 +11,14 @@ from hyphos.cli.complete import channel_names
 from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 from hyphos.cli.values import ValueCommand
 
-app = typer.Typer(no_args_is_help=True, help="Channels: look, listen, measure, publish.")
+app = typer.Typer(no_args_is_help=True, help="Channels: list, inspect, print, measure, publish.")
 
 Name = Annotated[str, typer.Argument(help="Channel, e.g. scan.", autocompletion=channel_names)]
 Window = Annotated[
     float, typer.Option("--window", "-w", metavar="SECONDS", min=0.05, help="Time between lines.")
 ]
 Lines = Annotated[
-    int | None, typer.Option("--count", "-n", min=1, help="Stop after so many lines.")
+    int | None, typer.Option("--count", "-n", min=1, help="Stop after this many lines.")
 ]
 
 
@@ -27,10 +27,10 @@ def list_channels(
     domain: Domain = "0",
     as_json: AsJson = False,
     hidden: Annotated[
-        bool, typer.Option("--all", "-a", help="Also those that Hyphos itself uses.")
+        bool, typer.Option("--all", "-a", help="Also list the channels that Hyphos itself uses.")
     ] = False,
 ) -> None:
-    """All channels: type, publishers, subscribers, transport, messages, drops."""
+    """List all channels: type, publishers, subscribers, transport, messages, drops."""
     from hyphos.tools import tables  # noqa: PLC0415
 
     tables.channel_list(domain, as_json, hidden)
@@ -38,7 +38,7 @@ def list_channels(
 
 @app.command("info")
 def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
-    """One channel: its ends, policy, counters, and latency layer by layer."""
+    """Show one channel: its endpoints, policy, counters, and the latency of each layer."""
     from hyphos.tools import tables  # noqa: PLC0415
 
     tables.channel_info(domain, name, as_json)
@@ -48,22 +48,28 @@ def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
 def echo(
     name: Name,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many messages.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many messages.")
     ] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
-            "--timeout", metavar="SECONDS", help="Give up (exit code 1) without a message."
+            "--timeout",
+            metavar="SECONDS",
+            help="Fail with exit code 1 if no message arrives within this time. Default: no limit.",
         ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Do not shorten long arrays.")] = False,
-    meta: Annotated[bool, typer.Option("--meta", help="Also sequence, sender and stamps.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    meta: Annotated[
+        bool, typer.Option("--meta", help="Also print sequence, sender and stamps.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
 ) -> None:
-    """Print messages as they come: protobuf as YAML, structs and bytes as a hex dump.
+    """Print messages as they arrive: protobuf as YAML, structs and bytes as a hex dump.
 
     hyphos channel echo scan -n 1
 
@@ -87,7 +93,7 @@ def echo(
 
 @app.command("hz")
 def hz(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
-    """Messages per second, read from shared memory: does not disturb the robot."""
+    """Print messages per second, read from shared memory: does not disturb the robot."""
     from hyphos.tools import measure  # noqa: PLC0415
 
     raise typer.Exit(measure.rate(domain, name, window, count))
@@ -95,7 +101,7 @@ def hz(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "
 
 @app.command("bw")
 def bw(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
-    """Megabytes per second and mean size."""
+    """Print megabytes per second and the mean message size."""
     from hyphos.tools import measure  # noqa: PLC0415
 
     raise typer.Exit(measure.bandwidth(domain, name, window, count))
@@ -103,7 +109,7 @@ def bw(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "
 
 @app.command("delay")
 def delay(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
-    """Time from publish() to the start of the callback, per subscription."""
+    """Print the time from publish() to the start of the callback, per subscription."""
     from hyphos.tools import measure  # noqa: PLC0415
 
     raise typer.Exit(measure.delay(domain, name, window, count))
@@ -114,31 +120,37 @@ def pub(
     name: Name,
     type_name: Annotated[str, typer.Argument(metavar="TYPE", help="Twist, my.Type, or bytes.")],
     value: Annotated[
-        str, typer.Argument(help="YAML or JSON; '-' reads standard input; text for bytes.")
+        str, typer.Argument(help="YAML or JSON. '-' reads standard input. Text for bytes.")
     ] = "{}",
     rate: Annotated[
-        float | None, typer.Option("--rate", "-r", metavar="HZ", help="Repeat. Default: once.")
+        float | None,
+        typer.Option("--rate", "-r", metavar="HZ", help="Publish repeatedly. Default: once."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many messages.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many messages.")
     ] = None,
     buffers: Annotated[
         list[Path] | None,
         typer.Option(
-            "--buffer", "-b", exists=True, dir_okay=False, help="File to attach as a buffer."
+            "--buffer",
+            "-b",
+            exists=True,
+            dir_okay=False,
+            help="File to attach as a buffer. Repeatable.",
         ),
     ] = None,
     hex_value: Annotated[
         bool, typer.Option("--hex", help="VALUE is hexadecimal (for bytes).")
     ] = False,
     wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", help="Wait so long for a subscriber.")
+        float,
+        typer.Option("--wait", metavar="SECONDS", help="Longest wait for a first subscriber."),
     ] = 1.0,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
 ) -> None:
-    """Publish a message given as text: what `echo` prints is read as well.
+    """Publish a message given as text, in the format that `echo` prints.
 
     hyphos channel pub cmd_vel Twist '{linear: {x: 0.5}}' --rate 10
 

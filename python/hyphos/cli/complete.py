@@ -1,5 +1,7 @@
-"""Names from the running robot, for shell completion. Reads shared memory; whatever goes wrong, a
-shell that completes must not see an error: there is then nothing to complete."""
+"""Names from the running robot, for shell completion. Reads shared memory.
+
+After any error there is nothing to complete, because a completing shell must not show errors.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-# Reading values takes part in the robot as a node, which takes longer than looking.
+# Reading parameters needs a node in the robot's graph, which is slower than reading shared memory.
 _PARAMS_MS = 200
 
 
@@ -66,7 +68,7 @@ def _cosim_experiments(_domain: str, _context: typer.Context) -> Iterable[str]:
 def _cosim_robots(_domain: str, context: typer.Context) -> Iterable[str]:
     from hyphos.cosim.emulation import Described  # noqa: PLC0415
 
-    # An option without its value yet keeps arguments from being read.
+    # While an option has no value yet, the arguments are not parsed.
     scenario = context.params.get("scenario") or context.args[0]
     return (robot.name for robot in Described.of(Path(scenario)).robots)
 

@@ -18,15 +18,16 @@ app = typer.Typer(
 Scenario = Annotated[
     Path, typer.Argument(help="A cosim.yaml.", metavar="SCENARIO", exists=True, dir_okay=False)
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed instead of the file's.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed. Default: that of the file.")]
 Skip = Annotated[
-    bool, typer.Option("--skip/--no-skip", help="Leave out windows in which nothing can happen.")
+    bool, typer.Option("--skip/--no-skip", help="Skip windows in which nothing can happen.")
 ]
 RadioProcess = Annotated[
-    bool, typer.Option("--radio-process", help="Run the radio in a process of its own.")
+    bool, typer.Option("--radio-process", help="Run the radio in a separate process.")
 ]
 Ahead = Annotated[
-    bool, typer.Option("--ahead/--no-ahead", help="Let MuJoCo be steps ahead, on another core.")
+    bool,
+    typer.Option("--ahead/--no-ahead", help="Let MuJoCo compute steps ahead, on another core."),
 ]
 
 
@@ -51,7 +52,7 @@ def run(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Synchronization method instead of the file's; `hyphos cosim methods`.",
+            help="Synchronization method. Default: that of the file. See `hyphos cosim methods`.",
             autocompletion=cosim_methods,
         ),
     ] = None,
@@ -60,27 +61,28 @@ def run(
         Path | None, typer.Option(help="Write every send, delivery and drop to this file.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(help="Write what `hyphos cosim report` draws to this file.")
+        Path | None, typer.Option(help="Write the data of `hyphos cosim report` to this file.")
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Write what became of each copy of each packet.")
+        Path | None, typer.Option(help="Write the fate of each copy of each packet to this file.")
     ] = None,
     mcap: Annotated[
-        Path | None, typer.Option(help="Write the trace with poses and windows, for Foxglove.")
+        Path | None,
+        typer.Option(help="Write the trace with poses and windows for Foxglove to this file."),
     ] = None,
     replay: Annotated[
         Path | None,
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="A trace or table that takes the place of the radio: the network does it again.",
+            help="Trace or table that replaces the radio: the network repeats it.",
         ),
     ] = None,
     skip: Skip = True,
     ahead: Ahead = True,
     radio_process: RadioProcess = False,
 ) -> None:
-    """Run a scenario and say what became of every packet, and how far off it can be."""
+    """Run a scenario, account for every packet, and report error bounds."""
     from hyphos.cosim.program import become  # noqa: PLC0415
 
     words = _words("run", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process)
@@ -107,7 +109,7 @@ def compare(
     ahead: Ahead = True,
     radio_process: RadioProcess = False,
 ) -> None:
-    """Run a scenario by every method, one after the other, and print a line for each."""
+    """Run a scenario with every method, one after the other, and print a line for each."""
     from hyphos.cosim.program import become  # noqa: PLC0415
 
     become(_words("compare", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process))
@@ -127,7 +129,8 @@ def emulate(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Run this on a robot, and end with it. {NAME} is the address of robot NAME.",
+            help="Run this command on a robot, and end with it. {NAME} is the address of robot "
+            "NAME.",
             metavar="[-- COMMAND]...",
             show_default=False,
         ),
@@ -136,28 +139,31 @@ def emulate(
         str | None,
         typer.Option(
             metavar="ROBOT",
-            help="Where. Default: the first robot.",
+            help="Robot that runs COMMAND. Default: the first robot.",
             autocompletion=cosim_robots,
         ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--for", metavar="SECONDS", min=0.001, help="Instead of the file's."),
+        typer.Option(
+            "--for", metavar="SECONDS", min=0.001, help="Duration. Default: that of the file."
+        ),
     ] = None,
     seed: Seed = None,
     trace: Annotated[
         Path | None, typer.Option(help="Write every send, delivery and drop to this file.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option("--json", help="Write what is printed at the end, and more.")
+        Path | None,
+        typer.Option("--json", help="Write the printed results, and more, to this file."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     radio_process: RadioProcess = False,
 ) -> None:
-    """Put real programs on the robots of a scenario, in real time. Each robot is a network
-    namespace; every packet of IP crosses the simulated radio. Needs root.
+    """Run real programs on the robots of a scenario, in real time. Each robot is a network
+    namespace. Every IP packet crosses the simulated radio. Needs root.
 
-    Exit code 3: the machine was too slow, and the run is invalid.
+    Exit code 3: the machine was too slow, so the run is invalid.
     """
     from hyphos.cosim.emulate import Wanted  # noqa: PLC0415
     from hyphos.cosim.emulate import emulate as run_it  # noqa: PLC0415
@@ -172,7 +178,7 @@ def experiment_(
     name: Annotated[
         str,
         typer.Argument(
-            help="`list`, or a name from it.",
+            help="Name of an experiment, or `list`.",
             show_default=False,
             autocompletion=cosim_experiments,
         ),
@@ -186,23 +192,25 @@ def experiment_(
     network: Annotated[
         str,
         typer.Option(
-            "--network", metavar="auto|analytic|ns3", help="The radio. auto: ns-3 if it is here."
+            "--network",
+            metavar="auto|analytic|ns3",
+            help="The radio. auto: ns-3 if it is installed, else analytic.",
         ),
     ] = "auto",
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, max=1000, help="Runs of each cell.")
+        int | None, typer.Option("--seeds", min=1, max=1000, help="Number of runs of each cell.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="20 seeds.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Run 20 seeds.")] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Begin anew instead of going on.")
+        bool, typer.Option("--overwrite", help="Start over instead of resuming.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Run an experiment of the paper, or go on with one that was stopped."""
+    """Run an experiment of the paper, or resume one that was stopped."""
     from hyphos.cosim import commands  # noqa: PLC0415
 
     if network not in ("auto", "analytic", "ns3"):
-        raise typer.BadParameter("auto, analytic or ns3", param_hint="--network")
+        raise typer.BadParameter("give auto, analytic or ns3", param_hint="--network")
     if name == "list":
         raise typer.Exit(commands.list_all())
     options = commands.Options(output, network, seeds, full, overwrite, quiet)
@@ -214,7 +222,7 @@ def report(
     what: Annotated[
         Path,
         typer.Argument(
-            help="What `run --json` has written, or the folder of an experiment.", exists=True
+            help="File of `hyphos cosim run --json`, or folder of an experiment.", exists=True
         ),
     ],
     output: Annotated[
@@ -222,7 +230,7 @@ def report(
         typer.Option("--output", "-o", help="The file to write. Default: report.html beside it."),
     ] = None,
 ) -> None:
-    """One HTML file with pictures, tables, bounds, machine and the data. Needs matplotlib."""
+    """Write one HTML file with plots, tables, bounds, machine and data. Needs matplotlib."""
     from hyphos.cli.lab_report import needs_matplotlib  # noqa: PLC0415
 
     try:
@@ -237,10 +245,10 @@ def report(
 @app.command()
 def recording(
     file: Annotated[Path, typer.Argument(help="Any file that `hyphos replay` reads.", exists=True)],
-    channel: Annotated[str, typer.Argument(help="Whose messages.")],
+    channel: Annotated[str, typer.Argument(help="Channel of the messages.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
 ) -> None:
-    """Write the messages of a channel as a flow of a scenario reads them."""
+    """Extract the messages of a channel for a flow of a scenario."""
     from hyphos.cosim import commands  # noqa: PLC0415
 
     raise typer.Exit(commands.recording(file, channel, output))

@@ -8,10 +8,10 @@ from hyphos.cli.options import AsJson
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Check this machine and say what to do. Exit code 1 if something must be mended.
+    """Check this machine and print a remedy for each problem. Exit code 1 if a check failed.
 
-    Looks at shared memory, limits, multicast, socket buffers, the CPU governor, the kernel and the
-    clock, and at what dead processes have left.
+    Checks shared memory, limits, multicast, socket buffers, the CPU governor, the kernel, the clock
+    and remains of dead processes.
     """
     from hyphos.tools.doctor import examine  # noqa: PLC0415
 

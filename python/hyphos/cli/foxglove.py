@@ -19,31 +19,34 @@ def foxglove(
         ),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", "-x", help="Pattern of channels to leave out.")
+        list[str] | None,
+        typer.Option("--exclude", "-x", help="Pattern of channels to exclude. Repeatable."),
     ] = None,
     port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65535, help="TCP port; 0: any free one.")
+        int, typer.Option("--port", "-p", min=0, max=65535, help="TCP port. 0: any free port.")
     ] = 8765,
     host: Annotated[
         str,
-        typer.Option("--host", help="Address to listen at. Default: this machine alone."),
+        typer.Option("--host", help="Listening address. Default: only this machine."),
     ] = "127.0.0.1",
     raw: Annotated[
-        bool, typer.Option("--raw", help="All types as they are, none as Foxglove's own.")
+        bool,
+        typer.Option("--raw", help="Send all types unchanged, without conversion to Foxglove's."),
     ] = False,
     write: Annotated[
-        bool, typer.Option("--write", help="Let clients set parameters of the nodes.")
+        bool, typer.Option("--write", help="Let clients set parameters of nodes.")
     ] = False,
     seconds: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
+        float | None,
+        typer.Option("--for", metavar="SECONDS", help="Stop after this many seconds."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
 ) -> None:
-    """Show a running robot in Foxglove (https://foxglove.dev), live, until Ctrl-C. Listens to a
-    channel only while somebody looks at it, and never holds the robot up. Needs foxglove-sdk.
+    """Show a running robot live in Foxglove (https://foxglove.dev), until Ctrl-C. Subscribes to a
+    channel only while a client displays it, and never blocks the robot. Needs foxglove-sdk.
 
     hyphos foxglove
 

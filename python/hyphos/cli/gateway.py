@@ -18,7 +18,7 @@ def _rule(help_text: str) -> object:
 
 
 def _check_extra(words: list[str]) -> None:
-    """Only what `hyphos run` adds, each with its value."""
+    """Accepts only the options that `hyphos run` adds, each with its value."""
     unknown = [word for word in words[::2] if not word.startswith("--hyphos-")]
     if unknown:
         raise typer.BadParameter(f"no such option: {unknown[0]}")
@@ -30,50 +30,52 @@ def gateway(
         str, typer.Argument(help="ros1, ros2, rosbridge or ros_tcp.", metavar="PROTOCOL")
     ],
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at. Default: this machine alone.")
+        str, typer.Option("--host", help="Listening address. Default: only this machine.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", "-p", min=0, max=65535, help="TCP port; 0: any free one."),
+        typer.Option("--port", "-p", min=0, max=65535, help="TCP port. 0: any free port."),
     ] = None,
     ros: Ros = None,
     own: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of this protocol alone."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A setting of this protocol only. Repeatable."
+        ),
     ] = None,
     master: Annotated[
-        bool, typer.Option("--master", help="ros1: be the master, so that no ROS is needed.")
+        bool, typer.Option("--master", help="ros1: also be the master, so that ROS is not needed.")
     ] = False,
     ros_version: Annotated[
         int | None,
-        typer.Option(
-            "--ros-version", min=1, max=2, help="ros_tcp: which ROS clients were made for."
-        ),
+        typer.Option("--ros-version", min=1, max=2, help="ros_tcp: ROS version of the clients."),
     ] = None,
     publish: Annotated[Patterns, _rule("Channels that clients may publish. Default: all.")] = None,
-    no_publish: Annotated[Patterns, _rule("Channels that they may not.")] = None,
-    subscribe: Annotated[Patterns, _rule("Channels that clients may hear. Default: all.")] = None,
-    no_subscribe: Annotated[Patterns, _rule("Channels that they may not.")] = None,
+    no_publish: Annotated[Patterns, _rule("Channels that clients may not publish.")] = None,
+    subscribe: Annotated[
+        Patterns, _rule("Channels that clients may subscribe to. Default: all.")
+    ] = None,
+    no_subscribe: Annotated[Patterns, _rule("Channels that clients may not subscribe to.")] = None,
     call: Annotated[
         Patterns,
-        _rule("Services that clients may call, NODE/_set_params among them. Default: all."),
+        _rule("Services that clients may call, including NODE/_set_params. Default: all."),
     ] = None,
-    no_call: Annotated[Patterns, _rule("Services that they may not.")] = None,
+    no_call: Annotated[Patterns, _rule("Services that clients may not call.")] = None,
     serve_: Annotated[
         Patterns,
         typer.Option(
             "--serve",
-            help="Services that clients may offer. Default: all.",
+            help="Services that clients may serve. Default: all.",
             metavar="PATTERN",
             rich_help_panel=_RULES,
         ),
     ] = None,
-    no_serve: Annotated[Patterns, _rule("Services that they may not.")] = None,
+    no_serve: Annotated[Patterns, _rule("Services that clients may not serve.")] = None,
     rate: Annotated[
         float | None,
         typer.Option(
             min=0,
-            help="Messages, calls and goals of one client in a second, all together.",
+            help="Messages, calls and goals of one client per second, in total.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -81,23 +83,23 @@ def gateway(
         Path | None,
         typer.Option(
             "--rules",
-            help="File with rules of single clients: in each line a pattern of names of clients "
-            "and words like no-publish=cmd_vel; tokens=FILE: for those who show one of these.",
+            help="File with rules for single clients. Each line has a pattern of client names and "
+            "words such as no-publish=cmd_vel. tokens=FILE: only clients with one of its tokens.",
             rich_help_panel=_RULES,
         ),
     ] = None,
     max_message: Annotated[
         int | None,
-        typer.Option(min=64, help="Bytes of the largest message.", rich_help_panel=_RULES),
+        typer.Option(min=64, help="Largest message in bytes.", rich_help_panel=_RULES),
     ] = None,
     max_clients: Annotated[
-        int | None, typer.Option(min=1, help="Clients at once.", rich_help_panel=_RULES)
+        int | None, typer.Option(min=1, help="Clients at the same time.", rich_help_panel=_RULES)
     ] = None,
     max_topics: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Topics of all clients; a service counts as two. Default: 4096.",
+            help="Topics of all clients. A service counts as two. Default: 4096.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -113,7 +115,7 @@ def gateway(
         int | None,
         typer.Option(
             min=1,
-            help="Services and actions that clients ask at once. Default: 1024.",
+            help="Services and actions that clients call, in total. Default: 1024.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -121,19 +123,23 @@ def gateway(
         int | None,
         typer.Option(
             min=1,
-            help="Those of them that no node serves. Default: 512.",
+            help="Of --max-services, those that no node serves. Default: 512.",
             rich_help_panel=_RULES,
         ),
     ] = None,
     max_unserved_per_client: Annotated[
         int | None,
-        typer.Option(min=1, help="The same of one client. Default: 16.", rich_help_panel=_RULES),
+        typer.Option(
+            min=1,
+            help="Services and actions of one client that no node serves. Default: 16.",
+            rich_help_panel=_RULES,
+        ),
     ] = None,
     max_calls: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Calls of one service that are under way, of all clients. Default: 1024.",
+            help="Calls of one service in flight, from all clients. Default: 1024.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -141,29 +147,32 @@ def gateway(
         int | None,
         typer.Option(
             min=1,
-            help="Messages of each topic that wait for a client; the oldest are dropped.",
+            help="Queue of each topic and client, in messages. A full queue drops the oldest.",
             rich_help_panel=_RULES,
         ),
     ] = None,
     queue_bytes: Annotated[
         int | None,
-        typer.Option(min=4096, help="Bytes that wait for a client.", rich_help_panel=_RULES),
+        typer.Option(min=4096, help="Queue of each client, in bytes.", rich_help_panel=_RULES),
     ] = None,
     tls_certificate: Annotated[
-        Path | None, typer.Option(help="PEM file: encrypt (wss).", rich_help_panel=_RULES)
+        Path | None,
+        typer.Option(help="PEM certificate. Encrypts connections (wss).", rich_help_panel=_RULES),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its key.", rich_help_panel=_RULES)] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="PEM key of the certificate.", rich_help_panel=_RULES)
+    ] = None,
     tokens: Annotated[
         Path | None,
         typer.Option(
-            help="File with one token in a line: clients need one.", rich_help_panel=_RULES
+            help="File with one token per line. Clients must present one.", rich_help_panel=_RULES
         ),
     ] = None,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
 ) -> None:
-    """Let programs of another world take part in the robot's graph, until Ctrl-C: ROS 1, ROS 2,
-    rosbridge (roslibjs, roslibpy, ROS#), Unity's ROS-TCP-Connector. They connect unchanged.
+    """Connect clients of other systems to the robot's graph, until Ctrl-C: ROS 1, ROS 2, rosbridge
+    (roslibjs, roslibpy, ROS#) and Unity's ROS-TCP-Connector. They connect unchanged.
 
     hyphos gateway rosbridge
 

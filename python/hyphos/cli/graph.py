@@ -14,23 +14,31 @@ def graph(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", "-f", help="dot, svg (needs Graphviz) or json. Default: as FILE ends."
+            "--format",
+            "-f",
+            help="dot, svg (needs Graphviz) or json. Default: by the suffix of FILE, else dot.",
         ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="Not to the terminal."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", dir_okay=False, help="File instead of the terminal."
+        ),
     ] = None,
     window: Annotated[
         float,
         typer.Option(
-            "--window", "-w", metavar="SECONDS", min=0.05, help="Rates and latencies over so long."
+            "--window",
+            "-w",
+            metavar="SECONDS",
+            min=0.05,
+            help="Time over which rates and latencies are measured.",
         ),
     ] = 1.0,
     domain: Domain = "0",
 ) -> None:
     """Draw the running robot: nodes and channels, with rate, p50 / p99 latency and drops (red) on
-    the edges. `hyphos plan --svg` draws what a plan says.
+    the edges. `hyphos plan --svg` draws a plan.
 
     hyphos graph -o robot.svg
 

@@ -10,13 +10,13 @@ import typer
 
 def keys(
     prefix: Annotated[
-        Path, typer.Argument(help="PREFIX.pub and PREFIX.key are written.", metavar="PREFIX")
+        Path, typer.Argument(help="Writes PREFIX.pub and PREFIX.key.", metavar="PREFIX")
     ],
 ) -> None:
-    """Make a pair of CURVE keys, for `network.curve` in a robot.yaml.
+    """Create a pair of CURVE keys, for `network.curve` in a robot.yaml.
 
-    PREFIX.pub may be given to others; PREFIX.key is secret, readable by you alone. Files that exist
-    are not overwritten.
+    Share PREFIX.pub with other machines. Keep PREFIX.key secret: only you can read the file.
+    Existing files are not overwritten.
 
     hyphos keys keys/robot
     """

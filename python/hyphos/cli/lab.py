@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from hyphos.lab.commands import RunOptions
 
 app = typer.Typer(
-    no_args_is_help=True, help="The laboratory: measure what this machine carries, and how surely."
+    no_args_is_help=True,
+    help="The laboratory: measure the limits of this machine, with their uncertainty.",
 )
 app.command("profile")(lab_profile.profile)
 
 Base = Annotated[
-    str, typer.Option("--base", help="Divide by this peer's figures. Default: the experiment's.")
+    str,
+    typer.Option("--base", help="Baseline to divide by. Default: that of the experiment."),
 ]
-Folder = Annotated[Path, typer.Argument(help="What `hyphos lab run` has made.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(help="Folder of `hyphos lab run`.", show_default=False)]
 
 
 ExperimentName = Annotated[
@@ -37,90 +39,94 @@ Output = Annotated[
     typer.Option("--output", "-o", help="Folder for the results. Default: out/lab/NAME-TIME."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Measure only what is not yet in the folder.")
+    bool, typer.Option("--resume", help="Measure only cases that the folder does not have yet.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results in the folder.")]
 Full = Annotated[
-    bool, typer.Option("--full", help="The whole grid of the paper, not the reduced one.")
+    bool, typer.Option("--full", help="Run the whole grid of the paper, not the reduced one.")
 ]
 PeerNames = Annotated[
     list[str] | None,
-    typer.Option("--peer", "--with", "-p", help="Instead of the experiment's; may be given again."),
+    typer.Option(
+        "--peer", "--with", "-p", help="Peer to measure. Repeatable. Default: the experiment's."
+    ),
 ]
 Patience = Annotated[
     float,
     typer.Option(
-        "--patience",
+        "--wait-quiet",
         metavar="SECONDS",
         min=0.0,
-        help="Wait so long for a quiet machine before each run.",
+        help="Longest wait for a quiet machine before each run.",
     ),
 ]
 Awake = Annotated[
     bool,
     typer.Option(
-        "--awake",
-        help="Keep the processors from sleeping meanwhile, with loops that give way to everything "
-        "else: no latency is that of waking one up.",
+        "--no-cpu-idle",
+        help="Keep the CPUs out of idle states with loops of the lowest priority, so that results "
+        "do not include CPU wake-up latency.",
     ),
 ]
 Retries = Annotated[
     int,
-    typer.Option("--retries", min=0, max=100, help="Make a run that was disturbed again so often."),
+    typer.Option("--retries", min=0, max=100, help="Retry a disturbed run up to this many times."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter, instead of the experiment's, such as size=64KB; may be given again.",
+        help="Change a parameter of the experiment, e.g. size=64KB. Repeatable.",
     ),
 ]
 Repeats = Annotated[
-    int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each case and peer.")
+    int | None,
+    typer.Option("--repeats", min=1, max=1000, help="Number of runs of each case and peer."),
 ]
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", min=0.1, help="Length of each measurement.")
+    float | None,
+    typer.Option("--seconds", min=0.1, help="Length of each measurement, in seconds."),
 ]
 Criteria = Annotated[
     list[str] | None,
     typer.Option(
         "--assert",
         metavar="TEXT",
-        help="Fail unless it holds, such as 'hyphos/shm size=1KB: p99_us < 500', "
-        "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
+        help="Fail unless this criterion holds, e.g. 'hyphos/shm size=1KB: p99_us < 500', "
+        "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'. Repeatable.",
     ),
 ]
 What = Annotated[
     str,
-    typer.Argument(help="A workload, an experiment, or a folder of results.", show_default=False),
+    typer.Argument(help="Workload, experiment, or folder of results.", show_default=False),
 ]
 After = Annotated[
     Path | None,
-    typer.Argument(help="A second folder, to be divided by the first.", show_default=False),
+    typer.Argument(help="Second folder, divided by the first.", show_default=False),
 ]
 Sizes = Annotated[
-    list[str] | None, typer.Option("--size", help="Of a workload; may be given again.")
+    list[str] | None, typer.Option("--size", help="Message size of a workload. Repeatable.")
 ]
 Rates = Annotated[
-    list[str] | None, typer.Option("--rate", help="Of a workload, in Hz; may be given again.")
+    list[str] | None, typer.Option("--rate", help="Rate of a workload in Hz. Repeatable.")
 ]
 PaperNumber = Annotated[
     str, typer.Argument(help="000, 001, 003 or 004.", metavar="NUMBER", show_default=False)
 ]
 Report = Annotated[
-    bool, typer.Option("--report/--no-report", help="Leave report.html in the folder.")
+    bool, typer.Option("--report/--no-report", help="Write report.html to the folder.")
 ]
 Programs = Annotated[
     Path | None,
-    typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
+    typer.Option("--programs", help="Folder with the programs of the peers.", file_okay=False),
 ]
 
 
 @app.command("list")
 def list_() -> None:
-    """Experiments that come with Hyphos, and the middlewares that can take part here."""
+    """List the experiments of Hyphos, and the middlewares that are installed here."""
     from hyphos.lab.commands import list_all  # noqa: PLC0415
 
     raise typer.Exit(list_all())
@@ -163,7 +169,7 @@ def _kept_awake(awake: Awake = False) -> AbstractContextManager[None]:
 
 
 def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
-    """With the annotations that their names stand for in this file; `options` is none of them."""
+    """The parameters with their annotations as objects of this file, without `options`."""
     found = inspect.signature(command).parameters.values()
     return [
         one.replace(annotation=globals()[one.annotation]) for one in found if one.name != "options"
@@ -171,8 +177,8 @@ def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _measuring(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose last parameter, `options`, is made of the command-line options that all
-    commands which measure have."""
+    """Decorates a measuring command: its last parameter, `options`, comes from the command-line
+    options that all measuring commands have in common."""
     own = _parameters(command)
     common = _parameters(_run_options)
     every = [*own, *common, *_parameters(_kept_awake)]
@@ -199,8 +205,8 @@ def run(
     *,
     options: RunOptions,
 ) -> None:
-    """Measure: every peer runs every case, side by side, several times. Ctrl-C ends the run under
-    way and keeps those before it; --resume goes on.
+    """Measure every peer in every case, side by side, several times. Ctrl-C ends the current run
+    and keeps the earlier ones. --resume continues.
 
     hyphos lab run latency
 
@@ -220,11 +226,10 @@ def unity(
     *,
     options: RunOptions,
 ) -> None:
-    """The ways from Unity into ROS beside roscpp, as Allspaw et al. compare them: latency at 60 Hz
+    """Measure the paths from Unity into ROS against roscpp, as Allspaw et al. do: latency at 60 Hz
     between two machines and with a third (means of 10 messages, and percentiles), rate (windows of
-    10 s) and CPU; then several clients, a bad link, a slow machine. These are the experiments
-    paper_000_… and unity_…, which `hyphos lab run` (paper_000_rate: `hyphos lab saturate`) runs
-    alone.
+    10 s) and CPU. Then several clients, a bad link and a slow machine. `hyphos lab run` runs each
+    experiment alone: paper_000_… and unity_… (paper_000_rate: `hyphos lab saturate`).
 
     hyphos lab unity --seconds 1 -o out/unity
     """
@@ -243,8 +248,8 @@ def paper(
     *,
     options: RunOptions,
 ) -> None:
-    """All experiments of one of the papers, one after the other, each with its report. Says first
-    about how long that takes; --resume goes on where it was stopped.
+    """Run all experiments of one paper, one after the other, each with its report. Prints the
+    estimated duration first. --resume continues a stopped series.
 
     hyphos lab paper 004 -o out/004
 
@@ -262,7 +267,7 @@ def paper(
 @_measuring
 def saturate(experiment: ExperimentName, *, options: RunOptions) -> None:
     """Find the highest rate that each peer sustains in each case of an experiment, within 6 %. The
-    rates that the experiment names are left aside.
+    rates in the experiment are ignored.
 
     hyphos lab saturate latency -p hyphos/shm -p zmq/ipc
     """
@@ -284,8 +289,8 @@ def compare(
     *,
     options: RunOptions,
 ) -> None:
-    """Hyphos beside every middleware that is here, side by side: their figures as multiples of
-    those of Hyphos. Or two folders of results: those after as multiples of those before.
+    """Measure Hyphos and all installed middlewares side by side, as multiples of Hyphos. Or compare
+    two folders of results: the second as multiples of the first.
 
     hyphos lab compare pair --with zmq --with ros1 --size 4KB --rate 100
 
@@ -294,11 +299,11 @@ def compare(
     from hyphos.lab.compare import folders, with_others  # noqa: PLC0415
 
     if after is not None:
-        _only_with("a measurement, and two folders are measured", {
+        _only_with("a measurement, not with two folders of results", {
             "--size": sizes, "--rate": rates, "--repeats": repeats, "--seconds": seconds,
             "--output": options.output, "--resume": options.resume, "--full": options.full,
             "--overwrite": options.overwrite, "--set": options.changes, "--peer": options.peers,
-            "--patience": options.patience_s, "--retries": options.retries,
+            "--wait-quiet": options.patience_s, "--retries": options.retries,
             "--programs": options.programs,
         })  # fmt: skip
         raise typer.Exit(folders(Path(what), after, criteria or []))
@@ -308,7 +313,7 @@ def compare(
 
 @app.command("show")
 def show(folder: Folder, base: Base = "", as_json: AsJson = False) -> None:
-    """The tables of results that were measured before."""
+    """Print the tables of earlier results."""
     from hyphos.lab.commands import show_folder  # noqa: PLC0415
 
     raise typer.Exit(show_folder(folder, base, as_json))
@@ -320,23 +325,28 @@ app.command("export")(lab_report.export)
 
 @app.command("selftest")
 def selftest(
-    seconds: Annotated[float, typer.Option("--seconds", min=1.0, help="Of each run.")] = 3.0,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each.")] = 5,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=1.0, help="Length of each run, in seconds.")
+    ] = 3.0,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, max=1000, help="Number of runs of each test.")
+    ] = 5,
     links: Annotated[
-        bool, typer.Option("--links", help="Instead: how exact links and limits are here (root).")
+        bool,
+        typer.Option("--links", help="Test the accuracy of links and limits instead (root)."),
     ] = False,
     awake: Annotated[
         bool | None,
         typer.Option(
-            "--awake/--may-sleep",
-            help="Keep the processors from sleeping meanwhile, so that a longer delay does not end "
-            "with a longer wake-up. Default: awake, but not with --links.",
+            "--no-cpu-idle/--cpu-idle",
+            help="Keep the CPUs out of idle states, so that a longer delay does not end with a "
+            "longer wake-up. Default: --no-cpu-idle, but --cpu-idle with --links.",
             show_default=False,
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Inject delays, losses and stalls of a known size, and see whether they are measured."""
+    """Inject delays, losses and stalls of known size, and check that they are measured."""
     with _kept_awake(not links if awake is None else awake):
         if links:
             from hyphos.lab.links_selftest import measure  # noqa: PLC0415
@@ -349,7 +359,7 @@ def selftest(
 
 
 def _check_ways(ways: Iterable[str]) -> None:
-    """Those that a machine has without a link."""
+    """Accepts the paths of a machine without a link."""
     known = ("pointer", "shm", "tcp")
     for way in ways:
         if way not in known:
@@ -368,14 +378,14 @@ ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profi
 @app.command("calibrate")
 def calibrate(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The profile; ways it has already stay.")
+        Path, typer.Option("--output", "-o", help="The profile. Its other paths are kept.")
     ] = Path("capacity.json"),
     ways: Annotated[
         list[str] | None,
         typer.Option(
             "--way",
             metavar="pointer|shm|tcp",
-            help="How messages travel; may be given again. Default: all three.",
+            help="Path of messages. Repeatable. Default: all three.",
         ),
     ] = None,
     links: Annotated[
@@ -383,8 +393,8 @@ def calibrate(
         typer.Option(
             "--link",
             metavar="NAME=KIND,KEY=VALUE…",
-            help="A link between machines, such as cable=veth,rate_mbit=1000 or "
-            "wifi=wifi,rate_mbit=54; needs root; may be given again.",
+            help="Link between machines, e.g. cable=veth,rate_mbit=1000 or wifi=wifi,rate_mbit=54. "
+            "Needs root. Repeatable.",
         ),
     ] = None,
     max_size: Annotated[
@@ -393,15 +403,15 @@ def calibrate(
             "--max-size",
             min=1 << 12,
             max=1 << 26,
-            help="Bytes of the largest message. Default: 8 MB, which holds a picture of a camera; "
-            "1 MB below 1 Gbit/s and in a /dev/shm of less than 1 GB, 32 KB below 200 Mbit/s.",
+            help="Largest message in bytes. Default: 8 MB, enough for a camera image. 1 MB below "
+            "1 Gbit/s or with a /dev/shm below 1 GB, 32 KB below 200 Mbit/s.",
         ),
     ] = None,
     patience: Patience = 0.0,
 ) -> None:
-    """Measure what messages cost on this machine, and write its capacity profile, for `hyphos plan
-    check`. Says first about how long that takes, by a run that it times, and then how much is left;
-    the machine should do nothing else meanwhile.
+    """Measure the cost of messages on this machine and write its capacity profile, for `hyphos plan
+    check`. Prints an estimate of the duration, from a timed run, and then the remaining time. Leave
+    the machine otherwise idle.
 
     hyphos lab calibrate
 
@@ -423,53 +433,54 @@ def verify(
         list[str] | None,
         typer.Option(
             "--link",
-            help="Which link of the profile joins the hosts; with --measure-only or --anew "
-            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`; with --anew it may be given again.",
+            help="Link of the profile that connects the hosts. With --measure-only or --anew: "
+            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`. Repeatable with --anew.",
         ),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the plan. Repeatable."),
     ] = None,
     measure_only: Annotated[
-        bool, typer.Option("--measure-only", help="Predict nothing; no profile is needed.")
+        bool, typer.Option("--measure-only", help="Measure without a prediction or a profile.")
     ] = False,
     held_out: Annotated[
         bool,
         typer.Option(
-            "--held-out", help="Instead of a plan: graphs that no calibration has seen, all ways."
+            "--held-out", help="Measure the test set, graphs not used in calibration, on all paths."
         ),
     ] = False,
     anew: Annotated[
         bool,
         typer.Option(
             "--anew",
-            help="With --held-out: calibrate meanwhile, in an order of chance, so that a machine "
-            "that is now faster, now slower is so for both; writes the profile.",
+            help="With --held-out: calibrate in the same session, in random order, so that changes "
+            "in the machine's speed affect both. Writes the profile.",
         ),
     ] = False,
     ways: Annotated[
         list[str] | None,
         typer.Option(
             "--way",
-            help="With --held-out: only these of the profile, `short` (queues) or `mixed`; with "
-            "--anew those of `hyphos lab calibrate`.",
+            help="With --held-out: only these paths of the profile, `short` (queues) or `mixed`. "
+            "With --anew: paths of `hyphos lab calibrate`. Repeatable.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="With --held-out: also as JSON.")
+        Path | None, typer.Option("--output", "-o", help="With --held-out: also write JSON.")
     ] = None,
     page: Annotated[
         Path | None,
         typer.Option(
-            "--report", metavar="FILE.html", help="Also a page with plots; needs matplotlib."
+            "--report", metavar="FILE.html", help="Also write a page with plots. Needs matplotlib."
         ),
     ] = None,
     patience: Patience = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Run the graph of a robot.yaml with synthetic nodes, which send, compute and answer as its
-    `load:` says, find the rate at which it breaks, and put it beside the prediction. Hosts become
-    network namespaces.
+    """Run the graph of a robot.yaml with synthetic nodes, find the rate at which it saturates, and
+    compare it with the prediction. The nodes send, compute and reply as `load:` defines. Hosts
+    become network namespaces.
 
     hyphos lab verify robot.yaml
 
@@ -484,7 +495,7 @@ def verify(
     )
 
     if held_out == (plan is not None):
-        raise typer.BadParameter("name a robot.yaml, or give --held-out")
+        raise typer.BadParameter("give either a robot.yaml or --held-out")
     links = links or []
     if held_out:
         _only_with(
@@ -496,19 +507,19 @@ def verify(
         _check_ways(ways or ())
     elif len(links) > (0 if held_out else 1):
         raise typer.BadParameter(
-            "one joins the hosts of a plan; --held-out takes those of the profile by --way, and "
-            "--anew new ones",
+            "a plan takes one link. With --held-out select links of the profile by --way, and with "
+            "--anew give new ones",
             param_hint="--link",
         )
     if page is not None and measure_only:
-        raise typer.BadParameter("--report compares: it goes without --measure-only")
+        raise typer.BadParameter("--report needs a prediction: omit --measure-only")
     from hyphos.lab import outputs  # noqa: PLC0415
 
-    outputs.expect_seconds(patience, "--patience")
+    outputs.expect_seconds(patience, "--wait-quiet")
     outputs.expect_file(output, "--output")
     outputs.expect_file(page, "--report")
     try:
-        if page is not None:  # what is missing is told before an hour of measuring
+        if page is not None:  # fails before an hour of measuring if it is missing
             import hyphos.lab.capacity.report  # noqa: F401, PLC0415
         if anew:
             raise typer.Exit(verify_anew(profile, ways or [], links, patience, output, page))
@@ -527,11 +538,11 @@ def verify(
 def loads(
     domain: Domain = "0",
     seconds: Annotated[
-        float, typer.Option("--for", metavar="SECONDS", min=0.1, help="How long to look.")
+        float, typer.Option("--for", metavar="SECONDS", min=0.1, help="Observation time.")
     ] = 5.0,
 ) -> None:
-    """What the channels of a running robot carry and its callbacks take, as `load:` for its plan:
-    put it in a file that the plan names below `include:`.
+    """Print the load of a running robot's channels and callbacks as `load:` for its plan. Write it
+    to a file that the plan names in `include:`.
 
     hyphos lab loads --domain patrol3 > loads.yaml
     """

@@ -17,8 +17,8 @@ Seconds = Annotated[
         "--for",
         metavar="SECONDS",
         min=0.1,
-        help="How long to listen; Ctrl-C ends it. Default: 10; of a run of an experiment 5, of a "
-        "block of --overhead 0.5.",
+        help="Measurement time. Ctrl-C ends it. Default: 10. A run of --experiment: 5, a block of "
+        "--overhead: 0.5.",
     ),
 ]
 PathWords = Annotated[
@@ -26,20 +26,20 @@ PathWords = Annotated[
     typer.Option(
         "--path",
         metavar="TEXT",
-        help="Only paths through these in order, as 'scan->map'. Of an experiment: instead of the "
-        "longest.",
+        help="Only paths through these channels in order, e.g. 'scan->map'. With --experiment: "
+        "instead of the longest path.",
     ),
 ]
 Hidden = Annotated[
-    bool, typer.Option("--hidden", help="Also the channels of services and parameters.")
+    bool, typer.Option("--hidden", help="Also show the channels of services and parameters.")
 ]
 ExperimentName = Annotated[
     str,
     typer.Option(
         "--experiment",
         metavar="NAME",
-        help="Instead of a running graph: run cases of an experiment, by default the fastest of "
-        "each size.",
+        help="Run cases of this experiment instead of observing a running graph. Default: the "
+        "fastest case of each size.",
     ),
 ]
 Rates = Annotated[
@@ -47,17 +47,17 @@ Rates = Annotated[
     typer.Option(
         "--rate",
         metavar="HZ",
-        help="Of the experiment: its cases with this rate instead; may be given again.",
+        help="With --experiment: run its cases with this rate. Repeatable.",
     ),
 ]
-Every = Annotated[bool, typer.Option("--all", help="Of the experiment: all its cases.")]
-Full = Annotated[bool, typer.Option("--full", help="Of the experiment: the grid of the paper.")]
+Every = Annotated[bool, typer.Option("--all", help="With --experiment: run all its cases.")]
+Full = Annotated[bool, typer.Option("--full", help="With --experiment: run the paper's grid.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Of the experiment: a parameter, such as size=64KB; may be given again.",
+        help="With --experiment: change a parameter, e.g. size=64KB. Repeatable.",
     ),
 ]
 PeerNames = Annotated[
@@ -65,13 +65,13 @@ PeerNames = Annotated[
     typer.Option(
         "--peer",
         "-p",
-        help="Of the experiment: which way of Hyphos, instead of its own; may be given again.",
+        help="With --experiment: Hyphos peer to measure, e.g. hyphos/shm. Repeatable.",
     ),
 ]
 Programs = Annotated[
     Path | None,
     typer.Option(
-        "--programs", help="Of the experiment: folder with the peers' programs.", file_okay=False
+        "--programs", help="With --experiment: folder with the peers' programs.", file_okay=False
     ),
 ]
 Folder = Annotated[
@@ -81,16 +81,16 @@ Folder = Annotated[
         "-o",
         metavar="FOLDER",
         file_okay=False,
-        help="With --experiment: leave profile.json there; a report of that folder shows it.",
+        help="With --experiment: write profile.json to this folder. A report of it shows the data.",
     ),
 ]
 Patience = Annotated[
     float,
     typer.Option(
-        "--patience",
+        "--wait-quiet",
         metavar="SECONDS",
         min=0.0,
-        help="Of the experiment: wait so long for a quiet machine before each run.",
+        help="With --experiment: longest wait for a quiet machine before each run.",
     ),
 ]
 Retries = Annotated[
@@ -99,15 +99,15 @@ Retries = Annotated[
         "--retries",
         min=0,
         max=100,
-        help="Of the experiment: make a run that was disturbed again so often.",
+        help="With --experiment: retry a disturbed run up to this many times.",
     ),
 ]
 Awake = Annotated[
     bool,
-    typer.Option("--awake", help="Of the experiment: keep the processors from sleeping meanwhile."),
+    typer.Option("--no-cpu-idle", help="With --experiment: keep the CPUs out of idle states."),
 ]
 Overhead = Annotated[
-    bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
+    bool, typer.Option("--overhead", help="Measure the cost of profiling a graph instead.")
 ]
 Repeats = Annotated[
     int | None,
@@ -115,11 +115,11 @@ Repeats = Annotated[
         "--repeats",
         min=1,
         max=1000,
-        help="Runs of each case of the experiment (default: as it says, or 5); of --overhead so "
-        "many times four blocks, two of them profiled (default: 20).",
+        help="Runs of each case of the experiment (default: as in the experiment, or 5). With "
+        "--overhead: groups of four blocks, two of them profiled (default: 20).",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 def _file(name: str, text: str) -> typer.models.OptionInfo:
@@ -137,21 +137,26 @@ def profile(
         Path | None,
         _file(
             "--perfetto",
-            "Every message as a trace for ui.perfetto.dev; of an experiment one run of each case.",
+            "Write every message as a trace for ui.perfetto.dev. With --experiment: one run of "
+            "each case.",
         ),
     ] = None,
     mcap: Annotated[
-        Path | None, _file("--mcap", "Every message as MCAP, in JSON; the same.")
+        Path | None,
+        _file(
+            "--mcap",
+            "Write every message as MCAP, in JSON. With --experiment: one run of each case.",
+        ),
     ] = None,
     html: Annotated[
-        Path | None, _file("--html", "A report with pictures; needs matplotlib.")
+        Path | None, _file("--html", "Write a report with plots. Needs matplotlib.")
     ] = None,
     svg: Annotated[
         Path | None,
         _file(
             "--svg",
-            "Pictures: FILE, and beside it FILE-paths, FILE-inferred, FILE-flow; PNG if FILE ends "
-            "in .png; needs matplotlib.",
+            "Write plots to FILE, FILE-paths, FILE-inferred and FILE-flow, as PNG if FILE ends in "
+            ".png. Needs matplotlib.",
         ),
     ] = None,
     experiment: ExperimentName = "",
@@ -169,8 +174,8 @@ def profile(
     repeats: Repeats = None,
     quiet: Quiet = False,
 ) -> None:
-    """Where the time of messages goes in a running graph: by layer, by channel, and by path from a
-    source to its end. Reads shared memory only; nothing is switched on in the graph.
+    """Show the time that messages spend in a running graph: by layer, by channel, and by path from
+    a source to its end. Reads shared memory only, and needs no preparation of the graph.
 
     hyphos lab profile --for 5 --perfetto trace.json
 
@@ -178,10 +183,10 @@ def profile(
     """
     files = _Files(html, svg, perfetto, mcap)
     if experiment and overhead:
-        raise typer.BadParameter("either --experiment or --overhead")
+        raise typer.BadParameter("give either --experiment or --overhead")
     _only(bool(experiment), "--experiment", {
         "--rate": rates, "--all": every, "--full": full, "--set": changes, "--out": folder,
-        "--patience": patience, "--retries": retries, "--awake": awake, "--peer": peers,
+        "--wait-quiet": patience, "--retries": retries, "--no-cpu-idle": awake, "--peer": peers,
         "--programs": programs,
     })  # fmt: skip
     _only(not experiment and not overhead, "a running graph", {"--hidden": hidden})
@@ -190,7 +195,7 @@ def profile(
         "--path": path, "--perfetto": perfetto, "--mcap": mcap, "--html": html, "--svg": svg,
     })  # fmt: skip
     if rates and every:
-        raise typer.BadParameter("either --rate or --all")
+        raise typer.BadParameter("give either --rate or --all")
     try:
         if experiment:
             from hyphos.lab.awake import kept_awake  # noqa: PLC0415
@@ -222,13 +227,13 @@ def profile(
         if problem.name != "matplotlib":
             raise
         raise Error(
-            "unsupported", "pictures need matplotlib", advice="pip install 'hyphos[lab]'"
+            "unsupported", "plots need matplotlib", advice="pip install 'hyphos[lab]'"
         ) from None
 
 
 @dataclass
 class _Files:
-    """What is written, by the names that the options of both commands have."""
+    """The output files, named like the options of both commands."""
 
     html: Path | None
     svg: Path | None
@@ -237,7 +242,7 @@ class _Files:
 
 
 def _only(there: bool, where: str, options: dict[str, object]) -> None:
-    """Refuses options that are for something else than what is asked for."""
+    """Refuses options that belong to another use of the command."""
     for name, value in options.items():
         if value and not there:
             raise typer.BadParameter(f"{name} is for {where} only")

@@ -21,7 +21,7 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="What `hyphos lab run` or `saturate` has made, or JSON of `verify --held-out`.",
+            help="Folder of `hyphos lab run` or `saturate`, or JSON of `verify --held-out`.",
             show_default=False,
         ),
     ],
@@ -30,21 +30,21 @@ def report(
         typer.Option("--output", "-o", help="The file to write. Default: FOLDER/report.html."),
     ] = None,
     plots: Annotated[
-        str, typer.Option("--plots", metavar="png|svg|pdf", help="Also each plot as a file.")
+        str, typer.Option("--plots", metavar="png|svg|pdf", help="Also write each plot to a file.")
     ] = "",
     profile: Annotated[
         Path | None,
         typer.Option(
             "--profile",
             metavar="FILE",
-            help="Show these layers, too: what `hyphos lab profile --json` has printed. Default: "
-            "FOLDER/profile.json, if it is there. Of a verification: the capacity profile.",
+            help="Also show these layers: output of `hyphos lab profile --json`. Default: "
+            "FOLDER/profile.json if it exists. For a verification: the capacity profile.",
         ),
     ] = None,
 ) -> None:
-    """One HTML file with plots, tables, method, machine and the data. Needs matplotlib."""
+    """Write one HTML file with plots, tables, method, machine and data. Needs matplotlib."""
     if plots not in ("", "png", "svg", "pdf"):
-        raise typer.BadParameter("png, svg or pdf", param_hint="--plots")
+        raise typer.BadParameter("give png, svg or pdf", param_hint="--plots")
     try:
         if folder.is_file():
             from hyphos.lab.capacity.report import report_of_file  # noqa: PLC0415
@@ -64,18 +64,16 @@ def report(
 
 
 def export(
-    folder: Annotated[
-        Path, typer.Argument(help="What `hyphos lab run` has made.", show_default=False)
-    ],
+    folder: Annotated[Path, typer.Argument(help="Folder of `hyphos lab run`.", show_default=False)],
     parquet: Annotated[
-        bool, typer.Option("--parquet", help="Parquet instead of CSV; needs pyarrow.")
+        bool, typer.Option("--parquet", help="Write Parquet instead of CSV. Needs pyarrow.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Another folder for the files.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the files. Default: FOLDER.")
     ] = None,
 ) -> None:
-    """Results as tables for other programs: runs, a line for each, and summary, a line for each
-    case and peer."""
+    """Export results as tables for other programs: runs, one line per run, and summary, one line
+    per case and peer."""
     from hyphos.lab.export import export as write  # noqa: PLC0415
 
     for path in write(folder, output or folder, parquet=parquet):

@@ -13,30 +13,35 @@ from hyphos.cli.options import Domain
 def log(
     level: Annotated[
         str,
-        typer.Option("--level", "-l", help="From here on: debug, info, warn, error, fatal."),
+        typer.Option("--level", "-l", help="Lowest level: debug, info, warn, error or fatal."),
     ] = "debug",
     node: Annotated[
         list[str] | None,
         typer.Option(
             "--node",
             "-N",
-            help="Only of this node or process; may be given again.",
+            help="Only lines of this node or process. Repeatable.",
             autocompletion=node_names,
         ),
     ] = None,
-    where: Annotated[bool, typer.Option("--where", help="Also file, line and function.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    where: Annotated[
+        bool, typer.Option("--where", help="Also print file, line and function.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many lines.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many lines.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
+        float | None,
+        typer.Option("--for", metavar="SECONDS", help="Stop after this many seconds."),
     ] = None,
-    channel: Annotated[str, typer.Option("--channel", help="Where the lines come.")] = "log",
+    channel: Annotated[str, typer.Option("--channel", help="Channel of the log lines.")] = "log",
     domain: Domain = "0",
 ) -> None:
-    """Show what the nodes of a running robot log, as it comes, with the lines of Hyphos itself.
-    Lines from before are not kept on the channel: `hyphos run` keeps them in its log files.
+    """Show the log lines of a running robot as they arrive, including those of Hyphos itself.
+    Earlier lines are not available: `hyphos run` keeps them in its log files.
 
     hyphos log --level warn
 

@@ -1,4 +1,4 @@
-"""The program `hyphos`."""
+"""Entry point of the program `hyphos`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from hyphos.cli import (
     param,
     plan,
     record,
+    renamed,
     replay,
     run,
     service,
@@ -70,7 +71,7 @@ _GROUPS: dict[str, typer.Typer] = {
     "lab": lab.app,
     "cosim": cosim.app,
 }
-# What may be a program of a plan: `hyphos run` adds arguments.
+# Commands that can be a program of a plan: `hyphos run` passes them more arguments.
 _PROGRAMS = {"gateway": {"allow_extra_args": True, "ignore_unknown_options": True}}
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _HIDDEN = ("agent",)  # `hyphos run` starts it
@@ -103,15 +104,18 @@ def _nothing() -> None:
 
 
 def make_app(only: str | None = None) -> typer.Typer:
-    """All commands. With `only`, that one, and of the others what the list of commands shows: to
-    read the options of fifty functions takes a tenth of a second."""
+    """Returns the app with all commands, or with `only` that one command.
+
+    The other commands then have only the part that the command list shows. Reading the options of
+    fifty functions would take a tenth of a second.
+    """
     app = typer.Typer(
         name="hyphos",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # what a frame around the help costs: as much again as all the rest
+        rich_markup_mode=None,  # a frame would double the time of --help
         context_settings={"help_option_names": ["-h", "--help"]},
-        help="Runs, watches, records and replays robots described by a robot.yaml.",
+        help="Run, watch, record and replay robots that a robot.yaml describes.",
         epilog="Start with: hyphos doctor · hyphos plan robot.yaml · hyphos run robot.yaml --live",
     )
     app.callback()(_root)
@@ -127,9 +131,10 @@ def make_app(only: str | None = None) -> typer.Typer:
         )(shown)
     for name, group in _GROUPS.items():
         if only in (None, name):
-            for command in group.registered_commands if name != "lab" else ():
-                if not issubclass(command.cls or object, values.Checked):
-                    command.cls = values.Checked
+            wanted = renamed.Renamed if name == "lab" else values.Checked
+            for command in group.registered_commands:
+                if not issubclass(command.cls or object, wanted):
+                    command.cls = wanted
             app.add_typer(group, name=name)
         else:
             app.command(name, help=group.info.help)(_nothing)
@@ -137,7 +142,7 @@ def make_app(only: str | None = None) -> typer.Typer:
 
 
 def _wanted() -> str | None:
-    """The command of this call, "" if none; None if all of them may matter."""
+    """The command in sys.argv: "" if there is none, None if all commands may be needed."""
     if "_HYPHOS_COMPLETE" in os.environ:
         return None
     return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
@@ -151,7 +156,7 @@ def _fail(message: str, remedy: str = "") -> int:
 
 
 def main() -> None:
-    """Entry point. Mistakes of the user end in one line and a remedy, never in a traceback."""
+    """Runs the command line. An error of the user prints one line and a remedy, not a traceback."""
     from hyphos._errors import Error  # noqa: PLC0415
 
     try:
@@ -162,7 +167,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        # Of a file or a disk, which are not ours. Anything else is a fault of the program.
+        # Errors of a file or a disk have their cause outside. Any other one is a bug.
         if error.filename is None and error.errno not in _DISK:
             raise
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

@@ -13,20 +13,21 @@ if TYPE_CHECKING:
     from hyphos.ros.definition import Flavour
 
 app = typer.Typer(
-    no_args_is_help=True, help="Types of ROS 1 and ROS 2: as .proto, what they hold. Types as C#."
+    no_args_is_help=True,
+    help="Types of ROS 1 and ROS 2: convert to .proto, inspect. Types as C# classes.",
 )
 
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Packages, folders of packages such as /opt/ros/jazzy/share, or single files; with "
-        "the packages that they need.",
+        help="Packages, folders of packages such as /opt/ros/jazzy/share, or single files, "
+        "together with the packages that they need.",
         show_default=False,
         metavar="PATH...",
     ),
 ]
-Ros1 = Annotated[bool, typer.Option("--ros1", help="They are of ROS 1. Default: found out.")]
-Ros2 = Annotated[bool, typer.Option("--ros2", help="They are of ROS 2. Default: found out.")]
+Ros1 = Annotated[bool, typer.Option("--ros1", help="Read as ROS 1. Default: detect.")]
+Ros2 = Annotated[bool, typer.Option("--ros2", help="Read as ROS 2. Default: detect.")]
 
 
 def _flavour(ros1: bool, ros2: bool) -> Flavour | None:
@@ -49,7 +50,7 @@ def import_(
     ros1: Ros1 = False,
     ros2: Ros2 = False,
 ) -> None:
-    """Turn .msg, .srv and .action files into .proto files that keep what ROS's wires need.
+    """Convert .msg, .srv and .action files to .proto files that keep all that ROS needs.
 
     hyphos msg import /usr/share/std_msgs /usr/share/sensor_msgs /usr/share/geometry_msgs
 
@@ -70,7 +71,7 @@ def show(
     ros2: Ros2 = False,
     as_json: AsJson = False,
 ) -> None:
-    """What a type holds, and what ROS knows it by: the md5 sum of ROS 1, the hash of ROS 2.
+    """Show the fields of a type and its ROS identity: the ROS 1 md5 sum, the ROS 2 type hash.
 
     hyphos msg show std_msgs/Header /usr/share/std_msgs
     """
@@ -89,13 +90,13 @@ def descriptors_(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write. Default: the output.",
+            help="File to write. Default: standard output.",
             dir_okay=False,
         ),
     ] = None,
 ) -> None:
-    """All types that a gateway speaks, as one FileDescriptorSet: those of ROS that are installed,
-    the common ones, and yours. For gateways that C++ programs open.
+    """Write all types of a gateway as one FileDescriptorSet: installed ROS types, the common ones,
+    and yours. For gateways that C++ programs open.
 
     hyphos msg descriptors --ros src/my_msgs -o types.pb
     """
@@ -109,7 +110,7 @@ def csharp(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Folders of .proto files, with all that they import (needs protoc). Default: the "
+            help="Folders of .proto files with all their imports (needs protoc). Default: the "
             "standard messages.",
             show_default=False,
             metavar="FOLDER...",
@@ -123,7 +124,7 @@ def csharp(
         typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.", file_okay=False),
     ] = Path("csharp"),
 ) -> None:
-    """Turn .proto files into C# classes for the client of Unity and mono.
+    """Convert .proto files to C# classes for the client of Unity and Mono.
 
     hyphos msg csharp proto -o Assets/Messages
     """

@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="Nodes that run on this machine.")
 
 @app.command("list")
 def list_nodes(domain: Domain = "0", as_json: AsJson = False) -> None:
-    """All nodes: process, pid, host, number of channels."""
+    """List all nodes: process, pid, host, number of channels."""
     from hyphos.tools import tables  # noqa: PLC0415
 
     tables.node_list(domain, as_json)
@@ -26,7 +26,7 @@ def info(
     domain: Domain = "0",
     as_json: AsJson = False,
 ) -> None:
-    """One node: what it publishes and subscribes, with its counters."""
+    """Show one node: its publishers and subscriptions, with their counters."""
     from hyphos.tools import tables  # noqa: PLC0415
 
     tables.node_info(domain, name, as_json)

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands have in common."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Domain = Annotated[
     typer.Option(
         "--domain",
         "-d",
-        help="Which robot on this machine: the plan's `domain`.",
+        help="Domain of the robot on this machine, the `domain` of its plan.",
         callback=checked_domain,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 ProtoPath = Annotated[
     list[Path] | None,
     typer.Option(
         "--proto-path",
         "-I",
-        help="Folder with your own .proto files (needs protoc); may be given again.",
+        help="Folder with your own .proto files (needs protoc). Repeatable.",
         file_okay=False,
         exists=True,
     ),
@@ -34,15 +34,16 @@ Ros = Annotated[
     typer.Option(
         "--ros",
         metavar="PATH",
-        help="Package, or folder of packages, with more types of ROS; may be given again. "
-        "Installed ones and the common ones are known.",
+        help="Package, or folder of packages, with more ROS types. Installed and common types are "
+        "known. Repeatable.",
     ),
 ]
 Descriptor = Annotated[
     list[Path] | None,
     typer.Option(
         "--descriptor",
-        help="FileDescriptorSet with your own types (protoc -o FILE --include_imports).",
+        help="FileDescriptorSet with your own types (protoc -o FILE --include_imports). "
+        "Repeatable.",
         dir_okay=False,
         exists=True,
     ),

@@ -12,7 +12,7 @@ from hyphos.cli.options import AsJson, Domain
 from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(
-    no_args_is_help=True, help="Parameters of running nodes: look, change, keep in a file."
+    no_args_is_help=True, help="Parameters of running nodes: list, change, save to a file."
 )
 
 Node = Annotated[
@@ -21,7 +21,7 @@ Node = Annotated[
 Nodes = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Nodes; without any, all of this machine.",
+        help="Nodes. Default: all nodes of this machine.",
         metavar="[NODE]...",
         autocompletion=node_names,
     ),
@@ -34,7 +34,7 @@ Name = Annotated[
 ]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", min=0.01, help="How long to wait for a node."),
+    typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Longest wait for a node."),
 ]
 
 
@@ -42,7 +42,7 @@ Timeout = Annotated[
 def list_params(
     nodes: Nodes = None, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = 5.0
 ) -> None:
-    """All parameters: value, unit, what is allowed, and where the value came from."""
+    """List all parameters: value, unit, allowed values, and origin of the value."""
     from hyphos.tools import params  # noqa: PLC0415
 
     params.show(domain, nodes or [], as_json, timeout)
@@ -64,7 +64,7 @@ def set_params(
     words: Annotated[
         list[str],
         typer.Argument(
-            help="NAME VALUE, or NAME=VALUE for any number.",
+            help="NAME VALUE, or one or more NAME=VALUE.",
             metavar="NAME=VALUE...",
             autocompletion=param_names,
         ),
@@ -72,7 +72,9 @@ def set_params(
     save: Annotated[
         Path | None,
         typer.Option(
-            "--save", metavar="FILE", help="Also write the values to a file, for a plan to include."
+            "--save",
+            metavar="FILE",
+            help="Also write the values to a file for a plan to include.",
         ),
     ] = None,
     domain: Domain = "0",
@@ -80,7 +82,7 @@ def set_params(
 ) -> None:
     """Change values while the node runs: all of them, or none and exit code 1.
 
-    A value holds until the node ends, or is set again. It is written as in robot.yaml.
+    A value stays until the node ends or the value is set again. Write it as in robot.yaml.
 
     hyphos param set planner max_speed 0.3
 
@@ -97,13 +99,13 @@ def set_params(
 def describe(
     node: Node,
     name: Annotated[
-        str | None, typer.Argument(help="Parameter; without it, all.", metavar="[NAME]")
+        str | None, typer.Argument(help="Parameter. Default: all.", metavar="[NAME]")
     ] = None,
     domain: Domain = "0",
     as_json: AsJson = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """What a node says about its parameters."""
+    """Show the declaration of a node's parameters: type, unit, range, description."""
     from hyphos.tools import params  # noqa: PLC0415
 
     params.describe(domain, node, name, as_json, timeout)
@@ -116,12 +118,12 @@ def dump(
         Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
     ] = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only what was set while the nodes ran.")
+        bool, typer.Option("--changed", help="Only values that were set while the nodes ran.")
     ] = False,
     domain: Domain = "0",
     timeout: Timeout = 5.0,
 ) -> None:
-    """Write the values as YAML that `load` reads and a plan can include.
+    """Write the values as YAML, which `load` reads and a plan can include.
 
     hyphos param dump -o tuned.yaml, then in robot.yaml: include: [tuned.yaml]
     """
@@ -132,15 +134,15 @@ def dump(
 
 @app.command("load")
 def load(
-    file: Annotated[Path, typer.Argument(help="What dump has written, or a plan.", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="File of `dump`, or a plan.", metavar="FILE")],
     nodes: Annotated[
         list[str] | None,
-        typer.Option("--node", "-n", help="Only this node; may be given again."),
+        typer.Option("--node", "-n", help="Only this node. Repeatable."),
     ] = None,
     domain: Domain = "0",
     timeout: Timeout = 5.0,
 ) -> None:
-    """Set what a file says. For each node all of it or nothing; exit code 1 if any was refused."""
+    """Set the values of a file, for each node all or none. Exit code 1 if any was refused."""
     from hyphos.tools import params  # noqa: PLC0415
 
     raise typer.Exit(params.load(domain, file, nodes or [], timeout))
@@ -150,10 +152,12 @@ def load(
 def watch(
     nodes: Nodes = None,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many changes.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many changes.")
     ] = None,
     domain: Domain = "0",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     timeout: Timeout = 5.0,
 ) -> None:
     """Print changes as they happen, until Ctrl-C."""

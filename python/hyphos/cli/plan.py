@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 
 class _Plans(TyperGroup):
-    """`hyphos plan FILE …` is short for `hyphos plan show FILE …`."""
+    """Makes `hyphos plan FILE …` short for `hyphos plan show FILE …`."""
 
     default = "show"
 
@@ -23,15 +23,19 @@ class _Plans(TyperGroup):
 app = typer.Typer(
     cls=_Plans,
     no_args_is_help=True,
-    help="Check a robot.yaml, print its plan, ask if it will hold.",
+    help="Check a robot.yaml, print its plan, predict whether it fits the machine.",
 )
 
 Plans = Annotated[
-    list[Path], typer.Argument(help="One or more robot.yaml.", metavar="ROBOT.YAML...")
+    list[Path], typer.Argument(help="One or more robot.yaml files.", metavar="ROBOT.YAML...")
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change the plan, e.g. channels.scan.depth=3."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a value of the plan, e.g. channels.scan.depth=3. Repeatable.",
+    ),
 ]
 
 
@@ -39,15 +43,15 @@ Settings = Annotated[
 def show(
     files: Plans,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Everything, as one JSON object per file.")
+        bool, typer.Option("--json", help="Print everything as one JSON object per file.")
     ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="The hypergraph for Graphviz.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print the hypergraph for Graphviz.")] = False,
     svg: Annotated[
         Path | None,
         typer.Option(
             "--svg",
             metavar="PATH",
-            help="Draw the hypergraph with Graphviz. A folder if there are several plans.",
+            help="Draw the hypergraph with Graphviz. Give a folder for several plans.",
         ),
     ] = None,
     settings: Settings = None,
@@ -55,7 +59,7 @@ def show(
         bool, typer.Option("--check-files", help="Also check that plug-ins and programs exist.")
     ] = False,
 ) -> None:
-    """Check a robot.yaml and print the plan; `show` may be left out. Nothing is started.
+    """Check a robot.yaml and print the plan. You may omit `show`. No process is started.
 
     hyphos plan robot.yaml
 
@@ -86,20 +90,21 @@ def show(
 def check(
     files: Plans,
     profile: Annotated[
-        Path, typer.Option("--profile", help="What `hyphos lab calibrate` has made.")
+        Path, typer.Option("--profile", help="Capacity profile, written by `hyphos lab calibrate`.")
     ] = Path("capacity.json"),
     link: Annotated[
-        str, typer.Option("--link", help="Which link of the profile joins the hosts.")
+        str, typer.Option("--link", help="Link of the profile that connects the hosts.")
     ] = "",
     shared: Annotated[
         bool,
-        typer.Option("--shared", help="All hosts are this one machine, as in namespaces on it."),
+        typer.Option("--shared", help="Treat all hosts as this machine, as in namespaces on it."),
     ] = False,
     settings: Settings = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
-    """Will it hold? Predicts from the `load:` of its channels and nodes and the profile of a
-    machine what a robot takes of each resource, what breaks first, and how far it is from there.
+    """Predict whether a robot fits its machines: load of each resource, bottleneck and margin.
+
+    The prediction uses the `load:` of the plan's channels and nodes and the profile of a machine.
     Exit code 0: fits, 1: does not fit, 3: marginal.
 
     hyphos plan check robot.yaml

@@ -26,39 +26,41 @@ def record(
         typer.Option("--output", "-o", help="The .mcap file, or a folder. Default: ./<time>.mcap"),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", "-x", help="Pattern of channels to leave out.")
+        list[str] | None,
+        typer.Option("--exclude", "-x", help="Pattern of channels to exclude. Repeatable."),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
+        float | None,
+        typer.Option("--for", metavar="SECONDS", help="Stop after this many seconds."),
     ] = None,
     chunk_kb: Annotated[
-        int, typer.Option("--chunk-kb", min=1, help="Size of a chunk before compression.")
+        int, typer.Option("--chunk-kb", min=1, help="Size of a chunk before compression, in KB.")
     ] = 4096,
     compression: Annotated[str, typer.Option(help="zstd, lz4 or none.")] = "zstd",
     queue_mb: Annotated[
-        int, typer.Option("--queue-mb", min=1, help="What may wait for the disk before drops.")
+        int, typer.Option("--queue-mb", min=1, help="Largest queue to the disk, in MB.")
     ] = 256,
     split_mb: Annotated[
-        int, typer.Option("--split-mb", min=0, help="Begin a new file after so many MB.")
+        int, typer.Option("--split-mb", min=0, help="Start a new file after this many MB.")
     ] = 0,
     split_s: Annotated[
-        float, typer.Option("--split-s", min=0, help="Begin a new file after so many seconds.")
+        float, typer.Option("--split-s", min=0, help="Start a new file after this many seconds.")
     ] = 0.0,
     keep_files: Annotated[
-        int, typer.Option("--keep-files", min=0, help="Of a split recording, keep the last N.")
+        int, typer.Option("--keep-files", min=0, help="Keep the last N files of a split recording.")
     ] = 0,
     ring_s: Annotated[
         float,
-        typer.Option("--ring-s", min=0, help="Write nothing; keep the last seconds in memory."),
+        typer.Option("--ring-s", min=0, help="Keep the last seconds in memory and write no file."),
     ] = 0.0,
     ring_mb: Annotated[
-        int, typer.Option("--ring-mb", min=0, help="The same, bounded in MB. Default: 1024.")
+        int, typer.Option("--ring-mb", min=0, help="Limit of that memory in MB. Default: 1024.")
     ] = 0,
     snapshot: Annotated[
-        bool, typer.Option("--snapshot", help="Make a running --ring recorder write its file.")
+        bool, typer.Option("--snapshot", help="Make a running --ring-s recorder write its file.")
     ] = False,
     split_now: Annotated[
-        bool, typer.Option("--split-now", help="Make a running recorder begin a new file.")
+        bool, typer.Option("--split-now", help="Make a running recorder start a new file.")
     ] = False,
     plan: Annotated[
         Path | None,
@@ -67,12 +69,12 @@ def record(
         ),
     ] = None,
     sync: Annotated[
-        bool, typer.Option("--sync", help="End only when the file is on the disk.")
+        bool, typer.Option("--sync", help="Exit only after the file is on the disk.")
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing file.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
@@ -82,8 +84,8 @@ def record(
     Files open in Foxglove and in every MCAP tool. After a crash all complete chunks are readable.
     Drops are counted and stored in the file.
 
-    With --ring-s nothing is written until `hyphos record --snapshot`, or SIGUSR1, asks for it; a
-    recorder of files begins a new one on SIGUSR1.
+    With --ring-s no file is written until `hyphos record --snapshot` or SIGUSR1 asks for one. A
+    recorder of files starts a new file on SIGUSR1.
 
     hyphos record
 
@@ -98,7 +100,7 @@ def record(
     _check(
         (bool(split_mb or split_s) and bool(ring_s or ring_mb), "a ring has no file to split"),
         (bool(keep_files) and not (split_mb or split_s), "--keep-files needs --split-mb/--split-s"),
-        (snapshot and split_now, "give --snapshot or --split-now"),
+        (snapshot and split_now, "give --snapshot or --split-now, not both"),
     )
     if snapshot or split_now:
         from hyphos.recording.recorder import control  # noqa: PLC0415
@@ -106,7 +108,7 @@ def record(
         wish = "snapshot" if snapshot else "split"
         raise typer.Exit(control(domain, wish, output, overwrite))
 
-    # Whoever ends it while it still loads what it needs gets a whole recording, without messages.
+    # A stop request while the modules load still leaves a whole recording, without messages.
     with stoppable() as stop:
         from hyphos.recording.recorder import RecordOptions, record_channels  # noqa: PLC0415
 
@@ -128,7 +130,7 @@ def record(
             split_bytes=split_mb * 1_000_000,
             split_s=split_s,
             keep_files=keep_files,
-            # Memory is bounded whatever the robot sends.
+            # Bounds the memory for any amount of data.
             ring_bytes=(ring_mb or 1024) * 1_000_000 if ring_s or ring_mb else 0,
             ring_s=ring_s,
         )

@@ -14,7 +14,7 @@ def _in_lockstep(file: Path, plan: Path, output: Path | None, **more: Any) -> in
     from hyphos.recording.lockstep import LockstepOptions, replay_in_lockstep  # noqa: PLC0415
 
     if output is None:
-        raise typer.BadParameter("--lockstep needs -o FILE for what the nodes publish")
+        raise typer.BadParameter("--lockstep needs -o FILE for the outputs of the nodes")
     return replay_in_lockstep(LockstepOptions(file, plan, output, **more))
 
 
@@ -24,75 +24,82 @@ def replay(
     ],
     rate: Annotated[
         float,
-        typer.Option("--rate", "-r", min=0, help="Speed: 2 is twice as fast; 0: without waiting."),
+        typer.Option("--rate", "-r", min=0, help="Speed. 2 is twice as fast, 0 does not wait."),
     ] = 1.0,
-    loop: Annotated[bool, typer.Option("--loop", help="Start again at the end.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Restart at the end.")] = False,
     start: Annotated[
-        float, typer.Option("--start", "-s", metavar="SECONDS", help="Begin so far in.")
+        float, typer.Option("--start", "-s", metavar="SECONDS", help="Start offset in seconds.")
     ] = 0.0,
     end: Annotated[
-        float | None, typer.Option("--end", "-e", metavar="SECONDS", help="Stop so far in.")
+        float | None, typer.Option("--end", "-e", metavar="SECONDS", help="End offset in seconds.")
     ] = None,
     channels: Annotated[
         list[str] | None,
-        typer.Option(
-            "--channels", "-c", help="Channel or pattern; may be given again. Default: all."
-        ),
+        typer.Option("--channels", "-c", help="Channel or pattern. Repeatable. Default: all."),
     ] = None,
     remap: Annotated[
-        list[str] | None, typer.Option("--remap", metavar="A:=B", help="Publish channel A as B.")
+        list[str] | None,
+        typer.Option("--remap", metavar="A:=B", help="Publish channel A as B. Repeatable."),
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="Only print what the file holds.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print the contents and exit.")] = False,
     lockstep: Annotated[
         Path | None,
         typer.Option(
             "--lockstep",
             metavar="PLAN",
-            help="Run nodes of this plan on the recording: same outputs every time, into -o.",
+            help="Run nodes of this plan on the recording. Identical outputs on each run, into -o.",
             dir_okay=False,
             exists=True,
         ),
     ] = None,
     nodes: Annotated[
         list[str] | None,
-        typer.Option("--node", "-n", help="With --lockstep: a node to test; may be given again."),
+        typer.Option("--node", "-n", help="With --lockstep: node to test. Repeatable."),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="With --lockstep: the .mcap file for the outputs."),
     ] = None,
     threads: Annotated[
-        int, typer.Option("--threads", min=0, help="With --lockstep: for what runs in parallel.")
+        int,
+        typer.Option(
+            "--threads",
+            min=0,
+            help="With --lockstep: threads for parallel work. 0: as in the plan.",
+        ),
     ] = 0,
     tick_ms: Annotated[
         float,
         typer.Option(
             "--tick-ms",
             min=0.001,
-            help="With --lockstep: the most by which the nodes' time goes on at once.",
+            help="With --lockstep: largest step of the nodes' time, in milliseconds.",
         ),
     ] = 10.0,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="With --lockstep: changes the plan."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="With --lockstep: change a value of the plan."
+        ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="With --lockstep: replace an existing file.")
     ] = False,
     step: Annotated[
-        bool, typer.Option("--step", help="One message for each Enter; space runs on, q ends.")
+        bool,
+        typer.Option("--step", help="One message per Enter. Space plays on, q ends."),
     ] = False,
     wait: Annotated[
         float,
-        typer.Option("--wait", metavar="SECONDS", help="Wait so long for a first subscriber."),
+        typer.Option("--wait", metavar="SECONDS", help="Longest wait for a first subscriber."),
     ] = 0.0,
     clock: Annotated[
         bool,
         typer.Option(
-            "--clock", help="Make the robot's time, too: for processes whose clock is sim."
+            "--clock", help="Also publish simulated time for processes whose clock is sim."
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
     domain: Domain = "0",
 ) -> None:
     """Publish a recording. ROS messages become the hyphos.msgs of the same name, field by field.

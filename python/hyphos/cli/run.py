@@ -11,56 +11,62 @@ from hyphos.tools.waiting import ctrl_c_kills
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="robot.yaml", metavar="ROBOT.YAML")],
+    file: Annotated[Path, typer.Argument(help="The plan of the robot.", metavar="ROBOT.YAML")],
     live: Annotated[
-        bool, typer.Option("--live", "-l", help="Live table of processes and channels.")
+        bool, typer.Option("--live", "-l", help="Show a live table of processes and channels.")
     ] = False,
     seconds: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
+        float | None,
+        typer.Option("--for", metavar="SECONDS", help="Stop after this many seconds."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change the plan, e.g. channels.scan.depth=3."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a value of the plan, e.g. channels.scan.depth=3. Repeatable.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--process", "-p", help="Only this process; may be given again."),
+        typer.Option("--process", "-p", help="Start only this process. Repeatable."),
     ] = None,
     host: Annotated[
         list[str] | None,
-        typer.Option("--host", help="Start the processes of this host, whatever its address."),
+        typer.Option(
+            "--host", help="Start the processes of this host on this machine. Repeatable."
+        ),
     ] = None,
     logs: Annotated[
         Path | None,
         typer.Option(
             "--logs",
-            help="Folder for the logs. Default: a new one for every run, below "
+            help="Folder for the logs. Default: a new folder per run, below "
             "~/.local/state/hyphos/log.",
         ),
     ] = None,
     log_mb: Annotated[
         float,
         typer.Option(
-            "--log-mb", metavar="MB", min=0.01, help="Most that is kept of each process's output."
+            "--log-mb", metavar="MB", min=0.01, help="Largest log of each process, in MB."
         ),
     ] = 50.0,
     record: Annotated[
-        bool, typer.Option("--record", help="Record what the plan's `record:` names; else all.")
+        bool,
+        typer.Option("--record", help="Record the channels of the plan's `record:`, or all."),
     ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
-            "--report", help="Write an HTML page with the graph, channels and latencies at the end."
+            "--report", help="Write an HTML page with graph, channels and latencies at the end."
         ),
     ] = None,
     pictures: Annotated[
         list[Path] | None,
-        typer.Option("--picture", help="With --report: show this file, too; may be given again."),
+        typer.Option("--picture", help="Show this file in the --report page. Repeatable."),
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", "-k", help="Go on when a process fails.")
+        bool, typer.Option("--keep-going", "-k", help="Continue when a process fails.")
     ] = False,
     grace: Annotated[
         float | None,
@@ -68,18 +74,18 @@ def run(
             "--grace",
             metavar="SECONDS",
             min=0.0,
-            help="How long to wait before SIGTERM, then SIGKILL. Default: the plan's "
-            "stop_timeout_ms.",
+            help="Time from SIGINT to SIGTERM, then SIGKILL. Default: the plan's stop_timeout_ms.",
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Output of the processes goes to the logs only.")
+        bool,
+        typer.Option("--quiet", "-q", help="Write the output of processes only to the logs."),
     ] = False,
 ) -> None:
-    """Start the processes of a robot.yaml, in order, and watch over them. Ctrl-C ends them all.
+    """Start the processes of a robot.yaml in order and supervise them. Ctrl-C ends them all.
 
-    `after`, `restart` and `health` of the plan say what starts when, and what is started again.
-    Exit code 1 if a process failed for good.
+    `after`, `restart` and `health` of the plan define the order of the start and the restarts. Exit
+    code 1 if a process failed for good.
 
     hyphos run robot.yaml --live
 

@@ -11,16 +11,22 @@ from hyphos.cli.complete import service_names
 from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 from hyphos.cli.values import ValueCommand
 
-app = typer.Typer(no_args_is_help=True, help="Services: look, and call them.")
+app = typer.Typer(no_args_is_help=True, help="Services: list, inspect, call.")
 
 Name = Annotated[str, typer.Argument(help="Service, e.g. map/save.", autocompletion=service_names)]
-Value = Annotated[str, typer.Argument(help="YAML or JSON; '-' reads standard input.")]
+Value = Annotated[str, typer.Argument(help="YAML or JSON. '-' reads standard input.")]
 Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Give up after so long.")
+    float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Time limit for the reply.")
 ]
 Buffers = Annotated[
     list[Path] | None,
-    typer.Option("--buffer", "-b", exists=True, dir_okay=False, help="File to attach as a buffer."),
+    typer.Option(
+        "--buffer",
+        "-b",
+        exists=True,
+        dir_okay=False,
+        help="File to attach as a buffer. Repeatable.",
+    ),
 ]
 Hex = Annotated[bool, typer.Option("--hex", help="VALUE is hexadecimal (structs, bytes).")]
 Full = Annotated[bool, typer.Option("--full", help="Do not shorten long arrays.")]
@@ -28,7 +34,7 @@ Full = Annotated[bool, typer.Option("--full", help="Do not shorten long arrays."
 
 @app.command("list")
 def list_services(domain: Domain = "0", as_json: AsJson = False) -> None:
-    """All services: types, server, clients, requests, drops."""
+    """List all services: types, server, clients, requests, drops."""
     from hyphos.tools import services  # noqa: PLC0415
 
     services.list_calls("service", domain, as_json)
@@ -36,7 +42,7 @@ def list_services(domain: Domain = "0", as_json: AsJson = False) -> None:
 
 @app.command("info")
 def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
-    """One service: its server and clients, with their counters."""
+    """Show one service: its server and clients, with their counters."""
     from hyphos.tools import services  # noqa: PLC0415
 
     services.info("service", domain, name, as_json)
@@ -50,12 +56,14 @@ def call(
     buffers: Buffers = None,
     hex_value: Hex = False,
     full: Full = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The reply as one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the reply as one JSON object.")
+    ] = False,
     domain: Domain = "0",
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
 ) -> None:
-    """Ask, and print the reply. The exit code is 0 if there was one.
+    """Call a service and print the reply. The exit code is 0 if a reply arrived.
 
     hyphos service call map/save '{data: /tmp/map}'
 

@@ -9,30 +9,32 @@ import typer
 
 from hyphos.cli.options import AsJson, Domain
 
-app = typer.Typer(no_args_is_help=True, help="Coordinate frames: the tree, one transform, rates.")
+app = typer.Typer(no_args_is_help=True, help="Coordinate frames: show, measure, publish.")
 
 Prefix = Annotated[
-    str, typer.Option("--prefix", "-p", help="Of one robot of several: robot1 means robot1/tf.")
+    str, typer.Option("--prefix", "-p", help="Prefix of a robot: robot1 selects robot1/tf.")
 ]
-Target = Annotated[str, typer.Argument(help="Frame in which the other is seen, e.g. map.")]
-Source = Annotated[str, typer.Argument(help="Frame that is seen, e.g. laser.")]
+Target = Annotated[str, typer.Argument(help="Frame of the result, e.g. map.")]
+Source = Annotated[str, typer.Argument(help="Frame that is located, e.g. laser.")]
 
 
 @app.command("tree")
 def tree(
     wait: Annotated[
         float,
-        typer.Option("--wait", "-w", metavar="SECONDS", min=0.05, help="Listen so long."),
+        typer.Option(
+            "--wait", "-w", metavar="SECONDS", min=0.05, help="Time to collect transforms."
+        ),
     ] = 1.0,
     as_json: AsJson = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Graphviz.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz.")] = False,
     svg: Annotated[
         Path | None, typer.Option("--svg", dir_okay=False, help="Write a drawing (needs dot).")
     ] = None,
     prefix: Prefix = "",
     domain: Domain = "0",
 ) -> None:
-    """All frames as a tree, with the rate and the age of each.
+    """Show all frames as a tree, with the rate and the age of each.
 
     hyphos tf tree
 
@@ -48,20 +50,24 @@ def echo(
     target: Target,
     source: Source,
     rate: Annotated[
-        float, typer.Option("--rate", "-r", metavar="HZ", min=0.01, help="Times a second.")
+        float, typer.Option("--rate", "-r", metavar="HZ", min=0.01, help="Prints per second.")
     ] = 1.0,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many transforms.")
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait so long for the first."),
+        typer.Option(
+            "--timeout", metavar="SECONDS", min=0, help="Longest wait for the first transform."
+        ),
     ] = 5.0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     prefix: Prefix = "",
     domain: Domain = "0",
 ) -> None:
-    """The newest transform from SOURCE to TARGET, again and again.
+    """Print the newest transform from SOURCE to TARGET repeatedly.
 
     hyphos tf echo map laser
 
@@ -84,22 +90,26 @@ def echo(
 
 @app.command("monitor")
 def monitor(
-    target: Annotated[str, typer.Argument(help="With SOURCE: only the frames between.")] = "",
+    target: Annotated[
+        str, typer.Argument(help="With SOURCE: only the frames between the two.")
+    ] = "",
     source: Annotated[str, typer.Argument(help="See TARGET.")] = "",
     window: Annotated[
         float,
         typer.Option("--window", "-w", metavar="SECONDS", min=0.05, help="Time between tables."),
     ] = 2.0,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many tables.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many tables.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     prefix: Prefix = "",
     domain: Domain = "0",
 ) -> None:
-    """Rate, longest gap and delay of every frame; what was refused or came too late.
+    """Print rate, longest gap and delay of every frame, and the refused and late transforms.
 
-    Delay is from the stamp to the arrival here, by this machine's clock.
+    The delay is from the stamp to the arrival here, on the clock of this machine.
 
     hyphos tf monitor
 
@@ -123,36 +133,39 @@ def monitor(
 
 @app.command("pub")
 def pub(
-    parent: Annotated[str, typer.Argument(help="Frame to hang on, e.g. base.")],
-    child: Annotated[str, typer.Argument(help="Frame to place, e.g. laser.")],
+    parent: Annotated[str, typer.Argument(help="Parent frame, e.g. base.")],
+    child: Annotated[str, typer.Argument(help="Child frame, e.g. laser.")],
     xyz: Annotated[
-        tuple[float, float, float], typer.Option("--xyz", metavar="X Y Z", help="Metres.")
+        tuple[float, float, float],
+        typer.Option("--xyz", metavar="X Y Z", help="Translation in metres."),
     ] = (0.0, 0.0, 0.0),
     rpy: Annotated[
         tuple[float, float, float] | None,
-        typer.Option("--rpy", metavar="ROLL PITCH YAW", help="Radians."),
+        typer.Option("--rpy", metavar="ROLL PITCH YAW", help="Rotation in radians."),
     ] = None,
     rpy_deg: Annotated[
         tuple[float, float, float] | None,
-        typer.Option("--rpy-deg", metavar="ROLL PITCH YAW", help="Degrees."),
+        typer.Option("--rpy-deg", metavar="ROLL PITCH YAW", help="Rotation in degrees."),
     ] = None,
     quaternion: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option("--quaternion", "-q", metavar="X Y Z W", help="Of unit length."),
+        typer.Option(
+            "--quaternion", "-q", metavar="X Y Z W", help="Rotation as a unit quaternion."
+        ),
     ] = None,
     static: Annotated[
-        bool, typer.Option("--static", help="It does not move: kept until Ctrl-C.")
+        bool, typer.Option("--static", help="The frame does not move: latch it until Ctrl-C.")
     ] = False,
     rate: Annotated[
-        float, typer.Option("--rate", "-r", metavar="HZ", min=0.001, help="Times a second.")
+        float, typer.Option("--rate", "-r", metavar="HZ", min=0.001, help="Messages per second.")
     ] = 10.0,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many messages.")
     ] = None,
     prefix: Prefix = "",
     domain: Domain = "0",
 ) -> None:
-    """Publish where a frame lies, with the time of now.
+    """Publish the pose of a frame, stamped with the current time.
 
     hyphos tf pub base laser --xyz 0.2 0 0.3 --rpy-deg 0 0 180 --static
 
@@ -161,7 +174,7 @@ def pub(
     if sum(given is not None for given in (rpy, rpy_deg, quaternion)) > 1:
         raise typer.BadParameter("give one of --rpy, --rpy-deg and --quaternion")
     if static and count is not None:
-        raise typer.BadParameter("--count is for frames that move, not with --static")
+        raise typer.BadParameter("--count needs a moving frame: omit --static")
     from hyphos.tools import tf  # noqa: PLC0415
 
     options = tf.PubOptions(

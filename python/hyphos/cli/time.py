@@ -10,12 +10,12 @@ import typer
 from hyphos.cli.options import AsJson, Domain
 from hyphos.cli.values import ValueCommand
 
-app = typer.Typer(help="The clock of a robot: show it, simulate it, pause it, step it.")
+app = typer.Typer(help="The clock of a robot: show, simulate, pause, step.")
 
 Channel = Annotated[
     str,
     typer.Option(
-        "--channel", "-c", help="Channel of the simulated time. Default: that of the robot."
+        "--channel", "-c", help="Channel of the simulated time. Default: the robot's channel."
     ),
 ]
 
@@ -26,11 +26,11 @@ def show(
     domain: Domain = "0",
     as_json: AsJson = False,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Again every second, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Print again every second, until Ctrl-C.")
     ] = False,
 ) -> None:
-    """Without a command: what time each process has, and how far the clocks of other machines are
-    off, with the uncertainty of that.
+    """Without a command: show the time of each process, and the offset of the clocks of other
+    machines with its uncertainty.
 
     hyphos time
 
@@ -50,28 +50,37 @@ def sim(
     speed: Annotated[
         float | None,
         typer.Option(
-            "--speed", "-s", help="Seconds of it in a real second. Default: the plan's, 1."
+            "--speed",
+            "-s",
+            help="Simulated seconds per real second. Default: that of the plan, or 1.",
         ),
     ] = None,
     start: Annotated[
-        str, typer.Option("--start", metavar="SECONDS", help="Unix time to begin at. Default: now.")
+        str, typer.Option("--start", metavar="SECONDS", help="Start as Unix time. Default: now.")
     ] = "",
     tick_ms: Annotated[
-        float, typer.Option("--tick-ms", min=0.001, help="Simulated time between two messages.")
+        float,
+        typer.Option(
+            "--tick-ms", min=0.001, help="Simulated time between messages, in milliseconds."
+        ),
     ] = 1.0,
-    paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
+    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
     plan: Annotated[
         Path | None,
         typer.Option(
-            "--plan", exists=True, dir_okay=False, help="Take domain, channel and speed from here."
+            "--plan",
+            exists=True,
+            dir_okay=False,
+            help="Take domain, channel and speed from this plan.",
         ),
     ] = None,
     channel: Channel = "",
     domain: Annotated[
-        str, typer.Option("--domain", "-d", help="Which robot on this machine. Default: 0.")
+        str,
+        typer.Option("--domain", "-d", help="Domain of the robot on this machine. Default: 0."),
     ] = "",
 ) -> None:
-    """Make the time of the processes whose `clock` is `sim`, until Ctrl-C.
+    """Publish simulated time for the processes whose `clock` is `sim`, until Ctrl-C.
 
     hyphos time sim --speed 2
 
@@ -85,33 +94,33 @@ def sim(
 
 @app.command("pause")
 def pause(channel: Channel = "", domain: Domain = "0") -> None:
-    """Stop a simulated time."""
+    """Pause simulated time."""
     _command(domain, channel, "pause")
 
 
 @app.command("resume")
 def resume(channel: Channel = "", domain: Domain = "0") -> None:
-    """Let it run again."""
+    """Resume simulated time."""
     _command(domain, channel, "resume")
 
 
 @app.command("step", cls=ValueCommand)
 def step(
-    seconds: Annotated[str, typer.Argument(help="How far, e.g. 0.1.")],
+    seconds: Annotated[str, typer.Argument(help="Step in seconds, e.g. 0.1.")],
     channel: Channel = "",
     domain: Domain = "0",
 ) -> None:
-    """When it is paused: bring it on by so much."""
+    """Advance paused simulated time by a step."""
     _command(domain, channel, "step", seconds)
 
 
 @app.command("speed", cls=ValueCommand)
 def speed_command(
-    factor: Annotated[float, typer.Argument(help="Seconds of it in one real second.")],
+    factor: Annotated[float, typer.Argument(help="Simulated seconds per real second.")],
     channel: Channel = "",
     domain: Domain = "0",
 ) -> None:
-    """Change how fast it runs."""
+    """Change the speed of simulated time."""
     _command(domain, channel, "speed", str(factor))
 
 
@@ -121,7 +130,7 @@ def jump(
     channel: Channel = "",
     domain: Domain = "0",
 ) -> None:
-    """Set it: timers begin anew, and nodes are told."""
+    """Set simulated time. Timers restart, and nodes are notified."""
     _command(domain, channel, "jump", seconds)
 
 

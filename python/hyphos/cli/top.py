@@ -15,18 +15,22 @@ def top(
         typer.Option(
             "--sort",
             "-s",
-            help="By name, rate, bandwidth, latency, queue, drops, cpu, memory; largest first.",
+            help="Sort by name, rate, bandwidth, latency, queue, drops, cpu or memory, largest "
+            "first.",
         ),
     ] = "name",
     interval: Annotated[
-        float, typer.Option("--interval", "-i", metavar="SECONDS", min=0.05, help="Between looks.")
+        float,
+        typer.Option("--interval", "-i", metavar="SECONDS", min=0.05, help="Time between updates."),
     ] = 1.0,
-    once: Annotated[bool, typer.Option("--once", help="Print one table and end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as one JSON object.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print one table and exit.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object and exit.")
+    ] = False,
     domain: Domain = "0",
 ) -> None:
     """Watch processes (state, CPU, memory) and channels (rate, MB/s, latency, waiting, drops) of a
-    running robot. q or Ctrl-C ends it; n r b l u d c m sort. Does not disturb the robot.
+    running robot. q or Ctrl-C ends it. Keys n r b l u d c m sort. Does not disturb the robot.
 
     hyphos top --sort drops
 

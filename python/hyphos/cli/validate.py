@@ -11,28 +11,33 @@ from hyphos.cli.options import AsJson
 
 
 def validate(
-    file: Annotated[Path, typer.Argument(help="robot.yaml", metavar="ROBOT.YAML")],
+    file: Annotated[Path, typer.Argument(help="The plan of the robot.", metavar="ROBOT.YAML")],
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change the plan, e.g. channels.scan.depth=3."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a value of the plan, e.g. channels.scan.depth=3. Repeatable.",
         ),
     ] = None,
     seconds: Annotated[
         float,
         typer.Option(
-            "--timeout", metavar="SECONDS", min=0.1, help="For each process, to make its nodes."
+            "--timeout",
+            metavar="SECONDS",
+            min=0.1,
+            help="Time limit for each process to create its nodes.",
         ),
     ] = 30.0,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a robot.yaml together with its plug-ins and Python modules. The robot is not started.
 
-    The nodes of every process are made in a process of their own, without any connection: their
-    constructors run. Then: two types on one channel, inputs that nobody publishes, outputs that
-    nobody hears, ends that the plan does not connect, rings of blocking channels, missing files.
-    Exit code 1 if there is an error.
+    Creates the nodes of every process in a separate process without transports, so their
+    constructors run. Then checks for two types on one channel, inputs without a publisher, outputs
+    without a subscriber, endpoints that the plan does not connect, cycles of blocking channels and
+    missing files. Exit code 1 if there is an error.
 
     hyphos validate robot.yaml
 

@@ -1,6 +1,6 @@
-"""Refuses option values that cannot work while the command line is read.
+"""Refuses option values that cannot work, while the command line is parsed.
 
-Nothing has started then. What a single option allows besides stands at that option."""
+No command has started then. Further rules of a single option are declared at that option."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-MOST = 1e9  # seconds, hertz, megabytes: more is a typing error, and overflows system types
+MOST = 1e9  # seconds, hertz, megabytes: more is a typing error and overflows system types
 MOST_INTEGER = 2**53
-MOST_SEED = 2**63 - 1  # of values that are passed on unchanged
+MOST_SEED = 2**63 - 1  # for values that are passed on unchanged
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]{1,32}")
-# No option begins so; a list in YAML may begin with "- ".
+# No option begins like this. A list in YAML may begin with "- ".
 _NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")
 _MAY_BE_ZERO = {"wait", "grace", "start"}
 
 
 class Checked(TyperCommand):
-    """A command that looks at all of its values as soon as they are read."""
+    """A command that checks all of its values as soon as they are parsed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for param in self.params:
             if _is_empty(param, args):
-                problem = "it is empty; leave the option out, or give a value"
+                problem = "the value is empty: give a value, or omit the option"
                 raise typer.BadParameter(problem, ctx=ctx, param=param)  # type: ignore[arg-type]
         rest = super().parse_args(ctx, args)
         for param in self.params:
@@ -57,7 +57,7 @@ class ValueCommand(Checked):
 
 
 def _is_empty(param: Any, args: list[str]) -> bool:
-    """An empty text is no file, no number and no name; it may be a default."""
+    """True if a value is empty. An empty text is no file, number or name, but may be a default."""
     if param.default == "" or getattr(param, "is_flag", False):
         return False
     long = [name for name in param.opts if name.startswith("--")]
@@ -70,7 +70,7 @@ def _is_empty(param: Any, args: list[str]) -> bool:
 
 
 def problem_of(param: Any, value: Any) -> str:
-    """The fault of a value, or ""."""
+    """The reason why a value is refused, or ""."""
     if value is None or isinstance(value, bool) or value == param.default:
         return ""
     if isinstance(value, (int, float)):
@@ -88,21 +88,21 @@ def _number(param: Any, value: float) -> str:
     if not math.isfinite(value):
         return f"{value} is not a finite number"
     if param.nargs != 1:  # coordinates
-        return "" if abs(value) <= MOST else f"{value:g} is too large: the most is {MOST:g}"
+        return "" if abs(value) <= MOST else f"{value:g} is too large: the maximum is {MOST:g}"
     zero = param.min is not None or param.default == 0 or param.name in _MAY_BE_ZERO
     if value < 0 or (value == 0 and not zero):
         return f"{value:g} is too small: give a value above 0" + (", or 0" if zero else "")
     if value > most and param.max is None:
-        return f"{value:g} is too large: the most is {most:g}"
+        return f"{value:g} is too large: the maximum is {most:g}"
     return ""
 
 
 def _path(value: Path) -> str:
     if any(character in str(value) for character in "\0\n"):
-        return "a file's name has no line ends and no NUL"
+        return "a file name cannot contain line ends or NUL"
     for parent in value.parents:
         if parent.exists() and not parent.is_dir():
-            return f"'{parent}' is a file, so nothing can lie in it"
+            return f"'{parent}' is a file, so it cannot contain another file"
     return ""
 
 
@@ -113,11 +113,11 @@ def _text(param: Any, value: str) -> str:
 def _domain(value: str) -> str:
     if _DOMAIN.fullmatch(value):
         return ""
-    return f"'{value}' is no domain: 1 to 32 letters, digits, '_' and '-'"
+    return f"'{value}' is not a domain: use 1 to 32 letters, digits, '_' and '-'"
 
 
 def checked_domain(value: str) -> str:
-    """For groups that are commands as well, whose own options Checked does not see."""
+    """For groups that are also commands. Checked does not see the options of a group."""
     if problem := _domain(value):
         raise typer.BadParameter(problem)
     return value

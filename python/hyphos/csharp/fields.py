@@ -1,4 +1,4 @@
-"""How one field of a message is declared, measured, written, read and cleared in C#."""
+"""C# code for one field of a message: declaration, size, write, read and clear."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LENGTH, _VARINT, _WIRE_64, _WIRE_32 = 2, 0, 1, 5
 
 @dataclass(frozen=True)
 class Scalar:
-    """A type of protobuf that is a plain value. `{v}` stands for the value."""
+    """A protobuf scalar type. `{v}` stands for the value."""
 
     csharp: str
     wire: int
     size: str  # bytes of one value
     write: str
     read: str
-    bulk: str = ""  # what copies many at once
+    bulk: str = ""  # function that copies many values at once
     is_set: str = "{v} != 0"
 
     @property
@@ -86,7 +86,7 @@ def scalar_of(it: Field) -> Scalar | None:
 
 
 def _is_repeated(it: Field) -> bool:
-    # protobuf has replaced one by the other.
+    # protobuf replaced `label` by `is_repeated`.
     told = getattr(it, "is_repeated", None)
     return bool(getattr(it, "label", None) == Field.LABEL_REPEATED if told is None else told)
 
@@ -105,8 +105,10 @@ def _key_size(it: Field) -> int:
 
 
 def _text_like(it: Field, value: str) -> tuple[str, str, str, str, str]:
-    """Type, size, write, read and condition of a text or bytes. A text is compared with the one
-    before it, since a new one would be garbage."""
+    """Type, size, write, read and condition of a text or bytes field.
+
+    A text is compared with the previous one, because a new string would create garbage.
+    """
     if it.type == Field.TYPE_STRING:
         size = f"{_SIZE}.Prefixed({_SIZE}.Utf8({value}))"
         full = f"!string.IsNullOrEmpty({value})"
@@ -118,7 +120,7 @@ def _text_like(it: Field, value: str) -> tuple[str, str, str, str, str]:
 
 
 def parts_of(it: Field, name: str, rivals: list[str]) -> Parts:
-    """`rivals`: the other members of its oneof."""
+    """The parts for one field. `rivals` are the other members of its oneof."""
     parts = Parts()
     if _is_repeated(it):
         if it.type == Field.TYPE_MESSAGE:
@@ -159,7 +161,7 @@ def _plain(parts: Parts, it: Field, name: str) -> None:
 
 
 def _presence(parts: Parts, name: str, rivals: list[str]) -> None:
-    """`HasName`, of which one at most is true in a oneof."""
+    """`HasName`. In a oneof at most one of them is true."""
     if not rivals:
         parts.declare.append(f"public bool Has{name};")
         return
@@ -223,8 +225,8 @@ def _message(parts: Parts, it: Field, name: str, rivals: list[str]) -> None:
         f"public {kind} {name} {{ get {{ return {value} ?? ({value} = new {kind}()); }} }}",
         f"private int size{it.number}_;",
     ]
-    # One that holds something is there, whether or not somebody has said so; in a oneof, somebody
-    # has to say which it is.
+    # A message with content is present even if Has was not set. In a oneof only Has selects the
+    # member.
     size = f"size{it.number}_"
     there = f"Has{name}" if rivals else f"Has{name} || {size} > 0"
     measure = f"{value} == null ? 0 : (({as_message}){value}).ByteSize()"

@@ -1,10 +1,10 @@
-"""What things of protobuf are called in C#."""
+"""C# names for protobuf definitions."""
 
 from __future__ import annotations
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FileDescriptor
 
-# Of every object, and what a class of ours has for itself.
+# Members of every object, and members of each generated class.
 _TAKEN = {
     *("Equals", "Finalize", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals"),
     *("ToString", "Types"),
@@ -29,8 +29,8 @@ def source_name(file: FileDescriptor) -> str:
 
 
 def type_name(kind: Descriptor | EnumDescriptor) -> str:
-    """As other types name it; those inside of a message are in its class `Types`, since they may
-    be called as a field is."""
+    """The qualified name. Types nested in a message are in its class `Types`, because a field may
+    have the same name."""
     words = [kind.name]
     outer = kind.containing_type
     while outer is not None:
@@ -40,7 +40,7 @@ def type_name(kind: Descriptor | EnumDescriptor) -> str:
 
 
 def member_names(message: Descriptor) -> dict[int, str]:
-    """The members for its fields, by their numbers: no two alike, none that C# has already."""
+    """The member name of each field, by field number: unique, and not reserved by C#."""
     taken = {message.name, *_TAKEN}
     names = {}
     for field in message.fields:
@@ -55,7 +55,7 @@ def member_names(message: Descriptor) -> dict[int, str]:
 
 
 def value_names(enum: EnumDescriptor) -> list[str]:
-    """Those of its values, in order; without the name of the enum in front where all have it."""
+    """The names of the values in order, without the enum's name as a prefix if all have it."""
     prefix = "".join(letter for letter in enum.name if letter != "_").upper() + "_"
 
     def short(word: str) -> str:

@@ -1,8 +1,8 @@
 """The .meta files of a Unity package: `python -m hyphos.csharp.unity_metas FOLDER`.
 
-Unity makes those that are absent, but not in a package from git or a tarball, which it may not
-change: there it passes over every file that has none. What refers to an asset does so by its GUID,
-which is therefore made of the asset's path and stays the same from build to build.
+Unity creates missing .meta files, but not in packages from git or a tarball, which it must not
+change. It ignores files without one there. References to an asset use its GUID. So the GUID is
+derived from the path of the asset, and stays the same from build to build.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SCRIPT = (
 """
     + _END
 )
-# For the editor and players of Linux on x86-64, loaded where the first call needs it.
+# For the editor and the players on Linux x86-64, loaded on the first call.
 _LIBRARY = (
     """PluginImporter:
   externalObjects: {}
@@ -74,7 +74,7 @@ _IMPORTERS = {
 
 
 def write_metas(package: Path) -> int:
-    """Gives every file and folder of the package its .meta; how many they are."""
+    """Writes the .meta of every file and folder of the package. Returns their number."""
     count = 0
     for path in assets(package):
         guid = md5(f"{PACKAGE}/{path.relative_to(package)}".encode(), usedforsecurity=False)
@@ -86,7 +86,8 @@ def write_metas(package: Path) -> int:
 
 
 def assets(folder: Path) -> Iterator[Path]:
-    """What Unity imports. A folder like `Samples~` it does not, but copies what is in it."""
+    """The paths that Unity imports. It does not import a folder like `Samples~`, but copies its
+    contents."""
     for path in sorted(folder.iterdir()):
         if path.suffix == ".meta" or path.name.startswith("."):
             continue

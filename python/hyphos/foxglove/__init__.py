@@ -1,11 +1,11 @@
 """A live view of the robot in Foxglove: `hyphos foxglove`. Needs foxglove-sdk, the extra `foxglove`
-of this package; nothing else imports this folder.
+of this package. No other module imports this folder.
 
-convert     the standard messages as Foxglove's panels know them
-offers      channels that are offered, and the subscriptions to those that somebody looks at
-parameters  those of the nodes
+convert     converts standard messages to those of Foxglove's panels
+offers      offered channels, and subscriptions to the channels that clients display
+parameters  the parameters of nodes
 times       real, simulated and replayed time
 frames      WebSocket frames
-relay       the door for clients, where what waits is bounded and what is lost is counted
+relay       accepts clients, bounds the queue of each, and counts dropped messages
 serve       the command
 """

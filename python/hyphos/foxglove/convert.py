@@ -1,7 +1,7 @@
-"""The standard messages as Foxglove's panels know them: one function for each, and one table.
+"""Converts the standard messages to those of Foxglove's panels: one function for each, and a table.
 
-A converter takes the parsed message, its attached buffers and the time of publishing, and gives the
-bytes of the well-known message. ValueError says what cannot be shown.
+A converter takes the parsed message, its attached buffers and the publish time. It returns the
+bytes of the well-known message. ValueError has the reason why a message cannot be shown.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LEVELS = {
 
 @dataclass(frozen=True)
 class WellKnown:
-    """What a type becomes."""
+    """The target of a conversion."""
 
     target: Any  # class of foxglove.messages
     convert: Convert
@@ -61,7 +61,7 @@ class WellKnown:
 
 
 def _time(stamp_ns: int, published_ns: int) -> fox.Timestamp:
-    """A stamp that nobody set is the time of publishing."""
+    """The stamp, or the publish time if the stamp is not set."""
     seconds, rest = divmod(stamp_ns or published_ns, _NS)
     if not 0 <= seconds <= _LAST_S:
         raise ValueError(f"the stamp {stamp_ns} ns is before 1970 or after 2106")
@@ -75,24 +75,24 @@ def _stamp(head: Any, published_ns: int) -> dict[str, Any]:
 
 @cache
 def _data_number(name: str) -> int:
-    """Number of the field `data` of a well-known message."""
+    """The number of the field `data` in a well-known message."""
     files = FileDescriptorSet.FromString(getattr(fox, name).get_schema().data)
     fields = next(m.field for f in files.file for m in f.message_type if m.name == name)
     return int(next(field.number for field in fields if field.name == "data"))
 
 
 def _with_data(message: Any, data: Any) -> bytes:
-    """The message with its field `data`, which thus is copied once instead of three times."""
+    """The message with its field `data`. Copies the data once instead of three times."""
     parts = [data] if len(data) else []
     return join(message.encode(), parts, _data_number(type(message).__name__))
 
 
 def _buffer(buffers: Buffers, least: int) -> memoryview:
     if not buffers:
-        raise ValueError("it has no attached buffer")
+        raise ValueError("the message has no attached buffer")
     view = bytes_of(buffers[0]).data
     if len(view) < least:
-        raise ValueError(f"its buffer has {len(view):,} bytes, its head says {least:,}")
+        raise ValueError(f"the buffer has {len(view):,} bytes, but the head declares {least:,}")
     return view
 
 
@@ -101,7 +101,7 @@ def _vector(v: Any) -> fox.Vector3:
 
 
 def _quaternion(q: Any) -> fox.Quaternion:
-    """One that nobody set is no rotation."""
+    """An unset quaternion becomes the identity."""
     unset = not (q.x or q.y or q.z or q.w)
     return fox.Quaternion(x=q.x, y=q.y, z=q.z, w=1.0 if unset else q.w)
 
@@ -116,7 +116,7 @@ def _origin() -> fox.Pose:
 
 def _laser_scan(head: Any, _: Buffers, published_ns: int) -> bytes:
     end = head.angle_max
-    if head.angle_increment and end == head.angle_min:  # some drivers leave it out
+    if head.angle_increment and end == head.angle_min:  # some drivers do not set it
         end = head.angle_min + head.angle_increment * max(0, len(head.ranges) - 1)
     return fox.LaserScan(
         **_stamp(head, published_ns),
@@ -133,7 +133,7 @@ def _element(name: str, offset: int, kind: Any) -> fox.PackedElementField:
 
 
 def _elements(head: Any) -> list[fox.PackedElementField]:
-    """Fields of several elements become several; packed colours become their four bytes."""
+    """Fields of several elements become several fields. Packed colours become four bytes."""
     found = []
     for field in head.fields:
         if field.datatype not in _DATATYPES:
@@ -141,7 +141,7 @@ def _elements(head: Any) -> list[fox.PackedElementField]:
         kind, name = _DATATYPES[field.datatype]
         size = np.dtype(name).itemsize
         if field.offset + size * max(1, field.count) > head.point_step:
-            raise ValueError(f"field '{field.name}' reaches beyond the point")
+            raise ValueError(f"field '{field.name}' extends beyond the point")
         if field.name in ("rgb", "rgba") and size == 4:
             for i, colour in enumerate(("blue", "green", "red", "alpha")):
                 found.append(_element(colour, field.offset + i, Numeric.Uint8))
@@ -153,8 +153,7 @@ def _elements(head: Any) -> list[fox.PackedElementField]:
 
 
 def _points(head: Any, data: memoryview, row: int) -> Any:
-    """Points one behind the other, in the order of bytes that Foxglove expects, with colours that
-    can be seen."""
+    """Contiguous points, in the byte order that Foxglove expects, with opaque colours."""
     rows = np.frombuffer(data[: head.height * row], np.uint8)
     step = head.width * head.point_step
     opaque = [f.offset + 3 for f in head.fields if f.name == "rgb" and f.datatype in (5, 6, 7)]
@@ -170,7 +169,7 @@ def _points(head: Any, data: memoryview, row: int) -> Any:
 
 
 def _wide_places(head: Any) -> list[tuple[int, int, int]]:
-    """(start, end, bytes of a number) of fields whose bytes have an order, each place once."""
+    """(start, end, bytes of a number) of multi-byte fields, each place once."""
     places = set()
     for field in head.fields:
         size = np.dtype(_DATATYPES[field.datatype][1]).itemsize
@@ -178,7 +177,7 @@ def _wide_places(head: Any) -> list[tuple[int, int, int]]:
             places.add((field.offset, field.offset + size * max(1, field.count), size))
     found = sorted(places)
     if any(one[1] > after[0] for one, after in pairwise(found)):
-        raise ValueError("big-endian fields share bytes in part")
+        raise ValueError("big-endian fields overlap in part")
     return found
 
 
@@ -187,7 +186,7 @@ def _point_cloud(head: Any, buffers: Buffers, published_ns: int) -> bytes:
     if row < head.width * head.point_step:
         raise ValueError(f"row_step {head.row_step} is less than width × point_step")
     if not head.point_step and head.height * head.width:
-        raise ValueError("its point_step is 0")
+        raise ValueError("point_step is 0")
     cloud = fox.PointCloud(
         **_stamp(head, published_ns),
         pose=_origin(),
@@ -216,7 +215,7 @@ def _image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
 
 
 def _row_bytes(head: Any) -> int:
-    """Bytes of a row of pixels. ValueError if the encoding is unknown, or its step is less."""
+    """Bytes of a row of pixels. ValueError if the encoding is unknown, or the step is smaller."""
     if not head.width or not head.height:
         return 0
     code, channels = pixel_layout(head.encoding)
@@ -236,7 +235,7 @@ def _little_endian(head: Any, rows: Any) -> Any:
 
 def _compressed_image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
     data = _buffer(buffers, 1)
-    # ROS says "bgr8; jpeg compressed bgr8", Foxglove wants the one word.
+    # ROS has "bgr8; jpeg compressed bgr8", Foxglove expects one word.
     words = head.format.lower().replace(";", " ").split()
     known = [word for word in words if word in ("jpeg", "jpg", "png", "webp", "avif")]
     kind = known[0].replace("jpg", "jpeg") if known else head.format
@@ -259,8 +258,8 @@ def _camera(head: Any, _: Buffers, published_ns: int) -> bytes:
 
 @cache
 def _map_colours() -> Any:
-    """Red, green, blue, alpha and the value itself for each byte of a map: free is white, occupied
-    black, unknown can be seen through."""
+    """Red, green, blue, alpha and the value itself for each byte of a map. Free is white, occupied
+    black, unknown transparent."""
     table = np.zeros((256, 5), np.uint8)
     percent = np.arange(101)
     table[:101, :3] = (255 - percent * 255 // 100)[:, None]
@@ -273,7 +272,7 @@ def _map_colours() -> Any:
 def _grid(head: Any, _: Buffers, published_ns: int) -> bytes:
     info = head.info
     if len(head.data) != info.width * info.height:
-        raise ValueError(f"{len(head.data):,} cells came for {info.width} × {info.height}")
+        raise ValueError(f"{len(head.data):,} cells received for {info.width} × {info.height}")
     colours = ("red", "green", "blue", "alpha")
     grid = fox.Grid(
         **_stamp(head, published_ns),
@@ -386,7 +385,7 @@ def _log(head: Any, _: Buffers, published_ns: int) -> bytes:
     ).encode()
 
 
-# (type, whether it has attached buffers) → what Foxglove draws.
+# (type, True with attached buffers) → message that Foxglove draws.
 _TABLE: dict[tuple[Any, bool], WellKnown] = {
     (msgs.LaserScan, False): WellKnown(fox.LaserScan, _laser_scan),
     (msgs.PointCloud, True): WellKnown(fox.PointCloud, _point_cloud),

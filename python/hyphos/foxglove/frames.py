@@ -1,4 +1,4 @@
-"""WebSocket frames (RFC 6455) as foxglove-sdk sends them: split, and told apart. Pure functions."""
+"""Splits and classifies WebSocket frames (RFC 6455) of foxglove-sdk. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _FIN = 0x80
 _END_OF_HEAD = b"\r\n\r\n"
 # Opcodes of Foxglove's protocol, first byte of a binary message.
 _MESSAGE_DATA, _TIME = 1, 2
-_MOST_HEAD = 16_384  # bytes of an answer to a handshake
+_MOST_HEAD = 16_384  # bytes of the reply to a handshake
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One frame, or the head of the HTTP answer before the first one."""
+    """One frame, or the head of the HTTP reply before the first frame."""
 
     data: bytes
     # Frames of one flow supersede each other: the messages of one subscription, or the time. None:
@@ -24,9 +24,9 @@ class Frame:
 
 
 class FrameSplitter:
-    """Cuts what a server sends into frames. `is_open` once the handshake has succeeded.
+    """Splits the bytes of a server into frames. `is_open` once the handshake has succeeded.
 
-    Bytes of an answer that refuses the handshake come through as they are. ValueError if this is no
+    The bytes of a reply that refuses the handshake pass unchanged. ValueError if the data are not
     HTTP. A large frame is copied twice: into the buffer, and out of it.
     """
 
@@ -36,7 +36,7 @@ class FrameSplitter:
         self.is_open = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """All frames that are complete now."""
+        """Returns all frames that are now complete."""
         self._buffer += data
         frames: list[Frame] = []
         if not self.is_open:
@@ -52,7 +52,7 @@ class FrameSplitter:
             end = self._buffer.find(_END_OF_HEAD) + len(_END_OF_HEAD)
             if end < len(_END_OF_HEAD):
                 if len(self._buffer) > _MOST_HEAD:
-                    raise ValueError("the answer to the handshake has no end")
+                    raise ValueError("the reply to the handshake has no end")
                 return []
             head = bytes(self._buffer[:end])
             self.is_open = head.startswith(b"HTTP/1.1 101")
@@ -70,7 +70,7 @@ class FrameSplitter:
 
 
 def _lengths(data: bytes | bytearray, at: int) -> tuple[int, int] | None:
-    """Bytes of the head and of the payload of the frame at `at`; None if more bytes are needed."""
+    """Bytes of the head and of the payload of the frame at `at`. None if more bytes are needed."""
     if len(data) < at + 2:
         return None
     mask = 4 if data[at + 1] & 0x80 else 0
@@ -84,13 +84,13 @@ def _lengths(data: bytes | bytearray, at: int) -> tuple[int, int] | None:
 
 
 def frame_size(data: bytes | bytearray, at: int = 0) -> int | None:
-    """Bytes of the whole frame at `at`; None if its head is not complete."""
+    """Bytes of the whole frame at `at`. None if its head is not complete."""
     lengths = _lengths(data, at)
     return None if lengths is None else sum(lengths)
 
 
 def tell(frame: bytes) -> Frame:
-    """What this frame is. Only whole, unmasked messages with data of a subscription, or with the
+    """Classifies a frame. Only complete, unmasked messages with data of a subscription, or with the
     time, may be lost."""
     lengths = _lengths(frame, 0)
     if lengths is None or frame[0] != _FIN | _BINARY or frame[1] & 0x80 or not lengths[1]:

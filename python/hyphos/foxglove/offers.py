@@ -1,5 +1,5 @@
-"""What the robot's channels are for Foxglove: which are offered and as what, and the subscriptions
-to those that somebody looks at."""
+"""The robot's channels for Foxglove: the offered channels, and subscriptions to those that clients
+display."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from hyphos.tools.join import raw_type
 from hyphos.tools.log import Gaps
 from hyphos.tools.observe import Look, matches
 
-# What may wait in shared memory while a message before it is converted. Python takes 10,000 small
-# messages a second, so a burst finds room, and what waits is never old.
+# Bytes that may wait in shared memory while an earlier message is converted. Python converts 10,000
+# small messages per second, so bursts fit, and waiting messages are never old.
 _LANE_BYTES = 8 << 20
 _LEAST_DEPTH, _MOST_DEPTH = 2, 1024
-_DEPTH_OF = {"attached": 4}  # while nobody knows how large the messages are
+_DEPTH_OF = {"attached": 4}  # while the size of messages is unknown
 _USUAL_DEPTH = 128
-_LOOKS = 2  # in so many looks it is not there: then it has gone
+_LOOKS = 2  # a channel missing in this many snapshots is gone
 
-Tell = Callable[[str, str], None]  # about which channel, what
+Tell = Callable[[str, str], None]  # channel, text
 
 
 def _depth(end: EndpointInfo) -> int:
@@ -51,16 +51,16 @@ def _key(end: EndpointInfo) -> Key:
 
 @dataclass
 class Counts:
-    """What became of the messages of a channel. May be read from any thread."""
+    """Counters of a channel's messages. May be read from any thread."""
 
     received: int = 0
-    unshown: int = 0  # of them, could not be made into what Foxglove knows
-    lost_before: int = 0  # of subscriptions that have ended
+    unshown: int = 0  # received, but not convertible for Foxglove
+    lost_before: int = 0  # losses of subscriptions that have ended
     gaps: Gaps = field(default_factory=Gaps)
 
     @property
     def lost(self) -> int:
-        """Messages that publishers numbered and that did not reach us while we listened."""
+        """Numbered messages that did not arrive during a subscription."""
         return self.lost_before + self.gaps.lost
 
 
@@ -70,22 +70,22 @@ class Offer:
 
     end: EndpointInfo
     counts: Counts
-    schema: str  # its name; "" if it cannot be shown
+    schema: str  # name of the schema, "" if the channel cannot be shown
     why_not: str = ""
     known: convert.WellKnown | None = None
     channel: foxglove.Channel | None = None
-    clients: int = 0  # that look at it
-    # A node for each subscription: what a node had subscribed stays on the robot's lists as long as
-    # the node, and this one goes with its last client.
+    clients: int = 0  # number of clients that display it
+    # Each subscription has its own node. A node's former subscriptions stay on the robot's lists as
+    # long as the node. This node is closed with the last client.
     listener: Node | None = None
-    absent: int = 0  # looks in which it was not there
+    absent: int = 0  # snapshots in which the channel was missing
 
 
 class Offers:
-    """Keeps what Foxglove may choose from equal to what the robot has, and listens to a channel of
-    the robot only while a client has chosen it.
+    """Offers the robot's channels to Foxglove, and subscribes to a channel only while a client has
+    chosen it.
 
-    discover() and settle() are for one thread; chosen() and left() are called by the server's.
+    discover() and settle() are for one thread. The server calls chosen() and left() in its threads.
     """
 
     def __init__(
@@ -112,14 +112,14 @@ class Offers:
         self._by_id: dict[int, Offer] = {}
         self._numbers = itertools.count(1)
         # Guarded by _lock: clients by channel, and the channels whose clients have changed. A
-        # client may be quicker than we note down what we have offered.
+        # client may choose a channel before the offer is registered here.
         self._clients: dict[int, set[int]] = {}
         self._news: set[int] = set()
         self.by_name: dict[str, Offer] = {}
-        self.counts: dict[str, Counts] = {}  # by channel, also of those that have gone
+        self.counts: dict[str, Counts] = {}  # by channel, including channels that are gone
 
     def discover(self, now: Look) -> None:
-        """Offers channels that have appeared, withdraws those that have gone."""
+        """Offers channels that have appeared, and withdraws those that are gone."""
         ends: dict[str, EndpointInfo] = {}
         for _, end in now.ends():
             if end.is_publisher and matches(end.channel, self._patterns, self._exclude):
@@ -152,7 +152,7 @@ class Offers:
                 end.channel, end.type_name, end.encoding, end.type_hash, policy
             )
             if not spec.schema_data:
-                why_not = "its type is not known here: --proto-path or --descriptor"
+                why_not = "its type is unknown here: give --proto-path or --descriptor"
                 return Offer(end, counts, "", why_not)
             schema = foxglove.Schema(
                 name=end.type_name, encoding=spec.schema_encoding, data=spec.schema_data
@@ -175,11 +175,11 @@ class Offers:
             offer.channel.close()
 
     def chosen(self, client: int, channel: int) -> None:
-        """A client wants it. Returns at once; settle() does the rest."""
+        """Registers a client of a channel. Returns at once: settle() subscribes."""
         self._change(channel, lambda clients: clients.add(client))
 
     def left(self, client: int, channel: int) -> None:
-        """A client wants it no more."""
+        """Removes a client of a channel."""
         self._change(channel, lambda clients: clients.discard(client))
 
     def _change(self, channel: int, change: Callable[[set[int]], None]) -> None:
@@ -188,7 +188,7 @@ class Offers:
             self._news.add(channel)
 
     def settle(self) -> None:
-        """Begins and ends subscriptions as clients have asked."""
+        """Starts and ends subscriptions as the clients requested."""
         with self._lock:
             news = {channel: len(self._clients[channel]) for channel in self._news}
             self._news = {
@@ -203,7 +203,7 @@ class Offers:
                 continue
             offer.clients, wanted = clients, clients > 0
             if wanted and offer.listener is not None and offer.end.policy.latched:
-                self._listen(offer, False)  # so that who came later gets the last values, too
+                self._listen(offer, False)  # so that the new client also gets the last values
             self._listen(offer, wanted)
 
     def _listen(self, offer: Offer, wanted: bool) -> None:
@@ -216,7 +216,7 @@ class Offers:
             offer.counts.gaps = Gaps()
             return
         end = offer.end
-        # Best effort whatever the channel says: who looks on must not hold up the robot.
+        # Always best effort: a viewer must not block the robot.
         policy = Policy(latched=end.policy.latched, depth=_depth(end))
         listener = self._node.runtime.node(f"{self._node.name}-{next(self._numbers)}")
         try:
@@ -224,7 +224,7 @@ class Offers:
             offer.listener = listener
         except Error as problem:
             listener.close()
-            self._tell(end.channel, f"cannot be listened to: {problem}")
+            self._tell(end.channel, f"cannot subscribe: {problem}")
 
     def _forwarder(self, offer: Offer) -> Callable[..., None]:
         channel, counts, encode = offer.channel, offer.counts, self._encoder(offer)
@@ -255,6 +255,6 @@ class Offers:
         return lambda payload, buffers, stamp_ns: function(parse(bytes(payload)), buffers, stamp_ns)
 
     def close(self) -> None:
-        """Ends all subscriptions and withdraws everything."""
+        """Ends all subscriptions and withdraws all channels."""
         for name in list(self.by_name):
             self._withdraw(name)

@@ -1,4 +1,4 @@
-"""The parameters of the robot's nodes, as Foxglove lists and sets them: "node.parameter"."""
+"""The parameters of the robot's nodes, for Foxglove to list and set: "node.parameter"."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hyphos._hyphos import ParamInfo, ParamSet
 from hyphos.node import Node
 from hyphos.params import RemoteParams, nodes_with_params
 
-_SET_MS = 5000  # so long an owner may think about a change
+_SET_MS = 5000  # time limit for the owner of a parameter to reply
 
 
 class Parameters:
-    """Mirrors of all nodes that have parameters. Reading waits for nobody; set() for the owner of
-    what it sets. Thread-safe but for look().
+    """Mirrors the parameters of all nodes. Thread-safe except look().
 
-    `changed` is called on the thread pool with what has changed.
+    Reading does not wait. set() waits for the owner of each parameter. `changed` is called on the
+    thread pool with the changed parameters.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Parameters:
         self._remotes: dict[str, RemoteParams] = {}
 
     def look(self) -> None:
-        """Takes in nodes that have appeared."""
+        """Adds nodes that have appeared."""
         for name in nodes_with_params(self._domain):
             if name not in self._remotes:
                 self._remotes[name] = remote = self._node.remote_params(name)
@@ -47,21 +47,21 @@ class Parameters:
         return tell
 
     def _infos(self) -> Iterable[tuple[str, RemoteParams, ParamInfo]]:
-        """Of nodes that are there."""
+        """The parameters of the nodes that run now."""
         for node, remote in list(self._remotes.items()):
             if remote.present:
                 for info in remote.values().infos:
                     yield node, remote, info
 
     def get(self, names: Sequence[str]) -> list[Parameter]:
-        """Those of these names that there are; without names, all."""
+        """The parameters with these names, or all without names."""
         told = [_told(node, info) for node, _, info in self._infos()]
         return [one for one in told if not names or one.name in names]
 
     def set(self, wishes: Sequence[Parameter]) -> list[str]:
-        """Sets them, those of one node all or none. What was wrong, in words."""
+        """Sets parameters, those of one node all or none. Returns the problems in words."""
         if not self._writable:
-            return ["parameters are only shown: hyphos foxglove --write lets clients set them"]
+            return ["parameters are read-only: hyphos foxglove --write lets clients set them"]
         known = {f"{node}.{info.name}": (remote, info) for node, remote, info in self._infos()}
         problems: list[str] = []
         by_node: dict[str, tuple[RemoteParams, dict[str, Any]]] = {}
@@ -80,7 +80,7 @@ class Parameters:
         return problems
 
     def close(self) -> None:
-        """No callback runs after this."""
+        """Ends the mirrors. No callback runs afterwards."""
         for remote in self._remotes.values():
             remote.close()
 
@@ -93,7 +93,7 @@ def _told(node: str, info: ParamInfo) -> Parameter:
 
 
 def _typed(info: ParamInfo, value: Any) -> Any:
-    """A number as the parameter has it: on the way, 1.0 may have become 1."""
+    """Restores the number type of the parameter: JSON may have turned 1.0 into 1."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if info.type == "real" and whole:
         return float(value)

@@ -1,8 +1,8 @@
-"""The door for clients: hands bytes between them and the server of foxglove-sdk.
+"""Relays bytes between clients and the server of foxglove-sdk.
 
-The SDK keeps a thousand messages for each client, however large they are, and drops the oldest
-without telling. Here what waits is bounded in bytes, what is newest is kept, what is lost is
-counted, and it is known who is connected.
+The SDK queues a thousand messages per client, of any size, and drops the oldest without notice. The
+relay bounds each queue in bytes, keeps the newest messages, counts dropped ones, and knows the
+connected clients.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from typing import Any, cast
 from hyphos._errors import Error
 from hyphos.foxglove.frames import Frame, FrameSplitter
 
-_FLOW_BYTES = 1 << 20  # of one subscription may wait for a client; and always its newest message
-_CONTROL_BYTES = 32 << 20  # what may not be lost; a client that leaves more lying is sent away
-_SOCKET_BYTES = 1 << 16  # handed to the system ahead
+_FLOW_BYTES = 1 << 20  # queue per subscription and client, plus the newest message
+_CONTROL_BYTES = 32 << 20  # limit of frames that must not be lost, then the client is disconnected
+_SOCKET_BYTES = 1 << 16  # passed to the system in advance
 _MOST_CLIENTS = 32
 _HANDSHAKE_S = 10.0
-_DEAD_MS = 20_000  # a peer that is gone, or takes nothing for so long, is sent away
+_DEAD_MS = 20_000  # a client that is gone, or reads nothing for so long, is disconnected
 _CLOSE_S = 2.0
 
 
 @dataclass
 class _Flow:
-    """Frames of one subscription that wait, with their place in the order of all."""
+    """Queued frames of one subscription, with their position in the order of all frames."""
 
     frames: deque[tuple[int, bytes]] = field(default_factory=deque)
     size: int = 0
 
 
 class Waiting:
-    """What waits for one client: in order, bounded per flow, the newest of each always kept.
+    """The queue of one client: in order, bounded per flow. The newest frame of each flow stays.
 
     Not thread-safe.
     """
@@ -57,7 +57,7 @@ class Waiting:
         return flow.size if flow is not None else 0
 
     def add(self, frame: Frame) -> None:
-        """Drops and counts the oldest of its flow that have no room beside it."""
+        """Adds a frame. Drops and counts the oldest frames of its flow beyond the limit."""
         flow = self._flows.setdefault(frame.flow, _Flow())
         flow.frames.append((self._next, frame.data))
         flow.size += len(frame.data)
@@ -80,8 +80,8 @@ class Waiting:
 
 
 class Connection:
-    """One client and its link to the SDK's server. All but the counters is for the loop's thread;
-    those may be read from any."""
+    """One client and its link to the SDK's server. Only for the loop's thread, except the counters,
+    which any thread may read."""
 
     def __init__(self, relay: Relay, client: asyncio.Transport) -> None:
         self._relay = relay
@@ -89,16 +89,16 @@ class Connection:
         self._server: asyncio.Transport | None = None
         self._splitter = FrameSplitter()
         self._waiting = Waiting()
-        self._early = bytearray()  # from the client, before the server's end is there
+        self._early = bytearray()  # from the client, before the link to the server exists
         self._blocked = False
         self.name = _peer_name(client)
         self.since_s = time.monotonic()
-        self.bytes = 0  # handed to the system for it
-        self.reason = ""  # why it was sent away
+        self.bytes = 0  # passed to the system for this client
+        self.reason = ""  # reason of its disconnection
 
     @property
     def is_open(self) -> bool:
-        """Whether it speaks the protocol, and not only TCP."""
+        """True once the WebSocket handshake has succeeded."""
         return self._splitter.is_open
 
     @property
@@ -119,7 +119,7 @@ class Connection:
         elif len(self._early) + len(data) <= _SOCKET_BYTES:
             self._early += data
         else:
-            self.close("spoke before it was its turn")
+            self.close("sent too much before the handshake")
 
     def from_server(self, data: bytes) -> None:
         was_open = self.is_open
@@ -136,7 +136,7 @@ class Connection:
             else:
                 self._send(frame.data)
         if self._waiting.control_bytes > _CONTROL_BYTES:
-            self.close("does not read what it is sent")
+            self.close("does not read its messages")
 
     def _send(self, data: bytes) -> None:
         self.bytes += len(data)
@@ -159,13 +159,13 @@ class Connection:
             self._client.pause_reading()
 
     def end(self) -> None:
-        """One side has gone: what is written still goes out, and the other side ends."""
+        """Ends both sides after one is gone. Written data are still sent."""
         for transport in (self._client, self._server):
             if transport is not None and not transport.is_closing():
                 transport.close()
 
     def close(self, reason: str = "") -> None:
-        """At once, whatever waits."""
+        """Closes at once, and discards queued data."""
         self.reason = self.reason or reason
         for transport in (self._client, self._server):
             if transport is not None:
@@ -198,7 +198,7 @@ class _ClientSide(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         if self._connection is not None:
             if isinstance(error, TimeoutError):
-                self._connection.reason = f"took nothing for {_DEAD_MS // 1000} s"
+                self._connection.reason = f"read nothing for {_DEAD_MS // 1000} s"
             self._connection.end()
             self._relay.farewell(self._connection)
 
@@ -231,7 +231,7 @@ def _peer_name(transport: asyncio.Transport) -> str:
 
 
 def _watch_peer(transport: asyncio.Transport) -> None:
-    """A machine that vanished is noticed, whether or not something is on its way to it."""
+    """Detects a machine that vanished, whether or not data are in flight to it."""
     connection = transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
@@ -245,10 +245,10 @@ def _watch_peer(transport: asyncio.Transport) -> None:
 
 
 class Relay:
-    """Listens for clients, and connects each to `target_port` of this machine. Has a thread of its
-    own, from its making to close(). Raises `hyphos.Error` if it cannot listen.
+    """Listens for clients, and connects each to `target_port` of this machine.
 
-    `events` is called in that thread with a line for people whenever somebody comes or goes.
+    Runs its own thread from construction to close(). Raises `hyphos.Error` if it cannot listen.
+    `events` is called in that thread with a line for people when a client connects or disconnects.
     """
 
     def __init__(self, host: str, port: int, target_port: int, events: Any = None) -> None:
@@ -266,20 +266,20 @@ class Relay:
 
     @property
     def clients(self) -> list[Connection]:
-        """Those that speak the protocol now, the oldest first."""
+        """The clients with a completed handshake, oldest first."""
         return sorted((c for c in list(self._connections) if c.is_open), key=lambda c: c.since_s)
 
     @property
     def dropped(self) -> int:
-        """Messages that clients, also those that are gone, were too slow for."""
+        """Messages dropped for slow clients, including former clients."""
         return self._past_dropped + sum(one.dropped for one in list(self._connections))
 
     def retarget(self, port: int) -> None:
-        """Clients that come from now on belong to another server."""
+        """Connects further clients to another server."""
         self._loop.call_soon_threadsafe(setattr, self, "_target_port", port)
 
     def close(self) -> None:
-        """Ends all connections, after what was written has gone out, or two seconds."""
+        """Ends all connections once written data are sent, or after two seconds."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -303,14 +303,14 @@ class Relay:
                 lambda: _ServerSide(connection), "127.0.0.1", self._target_port
             )
         except OSError as problem:
-            connection.close(f"the server does not answer: {problem.strerror}")
+            connection.close(f"the server does not reply: {problem.strerror}")
             return
         await asyncio.sleep(_HANDSHAKE_S)
         if not connection.is_open:
             connection.close("did not finish its handshake")
 
     def opened(self, connection: Connection) -> None:
-        """The handshake has succeeded."""
+        """Reports a successful handshake."""
         self._events(f"connected: {connection.name}")
 
     def farewell(self, connection: Connection) -> None:
@@ -349,14 +349,14 @@ class Relay:
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets at every address that the host means."""
+    """Listening sockets on all addresses of a host name."""
     try:
         found = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except socket.gaierror as problem:
         raise Error(
-            "invalid_config", f"'{host}' is no address of this machine", advice="give --host"
+            "invalid_config", f"'{host}' is not an address of this machine", advice="give --host"
         ) from problem
     opened: list[socket.socket] = []
     failed: OSError | None = None
@@ -366,7 +366,7 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # With port 0 the first one finds the port, and the others take the same.
+            # With port 0 the first socket finds a port, and the others use the same one.
             chosen = opened[0].getsockname()[1] if opened else port
             one.bind((address[0], chosen, *address[2:]))
             one.listen()
@@ -376,13 +376,13 @@ def _listen(host: str, port: int) -> list[socket.socket]:
                 failed = problem
         else:
             opened.append(one)
-    # "localhost" is two addresses, of which a machine without IPv6 has one.
+    # "localhost" has two addresses. A machine without IPv6 has one of them.
     if failed is None or (opened and failed.errno == errno.EADDRNOTAVAIL):
         return opened
     for one in opened:
         one.close()
     raise Error(
         "io",
-        f"cannot listen at {host} port {port}: {failed.strerror}",
-        advice="give another --port (0: any free one)",
+        f"cannot listen on {host} port {port}: {failed.strerror}",
+        advice="give another --port (0: any free port)",
     ) from failed

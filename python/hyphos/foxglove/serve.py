@@ -1,4 +1,4 @@
-"""hyphos foxglove: the channels of a running robot for Foxglove, while somebody looks."""
+"""hyphos foxglove: serves the channels of a running robot to Foxglove on demand."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from hyphos.tools.waiting import Stop, stoppable
 
 _LOOK_S = 0.25
 _DRAW_S = 1.0
-_WAKE_S = 0.1  # between looks whether it is time to stop
+_WAKE_S = 0.1  # between checks of a stop request
 _MOST_LINES = 1024
-_TOLD_AGAIN_S = 10.0  # a client that is too slow hears of it so often
+_TOLD_AGAIN_S = 10.0  # between notices to a client that is too slow
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Options:
 
 
 class Events:
-    """Wakes the command's own thread, and hands it lines for people. Thread-safe."""
+    """Wakes the command's thread, and passes it lines for people. Thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Event()
@@ -67,18 +67,18 @@ class Events:
         self._changed.set()
 
     def wait(self, seconds: float) -> None:
-        """Until something has happened since the last call."""
+        """Waits until something has happened since the last call, or `seconds` have passed."""
         self._changed.wait(seconds)
         self._changed.clear()
 
     def lines(self) -> list[str]:
-        """What has been said since the last call."""
+        """The lines since the last call."""
         return [self._lines.popleft() for _ in range(len(self._lines))]
 
 
 class _Listener(ServerListener):
-    """What the SDK's threads call. Nothing here waits, but for who owns a parameter that is set:
-    the command's own thread does the work."""
+    """Callbacks of the SDK's threads. They do not wait, except for the owner of a parameter that is
+    set: the command's thread does the work."""
 
     def __init__(self, session: Session) -> None:
         self._offers = session.offers
@@ -108,12 +108,12 @@ class _Listener(ServerListener):
 
 
 class Session:
-    """A robot's channels, offered from the making of this object to close()."""
+    """Offers a robot's channels from construction to close()."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self.events = Events()
-        self._problems: dict[str, str] = {}  # by channel, told once
+        self._problems: dict[str, str] = {}  # by channel, each reported once
         self._told_s = 0.0
         self._told = 0
         schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors, options.domain))
@@ -155,7 +155,7 @@ class Session:
             raise
 
     def _start(self) -> Any:
-        # The relay reads whatever comes, so that nothing is lost unseen in the SDK's own queues.
+        # The relay reads all data at once, so the SDK's own queues lose nothing unnoticed.
         return foxglove.start_server(
             name=f"hyphos {self._options.domain}",
             host="127.0.0.1",
@@ -166,7 +166,7 @@ class Session:
         )
 
     def step(self) -> None:
-        """Looks at the robot: what has come, what has gone, what time it has."""
+        """Updates channels, parameters and time from a new snapshot of the robot."""
         now: Look = look(self._options.domain)
         self.time.look(now)
         self.offers.discover(now)
@@ -177,9 +177,9 @@ class Session:
         self._tell_drops()
 
     def _restart(self) -> None:
-        """What a server can do it says once. Foxglove connects again by itself."""
+        """Restarts the server, which announces its capabilities only once. Foxglove reconnects."""
         kind = "simulated" if self._simulated else "real"
-        self.events.say(f"the robot has {kind} time: clients connect anew")
+        self.events.say(f"the robot has {kind} time: clients reconnect")
         old = self._server
         self._server = self._start()
         self.relay.retarget(self._server.port)
@@ -198,7 +198,7 @@ class Session:
         self._server.publish_status(f"{channel} {what}", StatusLevel.Warning, channel)
 
     def _set(self, values: list[Parameter]) -> None:
-        """The owners have set these."""
+        """Publishes parameters that their owners have set."""
         server = self._server
         if server is not None:
             server.publish_parameter_values(values)
@@ -212,7 +212,7 @@ class Session:
         if dropped == self._told or now_s - self._told_s < _TOLD_AGAIN_S:
             return
         self._told, self._told_s = dropped, now_s
-        text = f"{dropped:,} messages were dropped: a client is too slow for what it asks for"
+        text = f"{dropped:,} messages were dropped: a client is too slow for its subscriptions"
         self._server.publish_status(text, StatusLevel.Warning, "hyphos.drops")
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Session:
 
 
 def app_url(address: str) -> str:
-    """What opens the view in a browser."""
+    """The address that opens the view in a browser."""
     query = urlencode({"ds": "foxglove-websocket", "ds.url": address})
     return f"https://app.foxglove.dev/~/view?{query}"
 
@@ -237,7 +237,7 @@ def _address(options: Options, port: int) -> str:
 
 
 class _Board:
-    """The tables of a terminal."""
+    """The tables on a terminal."""
 
     def __init__(self) -> None:
         self._before: dict[object, int] = {}
@@ -304,7 +304,7 @@ def _client_table(clients: Sequence[Connection], rate: dict[object, float]) -> A
 
 
 def _watch(session: Session, stop: Stop, address: str, quiet: bool) -> None:
-    """Until it is time to stop."""
+    """Serves until a stop request."""
     out = console()
     board = _Board()
     live = Live(console=out, auto_refresh=False, transient=True) if out.is_terminal else None
@@ -338,16 +338,16 @@ def _say(events: Events, out: Any, quiet: bool) -> None:
 
 def serve(options: Options) -> int:
     """Serves until Ctrl-C, SIGTERM or the time limit."""
-    # Of clients that do not speak its protocol the SDK would tell on stderr.
+    # The SDK would log clients with another protocol on stderr.
     logging.getLogger("foxglove").addHandler(logging.NullHandler())
     with stoppable(options.seconds) as stop:
         session = Session(options)
         try:
             address = _address(options, session.relay.port)
-            if not session.offers.by_name:  # said before clients know where to come
-                session.events.say(f"nobody publishes in domain '{options.domain}' yet")
+            if not session.offers.by_name:  # printed before the address
+                session.events.say(f"no publisher in domain '{options.domain}' yet")
             if not options.quiet:
-                print(f"domain {options.domain} for Foxglove at {address}; Ctrl-C ends it")
+                print(f"domain {options.domain} for Foxglove at {address}, Ctrl-C ends it")
                 print(f"open {app_url(address)}", flush=True)
             _watch(session, stop, address, options.quiet)
         finally:
@@ -360,12 +360,14 @@ def serve(options: Options) -> int:
 
 
 def _closing_lines(session: Session) -> list[str]:
-    """What was lost, and where; nothing if nothing was."""
+    """Lost messages, by channel. Empty without losses."""
     lines = []
     for name, counts in sorted(session.offers.counts.items()):
         if counts.lost:
             all_of_them = counts.received + counts.lost
-            lines.append(f"{name}: {counts.lost:,} of {all_of_them:,} lost before they came here")
+            lines.append(
+                f"{name}: {counts.lost:,} of {all_of_them:,} lost before they arrived here"
+            )
         if counts.unshown:
             lines.append(f"{name}: {counts.unshown:,} of {counts.received:,} could not be shown")
     if session.relay.dropped:

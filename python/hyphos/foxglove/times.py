@@ -1,4 +1,4 @@
-"""What time it is for Foxglove: the wall clock, or the simulated or replayed time of the robot."""
+"""The time for Foxglove: the wall clock, or the simulated or replayed time of the robot."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hyphos.msgs import Clock
 from hyphos.node import Node
 from hyphos.tools.observe import Look
 
-_TICK_S = 0.01  # the least between two ticks that are told
+_TICK_S = 0.01  # shortest time between two ticks
 
 
 class RobotTime:
-    """The time of a message, as Foxglove wants it, and the ticks of a simulated time.
+    """The time of messages for Foxglove, and the ticks of a simulated time. Thread-safe except
+    look().
 
-    Messages of a robot in real time have the wall clock at publish(), as in recordings: now, less
-    the time that the message took. In a robot with simulated time they have that time as it was
-    when they came. Thread-safe but for look().
+    Messages of a robot in real time get the wall clock at publish(), as in recordings: the current
+    time minus the latency of the message. With simulated time they get that time at arrival.
     """
 
     def __init__(self, node: Node, tick: Callable[[int], None]) -> None:
@@ -35,8 +35,8 @@ class RobotTime:
         return self._subscription is not None
 
     def look(self, now: Look) -> None:
-        """Follows the clock that the robot's processes follow."""
-        if self._now_ns != self._told_ns:  # the last of many, after which none came
+        """Follows the clock of the robot's processes."""
+        if self._now_ns != self._told_ns:  # the last of many ticks was not published yet
             self._say(self._now_ns)
         channels = [p.clock.channel for p in now.processes if p.clock.mode == "sim"]
         wanted = channels[0] if channels else ""
@@ -60,7 +60,7 @@ class RobotTime:
         self._tick(now_ns)
 
     def of(self, info: MessageInfo) -> int:
-        """Nanoseconds since the epoch of the robot's time."""
+        """The time of a message in nanoseconds since the epoch of the robot's time."""
         if self._subscription is not None and self._now_ns:
             return self._now_ns
         return time.time_ns() - max(0, _hyphos.monotonic_ns() - info.stamps["publish"])

@@ -1,1 +1,1 @@
-"""Gateways: other systems' programs as parts of the robot's graph. `hyphos gateway` starts them."""
+"""Gateways: programs of other systems as parts of the robot's graph. See `hyphos gateway`."""

@@ -1,4 +1,4 @@
-"""Starts the native program of a gateway with the types that it is to speak."""
+"""Starts the native program of a gateway with the types that it translates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROTOCOLS = ("ros1", "ros2", "rosbridge", "ros_tcp")
 
 @dataclass
 class Options:
-    """As the command line has them; `None` and empty: as the program has it."""
+    """Options of the command line. `None` and empty values keep the program's defaults."""
 
     protocol: str
     ros: list[Path] = field(default_factory=list)
@@ -25,19 +25,21 @@ class Options:
     rules: list[tuple[str, str]] = field(default_factory=list)  # (--no-publish, "tf*")
     own: list[str] = field(default_factory=list)  # KEY=VALUE
     master: bool = False
-    graph: list[str] = field(default_factory=list)  # --hyphos-domain, …: as every process gets them
+    graph: list[str] = field(
+        default_factory=list
+    )  # --hyphos-domain, …: arguments of every Hyphos process
 
 
 def serve(options: Options) -> NoReturn:
-    """Becomes that program. Error if it cannot."""
+    """Replaces this process by the gateway program. Raises an error if that fails."""
     if options.protocol not in PROTOCOLS:
         raise Error(
             "invalid_config",
-            f"'{options.protocol}' is no gateway",
-            advice=f"one of {', '.join(PROTOCOLS)}",
+            f"unknown gateway '{options.protocol}'",
+            advice=f"give one of {', '.join(PROTOCOLS)}",
         )
     program = native.program("gateway", "hyphos-gateway")
-    # Descriptors in memory: nothing is left behind, however it ends.
+    # Descriptors in memory: no file remains, however the gateway ends.
     types = os.memfd_create("hyphos-types", 0)
     with os.fdopen(types, "wb", closefd=False) as file:
         file.write(descriptors(options.ros, options.proto_path))

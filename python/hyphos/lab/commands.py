@@ -118,7 +118,7 @@ def perform(
 def expect_sensible(options: RunOptions) -> None:
     """Error if an option can be met in no experiment."""
     outputs.expect_seconds(options.seconds, "--seconds")
-    outputs.expect_seconds(options.patience_s, "--patience")
+    outputs.expect_seconds(options.patience_s, "--wait-quiet")
     outputs.expect_folder(options.output, "--output")
     if options.resume and options.overwrite:
         raise Error("invalid_config", "either --resume or --overwrite", "--resume")

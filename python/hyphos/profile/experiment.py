@@ -58,7 +58,7 @@ class ExperimentOptions:
 def profile_experiment(options: ExperimentOptions) -> int:
     """0; 1 if a run failed; 130 if it was stopped, with what there was until then."""
     outputs.expect_seconds(options.seconds, "--for")
-    outputs.expect_seconds(options.rules.patience_s, "--patience")
+    outputs.expect_seconds(options.rules.patience_s, "--wait-quiet")
     outputs.expect_folder(options.folder, "--out")
     for name in ("html", "svg", "perfetto", "mcap"):
         outputs.expect_file(getattr(options, name), f"--{name}")

@@ -1,9 +1,9 @@
-"""How a message with attached buffers is stored: see docs/recording.md.
+"""The storage format of messages with attached buffers. See docs/recording.md.
 
-The stored message is the serialized head followed by one more protobuf field for each buffer,
-`repeated bytes attached_buffers = 100000`. That is itself a valid protobuf message, of the head's
-type with that field added; this is the schema that the recording names. Any protobuf tool reads it,
-and neither writing nor reading parses or copies more than it must.
+The stored message is the serialized head, followed by one more protobuf field per buffer:
+`repeated bytes attached_buffers = 100000`. So it is itself a valid protobuf message, of the head's
+type with that field added. The recording contains this type as the schema. Any protobuf tool can
+read it. Writing and reading parse and copy nothing beyond the necessary.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _varint(value: int) -> bytes:
 
 
 def join(head: bytes, buffers: Iterable[Any], number: int = FIELD_NUMBER) -> bytes:
-    """Head and buffers as one stored message, or as another field of bytes. One copy."""
+    """Joins head and buffers to one stored message, or to another bytes field. Copies once."""
     tag = _varint(number << 3 | _WIRE_BYTES)
     parts: list[Any] = [head]
     for buffer in buffers:
@@ -40,7 +40,7 @@ def join(head: bytes, buffers: Iterable[Any], number: int = FIELD_NUMBER) -> byt
 
 
 def split(stored: bytes) -> tuple[memoryview, list[memoryview]]:
-    """The head and the buffers of a stored message, as views. ValueError if it is damaged."""
+    """Splits a stored message into views of head and buffers. ValueError if it is damaged."""
     view = memoryview(stored)
     buffers: list[memoryview] = []
     head_end = at = 0
@@ -50,7 +50,7 @@ def split(stored: bytes) -> tuple[memoryview, list[memoryview]]:
         if tag >> 3 == FIELD_NUMBER and tag & 7 == _WIRE_BYTES:
             buffers.append(view[start:at])
         elif buffers:
-            raise ValueError("a field of the head stands behind an attached buffer")
+            raise ValueError("a field of the head follows an attached buffer")
         else:
             head_end = at
     return view[:head_end], buffers
@@ -69,7 +69,7 @@ def _skip(view: memoryview, at: int, wire: int) -> tuple[int, int]:
         length, start = _read_varint(view, at)
         at = start + length
     else:
-        raise ValueError(f"wire type {wire} is unknown")
+        raise ValueError(f"unknown wire type {wire}")
     if at > len(view):
         raise ValueError("the message is cut off")
     return start, at
@@ -89,7 +89,7 @@ def _read_varint(view: memoryview, at: int) -> tuple[int, int]:
 
 
 def extend_schema(files: FileDescriptorSet, type_name: str) -> FileDescriptorSet:
-    """The same descriptors with the field for the buffers added to one top-level message."""
+    """Adds the field for the buffers to one top-level message of the descriptors."""
     for file in files.file:
         prefix = f"{file.package}." if file.package else ""
         for message in file.message_type:

@@ -1,4 +1,4 @@
-"""hyphos bag info | check | cut | merge: what MCAP recordings hold, and new ones from old ones."""
+"""hyphos bag info | check | cut | merge: inspects MCAP recordings and writes new ones from them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _DROPS = ("drop_queue", "drop_disk", "missing")
 
 @dataclass
 class WriteOptions:
-    """How the commands write a file."""
+    """Options for the output file of the commands."""
 
     output: Path
     overwrite: bool = False
@@ -61,7 +61,7 @@ class WriteOptions:
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Progressor]:
-    """Bytes read, on a terminal only."""
+    """A progress bar of bytes read, on a terminal only."""
     out = Console(stderr=True)
     if not out.is_terminal:
         yield lambda _at: None
@@ -74,15 +74,20 @@ def progress_bar(what: str, total: int) -> Iterator[Progressor]:
 
 @contextmanager
 def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iterator[McapRecording]:
-    """The output file; one that is not finished is removed."""
+    """Opens the output file. Removes it if it is not finished."""
     for path in inputs:
         if options.output.exists() and options.output.samefile(path):
-            raise Error("invalid_config", "a file cannot be written over itself", str(path))
+            raise Error(
+                "invalid_config", "the output is the input file: give another name", str(path)
+            )
     if options.output.exists() and not options.overwrite:
         raise Error(
-            "already_exists", "the file exists", str(options.output), "another name, or --overwrite"
+            "already_exists",
+            "the file exists",
+            str(options.output),
+            "give another name, or --overwrite",
         )
-    # Under another name until it is whole: an error leaves what was there before.
+    # Under a temporary name until it is complete: an error keeps the previous file.
     part = options.output.with_name(f".{options.output.name}.{os.getpid()}.part")
     try:
         recording = McapRecording(
@@ -102,19 +107,19 @@ def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iter
 
 
 def _prefixed(prefix: str, topic: str) -> str:
-    """A name below another one; topics of ROS keep their slash in front."""
+    """A name with a prefix. ROS topics keep their leading slash."""
     slash = "/" if prefix and topic.startswith("/") else ""
     return slash + prefix + (topic.lstrip("/") if prefix else topic)
 
 
 class Copier:
-    """Copies channels and messages of scans into one recording; equal channels become one."""
+    """Copies channels and messages of scans into one recording. Equal channels are merged."""
 
     def __init__(
         self, to: McapRecording, *, prefix: dict[Path, str] | None = None, remedy: str = ""
     ) -> None:
         self._to = to
-        self._remedy = remedy  # where two files have one channel with two types
+        self._remedy = remedy  # if two files have a channel with different types
         self._prefix = prefix or {}
         self._ids: dict[tuple[Path, int], int] = {}
         self._known: dict[tuple[Any, ...], int] = {}
@@ -142,7 +147,7 @@ class Copier:
             return None
         spec = self._spec(scan, channel)
         kind = (spec.message_encoding, spec.schema_name or "")
-        # One file may have several types of one channel; two files must agree.
+        # One file may have several types of a channel, but two files must agree.
         known = self._types.setdefault(spec.channel, {})
         others = [(one, path) for one, path in known.items() if path != scan.path]
         if kind not in known and others:
@@ -152,8 +157,7 @@ class Copier:
                 f"channel '{spec.channel}' is {kind[1] or kind[0]} here and "
                 f"{name or encoding} in {path}",
                 str(scan.path),
-                self._remedy
-                or "give --prefix, which puts the name of its file before each channel",
+                self._remedy or "give --prefix, which adds the file name to each channel",
             )
         known.setdefault(kind, scan.path)
         same = (*kind, spec.channel, spec.schema_data, tuple(sorted(spec.metadata.items())))
@@ -163,20 +167,20 @@ class Copier:
         return self._ids[key]
 
     def add_all(self, scan: Scan) -> None:
-        """Channels without messages, too."""
+        """Adds all channels, including those without messages."""
         for number in scan.channels:
             self._id(scan, number)
 
     def write(self, scan: Scan, message: Message, log_ns: int | None = None) -> None:
-        """At its own time, or at another."""
+        """Writes a message at its own time, or at another."""
         number = self._id(scan, message.channel)
         if number is not None:
             at = message.log_ns if log_ns is None else log_ns
             self._to.write(number, at, message.publish_ns, message.sequence, message.data)
 
     def copy_rest(self, scan: Scan, *, summary: bool) -> None:
-        """Attachments and metadata. Without `summary`, the counters of the whole are left out:
-        they tell nothing of a part."""
+        """Copies attachments and metadata. Without `summary` it omits the counters of the whole
+        recording, which do not apply to a part."""
         self._to.flush()
         prefix = self._prefix.get(scan.path, "")
         for attachment in scan.attachments:
@@ -201,7 +205,7 @@ class Copier:
 
 @dataclass
 class Info:
-    """What `hyphos bag info` tells."""
+    """The output of `hyphos bag info`."""
 
     path: str
     kind: str
@@ -255,7 +259,7 @@ def gather(path: Path) -> Info:
 
 
 def _scan_of(source: Source) -> Scan | None:
-    """Of an MCAP file that is a recording by itself."""
+    """The scan of an MCAP file that is a complete recording by itself."""
     storages = getattr(source, "storages", [source])
     scan = getattr(storages[0], "scan", None) if len(storages) == 1 else None
     return scan if isinstance(scan, Scan) else None
@@ -273,7 +277,7 @@ def _add_mcap(info: Info, scan: Scan) -> None:
 
 
 def tally_of(text: str) -> dict[str, int]:
-    """The counters of a channel; none if the text has none."""
+    """The counters of a channel. Empty if the text has none."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -295,7 +299,7 @@ def show_info(paths: Sequence[Path], as_json: bool) -> int:
     try:
         return _show_all(found, as_json, code)
     finally:
-        # One file that cannot be read does not hide the others.
+        # An unreadable file must not hide the others.
         for failure in failures[1:]:
             print(f"error: {failure}", file=sys.stderr)
         if failures:
@@ -351,8 +355,9 @@ def _print_channels(info: Info, out: Console) -> None:
 
 
 def check(path: Path, repair: WriteOptions | None) -> int:
-    """0 if the file is whole; LEFT_OUT if a part cannot be read; 1 if only its index is wrong. With
-    `repair`, all readable content goes to a new file, with 0 or LEFT_OUT."""
+    """Checks a file. Returns 0 if it is whole, LEFT_OUT if a part cannot be read, 1 if only its
+    index is wrong. With `repair`, all readable content goes to a new file, and the result is 0 or
+    LEFT_OUT."""
     require_mcap(path)
     scan = CheckedScan(path)
     with progress_bar("checking", path.stat().st_size) as progress:
@@ -370,14 +375,16 @@ def check(path: Path, repair: WriteOptions | None) -> int:
     if len(problems) > _SHOWN_PROBLEMS:
         out.print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more")
     if scan.unknown:
-        out.print(f"  {scan.unknown.total():,} records of kinds that MCAP does not define")
+        out.print(f"  {scan.unknown.total():,} records of unknown kinds")
     code = LEFT_OUT if scan.damaged else 1 if problems else 0
     if repair is not None:
         written = _repair(scan, repair)
         say(out, f"wrote {repair.output}: {written:,} messages")
         return code if code == LEFT_OUT else 0
     if (writer := writer_of(path)) is not None:
-        out.print(f"process {writer} is still writing the file: check it after that process ends")
+        out.print(
+            f"process {writer} is still writing the file: check it when that process has ended"
+        )
         return code or 1
     if code:
         remedy = command("bag", "check", path, "--repair", free_name(path, "_repaired"))
@@ -405,7 +412,7 @@ def _repair(found: Scan, options: WriteOptions) -> int:
 
 @dataclass
 class Selection:
-    """Which messages: seconds from the start of the recording, and patterns of channels."""
+    """A selection of messages: seconds from the start of the recording, and channel patterns."""
 
     start_s: float | None = None
     end_s: float | None = None
@@ -447,14 +454,14 @@ def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
         if count == 0 and not selection.everything:
             raise Error(
                 "not_found",
-                "nothing lies in this part: " + _names(scan),
+                "this part has no messages:  " + _names(scan),
                 str(path),
                 command("bag", "info", path),
             )
         copier.copy_rest(scan, summary=selection.everything)
     code = _tell(options.output, count, [scan])
     for topic, number in Counter(scan.channels[one.channel].topic for one in carried).items():
-        say(console(), f"at its start: {topic}, {number:,} latched values from before it")
+        say(console(), f"added at the start: {topic}, {number:,} latched values from before")
     if not selection.everything and any(n in (SUMMARY, INTERIM) for n, _ in scan.metadata):
         console().print("left out: the counters of the whole recording")
     return code
@@ -473,13 +480,13 @@ def _span(scan: Scan, selection: Selection) -> tuple[int, int]:
         return (0 if selection.start_s is None else start), 1 << 64
     end = first + seconds_ns(selection.end_s, "--end")
     if end <= start:
-        raise Error("invalid_config", "--end must lie behind --start")
+        raise Error("invalid_config", "--end must be after --start")
     return start, end
 
 
 def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
     if len({path.resolve() for path in paths}) < len(paths):
-        raise Error("invalid_config", "a file is named twice", advice="name each file once")
+        raise Error("invalid_config", "a file is given twice", advice="give each file once")
     kinds = {path: "" if is_mcap(path) else kind_of(path) for path in paths}
     scans = [Scan(path).read() for path in paths if not kinds[path]]
     kinds |= {scan.path: _family(scan) for scan in scans}
@@ -516,7 +523,7 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
 
 
 def _family(scan: Scan) -> str:
-    """The writer of a file's messages."""
+    """The kind of system that wrote the messages of a file."""
     encodings = {channel.message_encoding for channel in scan.channels.values()}
     if scan.profile == "ros1" or (scan.profile != "ros2" and "ros1" in encodings):
         return "ROS 1"
@@ -526,7 +533,7 @@ def _family(scan: Scan) -> str:
 
 
 def _profile_of(scans: Sequence[Scan]) -> str:
-    """Of one kind of files: the one that all have, or the one that Hyphos gives."""
+    """The profile of the output: the common one of the inputs, or that of their family."""
     profiles = {scan.profile for scan in scans}
     if len(profiles) == 1:
         return profiles.pop()
@@ -537,7 +544,7 @@ def _profile_of(scans: Sequence[Scan]) -> str:
 
 
 def _prefixes(paths: Sequence[Path]) -> dict[Path, str]:
-    """A name for each file that channels may begin with."""
+    """A unique channel prefix for each file."""
     found: dict[Path, str] = {}
     for path in paths:
         name = channel_of(path.stem)
@@ -549,7 +556,7 @@ def _prefixes(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, str]) -> None:
-    """The counters of all, added."""
+    """Writes the sums of the counters of all inputs."""
     total: dict[str, dict[str, int]] = {}
     for scan in scans:
         found = dict(scan.metadata)
@@ -562,7 +569,7 @@ def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, st
 
 
 def _tell(output: Path, count: int, scans: Sequence[Scan]) -> int:
-    """The exit code."""
+    """Prints the result. Returns the exit code."""
     out = console()
     say(out, f"wrote {output}: {count:,} messages, {output.stat().st_size / 1e6:,.1f} MB")
     for scan in scans:
@@ -570,12 +577,12 @@ def _tell(output: Path, count: int, scans: Sequence[Scan]) -> int:
         if lost:
             say(
                 out,
-                f"warning: {scan.path} has {lost} damaged places, which are left "
-                f"out; {command('bag', 'check', scan.path)} lists them",
+                f"warning: {scan.path} has {lost} damaged places, which are left out. "
+                f"{command('bag', 'check', scan.path)} lists them",
             )
         if scan.orphans:
             out.print(f"warning: {scan.orphans:,} messages of unknown channels are left out")
         if scan.unknown:
             count = scan.unknown.total()
-            out.print(f"warning: {count:,} records of kinds that MCAP does not define are left out")
+            out.print(f"warning: {count:,} records of unknown kinds are left out")
     return LEFT_OUT if any(scan.damaged or scan.unknown for scan in scans) else 0

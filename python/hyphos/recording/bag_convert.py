@@ -40,7 +40,9 @@ _FOREVER = Span(2147483647, 4294967295)
 def _format(to: str | None, output: Path) -> str:
     if to is not None:
         if to not in _FORMATS:
-            raise Error("invalid_config", f"--to {to}: right would be {', '.join(_FORMATS)}")
+            raise Error(
+                "invalid_config", f"unknown format --to {to}: give one of {', '.join(_FORMATS)}"
+            )
         return to
     if output.suffix == ".mcap":
         return "mcap"
@@ -50,13 +52,14 @@ def _format(to: str | None, output: Path) -> str:
         return "ros2"
     raise Error(
         "invalid_config",
-        f"'{output.name}' does not tell the format",
+        f"the name '{output.name}' does not determine the format",
         advice=f"--to {' | '.join(_FORMATS)}",
     )
 
 
 def convert(path: Path, to: str | None, options: WriteOptions) -> int:
-    """Returns 0, or LEFT_OUT if it omitted anything. Names and counts each omission."""
+    """Converts a recording. Returns 0, or LEFT_OUT if it omitted anything. Lists and counts each
+    omission."""
     target = _format(to, options.output)
     source = open_source(path)
     try:
@@ -69,17 +72,17 @@ def convert(path: Path, to: str | None, options: WriteOptions) -> int:
     finally:
         source.close()
     if isinstance(source, McapSource) and source.profile != PROFILE:
-        return cut(path, Selection(), options)  # its channels as they are
+        return cut(path, Selection(), options)  # channels unchanged
     raise Error(
         "invalid_config",
-        "it is an MCAP file of Hyphos already",
+        "the file is already an MCAP file of Hyphos",
         str(path),
         command("bag", "cut", path, "-o", options.output, "--compression", options.compression),
     )
 
 
 class _Report:
-    """What was left out: named and counted."""
+    """Lists and counts the omitted messages."""
 
     def __init__(self) -> None:
         self.written = 0
@@ -88,7 +91,7 @@ class _Report:
         self.notes: list[str] = []
 
     def print(self, output: Path, source: Source) -> int:
-        """The exit code."""
+        """Prints the report. Returns the exit code."""
         out = console()
         say(out, f"wrote {output}: {self.written:,} messages")
         for track, why in self.left_out:
@@ -141,12 +144,12 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
 
 
 def _not_kept(source: RosSource) -> list[str]:
-    """The content that messages of Hyphos cannot hold."""
+    """Content that Hyphos messages cannot hold."""
     lost = []
     if any(one.caller for one in source.connections):
         lost.append("names of the publishing nodes")
     if any(one.qos for one in source.connections):
-        lost.append("QoS, but for latched topics")
+        lost.append("QoS except latching")
     for storage in source.storages:
         scan = getattr(storage, "scan", None)
         if scan is not None:
@@ -155,7 +158,7 @@ def _not_kept(source: RosSource) -> list[str]:
 
 
 def _extras(scan: Scan) -> list[str]:
-    """Parts of an MCAP file besides messages, by name."""
+    """The names of an MCAP file's attachments and metadata."""
     names = [f"attachment {one.name}" for one in scan.attachments]
     return names + [f"metadata {name}" for name, _ in scan.metadata]
 
@@ -165,15 +168,22 @@ def _extras(scan: Scan) -> list[str]:
 
 @contextmanager
 def _ros_writer(target: str, options: WriteOptions, inputs: Sequence[Path]) -> Iterator[Any]:
-    """Writes; what is not finished is removed."""
+    """Opens the output. Removes it if it is not finished."""
     output = options.output
     if any(output.exists() and output.samefile(path) for path in inputs):
-        raise Error("invalid_config", "a file cannot be written over itself", str(output))
+        raise Error(
+            "invalid_config", "the output is the input file: give another name", str(output)
+        )
     if output.exists():
         if not options.overwrite:
-            raise Error("already_exists", "it exists", str(output), "another name, or --overwrite")
+            raise Error(
+                "already_exists",
+                "the file exists",
+                str(output),
+                "give another name, or --overwrite",
+            )
         if output.is_dir() and not (output / "metadata.yaml").exists():
-            raise Error("invalid_config", "this folder is no ROS 2 recording", str(output))
+            raise Error("invalid_config", "this folder is not a ROS 2 recording", str(output))
         shutil.rmtree(output) if output.is_dir() else output.unlink()
     done = False
     try:
@@ -200,14 +210,14 @@ def _typestore(target: str) -> Any:
 
 
 def _backward(track: Track, store: Any, *, ros1: bool) -> Backward | str:
-    """How to convert, or why not."""
+    """The converter of a channel, or the reason why there is none."""
     if track.encoding not in ("protobuf", "attached"):
-        return f"ROS has nothing like the encoding '{track.encoding}'"
+        return f"ROS has no counterpart of the encoding '{track.encoding}'"
     found = make_backward(track.type_name, store, ros1=ros1)
     if found is None:
-        return f"ROS has no message like {track.type_name}"
+        return f"ROS has no counterpart of {track.type_name}"
     if found.attached != (track.encoding == "attached"):
-        return f"{track.type_name} is '{track.encoding}' here, and not what hyphos.msgs has"
+        return f"{track.type_name} is '{track.encoding}' here, unlike in hyphos.msgs"
     return found
 
 
@@ -228,7 +238,7 @@ def latched_qos(*, depth: int = 1, latched: bool = True, reliable: bool = True) 
 
 
 def _offered(track: Track, *, ros1: bool) -> dict[str, Any]:
-    """The policy of a channel in the terms of ROS."""
+    """The policy of a channel as ROS settings."""
     policy = track.policy
     latched = bool(policy.get("latched"))
     if ros1:
@@ -261,14 +271,14 @@ def _not_kept_by_ros(source: Source, tracks: Sequence[Track], *, ros1: bool) -> 
 
 
 def _why(error: Exception) -> str:
-    """The reason why a message has no counterpart, in the same words for many messages."""
+    """The reason why a message has no counterpart, equal for all messages with the same reason."""
     if isinstance(error, UnholdableError):
         return str(error)
     if isinstance(error, struct.error | OverflowError):
-        return "it has a number that its field in ROS cannot hold"
+        return "a number does not fit into its ROS field"
     if "array length" in str(error):
-        return "it has a list that is longer or shorter than in ROS"
-    return "it does not parse"
+        return "a list has another length than in ROS"
+    return "the message cannot be parsed"
 
 
 def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> int:
@@ -287,7 +297,7 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
         raise Error(
             "unsupported",
             "no channel can be converted: "
-            + "; ".join(f"{track.channel}: {why}" for track, why in report.left_out),
+            + ", ".join(f"{track.channel}: {why}" for track, why in report.left_out),
             str(path),
         )
     for kind in {c.ros_type: c for c in converters.values()}.values():
@@ -343,7 +353,7 @@ def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOption
         for storage in source.storages
         if (scan := getattr(storage, "scan", None)) is not None
         for name in _extras(scan)
-        if name != "metadata rosbag2"  # metadata.yaml, once more
+        if name != "metadata rosbag2"  # a copy of metadata.yaml
     ]
     if extras:
         report.notes.append(f"not kept: {', '.join(extras)}")

@@ -1,8 +1,8 @@
-"""Talking to a running recorder: snapshots, splits, and how it stands.
+"""The control socket of a running recorder: snapshots, splits and status.
 
-A recorder listens on a Unix socket in the abstract namespace, named after user, domain and process:
-nothing is left behind when it dies. One line of JSON asks, one line answers. Only the same user
-(or root) is answered.
+A recorder listens on a Unix socket in the abstract namespace, named after user, domain and process.
+So nothing remains when it dies. A request is one line of JSON, and so is the reply. Only the same
+user (or root) gets a reply.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hyphos._errors import Error
 
 _PREFIX = "hyphos-record"
 _TIMEOUT_S = 600.0  # a snapshot of some GB on a slow disk
-_LISTENING = "00010000"  # among the flags of a socket in /proc/net/unix
+_LISTENING = "00010000"  # flags of a listening socket in /proc/net/unix
 _MOST_BYTES = 64 * 1024
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
@@ -32,7 +32,7 @@ def _name(domain: str, pid: int) -> str:
 
 
 class ControlServer:
-    """Answers requests until close(). `answer` runs in a thread of the server, one at a time."""
+    """Replies to requests until close(). `answer` runs in a thread of the server, one at a time."""
 
     def __init__(self, domain: str, answer: Answer) -> None:
         self._answer = answer
@@ -51,7 +51,7 @@ class ControlServer:
             with peer:
                 try:
                     self._serve_one(peer)
-                except (OSError, ValueError):  # the asker is gone, or spoke nonsense
+                except (OSError, ValueError):  # the client is gone, or sent no valid request
                     continue
 
     def _serve_one(self, peer: socket.socket) -> None:
@@ -85,19 +85,19 @@ def _line(peer: socket.socket) -> bytes:
 
 
 def recorders(domain: str) -> list[int]:
-    """Process ids of the recorders of this user in a domain."""
+    """Process ids of this user's recorders in a domain."""
     prefix = f"@{_PREFIX}/{os.getuid()}/{domain}/"
     found = set()
     for line in Path("/proc/net/unix").read_text().splitlines():
         name = line.rpartition(" ")[2]
-        listens = line.split()[3:4] == [_LISTENING]  # else it would refuse whoever comes now
+        listens = line.split()[3:4] == [_LISTENING]  # else it refuses connections
         if listens and name.startswith(prefix) and name.removeprefix(prefix).isdigit():
             found.add(int(name.removeprefix(prefix)))
     return sorted(found)
 
 
 def ask(domain: str, pid: int, request: dict[str, Any]) -> dict[str, Any]:
-    """One request to one recorder. Error if it refuses, or is gone."""
+    """Sends one request to one recorder. Raises an error if it refuses, or is gone."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
         peer.settimeout(_TIMEOUT_S)
         try:
@@ -105,9 +105,9 @@ def ask(domain: str, pid: int, request: dict[str, Any]) -> dict[str, Any]:
             peer.sendall(json.dumps(request).encode() + b"\n")
             text = _line(peer)
         except OSError as error:
-            raise Error("disconnected", f"recorder {pid} does not answer: {error}") from error
+            raise Error("disconnected", f"recorder {pid} does not reply: {error}") from error
     if not text:
-        raise Error("disconnected", f"recorder {pid} ended without an answer")
+        raise Error("disconnected", f"recorder {pid} ended without a reply")
     reply: dict[str, Any] = json.loads(text)
     if "error" in reply:
         raise Error(reply.get("code", "io"), reply["error"], reply.get("where", ""))

@@ -1,5 +1,7 @@
-"""The messages that a late subscriber of a recorded channel would have received: values of latched
-channels from before a part of a recording."""
+"""The messages that a late subscriber of a recorded channel would have received.
+
+These are the values of latched channels from before a part of a recording.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_storage import is_latched
 
-_GAP = 64  # messages of one publisher that may be missing between two
+_GAP = 64  # largest gap in the messages of one publisher
 _MOST = 16  # values of one channel with indistinguishable publishers
 
 
 def latched_channel(channel: Channel) -> bool:
-    """By the writer's metadata of the channel: Hyphos, ROS 1 or ROS 2."""
+    """True if the writer's metadata mark the channel as latched: Hyphos, ROS 1 or ROS 2."""
     meta = dict(channel.metadata)
     try:
         policy = json.loads(meta.get("hyphos.policy", "{}"))
@@ -58,8 +60,8 @@ def _last(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _distinct(messages: Iterator[Message]) -> Iterator[Message]:
-    """Transforms of several publishers are on one channel, and each message has some frames: all of
-    them, equal ones once. Static transforms are few."""
+    """Transforms of several publishers share one channel, and each message has some frames. So all
+    messages are kept, equal ones once. Static transforms are few."""
     found: dict[bytes, Message] = {}
     for message in messages:
         found.pop(message.data, None)
@@ -68,8 +70,9 @@ def _distinct(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
-    """A recording does not name publishers, but each publisher numbers its messages. A message that
-    continues a sequence replaces its value. In doubt both stay, the newer one last."""
+    """The last value of each publisher. A recording does not name publishers, but each numbers its
+    messages. A message that continues a sequence replaces its value. In doubt both stay, the newer
+    one last."""
     lasts: list[Message] = []
     for message in messages:
         same = [one for one in lasts if _again(one, message)]
@@ -83,5 +86,5 @@ def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _again(one: Message, message: Message) -> bool:
-    """Whether a recorder repeated a value at the start of a file."""
+    """True if a recorder repeated a value at the start of a file."""
     return (one.sequence, one.data) == (message.sequence, message.data)

@@ -1,10 +1,10 @@
-"""hyphos replay --lockstep: a recording through the nodes of a plan, the same outputs every time.
+"""hyphos replay --lockstep: runs nodes of a plan on a recording, with identical outputs each time.
 
-All nodes run in this process, offline, one callback at a time. A message is published, then
-everything that comes of it runs to its end, then the next one follows. Time is the recording's,
-for clocks and timers, too: it goes on in ticks, and stands while callbacks run. So neither the
-number of threads nor the load of the machine has a say. Nodes that run threads of their own, or ask
-another clock than their node's, are beyond this.
+All nodes run in this process, without transports, one callback at a time. The player publishes a
+message, then all its consequences run to their end, then the next message follows. Clocks and
+timers use the time of the recording. It advances in ticks, and stops while callbacks run. So the
+number of threads and the load of the machine have no influence. Nodes that start their own threads,
+or read another clock than that of their node, are not covered.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hyphos.tools.observe import is_hidden
 from hyphos.tools.typebook import TypeBook
 
 _SECOND = 1_000_000_000
-_WAITING_BYTES = 256 << 20  # for the disk; then the next message waits
+_WAITING_BYTES = 256 << 20  # queued for the disk, beyond it the next message waits
 _DISK_LOOK_S = 0.01
 _MOST_TIME = (1 << 63) - 1
 _PLAYER, _RECORDER = "replay", "recorder"
@@ -46,7 +46,7 @@ _PLAYER, _RECORDER = "replay", "recorder"
 
 @dataclass
 class LockstepOptions:
-    """What `hyphos replay --lockstep` was told."""
+    """Options of `hyphos replay --lockstep`."""
 
     file: Path
     plan: Path
@@ -66,7 +66,7 @@ class LockstepOptions:
 
 @dataclass
 class _Choice:
-    """Which nodes run and which channels are played."""
+    """The nodes to run and the channels to play."""
 
     nodes: list[dict[str, Any]]
     tracks: list[Track]
@@ -83,11 +83,11 @@ def _publishes(plan: dict[str, Any], channel: str) -> set[str]:
 def choose(
     plan: dict[str, Any], source: Source, options: LockstepOptions, remap: dict[str, str]
 ) -> _Choice:
-    """The nodes under test and their inputs: what is said of one tells the other."""
+    """Chooses the nodes under test and their inputs. One choice determines the other."""
     if not options.nodes and not options.patterns:
         raise Error(
             "invalid_config",
-            "say which nodes are to be tested (--node), or which channels to play (-c)",
+            "give the nodes to test (--node), or the channels to play (-c)",
             str(options.file),
         )
     hosted = {node["name"]: node for node in plan["nodes"] if node["kind"] in ("plugin", "python")}
@@ -95,46 +95,48 @@ def choose(
     if unknown:
         raise Error(
             "not_found",
-            f"node '{unknown[0]}' is no plug-in and no Python node of the plan; "
-            f"there are {', '.join(sorted(hosted)) or 'none'}",
+            f"the plan has no plug-in or Python node '{unknown[0]}', "
+            f"only {', '.join(sorted(hosted)) or 'none'}",
             str(options.plan),
-            "executables cannot run in lock-step: they have a process of their own",
+            "executables cannot run in lock-step, because they are separate processes",
         )
     tracks, notes = [], []
     for track in source.tracks:
         channel = remap.get(track.channel, track.channel)
-        clock = channel == plan["clock"]["channel"]  # the time is made anew
+        clock = channel == plan["clock"]["channel"]  # this run publishes the time
         if clock or track.problem or not wanted(track, options.patterns or ["*"]):
             continue
         made_here = _publishes(plan, channel) & set(options.nodes)
         if made_here and not options.patterns:
-            notes.append(f"{channel} is not played: {', '.join(sorted(made_here))} makes it")
+            notes.append(f"{channel} is not played: {', '.join(sorted(made_here))} publishes it")
             continue
         tracks.append(track)
     played = {remap.get(track.channel, track.channel) for track in tracks}
     if not played:
-        raise Error("not_found", "no channel of the recording is to be played", str(options.file))
+        raise Error("not_found", "no channel of the recording to play", str(options.file))
     names = list(options.nodes) or list(hosted)
     if not options.nodes:
         for name in list(names):
             replaced = sorted(c for c in played if name in _publishes(plan, c))
             if replaced:
                 names.remove(name)
-                notes.append(f"{name} does not run: the recording has its {', '.join(replaced)}")
+                notes.append(
+                    f"{name} does not run: the recording provides its {', '.join(replaced)}"
+                )
         for node in plan["nodes"]:
             if node["kind"] not in ("plugin", "python"):
-                what = "a gateway" if node["kind"] == "gateway" else "a program of its own"
+                what = "a gateway" if node["kind"] == "gateway" else "a separate program"
                 notes.append(f"{node['name']} does not run: it is {what}")
     if not names:
-        raise Error("invalid_config", "no node is left to be tested", str(options.plan), "--node")
+        raise Error("invalid_config", "no node left to test", str(options.plan), "--node")
     return _Choice([hosted[name] for name in names], tracks, notes)
 
 
 class Lockstep:
-    """One run. Everything that touches the graph does so from its thread pool."""
+    """One run. All access to the graph is from its thread pool."""
 
-    _time: SimTime  # of the nodes; from run() on
-    _part: tuple[int, int]  # of the recording; likewise
+    _time: SimTime  # time of the nodes, set by run()
+    _part: tuple[int, int]  # part of the recording, set by run()
 
     def __init__(self, options: LockstepOptions) -> None:
         self._options = options
@@ -163,7 +165,7 @@ class Lockstep:
         return self._source
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """What became of the outputs, by channel."""
+        """The counters of the outputs, by channel."""
         return self._recorder.status().channels
 
     def _open(self) -> tuple[Runtime, list[Node]]:
@@ -211,7 +213,7 @@ class Lockstep:
                 make = load_node(entry, str(self._options.plan))
                 node = runtime.node(entry["name"])
                 nodes.append(node)
-                # In the pool: what a node publishes at its start has its place in the order, too.
+                # In the pool, so that messages from a node's constructor are in order, too.
                 runtime.settle(partial(self._keep, make, node))
         runtime.settle(runtime.load_plugins)
 
@@ -232,11 +234,11 @@ class Lockstep:
 
     def _span(self) -> tuple[int, int]:
         start, end = self._part
-        # The outputs are an MCAP file, which has no time before 1970.
+        # The outputs go to an MCAP file, which has no time before 1970.
         return max(0, start), min(end, _MOST_TIME)
 
     def _advance(self, runtime: Runtime, until_ns: int) -> None:
-        """The recording's time goes on, and the timers that become due are called."""
+        """Advances the time of the recording, and calls the timers that become due."""
         tick_ns = max(1, round(self._options.tick_ms * 1e6))
         while self._clock.ns < until_ns:
             span_ns = min(tick_ns, until_ns - self._clock.ns)
@@ -246,11 +248,11 @@ class Lockstep:
             time.sleep(_DISK_LOOK_S)
 
     def _record_new(self, runtime: Runtime, node: Node, played: set[str]) -> None:
-        """Outputs that have appeared. At instants of the recording, so that runs agree."""
+        """Records new outputs. Called at instants of the recording, so that runs are identical."""
         for channel in runtime.channels():
             if channel.publishers == 0 or channel.name in self._recorded | played:
                 continue
-            if is_hidden(channel.name) or channel.name in self._ours:  # of Hyphos itself
+            if is_hidden(channel.name) or channel.name in self._ours:  # channels of Hyphos itself
                 continue
             kind, policy = channel.type, channel.policy
             spec = self._schemas.spec(
@@ -306,7 +308,7 @@ class Lockstep:
 
 
 def digest(path: Path) -> str:
-    """One number for all messages of a recording: channels, times, numbers and bytes, in order."""
+    """A digest over all messages of a recording: channels, times, numbers and bytes, in order."""
     state = hashlib.sha256()
     scan = Scan(path)
     for messages in scan.messages():
@@ -330,14 +332,16 @@ def replay_in_lockstep(options: LockstepOptions) -> int:
     try:
         run.run()
     except BaseException:
-        options.output.unlink(missing_ok=True)  # half of it would look like a result
+        options.output.unlink(missing_ok=True)  # a part would look like a result
         raise
     scan = Scan(options.output).read()
     lost = {
         name: count["drop_queue"] for name, count in run.counts().items() if count["drop_queue"]
     }
     if lost:
-        raise Error("overloaded", f"one message brought more than the queue holds: lost {lost}")
+        raise Error(
+            "overloaded", f"one message caused more output than the queue holds: lost {lost}"
+        )
     print(
         f"{options.output}: {run.played:,} messages played, {sum(scan.counts.values()):,} recorded "
         f"on {len(scan.channels):,} channels, digest {digest(options.output)}"

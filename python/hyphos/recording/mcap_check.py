@@ -1,5 +1,7 @@
-"""Compares the index of an MCAP file with its content, for `hyphos bag check`. Reading needs no
-index, so a fault of the index loses no content."""
+"""Compares the index of an MCAP file with its content, for `hyphos bag check`.
+
+Reading needs no index, so a fault of the index loses no content.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from hyphos.recording.mcap_scan import ChunkInfo, Problem, Scan
 
 @dataclass
 class CheckedScan(Scan):
-    """A scan that compares every index and every checksum with the content, too."""
+    """A scan that also compares every index and every checksum with the content."""
 
-    # By channel, of the chunk before; None if there is none that can be read.
+    # Index entries by channel, of the previous chunk. None if it cannot be read.
     _expected: dict[int, list[tuple[int, int]]] | None = None
 
     def _take_chunk(self, offset: int, content: memoryview, *, keep: bool) -> list[Message]:
@@ -38,8 +40,8 @@ class CheckedScan(Scan):
         if times and (chunk.start_ns, chunk.end_ns) != (min(times), max(times)):
             self._problem(
                 offset,
-                f"a chunk announces messages from {chunk.start_ns:,} to {chunk.end_ns:,} ns; they "
-                f"are from {min(times):,} to {max(times):,} ns",
+                f"a chunk declares messages from {chunk.start_ns:,} to {chunk.end_ns:,} ns, but "
+                f"they are from {min(times):,} to {max(times):,} ns",
                 lost=False,
             )
 
@@ -71,15 +73,15 @@ class CheckedScan(Scan):
         for index in self.chunk_indexes:
             chunk = chunks.pop(index.offset, None)
             if chunk is None:
-                text = "the index names a chunk here, where none is readable"
+                text = "the index has a chunk here, but none is readable"
                 self._problem(index.offset, text, lost=False)
                 continue
             said = (index.length, index.compression, index.stored, index.size)
             if said != (chunk.length, chunk.compression, chunk.stored, chunk.size):
-                text = "the index of this chunk does not agree with it"
+                text = "the index of this chunk does not match it"
                 self._problem(index.offset, text, lost=False)
             elif (index.start_ns, index.end_ns) != (chunk.start_ns, chunk.end_ns):
-                text = "the index gives this chunk other times than its head"
+                text = "the times of this chunk differ between index and head"
                 self._problem(index.offset, text, lost=False)
         if chunks:
             text = f"{len(chunks):,} chunks are not in the index"
@@ -87,10 +89,10 @@ class CheckedScan(Scan):
 
 
 def check_file(scan: CheckedScan) -> Iterator[Problem]:
-    """Faults that only the whole file shows, after read()."""
+    """Yields faults that only the whole file shows. Call it after read()."""
     if scan.orphans:
         text = f"{scan.orphans:,} messages belong to channels that are not in the file"
         yield Problem(scan.size, text)
     elif scan.early:
-        text = f"{scan.early:,} messages stand before the record of their channel"
+        text = f"{scan.early:,} messages precede the record of their channel"
         yield Problem(scan.size, text, lost=False)

@@ -1,4 +1,4 @@
-"""MCAP files as Hyphos writes them (docs/recording.md), and protobuf MCAP files of others."""
+"""MCAP files of Hyphos (docs/recording.md), and protobuf MCAP files of other writers."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ PROFILE = "hyphos"
 SUMMARY = "hyphos.recording"
 INTERIM = "hyphos.recording.interim"
 ENCODINGS = ("protobuf", "attached", "struct", "bytes", "custom")
-_MOST_HEADER = 1 << 16  # bytes of the first record that are looked at
+_MOST_HEADER = 1 << 16  # bytes read of the first record
 _MOST_NOTES = 10
 MOST_TIME = (1 << 64) - 1
 
 
 class McapRecording:
-    """Writes messages as they travel, from Python. Not thread-safe: one thread writes.
+    """Writes encoded messages from Python. Not thread-safe: use one thread.
 
-    Chunks are handed to the system when they are full and at flush(): what has been handed over
-    survives the death of the process.
+    Full chunks are passed to the system, and all chunks at flush(). Data that the system has
+    survives a kill of this process.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class McapRecording:
         type_hash: int,
         policy: dict[str, object],
     ) -> int:
-        """Registers a channel of Hyphos and gives the id to write with."""
+        """Registers a channel of Hyphos. Returns the id for write()."""
         return self.add(self._book.spec(channel, type_name, encoding, type_hash, policy))
 
     def add(self, spec: ChannelSpec) -> int:
-        """Registers any channel, as it stands in another file."""
+        """Registers any channel, as described in another file."""
         schema_id = 0
         if spec.schema_name is not None:
             key = (spec.schema_name, spec.schema_encoding, spec.schema_data)
@@ -95,10 +95,12 @@ class McapRecording:
     def write(
         self, channel_id: int, log_ns: int, publish_ns: int, sequence: int, data: bytes
     ) -> None:
-        """Error if MCAP cannot hold a time: it has unsigned 64 bits."""
+        """Writes a message. Raises an error for a time outside MCAP's unsigned 64 bits."""
         if not (0 <= log_ns <= MOST_TIME and 0 <= publish_ns <= MOST_TIME):
             raise Error(
-                "unsupported", f"MCAP has no time {min(log_ns, publish_ns)} ns", str(self.path)
+                "unsupported",
+                f"MCAP cannot hold the time {min(log_ns, publish_ns)} ns",
+                str(self.path),
             )
         self._writer.write(channel_id, log_ns, publish_ns, sequence & 0xFFFFFFFF, data)
 
@@ -117,7 +119,7 @@ class McapRecording:
         self._writer.describe(name, values)
 
     def flush(self) -> None:
-        """Ends the chunk: everything written so far survives a kill of this process."""
+        """Ends the chunk. All messages written so far survive a kill of this process."""
         self._writer.flush()
 
     @property
@@ -129,7 +131,7 @@ class McapRecording:
         return self._writer.size
 
     def close(self, summary: dict[str, str] | None = None) -> None:
-        """Writes the summary, if any, as metadata, the index and the end of the file."""
+        """Writes the summary (if given) as metadata, the index and the end of the file."""
         if summary:
             self.flush()
             self._writer.describe(SUMMARY, summary)
@@ -137,7 +139,7 @@ class McapRecording:
 
 
 def mcap_profile(path: Path) -> str:
-    """The kind of an MCAP file: "hyphos", "ros2", or another name from its writer."""
+    """The profile of an MCAP file: "hyphos", "ros2", or another name from its writer."""
     with path.open("rb") as file:
         start = file.read(_MOST_HEADER)
     try:
@@ -152,7 +154,7 @@ def mcap_profile(path: Path) -> str:
 
 @dataclass
 class Extras:
-    """The content of an MCAP file besides messages."""
+    """The content of an MCAP file other than messages."""
 
     chunks: dict[str, int] = field(default_factory=dict)  # number by compression
     attachments: list[dict[str, Any]] = field(default_factory=list)
@@ -168,12 +170,12 @@ def extras_of(scan: Scan) -> Extras:
 
 
 def damage_of(scan: Scan) -> list[str]:
-    """One line for each kind of damage: places, losses, and wrong hints."""
+    """One line for each kind of damage: places, losses, and wrong indexes."""
     lines = []
     total = scan.counts.total() - scan.orphans
     if not scan.complete:
         lines.append(
-            f"the recording was cut off; {total:,} messages in complete chunks are readable"
+            f"the recording was cut off, {total:,} messages in complete chunks are readable"
         )
     lost = [problem for problem in scan.problems if problem.lost]
     if lost and (scan.complete or len(lost) > 1):
@@ -188,9 +190,9 @@ def damage_of(scan: Scan) -> list[str]:
 class McapSource:
     """An MCAP recording of Hyphos, or a protobuf one of another writer.
 
-    The content is read once at the start: channels, counts and times are those of the messages,
-    not those of summary, statistics and index; `warnings` names each difference. A file that was
-    cut off (crash, full disk) or damaged gives all readable messages.
+    The content is read once at the start. Channels, counts and times come from the messages, not
+    from summary, statistics and index. `warnings` lists each difference. A file that was cut off
+    (crash, full disk) or damaged yields all readable messages.
     """
 
     kind = "MCAP recording"
@@ -240,13 +242,13 @@ class McapSource:
             yield Item(message.log_ns, track, payload, buffers)
 
     def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
-        """The messages of a channel, of whatever type, as they lie in the file."""
+        """The messages of a channel of any type, as stored in the file."""
         chosen = {number for number, one in self._by_id.items() if one is track}
         for message in self.scan.ordered(chosen.__contains__):
             yield message.log_ns, message.data
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        """Does nothing: no file stays open between calls."""
 
 
 def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track, str]:
@@ -260,7 +262,7 @@ def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track
     if channel.message_encoding != "protobuf":
         track.problem = f"its encoding is '{channel.message_encoding}'"
     elif not name:
-        track.problem = "it has no schema, which names its type"
+        track.problem = "it has no schema with its type"
     return track, ""
 
 
@@ -271,24 +273,24 @@ def _own_track(
     encoding = meta["hyphos.encoding"]
     name = meta.get("hyphos.type") or (schema.name if schema else "")
     if "hyphos.type" not in meta and name:
-        wrong.append("no hyphos.type; the name of its schema is used")
+        wrong.append("no hyphos.type (the name of its schema is used)")
     track = Track(channel.topic, name, encoding, count)
     try:
         track.type_hash = _hash(meta["hyphos.type_hash"])
     except KeyError:
         wrong.append("no hyphos.type_hash")
     except ValueError:
-        wrong.append(f"'{meta['hyphos.type_hash']}' as hyphos.type_hash, which is no number")
+        wrong.append(f"'{meta['hyphos.type_hash']}' as hyphos.type_hash, which is not a number")
     track.policy, complaint = _policy(meta.get("hyphos.policy", "{}"))
     if complaint:
         wrong.append(complaint)
     if encoding not in ENCODINGS:
         track.problem = f"its encoding is '{encoding}'"
     elif not name:
-        track.problem = "neither its metadata nor a schema names its type"
+        track.problem = "neither its metadata nor a schema has its type"
     elif track.type_hash is None and encoding not in ("protobuf", "attached", "bytes"):
         track.problem = f"its type id is missing, which '{encoding}' needs"
-    warning = f"channel '{channel.topic}' has {'; '.join(wrong)}" if wrong else ""
+    warning = f"channel '{channel.topic}' has {', '.join(wrong)}" if wrong else ""
     return track, warning
 
 
@@ -314,9 +316,9 @@ def _policy(text: str) -> tuple[dict[str, object], str]:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        return {}, "a hyphos.policy that is no JSON"
+        return {}, "a hyphos.policy that is not JSON"
     if not isinstance(values, dict):
-        return {}, "a hyphos.policy that is no JSON object"
+        return {}, "a hyphos.policy that is not a JSON object"
     right = {
         name: value for name, value in values.items() if name in _POLICY and _POLICY[name](value)
     }
@@ -325,5 +327,5 @@ def _policy(text: str) -> tuple[dict[str, object], str]:
 
 
 def stored(encoding: str, data: bytes) -> tuple[object, Sequence[object]]:
-    """Payload and buffers of a message as Hyphos stores it. ValueError if it is damaged."""
+    """Payload and buffers of a message in Hyphos's format. ValueError if it is damaged."""
     return attached.split(data) if encoding == "attached" else (data, ())

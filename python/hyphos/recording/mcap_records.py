@@ -1,7 +1,7 @@
-"""The records of an MCAP file: their kinds, and their fields from bytes.
+"""The records of an MCAP file: their kinds, and the parsing of their fields.
 
-Format: https://mcap.dev/spec. Readers ignore bytes behind the fields that they know, so no function
-here asks for the end of a record. ValueError or struct.error: a field reaches beyond the record.
+Format: https://mcap.dev/spec. Readers ignore bytes after the fields that they know, so no function
+here checks the end of a record. ValueError or struct.error: a field extends beyond the record.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX = ra
 ATTACHMENT, ATTACHMENT_INDEX, STATISTICS, METADATA = range(9, 13)
 METADATA_INDEX, SUMMARY_OFFSET, DATA_END = range(13, 16)
 
-HEAD = struct.Struct("<BQ")  # before each record: its kind, and the length of its content
+HEAD = struct.Struct("<BQ")  # precedes each record: its kind, and the length of its content
 MESSAGE_HEAD = struct.Struct("<HIQQ")
 CHUNK_HEAD = struct.Struct("<QQQI")
 FOOTER_BODY = struct.Struct("<QQI")
 U16, U32, U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 MOST_CHUNK = 1 << 32  # bytes after decompression
-USUAL_CHUNK = 1 << 26  # a chunk that announces fewer may still have so many
+USUAL_CHUNK = 1 << 26  # limit even for a chunk that declares fewer
 
 
 class Message(NamedTuple):
@@ -58,7 +58,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Its data stay in the file until they are used."""
+    """An attachment. Its data stay in the file until they are used."""
 
     log_ns: int
     create_ns: int
@@ -104,7 +104,7 @@ class Cursor:
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise ValueError("a field reaches beyond its record")
+            raise ValueError("a field extends beyond its record")
         self.at += size
         return bytes(self.data[self.at - size : self.at])
 
@@ -112,7 +112,7 @@ class Cursor:
         return int(form.unpack(self.take(form.size))[0])
 
     def text(self) -> str:
-        """A wrong byte costs one character, not the record."""
+        """A text. A wrong byte costs one character, not the record."""
         return self.take(self.number(U32)).decode(errors="replace")
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -126,7 +126,7 @@ class Cursor:
         data = self.take(self.number(U32))
         pair = struct.Struct("<" + key.format[1:] + value.format[1:])
         if len(data) % pair.size:
-            raise ValueError("a list of pairs ends within one")
+            raise ValueError("a list of pairs ends within a pair")
         return [(int(one), int(other)) for one, other in pair.iter_unpack(data)]
 
 
@@ -143,14 +143,14 @@ def parse_channel(data: memoryview) -> Channel:
 
 
 def parse_attachment(path: Path, offset: int, data: memoryview) -> Attachment:
-    """`offset`: of its content in the file."""
+    """Parses an attachment. `offset` is the position of its content in the file."""
     cursor = Cursor(data)
     log_ns, create_ns = cursor.number(U64), cursor.number(U64)
     name, media_type = cursor.text(), cursor.text()
     size = cursor.number(U64)
     start = cursor.at
     if size > len(data) - start:
-        raise ValueError("a field reaches beyond its record")
+        raise ValueError("a field extends beyond its record")
     cursor.at += size
     stored = cursor.number(U32)
     if stored:
@@ -217,20 +217,20 @@ class OpenChunk:
     end_ns: int
     compression: str
     stored: int
-    said_size: int  # of the records
-    checked: bool  # by a checksum
+    said_size: int  # declared size of the records
+    checked: bool  # the checksum was present and correct
     records: bytes
 
 
 def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
-    """ValueError if its content cannot be read. With `strict`, also if a length in it is wrong."""
+    """Opens a chunk. ValueError if it cannot be read. With `strict` also if a length is wrong."""
     cursor = Cursor(content)
     start_ns, end_ns, size, crc = CHUNK_HEAD.unpack(cursor.take(CHUNK_HEAD.size))
     compression = cursor.text()
     stored = cursor.number(U64)
     left = len(content) - cursor.at
     if stored > left and strict:
-        raise ValueError("its length disagrees with that of its record")
+        raise ValueError("its length does not match its record")
     problem = ValueError()
     for length in dict.fromkeys((min(stored, left), left)):
         try:
@@ -239,7 +239,7 @@ def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
             if crc not in (0, found := zlib.crc32(records)):
                 raise ValueError(f"its checksum is {found:08x}, not {crc:08x}")
             if len(records) != size and (strict or not records):
-                raise ValueError(f"it holds {len(records):,} bytes, not {size:,}")
+                raise ValueError(f"it has {len(records):,} bytes, not {size:,}")
         except ValueError as error:
             problem = error
             continue
@@ -248,8 +248,10 @@ def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
 
 
 def is_cut_chunk(content: memoryview, length: int) -> bool:
-    """Whether this is the beginning of a chunk record of `length` bytes. A chunk has its length
-    twice, which distinguishes a damaged chunk from one that was cut off."""
+    """True if this is the beginning of a chunk record of `length` bytes.
+
+    A chunk contains its length twice. That distinguishes a damaged chunk from one that was cut off.
+    """
     cursor = Cursor(content)
     try:
         cursor.take(CHUNK_HEAD.size)
@@ -261,7 +263,7 @@ def is_cut_chunk(content: memoryview, length: int) -> bool:
 
 def _decompress(compression: str, data: memoryview, size: int) -> bytes:
     if size > MOST_CHUNK:
-        raise ValueError(f"a chunk of {size:,} bytes is larger than any that is written")
+        raise ValueError(f"a chunk of {size:,} bytes is implausibly large")
     if compression == "":
         return bytes(data)
     if size == 0 and len(data) == 0:
@@ -273,11 +275,11 @@ def _decompress(compression: str, data: memoryview, size: int) -> bytes:
             return _lz4(data, size)
     except (zstandard.ZstdError, RuntimeError, EOFError) as error:
         raise ValueError(f"{compression}: {error}") from error
-    raise ValueError(f"compression '{compression}' is unknown")
+    raise ValueError(f"unknown compression '{compression}'")
 
 
 def _zstd(data: memoryview, size: int) -> bytes:
-    """Frames one after another are one stream."""
+    """Decompresses frames in sequence as one stream."""
     reader = zstandard.ZstdDecompressor().stream_reader(bytes(data), read_across_frames=True)
     parts, left = [], max(size, USUAL_CHUNK) + 1
     while left > 0 and (part := reader.read(min(left, 1 << 24))):

@@ -1,8 +1,8 @@
-"""MCAP files record by record, without trusting them.
+"""Reads MCAP files record by record, without trusting them.
 
-Nothing is taken from the index. A scan reads all records, also those of a file that was cut off or
-damaged. It names each fault with its place, and goes on behind the damage. The file is mapped,
-not read into memory; a chunk at a time is decompressed. Format: https://mcap.dev/spec.
+The scan takes nothing from the index. It reads all records, also of a file that was cut off or
+damaged. It lists each fault with its offset, and continues after the damage. The file is mapped,
+not read into memory, and decompressed chunk by chunk. Format: https://mcap.dev/spec.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from hyphos.recording.segments import Segment, in_order
 
 # The common part of the heads of all records, to find the next record after damage.
 _ANY_HEAD = re.compile(rb"[\x01-\x0f].{5}\x00\x00\x00", re.DOTALL)
-_CHAIN = 3  # records in a row that make a start behind damage valid
-_LOOSE_BYTES = 4 << 20  # of messages outside of chunks, in one segment
+_CHAIN = 3  # consecutive records that confirm a start after damage
+_LOOSE_BYTES = 4 << 20  # messages outside of chunks in one segment
 _DAMAGE = (ValueError, struct.error, UnicodeDecodeError, MemoryError)
 
 
 @dataclass
 class Problem:
-    """A fault. `lost`: content of the file cannot be read because of it."""
+    """A fault of a file. `lost`: content cannot be read because of it."""
 
     offset: int
     text: str
@@ -44,8 +44,8 @@ class Problem:
 @dataclass
 class ChunkInfo:
     offset: int
-    length: int  # of the record, with its head
-    start_ns: int  # by its head
+    length: int  # of the record, including its head
+    start_ns: int  # from its head
     end_ns: int
     compression: str
     stored: int
@@ -68,12 +68,14 @@ class Scan:
     metadata: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     counts: Counter[int] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
-    unknown: Counter[int] = field(default_factory=Counter)  # records of kinds beyond the format
+    unknown: Counter[int] = field(
+        default_factory=Counter
+    )  # records of kinds that the format does not define
     statistics: mcap.Statistics | None = None
     chunk_indexes: list[mcap.ChunkIndex] = field(default_factory=list)
-    data_end: tuple[int, int] | None = None  # its offset, and the checksum that it holds
+    data_end: tuple[int, int] | None = None  # its offset and its checksum
     records: int = 0  # outside of chunks
-    complete: bool = False  # ends as a finished file does
+    complete: bool = False  # has the end of a finished file
     size: int = 0
     start_ns: int | None = None
     end_ns: int = 0
@@ -81,24 +83,24 @@ class Scan:
 
     @property
     def orphans(self) -> int:
-        """Messages of channels that the file does not define."""
+        """The number of messages of channels that the file does not define."""
         return sum(n for number, n in self.counts.items() if number not in self.channels)
 
     @property
     def damaged(self) -> bool:
-        """Whether a part of the file cannot be read, or its end is missing."""
+        """True if a part of the file cannot be read, or its end is missing."""
         lost = any(problem.lost for problem in self.problems)
         return lost or not self.complete or self.orphans > 0
 
     def messages(self, progress: Callable[[int], None] | None = None) -> Iterator[list[Message]]:
-        """The messages of each chunk in order of time, or of a file without chunks one by one."""
+        """Yields the messages of each chunk in order of time. Without chunks one by one."""
         for found in self._walk(progress, keep=True):
             if found:
                 found.sort(key=_log_time)
                 yield found
 
     def read(self, progress: Callable[[int], None] | None = None) -> Scan:
-        """Goes through the whole file."""
+        """Reads the whole file."""
         for _ in self._walk(progress, keep=False):
             pass
         return self
@@ -110,8 +112,8 @@ class Scan:
         end_ns: int = 1 << 64,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[Message]:
-        """After read(): the messages of some channels, `start_ns` <= log time < `end_ns`, in order
-        of time."""
+        """Yields the messages of some channels with `start_ns` <= log time < `end_ns`, in order of
+        time. Call it after read()."""
         chosen = [
             segment
             for segment in self.segments
@@ -142,7 +144,7 @@ class Scan:
             finally:
                 view.release()
 
-    # --- the walk -------------------------------------------------------------------------------
+    # --- walk over the records ------------------------------------------------------------------
 
     def _walk(
         self, progress: Callable[[int], None] | None, *, keep: bool
@@ -155,7 +157,7 @@ class Scan:
                 view = memoryview(data)
                 try:
                     if view[: len(MAGIC)] != MAGIC:
-                        raise Error("corrupt", "this is no MCAP file", str(self.path))
+                        raise Error("corrupt", "this is not an MCAP file", str(self.path))
                     for offset, op, content in self._records(data, view):
                         with content:
                             yield self._take(offset, op, content, keep=keep)
@@ -175,7 +177,7 @@ class Scan:
             if end - at == len(MAGIC) and view[at:] == MAGIC:
                 return
             if end - at < HEAD.size:
-                self._problem(at, "the file is cut off within a record's head")
+                self._problem(at, "the file is cut off within the head of a record")
                 return
             op, length = HEAD.unpack_from(view, at)
             start = at + HEAD.size
@@ -187,11 +189,13 @@ class Scan:
             going_on = None if cut else self._resume(data, view, at + 1)
             if 1 <= op <= mcap.DATA_END and going_on is None:
                 left = end - start
-                text = f"the file is cut off: a record needs {length:,} bytes, {left:,} are left"
+                text = (
+                    f"the file is cut off: a record needs {length:,} bytes, but {left:,} are left"
+                )
             else:
-                text = f"no record begins here (kind {op}, {length:,} bytes)"
+                text = f"no valid record here (kind {op}, {length:,} bytes)"
             if going_on is not None:
-                text += f"; {going_on - at:,} bytes are skipped"
+                text += f", {going_on - at:,} bytes are skipped"
             self._problem(at, text)
             if going_on is None:
                 return
@@ -200,7 +204,7 @@ class Scan:
     def _believable(self, view: memoryview, at: int, op: int, length: int) -> bool:
         if 1 <= op <= mcap.DATA_END:
             return bool(length <= len(view) - at - HEAD.size)
-        # Kinds that the format does not know are skipped, if a record follows. One that holds a
+        # Records of unknown kinds are skipped if a valid record follows. A record that contains a
         # chunk is a chunk with a wrong kind.
         after = at + HEAD.size + length
         if op == 0 or not _chained(view, after, 1):
@@ -213,7 +217,7 @@ class Scan:
         return False
 
     def _resume(self, data: mmap.mmap, view: memoryview, at: int) -> int | None:
-        """The start of the next valid record."""
+        """The start of the next valid record, or None."""
         while (found := _ANY_HEAD.search(data, at)) is not None:
             at = found.start()
             op, length = HEAD.unpack_from(view, at)
@@ -253,7 +257,7 @@ class Scan:
             self._take_other(offset, op, content)
         except _DAMAGE as error:
             what = "a chunk is damaged" if op == mcap.CHUNK else f"a record of kind {op} is damaged"
-            # An index only helps to find the rest.
+            # The index is not needed to read the other records.
             self._problem(offset, f"{what}: {error}", lost=op not in _HINTS)
         return []
 
@@ -284,7 +288,7 @@ class Scan:
             self.unknown[op] += 1
 
     def _take_index(self, offset: int, content: memoryview) -> None:
-        """`hyphos bag check` compares them with the messages; nothing else uses them."""
+        """Only `hyphos bag check` uses these records: it compares them with the messages."""
 
     def _take_schema(self, offset: int, schema: Schema) -> None:
         if schema.id == 0:
@@ -293,7 +297,7 @@ class Scan:
             self._contradiction(offset, "schema", schema.id)
 
     def _contradiction(self, offset: int, what: str, number: int) -> None:
-        text = f"{what} {number} stands here again with another content; the first one is used"
+        text = f"{what} {number} is defined again with other content, the first one is used"
         self._problem(offset, text, lost=False)
 
     def _take_message(self, offset: int, content: memoryview) -> list[Message]:
@@ -318,8 +322,8 @@ class Scan:
         chunk = mcap.open_chunk(content)
         if len(chunk.records) != chunk.said_size:
             text = (
-                f"a chunk announces {chunk.said_size:,} bytes of records; "
-                f"it has {len(chunk.records):,}"
+                f"a chunk declares {chunk.said_size:,} bytes of records, but has "
+                f"{len(chunk.records):,}"
             )
             self._problem(
                 offset, text, lost=len(chunk.records) < chunk.said_size and not chunk.checked
@@ -335,7 +339,7 @@ class Scan:
             self.channels,
         )
         for at, op, end in self._records_of_chunk(offset, records):
-            if op == mcap.MESSAGE and end - at >= size:  # most of what there is
+            if op == mcap.MESSAGE and end - at >= size:  # most records are messages
                 number, _, log_ns, _ = unpack(records, at)
                 segment.add(number, log_ns)
                 if number not in channels:
@@ -375,12 +379,12 @@ class Scan:
         at = 0
         while at < len(records):
             if len(records) - at < HEAD.size:
-                self._problem(offset, f"a chunk ends within a record's head, at {at:,}")
+                self._problem(offset, f"a chunk ends within the head of a record, at {at:,}")
                 return
             op, length = HEAD.unpack_from(records, at)
             at += HEAD.size
             if length > len(records) - at:
-                self._problem(offset, f"a record in a chunk reaches beyond its end, at {at:,}")
+                self._problem(offset, f"a record extends beyond the end of its chunk, at {at:,}")
                 return
             yield at, op, at + length
             at += length
@@ -395,7 +399,7 @@ class Scan:
     # --- the end --------------------------------------------------------------------------------
 
     def _check_end(self, view: memoryview) -> None:
-        """The footer, its checksum over the summary, and whether the statistics agree."""
+        """Checks the footer, its checksum over the summary, and the statistics."""
         end = len(view) - len(MAGIC)
         footer = end - HEAD.size - mcap.FOOTER_BODY.size
         if (
@@ -435,14 +439,15 @@ class Scan:
             if said_times != (self.start_ns, self.end_ns):
                 self._problem(
                     offset,
-                    f"the statistics announce messages from {said_times[0]:,} to "
-                    f"{said_times[1]:,} ns; they are from {self.start_ns:,} to {self.end_ns:,} ns",
+                    f"the statistics declare messages from {said_times[0]:,} to "
+                    f"{said_times[1]:,} ns, but they are from {self.start_ns:,} to "
+                    f"{self.end_ns:,} ns",
                     lost=False,
                 )
 
     def _compare(self, offset: int, said: int, count: int, what: str) -> None:
         if said != count:
-            text = f"the statistics announce {said:,} {what}; {count:,} are readable"
+            text = f"the statistics declare {said:,} {what}, but {count:,} are readable"
             self._problem(offset, text, lost=said > count)
 
 
@@ -463,7 +468,7 @@ def _log_time(message: Message) -> int:
 
 
 def _chained(view: memoryview, at: int, count: int) -> bool:
-    """Whether so many records of known kinds follow from here, or fewer and then the end."""
+    """True if `count` records of known kinds follow, or fewer and then the end of the file."""
     end = len(view)
     for _ in range(count):
         if end - at == len(MAGIC) and view[at:] == MAGIC:
@@ -478,7 +483,7 @@ def _chained(view: memoryview, at: int, count: int) -> bool:
 
 
 def _messages_of(view: memoryview, segment: Segment) -> Iterator[Message]:
-    """The messages of a segment that the walk has found readable."""
+    """The messages of a segment that the walk could read."""
     if segment.in_chunk:
         with view[segment.offset : segment.end] as content:
             records: bytes | memoryview = mcap.open_chunk(content).records

@@ -1,4 +1,4 @@
-"""Names on the other side of a conversion: valid there, each once, and listed where they differ."""
+"""Converted names of channels and topics: valid in the target, unique, and listed if different."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ROS2_TOPIC = re.compile(r"(?:/[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 def unique_names(names: Iterable[str], map_one: Callable[[str], str]) -> dict[str, str]:
-    """Each name with its counterpart. If several have the same one, the name that equals it keeps
-    it, else the first name. The others get _2, _3, …"""
+    """Maps each name to a unique counterpart. If several have the same one, the name that equals it
+    keeps it, else the first name. The others get _2, _3, …"""
     wanted = sorted(set(names), key=lambda name: (map_one(name) != name.strip("/"), name))
     kept = {map_one(name) for name in wanted}
     found: dict[str, str] = {}
@@ -42,7 +42,7 @@ def topic_of(track: Track) -> str:
 
 
 def renamed_channels(tracks: Sequence[Track]) -> list[str]:
-    """A line for each topic with a channel name other than its name without the first slash."""
+    """A line for each topic whose channel name is not the topic without the leading slash."""
     return sorted(
         {
             f"renamed: {topic_of(track)} is the channel {track.channel}"
@@ -53,7 +53,7 @@ def renamed_channels(tracks: Sequence[Track]) -> list[str]:
 
 
 def ros_topics(channels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The topic of each channel, and a line for each other than the name with a slash."""
+    """The topic of each channel, and a line for each that is not the name with a slash."""
     topics = {name: f"/{topic}" for name, topic in unique_names(channels, channel_of).items()}
     lines = [
         f"renamed: {name} is the topic {topic}"
@@ -64,7 +64,7 @@ def ros_topics(channels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def ros2_topics(topics: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The same for topics of ROS 1, some of which ROS 2 refuses."""
+    """Maps topics of ROS 1 to valid topics of ROS 2."""
     every = set(topics)
     odd = {topic for topic in every if not _ROS2_TOPIC.fullmatch(topic)}
     if not odd:

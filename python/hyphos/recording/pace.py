@@ -1,4 +1,4 @@
-"""When the next message of a replay is due: in its own time, faster, slower, or one by one."""
+"""The pace of a replay: in its own time, faster, slower, or one message at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import IO
 
 from hyphos.tools.waiting import Stop
 
-_LOOK_S = 0.05  # between looks at the keys while waiting long
+_LOOK_S = 0.05  # between checks of the keys during a long wait
 
 
 class Pace:
-    """Lets messages through. Keys (of any thread) pause it, or let one through.
+    """Decides when the next message may go. Keys (in any thread) pause it or step by one message.
 
-    Time that stands while it is paused is not made up for.
+    Time spent in a pause is not caught up.
     """
 
     def __init__(self, rate: float, *, stepping: bool = False) -> None:
@@ -39,14 +39,14 @@ class Pace:
         return self._paused
 
     def toggle(self) -> None:
-        """Pauses, or goes on."""
+        """Pauses or continues."""
         with self._changed:
             self._paused = not self._paused
             self._started = None
             self._changed.notify_all()
 
     def step(self) -> None:
-        """One message; pauses if it was running."""
+        """Releases one message. Pauses first if the replay was running."""
         with self._changed:
             if not self._paused:
                 self._paused = True
@@ -60,18 +60,18 @@ class Pace:
             self._changed.notify_all()
 
     def no_more_keys(self) -> None:
-        """What was asked for still happens; a pause after it would never end."""
+        """Ends the input of keys. Requested steps still happen. A later pause would never end."""
         with self._changed:
             self._deaf = True
             self._changed.notify_all()
 
     def begin(self) -> None:
-        """Time counts from the next message on."""
+        """Restarts the time with the next message."""
         with self._changed:
             self._started = None
 
     def wait(self, position_ns: int, stop: Stop) -> bool:
-        """Until the message at this place of the recording is due. False: it is time to stop."""
+        """Waits until the message at this position is due. Returns False on a stop request."""
         with self._changed:
             while True:
                 if self._ended or stop.now:
@@ -97,12 +97,12 @@ class Pace:
 
 
 class Keys:
-    """Reads keys in a thread: space pauses and goes on, Enter or `s` is one message, `q` ends.
+    """Reads keys in a thread. Space pauses and continues, Enter or `s` is one message, `q` ends.
 
-    On a terminal a key acts at once; from a pipe, lines are read, an empty one being Enter.
+    On a terminal each key acts at once. A pipe is read by lines, and an empty line is Enter.
     """
 
-    HELP = "space: pause and go on · Enter: one message · q: end"
+    HELP = "space: pause and continue · Enter: one message · q: end"
 
     def __init__(self, pace: Pace, source: IO[str] | None = None) -> None:
         self._source = source or sys.stdin

@@ -1,4 +1,4 @@
-"""hyphos replay: publishes a recording in its own time."""
+"""hyphos replay: publishes a recording at its own pace."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
 
 _BAR_EVERY_S = 0.1
-_LATE_S = 0.1  # worth telling
+_LATE_S = 0.1  # delays from here on are reported
 _MOST_TIME = (1 << 63) - 1
-_TICK_NS = 10_000_000  # of the time of a replay, where no message comes earlier
+_TICK_NS = 10_000_000  # largest step of the replayed time between messages
 
 
 @dataclass
@@ -67,13 +67,13 @@ def parse_remap(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         old, colon, new = pair.partition(":=")
         if not colon or not old or not new:
-            raise Error("invalid_config", f"--remap {pair}: the form is OLD:=NEW, e.g. tilt:=scan")
+            raise Error("invalid_config", f"invalid --remap {pair}: give OLD:=NEW, e.g. tilt:=scan")
         result[old.strip("/")] = new.strip("/")
     return result
 
 
 def show_source(source: Source, path: Path, console: Console) -> None:
-    """Prints what a recording holds."""
+    """Prints the contents of a recording."""
     seconds = (source.end_ns - source.start_ns) / 1e9
     when = utc(source.start_ns)
     say(console, f"{path}: {source.kind}, {seconds:.1f} s from {when}")
@@ -90,8 +90,8 @@ def show_source(source: Source, path: Path, console: Console) -> None:
 
 
 class ReplayClock:
-    """The times of a recording as the time of a robot. `hyphos time` may pause it, step it, and
-    change its speed, and the messages follow."""
+    """Publishes the times of a recording as the robot's time. `hyphos time` can pause it, step it
+    and change its speed, and the messages follow."""
 
     def __init__(self, node: Node, start_ns: int, rate: float) -> None:
         self._paced = rate > 0
@@ -100,14 +100,14 @@ class ReplayClock:
         self._due_s = time.monotonic()
 
     def begin(self, start_ns: int) -> None:
-        """A pass from the start; the second one is a jump back."""
+        """Starts a pass. A second pass is a jump back."""
         start_ns = min(max(0, start_ns), _MOST_TIME)
         if self._time.now_ns() != start_ns:
             self._time.jump(time_ns=start_ns)
         self._due_s = time.monotonic()
 
     def advance_to(self, time_ns: int, stop: Stop) -> bool:
-        """Lets the time run until a message is due. False: it is time to stop."""
+        """Advances the time until a message is due. Returns False on a stop request."""
         while (left := time_ns - self._time.now_ns()) > 0:
             step = min(left, _TICK_NS)
             if self._paced:
@@ -118,7 +118,7 @@ class ReplayClock:
             paused = self._time.paused
             if not self._time.advance(duration_ms=step / 1e6, give_up=lambda: stop.now):
                 return False
-            if paused:  # real time went on without us
+            if paused:  # real time continued during the pause
                 self._due_s = time.monotonic()
         return not stop.now
 
@@ -137,7 +137,7 @@ class Player:
         if not self._publishers:
             raise Error(
                 "not_found",
-                "no channel of the recording is to be played",
+                "no channel of the recording to play",
                 str(options.file),
                 shlex.join(["hyphos", "replay", str(options.file), "--list"]),
             )
@@ -147,7 +147,7 @@ class Player:
         self._clock = ReplayClock(node, self.span()[0], paced) if options.clock else None
 
     def _open_all(self, node: Node) -> None:
-        """A channel that cannot be opened does not stop the others."""
+        """Opens all channels. A channel that fails does not stop the others."""
         failures: list[Error] = []
         for track in self._source.tracks:
             if not self._wanted(track):
@@ -164,7 +164,7 @@ class Player:
             raise failures[0]
 
     def report(self) -> list[str]:
-        """A line for each omitted channel and each omitted kind of message."""
+        """One line for each omitted channel and each kind of omitted message."""
         lines = [
             f"left out: {track.origin or track.channel}, {track.count:,} messages: {track.problem}"
             for track in self._left_out
@@ -177,8 +177,8 @@ class Player:
             if old not in known:
                 raise Error(
                     "not_found",
-                    f"--remap {old}: the recording has no channel '{old}'; "
-                    f"it has {', '.join(sorted(known))}",
+                    f"--remap {old}: the recording has no channel '{old}', "
+                    f"only {', '.join(sorted(known))}",
                     str(self._options.file),
                 )
 
@@ -195,7 +195,7 @@ class Player:
             kind = TypeId.known(track.type_name, track.encoding, track.type_hash)
         wish: dict[str, Any] = dict(track.policy)
         if self._options.rate == 0:
-            # As fast as possible means as fast as the subscribers can.
+            # As fast as the subscribers can receive.
             wish |= {"reliability": "reliable", "overflow": "block", "block_timeout_ms": 10_000}
         channel = self._remap.get(track.channel, track.channel)
         return node.publisher(channel, Raw(kind), policy=Policy(**wish))
@@ -205,17 +205,17 @@ class Player:
         return list(self._publishers.values())
 
     def span(self) -> tuple[int, int]:
-        """First and last (exclusive) nanosecond to play."""
+        """The first and the last (exclusive) nanosecond to play."""
         return part_of(self._source, self._options.start_s, self._options.end_s)
 
     def play_once(self, stop: Stop, progress: Any) -> None:
-        """One pass. `progress(position_ns)` is called about ten times a second."""
+        """Plays once. `progress(position_ns)` is called about ten times per second."""
         start_ns, end_ns = self.span()
         shown = 0.0
         self.pace.begin()
         if self._clock is not None:
             self._clock.begin(start_ns)
-        # The clock keeps the pace, unless the user does, step by step.
+        # The clock keeps the pace, unless the user steps.
         paced = self._clock is None or self._options.step
         for item in playable(self._source, self._source.items(self._is_open, start_ns, end_ns)):
             if paced and not self.pace.wait(item.time_ns - start_ns, stop):
@@ -251,8 +251,10 @@ def _bar(console: Console) -> Progress:
 
 
 def _is_joined(player: Player, domain: str) -> bool:
-    """Whether a subscriber has joined, and with it all that subscribe in the domain now. Channels
-    join one after the other, and the first messages of a channel need its subscribers."""
+    """True if a subscriber has joined, and with it all that subscribe in the domain now.
+
+    Channels join one after the other, and the first messages of a channel need its subscribers.
+    """
     silent = [publisher for publisher in player.publishers if not publisher.listeners]
     if len(silent) == len(player.publishers):
         return False
@@ -270,8 +272,10 @@ def _is_joined(player: Player, domain: str) -> bool:
 
 
 def play(options: PlayOptions) -> int:
-    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered, LEFT_OUT if a part of
-    the recording could not be played."""
+    """Plays to the end, or until Ctrl-C. Raises an error if messages could not be delivered.
+
+    Returns LEFT_OUT if a part of the recording could not be played.
+    """
     if options.rate < 0:
         raise Error("invalid_config", f"--rate {options.rate:g} must not be negative")
     source = open_source(options.file)
@@ -296,7 +300,7 @@ def play(options: PlayOptions) -> int:
         )
         if player.pace.latest_s > _LATE_S and options.rate:
             console.print(
-                f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late; try a lower --rate"
+                f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late, try a lower --rate"
             )
     left_out = player.report()
     for line in left_out:
@@ -307,7 +311,7 @@ def play(options: PlayOptions) -> int:
 
 
 def _keys(player: Player, options: PlayOptions, console: Console) -> AbstractContextManager[object]:
-    """Keys act on a terminal, or on any input if the user wants to go step by step."""
+    """Keys act on a terminal, or on any input with --step."""
     if not options.step and not (sys.stdin.isatty() and console.is_terminal):
         return nullcontext()
     if not options.quiet:
@@ -319,7 +323,7 @@ def _run(player: Player, stop: Stop, console: Console, options: PlayOptions) -> 
     start_ns, end_ns = player.span()
     total_s = max(0.0, (end_ns - start_ns) / 1e9)
     if total_s == 0.0 and end_ns < start_ns:
-        raise Error("invalid_config", "--start lies behind the end of what is to be played")
+        raise Error("invalid_config", "--start is after the end of the part to play")
     if options.quiet or options.step or not console.is_terminal:
         while True:
             player.play_once(stop, lambda _position: None)

@@ -1,7 +1,7 @@
-"""hyphos record: subscribes to channels as they appear; the C++ recorder takes and writes what
-comes.
+"""hyphos record: subscribes to channels as they appear. The C++ recorder receives and writes the
+messages.
 
-Python only looks for channels, shows how it goes, and answers `hyphos record --snapshot`.
+Python only discovers channels, shows the status, and replies to `hyphos record --snapshot`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import Stop
 
 LOOK_EVERY_S = 0.25
-# What may wait between a publisher and us while our thread is not running.
+# Bytes that may wait in shared memory between a publisher and the recorder's thread.
 _LANE_BYTES = 64 << 20
 _LEAST_DEPTH, _MOST_DEPTH = 64, 8192
-_DEPTH_OF = {"attached": 64, "bytes": 512}  # while nobody knows how large the messages are
+_DEPTH_OF = {"attached": 64, "bytes": 512}  # while the size of messages is unknown
 _USUAL_DEPTH = 2048
 
 
@@ -73,7 +73,7 @@ def default_name() -> str:
 
 
 def _depth(end: EndpointInfo) -> int:
-    """Messages that may wait in shared memory for us: many small ones, few large ones."""
+    """Messages that may wait in shared memory: many small ones, few large ones."""
     sent, size = end.counter("sent"), end.counter("bytes")
     if sent and size:
         guess = _LANE_BYTES // max(1, size // sent)
@@ -146,7 +146,7 @@ class Recorder:
             end.policy.latched,
         )
         self._channels.add(end.channel)
-        # Best effort whatever the channel says: a recorder must not hold up the robot.
+        # Always best effort: a recorder must not block the robot.
         wish = Policy(latched=end.policy.latched, depth=_depth(end))
         self._core.subscribe(self._node._core, channel_id, end.channel, raw_type(end).id, wish)
 
@@ -168,7 +168,7 @@ class Recorder:
         raise Error("already_exists", "a thousand snapshots of this second exist", str(base))
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One request of another process; see hyphos.recording.control."""
+        """Executes one request of another process. See hyphos.recording.control."""
         wish = request.get("do")
         if wish == "snapshot":
             path = Path(request["path"]) if request.get("path") else self._snapshot_name()
@@ -192,10 +192,10 @@ class Recorder:
                 "bytes_on_disk": status.bytes_on_disk,
                 "failure": status.failure,
             }
-        raise Error("unsupported", f"a recorder does not know how to '{wish}'")
+        raise Error("unsupported", f"a recorder has no command '{wish}'")
 
     def close(self) -> None:
-        """Ends the subscriptions, writes what waits, the counters and the index."""
+        """Ends the subscriptions. Writes queued messages, counters and the index."""
         self._core.close()
         self._node.close()
 
@@ -229,13 +229,13 @@ def _status(recorder: Recorder, started: float) -> Text:
 
 _LOSSES = {
     "missing": "did not arrive",
-    "drop_queue": "found the queue to the disk full",
-    "drop_disk": "the disk did not take",
+    "drop_queue": "at a full queue to the disk",
+    "drop_disk": "at a write error",
 }
 
 
 def _lost(recorder: Recorder) -> list[str]:
-    """A line for each channel that lost messages, with the reasons."""
+    """One line per channel that lost messages, with the reasons."""
     lines = []
     for name, count in sorted(recorder.status().channels.items()):
         reasons = [f"{count[key]:,} {words}" for key, words in _LOSSES.items() if count[key]]
@@ -258,7 +258,7 @@ def _target(options: RecordOptions) -> Path:
 
 @contextmanager
 def _on_request(recorder: Recorder, console: Console, domain: str) -> Iterator[None]:
-    """Answers `hyphos record --snapshot`, and SIGUSR1: a snapshot, or a new file."""
+    """Handles `hyphos record --snapshot`, and SIGUSR1: a snapshot, or a new file."""
     wishes: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def asked(_number: int, _frame: FrameType | None) -> None:
@@ -268,7 +268,7 @@ def _on_request(recorder: Recorder, console: Console, domain: str) -> Iterator[N
         while (wish := wishes.get()) is not None:
             try:
                 reply = recorder.answer({"do": wish})
-                console.print(f"wrote {reply['path']}" if reply else "began a new file")
+                console.print(f"wrote {reply['path']}" if reply else "started a new file")
             except Error as error:
                 console.print(f"error: {error}")
 
@@ -288,7 +288,7 @@ def _on_request(recorder: Recorder, console: Console, domain: str) -> Iterator[N
 def _run(
     recorder: Recorder, options: RecordOptions, console: Console, path: Path, stop: Stop
 ) -> float:
-    """Until it is time to stop. Returns when it began."""
+    """Records until a stop request. Returns the start time."""
     started = time.monotonic()
     show = console.is_terminal and not options.quiet
     stop.end_after(options.seconds)
@@ -297,7 +297,7 @@ def _run(
             what = (
                 f"keeping the last messages for {path}" if options.ring else f"recording to {path}"
             )
-            console.print(f"{what}; Ctrl-C ends it")
+            console.print(f"{what}, Ctrl-C ends it")
         reader = threading.Thread(target=recorder.read_parameters, daemon=True)
         reader.start()
         with (
@@ -316,8 +316,10 @@ def _run(
 
 
 def record_channels(options: RecordOptions, stop: Stop) -> int:
-    """Records until it is time to stop, or the options' time limit. Leaves a whole recording also
-    where nothing came, and says so."""
+    """Records until a stop request or the time limit of the options.
+
+    Leaves a complete recording even without messages, and reports that there were none.
+    """
     path = _target(options)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     node = open_tool("recorder", options.domain)
@@ -335,7 +337,7 @@ def record_channels(options: RecordOptions, stop: Stop) -> int:
         for name in recorder.status().files or recorder.snapshots:
             console.print(f"wrote {name}")
     for name in (p for p in options.patterns if "*" not in p and p not in recorder.channels):
-        console.print(f"warning: nobody published '{name}'")
+        console.print(f"warning: '{name}' had no publisher")
     if failure is not None:
         raise failure
     if not options.ring and not any(c["written"] for c in recorder.status().channels.values()):
@@ -346,32 +348,32 @@ def record_channels(options: RecordOptions, stop: Stop) -> int:
 def _why_nothing(recorder: Recorder, options: RecordOptions) -> str:
     if recorder.channels:
         names = ", ".join(sorted(recorder.channels))
-        return f"no message came on {names}"
-    asked = "" if list(options.patterns) == ["*"] else " on a channel that was asked for"
-    return f"nobody published{asked} in domain '{options.domain}'"
+        return f"no message arrived on {names}"
+    asked = "" if list(options.patterns) == ["*"] else " for the requested channels"
+    return f"no publisher{asked} in domain '{options.domain}'"
 
 
 def closed(recorder: Recorder) -> Error | None:
-    """Ends it, and says what was wrong with the disk, in words that help."""
+    """Closes the recorder. Returns the disk error, if any, with a remedy."""
     try:
         recorder.close()
     except Error as error:
         lost = sum(count["drop_disk"] for count in recorder.status().channels.values())
         return Error(
             error.code,
-            f"{error.message}: recording ended; {lost:,} messages are lost, all complete chunks "
+            f"{error.message}: recording ended, {lost:,} messages are lost, all complete chunks "
             "are readable",
             error.where,
-            "free space on the disk, record to another one, or bound it with --split-mb and "
+            "free disk space, record to another disk, or bound the size with --split-mb and "
             "--keep-files"
             if error.code == "exhausted"
-            else "hyphos bag check shows what the file holds",
+            else "hyphos bag check shows the readable content",
         )
     return None
 
 
 def control(domain: str, wish: str, output: Path | None, overwrite: bool) -> int:
-    """hyphos record --snapshot, --split-now: asks every recorder of the domain that can."""
+    """hyphos record --snapshot and --split-now: sends the request to every suitable recorder."""
     found = recorders(domain)
     if not found:
         raise Error(
@@ -384,9 +386,9 @@ def control(domain: str, wish: str, output: Path | None, overwrite: bool) -> int
     if not able:
         raise Error(
             "unsupported",
-            "no recorder of this domain keeps a ring to take a snapshot of"
+            "no recorder of this domain keeps a ring for a snapshot"
             if wish == "snapshot"
-            else "the recorders of this domain keep rings and have no file to split",
+            else "the recorders of this domain keep rings, without a file to split",
             advice="hyphos record --ring-s 30" if wish == "snapshot" else "--snapshot writes one",
         )
     request: dict[str, Any] = {"do": wish, "overwrite": overwrite}
@@ -400,12 +402,12 @@ def control(domain: str, wish: str, output: Path | None, overwrite: bool) -> int
                 f"{_size(reply['bytes'])}"
             )
         else:
-            print(f"recorder {pid} begins a new file")
+            print(f"recorder {pid} starts a new file")
     return 0
 
 
 class _Nothing:
-    """In place of a live display."""
+    """Stands in for a live display."""
 
     def __enter__(self) -> None:
         return None

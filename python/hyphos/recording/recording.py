@@ -1,4 +1,4 @@
-"""Recording from a program of your own: what `hyphos record` does, without its display."""
+"""Recording from a program: the functions of `hyphos record` without its display."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hyphos._hyphos import RecorderStatus
 from hyphos.recording.recorder import LOOK_EVERY_S, Recorder, RecordOptions, closed
 from hyphos.tools.join import open_tool
 
-_PATIENCE_S = 2.0  # for the parameters of nodes that do not answer
+_PATIENCE_S = 2.0  # for the parameters of nodes that do not reply
 
 
 class Recording(Closing):
-    """Records channels to an MCAP file from its making to close(). Thread-safe.
+    """Records channels to an MCAP file from construction to close(). Thread-safe.
 
         with hyphos.Recording("run.mcap", ["scan", "camera/*"]) as recording:
             ...
 
-    It takes part in the robot as a process of its own would (node `recorder`), so what this program
-    publishes is recorded like everything else of the domain. Channels that appear later join; a
-    thread looks for them four times a second. It never holds up a publisher, and counts in the file
-    what it could not write. Raises `hyphos.Error` if the file cannot be made, or is there and
-    `overwrite` is not set.
+    The recorder joins the robot like a separate process (node `recorder`). So it also records the
+    messages of this program. Channels that appear later are added: a thread looks for them four
+    times per second. The recorder never blocks a publisher, and counts lost messages in the file.
+    Sizes are in KB (`chunk_kb`: 1024 bytes) and MB, `split_s` in seconds. Raises `hyphos.Error` if
+    the file cannot be created, or exists and `overwrite` is not set.
     """
 
     def __init__(
@@ -87,21 +87,24 @@ class Recording(Closing):
                 self._recorder.discover()
                 if self._end.wait(LOOK_EVERY_S):
                     return
-        except Error as error:  # told by close()
+        except Error as error:  # raised by close()
             self._failure = error
 
     @property
     def channels(self) -> set[str]:
-        """Those that are recorded by now."""
+        """The channels that are recorded by now."""
         return set(self._recorder.channels)
 
     def status(self) -> RecorderStatus:
-        """Counters of each channel, size, files, and what went wrong, live."""
+        """Current counters of each channel, size, files, and the failure if any."""
         return self._recorder.status()
 
     def close(self) -> None:
-        """Writes what waits, the counters and the index. Raises `hyphos.Error` if the disk was full
-        or failed; all complete chunks can be read even so. Does nothing the second time."""
+        """Writes queued messages, the counters and the index. Blocks. Idempotent.
+
+        Raises `hyphos.Error` if the disk was full or failed. All complete chunks are then still
+        readable.
+        """
         with self._closing:
             if self._end.is_set():
                 return

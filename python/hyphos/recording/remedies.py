@@ -15,7 +15,7 @@ def command(*words: object) -> str:
 
 
 def free_name(path: Path, mark: str, taken: Iterable[Path] = ()) -> Path:
-    """A name beside `path` that no file has: run.mcap, run_2.mcap, …"""
+    """An unused name beside `path`: run.mcap, run_2.mcap, …"""
     stem = path.stem if path.suffix else path.name
     used = set(taken)
     for number in range(1, 10_000):
@@ -27,23 +27,25 @@ def free_name(path: Path, mark: str, taken: Iterable[Path] = ()) -> Path:
 
 
 def require_mcap(path: Path) -> None:
-    """Error, with the command that makes an MCAP file of it, if there is one."""
+    """Raises an error unless `path` is an MCAP file. The advice is the command that converts it."""
     if is_mcap(path):
         return
-    source = open_source(path)  # its Error has the reason why the file is no recording
+    source = open_source(path)  # raises an error if the file is not a recording
     kind = source.kind
     source.close()
     raise Error(
         "unsupported",
-        f"this is a {kind}, no MCAP file",
+        f"this is a {kind}, not an MCAP file",
         str(path),
         command("bag", "convert", path, "-o", free_name(path, "")),
     )
 
 
 def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path) -> None:
-    """Files of Hyphos, of ROS 1 and of ROS 2 have messages of other encodings. Error, with the
-    commands that bring all to those of Hyphos, if there are several kinds or one is no MCAP file.
+    """Raises an error if the files have several kinds, or one is not an MCAP file.
+
+    Files of Hyphos, ROS 1 and ROS 2 have different message encodings. The advice has the commands
+    that convert all to that of Hyphos.
     """
     if len(set(kinds.values())) <= 1 and all(map(is_mcap, paths)):
         return
@@ -59,13 +61,13 @@ def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path
     found = ", ".join(f"{path} is {kind}" for path, kind in kinds.items())
     raise Error(
         "type_mismatch",
-        f"only MCAP files of one kind are merged: {found}",
+        f"only MCAP files of one kind can be merged: {found}",
         advice=" && ".join([*commands, command("bag", "merge", *merged, "-o", output)]),
     )
 
 
 def kind_of(path: Path) -> str:
-    """Of a recording that is no MCAP file. Error if it is none at all."""
+    """The kind of a recording that is not MCAP. Raises an error if it is not a recording."""
     source = open_source(path)
     source.close()
     return source.kind

@@ -29,13 +29,15 @@ class _Topic:
 
     track: Track
     connections: list[Connection] = field(default_factory=list)
-    problems: dict[int, str] = field(default_factory=dict)  # of some, by id()
+    problems: dict[int, str] = field(default_factory=dict)  # of connections with a problem, by id()
 
 
 class RosSource:
-    """A ROS recording. Topics of types that hyphos.msgs does not have, and those whose definition
-    is not understood, are listed with the reason and left out. Messages that cannot be read are
-    counted in `skipped`."""
+    """A ROS recording.
+
+    Topics whose type hyphos.msgs does not have, or whose definition is not understood, are listed
+    with the reason and omitted. Unreadable messages are counted in `skipped`.
+    """
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class RosSource:
             topic.track.problem = next(iter(topic.problems.values()))
 
     def _pass_through(self, track: Track, connection: Connection) -> str:
-        """A channel of protobuf or Hyphos among those of ROS: the reason against it, or nothing."""
+        """Accepts a protobuf or Hyphos channel among ROS channels. Returns the problem, or ""."""
         own = connection.own
         if own is None or own.problem:
             return own.problem if own else f"its encoding is '{connection.wire}'"
@@ -117,8 +119,8 @@ class RosSource:
             return kind.problem
         try:
             found = make_converter(kind.name, kind.store, ros1=connection.wire == "ros1")
-        except Exception as error:  # noqa: BLE001 - a type of this name, but with other fields
-            return f"its {kind.name} is not the one of ROS: {error}"
+        except Exception as error:  # noqa: BLE001 - a type with this name, but with other fields
+            return f"its {kind.name} differs from that of ROS: {error}"
         if found is None:
             return f"hyphos.msgs has no {connection.type_name}"
         self._converters[id(connection)] = _converting(connection, kind, found)
@@ -132,7 +134,7 @@ class RosSource:
         return ""
 
     def _compare(self, announced: Announced | None) -> None:
-        """The counts of indexes and metadata.yaml against those of the messages."""
+        """Compares the counts of indexes and metadata.yaml with those of the messages."""
         found: dict[str, int] = {}
         said: dict[str, int] = {}
         for connection in self.connections:
@@ -148,14 +150,15 @@ class RosSource:
         total = sum(found.values())
         if announced.messages not in (None, total) and sum(announced.topics.values()) == total:
             self.warnings.append(
-                f"metadata.yaml announces {announced.messages:,} messages; {total:,} are readable"
+                f"metadata.yaml declares {announced.messages:,} messages, but {total:,} are "
+                "readable"
             )
             self.damaged |= (announced.messages or 0) > total
         for topic in sorted(announced.topics.keys() - found.keys()):
             if not announced.topics[topic]:
                 continue
             kind = announced.types[topic]
-            reason = "no file of the recording has it"
+            reason = "no file of the recording contains it"
             self.tracks.append(
                 Track(channel_of(topic), "", "", 0, origin=f"{topic} {kind}", problem=reason)
             )
@@ -164,7 +167,7 @@ class RosSource:
         last = announced.start_ns + announced.duration_ns
         if (announced.start_ns, last) != (self.start_ns, self.end_ns - 1):
             self.warnings.append(
-                f"metadata.yaml announces messages from {announced.start_ns:,} to {last:,} ns; "
+                f"metadata.yaml declares messages from {announced.start_ns:,} to {last:,} ns, but "
                 f"they are from {self.start_ns:,} to {self.end_ns - 1:,} ns"
             )
 
@@ -173,7 +176,7 @@ class RosSource:
             readable = found.get(topic, 0)
             if count != readable:
                 self.warnings.append(
-                    f"{who} announces {count:,} messages of {topic}; {readable:,} are readable"
+                    f"{who} declares {count:,} messages of {topic}, but {readable:,} are readable"
                 )
                 self.damaged |= count > readable
 
@@ -183,8 +186,8 @@ class RosSource:
         start_ns: int | None = None,
         end_ns: int | None = None,
     ) -> Iterator[RawMessage]:
-        """Messages in the form of the files, in order of time. `skipped` counts those that cannot
-        be read."""
+        """Yields messages in the format of the files, in order of time. `skipped` counts the
+        unreadable ones."""
 
         def bad(connection: Connection, reason: str) -> None:
             self.skipped.add(self._topics[id(connection)].track, reason)
@@ -213,7 +216,7 @@ class RosSource:
             yield Item(time_ns, topic.track, payload, buffers)
 
     def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
-        """The messages of a topic, of whatever type, as they lie in the file."""
+        """The messages of a topic of any type, as stored in the file."""
         for message in self.raw_messages(lambda one: self._topics[id(one)].track is track):
             yield message.time_ns, message.data
 
@@ -237,7 +240,7 @@ def type_of(connection: Connection) -> RosType:
 
 
 def _converting(connection: Connection, kind: RosType, converter: Converter) -> Convert:
-    """Raises in many ways if a message is damaged."""
+    """The decoder of a connection. It raises many kinds of errors for a damaged message."""
     ros1 = connection.wire == "ros1"
     read = kind.store.deserialize_ros1 if ros1 else kind.store.deserialize_cdr
     return lambda data: converter(read(data, kind.name))

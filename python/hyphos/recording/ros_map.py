@@ -1,7 +1,7 @@
-"""ROS messages to hyphos.msgs, field by field, by the rules of proto/README.md.
+"""Converts ROS messages to hyphos.msgs, field by field, by the rules of proto/README.md.
 
-A converter is compiled once per message type from the ROS field list and the protobuf descriptor,
-so that the work per message is only the copying.
+A converter is compiled once per message type from the ROS field list and the protobuf descriptor.
+The work per message is then only the copying.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from hyphos import msgs
 from hyphos.recording.ros_stamps import unsigned
 
-# ROS packages whose messages hyphos.msgs follows. Messages that changed their name stand below.
+# ROS packages whose messages hyphos.msgs follows. Renamed messages are listed below.
 _PACKAGES = {
     "std_msgs",
     "geometry_msgs",
@@ -28,7 +28,7 @@ _PACKAGES = {
 }
 _RENAMED = {
     "sensor_msgs/msg/PointCloud2": "PointCloud",
-    "sensor_msgs/msg/PointCloud": "",  # the old one without layout: another meaning
+    "sensor_msgs/msg/PointCloud": "",  # the old message without layout has another meaning
     "tf2_msgs/msg/TFMessage": "TfMessage",
     "tf/msg/tfMessage": "TfMessage",
 }
@@ -40,11 +40,11 @@ Fill = Callable[[Any, Any], None]
 
 @dataclass
 class Converter:
-    """Makes (head bytes, buffers) from a deserialized ROS message."""
+    """Converts a deserialized ROS message to (head bytes, buffers)."""
 
     cls: Any
     fill: Fill
-    buffer_field: str  # ROS field that becomes attached buffer 0; empty: none
+    buffer_field: str  # ROS field that becomes attached buffer 0, or ""
     ignored: list[str]  # ROS fields without a counterpart
 
     @property
@@ -63,7 +63,7 @@ class Converter:
 
 
 def target_class(ros_type: str) -> Any | None:
-    """The class of hyphos.msgs that follows a ROS type "package/msg/Name"; None if none does."""
+    """The class of hyphos.msgs that follows a ROS type "package/msg/Name", or None."""
     package, _, name = ros_type.partition("/msg/")
     if ros_type in _RENAMED:
         name = _RENAMED[ros_type]

@@ -1,5 +1,5 @@
-"""Stamps in messages of ROS 1 and ROS 2: 32 bits of seconds, without a sign in one, with in the
-other. `rosbags` reads both as int32."""
+"""Stamps in messages of ROS 1 and ROS 2. Both have 32 bits of seconds: unsigned in ROS 1, signed in
+ROS 2. `rosbags` reads both as int32."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ Seconds = Callable[[Any], Iterator[int]]
 
 
 class UnholdableError(ValueError):
-    """A value that the other format cannot hold. The text is the same for all such messages."""
+    """A value that the target format cannot hold. All such messages have the same text."""
 
 
-AFTER_2038 = "it has a stamp after 2038, which ROS 2 cannot hold"
-BEFORE_1970 = "it has a stamp before 1970, which ROS 1 cannot hold"
+AFTER_2038 = "a stamp is after 2038, which ROS 2 cannot hold"
+BEFORE_1970 = "a stamp is before 1970, which ROS 1 cannot hold"
 
 
 def unsigned(seconds: int) -> int:
-    """Seconds of ROS 1 that were read with a sign."""
+    """Seconds of ROS 1 that were read as signed."""
     return seconds & 0xFFFFFFFF
 
 
 def as_read(seconds: int, *, ros1: bool) -> int:
-    """Seconds as `rosbags` writes them. UnholdableError if there is no such stamp."""
+    """Seconds as `rosbags` writes them. UnholdableError if the format has no such stamp."""
     if ros1:
         if not 0 <= seconds < 2 * _SIGN:
             raise UnholdableError(
-                BEFORE_1970 if seconds < 0 else "it has a stamp after 2106, which ROS 1 cannot hold"
+                BEFORE_1970 if seconds < 0 else "a stamp is after 2106, which ROS 1 cannot hold"
             )
         return seconds - 2 * _SIGN if seconds >= _SIGN else seconds
     if not -_SIGN <= seconds < _SIGN:
         raise UnholdableError(
-            AFTER_2038 if seconds > 0 else "it has a stamp before 1901, which ROS 2 cannot hold"
+            AFTER_2038 if seconds > 0 else "a stamp is before 1901, which ROS 2 cannot hold"
         )
     return seconds
 
 
 def make_seconds(ros_type: str, fields: Any) -> Seconds | None:
-    """A function that gives the seconds of all stamps in a message; None if it can have none."""
+    """A function that yields the seconds of all stamps in a message. None if the type has none."""
     if ros_type == _TIME:
         return lambda message: iter((message.sec,))
     from rosbags.interfaces import Nodetype  # noqa: PLC0415

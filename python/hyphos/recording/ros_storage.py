@@ -1,4 +1,4 @@
-"""The common form of all files of ROS recordings: connections, and raw messages by time."""
+"""The common interface of all files of ROS recordings: connections, and raw messages by time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_QOS = 1 << 16  # characters
 
 @dataclass(eq=False)
 class Connection:
-    """One publisher's entry, or one topic, as a file has it."""
+    """The entry of one publisher, or one topic, in a file."""
 
     id: int
     topic: str
@@ -29,8 +29,8 @@ class Connection:
     qos: str = ""
     caller: str = ""
     count: int = 0
-    announced: int | None = None  # by an index or the like
-    own: Track | None = None  # of a channel that is none of ROS
+    announced: int | None = None  # count in an index or similar
+    own: Track | None = None  # for a channel that is not of ROS
 
 
 class RawMessage(NamedTuple):
@@ -44,7 +44,7 @@ OnBad = Callable[[Connection, str], None]
 
 
 class Storage(Protocol):
-    """One file of a recording. `start_ns` and `end_ns` (the last one) are those of its messages."""
+    """One file of a recording. `start_ns` and `end_ns` are its first and last message times."""
 
     connections: list[Connection]
     warnings: list[str]
@@ -55,15 +55,17 @@ class Storage(Protocol):
     def messages(
         self, wanted: Wanted, start_ns: int | None, end_ns: int | None, bad: OnBad
     ) -> Iterator[RawMessage]:
-        """In order of time. Calls `bad` for each message that cannot be read."""
+        """Yields messages in order of time. Calls `bad` for each unreadable message."""
         ...
 
     def close(self) -> None: ...
 
 
 def is_latched(qos: object) -> tuple[bool, str]:
-    """Whether a QoS text or list offers the last value to late subscribers; and the fault in
-    it. An invalid one counts as none."""
+    """True if a QoS text or list offers the last value to late subscribers, and a problem or "".
+
+    An invalid QoS counts as none.
+    """
     if not qos:
         return False, ""
     try:
@@ -72,7 +74,7 @@ def is_latched(qos: object) -> tuple[bool, str]:
                 raise ValueError(f"it has {len(qos):,} characters")
             qos = yaml.load(qos, Loader=_loader())
         if not isinstance(qos, list) or not all(isinstance(one, dict) for one in qos):
-            raise ValueError("it is no list of profiles")
+            raise ValueError("it is not a list of profiles")
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         reason = str(error).splitlines()[0]
         return False, f"its offered_qos_profiles cannot be read ({reason}) and are not used"
@@ -87,7 +89,7 @@ def _loader() -> type[yaml.SafeLoader]:
 
 
 def load_yaml(text: str) -> object:
-    """ValueError if it is none."""
+    """Parses YAML. ValueError if it is not valid."""
     try:
         return yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, RecursionError) as error:

@@ -1,7 +1,8 @@
-"""Messages of ROS into files of ROS 1 or ROS 2, connection by connection.
+"""Copies ROS messages to files of ROS 1 or ROS 2, connection by connection.
 
-Within one ROS the bytes and the definition are copied as they are, also of a type that is not
-understood. Between the two a type must be; the others are left out with the reason.
+Within one ROS version the bytes and the definition are copied unchanged, even if the type is not
+understood. Between the versions the type must be understood. Other connections are omitted with
+the reason.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ _RANGES = {
     "mcap": range(1 << 64),
 }
 _SAID = {
-    "ros1": "its time is none of ROS 1, which has 1970 to 2106",
-    "ros2": "its time is none of ROS 2 in MCAP, which has 1970 to 2262",
-    "ros2-db3": "its time is none of ROS 2, which has 1677 to 2262",
-    "mcap": "its time is none of MCAP, which has 1970 to 2554",
+    "ros1": "its time is outside the range of ROS 1, 1970 to 2106",
+    "ros2": "its time is outside the range of ROS 2 in MCAP, 1970 to 2262",
+    "ros2-db3": "its time is outside the range of ROS 2, 1677 to 2262",
+    "mcap": "its time is outside the range of MCAP, 1970 to 2554",
 }
 
 
 def time_problem(target: str, time_ns: int) -> str:
-    """Why a format cannot hold a time; empty if it can."""
+    """The reason why a format cannot hold a time, or ""."""
     held = _RANGES[target]
     return "" if held.start <= time_ns < held.stop else _SAID[target]
 
 
 @dataclass
 class Way:
-    """How the messages of a connection go into a file."""
+    """The path of a connection's messages into a file."""
 
     to: Any
     convert: Callable[[bytes], Any]
@@ -61,10 +62,10 @@ class RosWays:
     def __init__(self, target: str, writer: Any, topics: dict[str, str]) -> None:
         self._ros1 = target == "ros1"
         self._writer = writer
-        self._topics = topics  # new names, of those that have one
+        self._topics = topics  # new names of renamed topics
 
     def way(self, connection: Connection) -> Way | str:
-        """Or why there is none."""
+        """The path of a connection, or the reason why there is none."""
         if connection.wire not in ("cdr", "ros1"):
             return f"its encoding is '{connection.wire}'"
         try:
@@ -78,7 +79,7 @@ class RosWays:
     def _copied(self, connection: Connection) -> Way | str:
         text, digest = connection.definition, connection.digest
         if not connection.type_name:
-            return "it has no schema, which names its type"
+            return "it has no schema with its type"
         if not (text and digest):
             kind = type_of(connection)
             if kind.store is not None:
@@ -119,23 +120,25 @@ class RosWays:
         read = store.deserialize_cdr if self._ros1 else store.deserialize_ros1
 
         def convert(data: bytes) -> Any:
-            # Seconds below 0 here are after 2038 in ROS 1, and before 1970 in ROS 2.
+            # Negative seconds here are after 2038 in ROS 1, and before 1970 in ROS 2.
             if seconds is not None and any(s < 0 for s in seconds(read(data, kind.name))):
                 raise UnholdableError(BEFORE_1970 if self._ros1 else AFTER_2038)
-            # The direct way knows little-endian CDR only.
+            # The direct converter supports only little-endian CDR.
             return slow(data) if self._ros1 and data[:2] == b"\0\0" else direct(data)
 
         notes = []
         if self._ros1 and connection.qos:
-            notes.append("not kept, because ROS 1 has none: QoS, but for latched topics")
+            notes.append("not kept, because ROS 1 has none: QoS except latching")
         if not self._ros1 and connection.caller:
             notes.append("not kept, because ROS 2 has none: names of the publishing nodes")
         if "std_msgs/msg/Header" in store.fielddefs:
             notes.append(
-                "Header.seq is 0: ROS 2 has none" if self._ros1 else "ROS 2 has no Header.seq"
+                "Header.seq is 0, because ROS 2 has none"
+                if self._ros1
+                else "ROS 2 has no Header.seq"
             )
         if renamed != kind.name:
-            notes.append(f"the type {kind.name} is {renamed}")
+            notes.append(f"the type {kind.name} is renamed to {renamed}")
         return Way(self._add(connection, renamed, text, digest), convert, tuple(notes))
 
     def _add(self, connection: Connection, type_name: str, text: str, digest: str) -> Any:

@@ -1,7 +1,7 @@
 """The types of ROS recordings, each from its own definition.
 
-A definition that cannot be read costs the channels of its type and no others: nothing is shared
-between types, and an error becomes the reason that the channel is left out with.
+An unreadable definition affects only the channels of its type. Types share nothing, and an error
+becomes the reason to omit the channel.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _PART = re.compile(r"\s*(MSG|IDL): *([A-Za-z0-9_/]+)[ \t]*(?:\n|$)")
 _SERVICE = re.compile(r"^---", re.MULTILINE)
 _WIDE = re.compile(r"^[ \t]*wstring\b", re.MULTILINE)
 _ENCODINGS = ("ros1msg", "ros2msg", "ros2idl")
-_MOST_UNROLLED = 4096  # elements of a fixed array that code is made for one by one
+_MOST_UNROLLED = 4096  # limit of elements of a fixed array with code for each element
 
 
 @dataclass
 class RosType:
-    """A type that messages can be read with, or the reason why not."""
+    """A type for reading messages, or the reason why it cannot be used."""
 
     name: str
     store: Any = None
@@ -35,14 +35,14 @@ class RosType:
 
 
 class _Text(bytes):
-    """Decodes like ROS, which does not check: each wrong byte is U+FFFD."""
+    """Decodes like ROS, which does not check UTF-8: each wrong byte becomes U+FFFD."""
 
     def decode(self, _encoding: str = "utf-8", _errors: str = "replace") -> str:
         return bytes(self).decode("utf-8", "replace")
 
 
 class LenientStore(Typestore):
-    """A store whose functions read texts that are no UTF-8."""
+    """A store whose functions read texts that are not UTF-8."""
 
     def get_msgdef(self, typename: str) -> Msgdef[object]:
         known = typename in self.cache
@@ -53,15 +53,15 @@ class LenientStore(Typestore):
                 found.deserialize_cdr_be,
                 found.deserialize_ros1,
             ):
-                # These functions are generated; each has a module of its own.
+                # These functions are generated, and each has its own module.
                 read.__globals__["bytes"] = _Text
         return found
 
 
 @lru_cache(maxsize=1024)
 def understand(name: str, encoding: str, text: str, digest: str, *, ros1: bool) -> RosType:
-    """The type `name` of a connection, from its definition. Without one, the type that ROS has
-    under this name."""
+    """The type `name` of a connection, from its definition. Without a definition, the type of this
+    name in ROS."""
     top = normalize_msgtype(name) if name else ""
     try:
         problem = _refusal(name, encoding, text)
@@ -84,9 +84,9 @@ def understand(name: str, encoding: str, text: str, digest: str, *, ros1: bool) 
 
 def _refusal(name: str, encoding: str, text: str) -> str:
     if not name:
-        return "it has no schema, which names its type"
+        return "it has no schema with its type"
     if encoding and encoding not in _ENCODINGS:
-        return f"its definition is written in '{encoding}'"
+        return f"its definition has the encoding '{encoding}'"
     if encoding != "ros2idl" and _SERVICE.search(_SEPARATOR.split(_normal(text))[0]):
         return "its definition is that of a service (---)"
     if encoding != "ros2idl" and _WIDE.search(text):
@@ -100,7 +100,7 @@ def _normal(text: str) -> str:
 
 
 def _parts(top: str, encoding: str, text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, name, text) of each part of a definition. The first one may have no heading."""
+    """(kind, name, text) of each part of a definition. The first part may have no heading."""
     for number, part in enumerate(_SEPARATOR.split(_normal(text))):
         heading = _PART.match(part)
         if heading is not None:
@@ -110,7 +110,7 @@ def _parts(top: str, encoding: str, text: str) -> Iterator[tuple[str, str, str]]
 
 
 def _parse(top: str, encoding: str, text: str) -> dict[str, Any]:
-    """The types of all parts that can be read. Raises if that of `top` cannot."""
+    """The types of all readable parts. Raises if that of `top` is not readable."""
     types: dict[str, Any] = {}
     for kind, name, part in _parts(top, encoding, text):
         try:
@@ -140,7 +140,7 @@ def _named(fields: Any) -> Iterator[str]:
 
 
 def _closure(top: str, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The types that `top` needs, and the names of those that are not there."""
+    """The types that `top` needs, and the names of the missing ones."""
     times = get_typestore(Stores.EMPTY).fielddefs
     types: dict[str, Any] = {}
     missing: list[str] = []
@@ -160,8 +160,7 @@ def _closure(top: str, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]
 def _completed(
     top: str, found: dict[str, Any], missing: list[str], digest: str, *, ros1: bool
 ) -> dict[str, Any]:
-    """The types with the missing ones taken from ROS, if they give the checksum of the recording;
-    else none."""
+    """The types, completed by those of ROS if they match the checksum of the recording. Else {}."""
     standard = _standard(ros1)
     if not digest or any(name not in standard for name in missing):
         return {}
@@ -191,7 +190,7 @@ def _compiled(top: str, types: dict[str, Any]) -> RosType:
 
 
 def _recursive(top: str, types: dict[str, Any]) -> list[str]:
-    """[top] if a type below `top` contains itself; such a one cannot be compiled."""
+    """[top] if a type below `top` contains itself: it cannot be compiled."""
     done: set[str] = set()
 
     def visit(name: str, above: tuple[str, ...]) -> bool:
@@ -208,14 +207,14 @@ def _recursive(top: str, types: dict[str, Any]) -> list[str]:
 
 
 def damage_in(data: bytes, error: Exception) -> str:
-    """The reason why a message cannot be read, in the same words for many messages."""
+    """The reason why a message cannot be read, equal for all messages with the same reason."""
     said = str(error)
     if not data:
         return "it is empty"
     if "encapsulation" in said:
-        return "it does not begin as CDR does"
+        return "it does not begin like CDR"
     if "size mismatch" in said:
         return "it is longer than its type"
     if any(word in said for word in ("length", "requires", "buffer", "terminator", "offset")):
         return "it is cut off or damaged"
-    return "it does not parse"
+    return "the message cannot be parsed"

@@ -1,4 +1,4 @@
-"""hyphos.msgs to ROS messages, field by field: the inverse of ros_map, by the same rules."""
+"""Converts hyphos.msgs to ROS messages, field by field: the inverse of ros_map, by its rules."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PREFERRED = ("std_msgs", "geometry_msgs", "sensor_msgs", "nav_msgs", "tf2_msgs"
 
 @dataclass
 class Backward:
-    """Makes a ROS message from the serialized head and the buffers of one of ours."""
+    """Converts the serialized head and the buffers of a Hyphos message to a ROS message."""
 
     cls: Any
     ros_type: str
     make: Make
     attached: bool
-    ignored: list[str]  # fields of ours without a counterpart
-    defaulted: list[str]  # fields of the ROS type that nothing fills
+    ignored: list[str]  # Hyphos fields without a counterpart
+    defaulted: list[str]  # ROS fields without a source
 
     def __call__(self, payload: bytes, buffers: Sequence[Any]) -> Any:
         return self.make(self.cls.FromString(payload), buffers)
@@ -46,7 +46,7 @@ def ros_type_of(type_name: str, typestore: Any) -> str | None:
 
 
 def make_backward(type_name: str, typestore: Any, *, ros1: bool = False) -> Backward | None:
-    """None if ROS has no such type."""
+    """The converter of a type, or None if ROS has no such type."""
     ros_type = ros_type_of(type_name, typestore)
     if ros_type is None:
         return None
@@ -144,10 +144,12 @@ class _Compiler:
                 else:
                     array = np.array(value, dtype)
             except (OverflowError, ValueError) as error:
-                raise UnholdableError(f"a value of {key} is none of {dtype} in ROS") from error
+                raise UnholdableError(
+                    f"a value of {key} does not fit into {dtype} in ROS"
+                ) from error
             if size and len(array) not in (0, size):
-                raise UnholdableError(f"{key} has not the {size} values that ROS has")
-            # An empty one stands for all zero.
+                raise UnholdableError(f"{key} does not have {size} values as in ROS")
+            # An empty array stands for zeros.
             return np.zeros(size, dtype) if size and not len(array) else array
 
         return get
@@ -165,7 +167,7 @@ def _dtype(name: str) -> np.dtype[Any]:
 def _buffer(dtype: np.dtype[Any]) -> Get:
     def get(_source: Any, buffers: Sequence[Any]) -> Any:
         if len(buffers) > 1:
-            raise UnholdableError("it has several attached buffers, ROS has one field for them")
+            raise UnholdableError("it has several attached buffers, but ROS has one field for them")
         return np.frombuffer(buffers[0], dtype) if buffers else np.zeros(0, dtype)
 
     return get

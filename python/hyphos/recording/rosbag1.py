@@ -1,5 +1,7 @@
-"""ROS 1 bags record by record (wiki.ros.org/Bags/Format/2.0), without trusting the index: messages
-are counted where they lie, also in a bag that was not closed, cut off, or damaged."""
+"""Reads ROS 1 bags record by record (wiki.ros.org/Bags/Format/2.0), without trusting the index.
+
+Messages are counted where they are stored, also in a bag that was not closed, cut off, or damaged.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _VERSION = re.compile(rb"#ROSBAG V(\d+)\.(\d+)[^\n]*\n")
 _U32, _U64, _TIME = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<II")
 _MOST_HEADER = 1 << 20
 _MOST_CHUNK = 1 << 32
-_USUAL_CHUNK = 1 << 26  # bytes that may come out of a chunk that announces fewer
+_USUAL_CHUNK = 1 << 26  # limit of decompressed bytes even for a chunk that declares fewer
 _CHUNK_OP = b"\x04\x00\x00\x00op=\x05"
 _LOOSE_BYTES = 4 << 20
 _DAMAGE = (ValueError, KeyError, struct.error, OSError, EOFError, RuntimeError, MemoryError)
@@ -55,7 +57,7 @@ def _fields(data: bytes | memoryview) -> dict[bytes, bytes]:
         (size,) = _U32.unpack_from(data, at)
         at += _U32.size
         if size > len(data) - at:
-            raise ValueError("a field reaches beyond its record")
+            raise ValueError("a field extends beyond its record")
         name, equals, value = bytes(data[at : at + size]).partition(b"=")
         if not equals:
             raise ValueError("a field has no '='")
@@ -65,13 +67,13 @@ def _fields(data: bytes | memoryview) -> dict[bytes, bytes]:
 
 
 def _record(data: bytes | memoryview, at: int, *, cut: bool = False) -> _Record:
-    """The record that begins here. With `cut`, its data may reach beyond the end."""
+    """The record that begins here. With `cut`, its data may extend beyond the end."""
     left = len(data) - at
     if left < _U32.size:
-        raise ValueError("the end lies within a record's head")
+        raise ValueError("the data end within the head of a record")
     (size,) = _U32.unpack_from(data, at)
     if size > min(left - _U32.size, _MOST_HEADER):
-        raise ValueError("its header reaches beyond the end")
+        raise ValueError("its header extends beyond the end")
     fields = _fields(data[at + _U32.size : at + _U32.size + size])
     at += _U32.size + size
     (length,) = _U32.unpack_from(data, at)
@@ -79,7 +81,7 @@ def _record(data: bytes | memoryview, at: int, *, cut: bool = False) -> _Record:
     op = fields[b"op"][0] if fields.get(b"op") else 0
     whole = length <= len(data) - start
     if not whole and not cut:
-        raise ValueError("its data reach beyond the end")
+        raise ValueError("its data extend beyond the end")
     return _Record(op, fields, start, min(start + length, len(data)), whole)
 
 
@@ -100,7 +102,7 @@ class Bag1:
         self._infos = 0
         self._chunk_count: int | None = None
         self._found_chunks = 0
-        self._closed = True  # by its writer
+        self._closed = True  # the writer closed the bag
         self._file = path.open("rb")
         try:
             self._data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -115,11 +117,11 @@ class Bag1:
         view = getattr(self, "_view", None)
         if view is not None:
             view.release()
-            with suppress(BufferError):  # a pass over the messages may still run
+            with suppress(BufferError):  # an iteration over the messages may still run
                 self._data.close()
         self._file.close()
 
-    # --- the walk -------------------------------------------------------------------------------
+    # --- walk over the records ------------------------------------------------------------------
 
     def _walk(self) -> None:
         found = _VERSION.match(bytes(self._view[:64]))
@@ -127,7 +129,7 @@ class Bag1:
             version = bytes(self._view[:16]).partition(b"\n")[0].decode(errors="replace")
             raise Error(
                 "unsupported",
-                f"'{version}': only bags of version 2.0 are read",
+                f"'{version}': only bags of version 2.0 are supported",
                 str(self.path),
                 "rosbag fix OLD.bag NEW.bag writes version 2.0",
             )
@@ -137,11 +139,11 @@ class Bag1:
             try:
                 record = _record(self._view, at, cut=True)
                 if record.op == 0 or (not record.whole and record.op != CHUNK):
-                    raise ValueError("it is cut off" if record.op else "it is of no kind")
+                    raise ValueError("it is cut off" if record.op else "its kind is invalid")
             except _DAMAGE as error:
                 going_on = self._resume(at + 1)
-                more = f"; {going_on - at:,} bytes are skipped" if going_on is not None else ""
-                self._problem(at, f"no record can be read here: {_said(error)}{more}")
+                more = f", {going_on - at:,} bytes are skipped" if going_on is not None else ""
+                self._problem(at, f"no valid record here: {_said(error)}{more}")
                 if going_on is None:
                     self._closed = False
                     return
@@ -154,7 +156,7 @@ class Bag1:
             at = record.end
 
     def _resume(self, at: int) -> int | None:
-        """Where the next chunk begins."""
+        """The start of the next chunk, or None."""
         while (place := self._data.find(_CHUNK_OP, at)) >= 0:
             for start in range(max(at, place - 64), place - 3):
                 try:
@@ -177,7 +179,7 @@ class Bag1:
             self._take(offset, record)
         except _DAMAGE as error:
             what = "a chunk" if record.op == CHUNK else f"a record of kind {record.op}"
-            if record.op in (INDEX, CHUNK_INFO):  # only hints
+            if record.op in (INDEX, CHUNK_INFO):  # not needed to read the messages
                 self.warnings.append(f"byte {offset:,}: {what} is damaged: {_said(error)}")
             else:
                 self._problem(offset, f"{what} is damaged: {_said(error)}")
@@ -203,7 +205,7 @@ class Bag1:
                 "unsupported",
                 "the bag is encrypted",
                 str(self.path),
-                "rosbag decrypt writes it plain",
+                "decrypt it with rosbag decrypt",
             )
         if not 0 < _U64.unpack(record.fields[b"index_pos"])[0] <= len(self._view):
             self._closed = False
@@ -261,7 +263,7 @@ class Bag1:
             self._problem(offset, f"a chunk is damaged: {problem}")
 
     def _records_of(self, record: _Record) -> tuple[bytes, str]:
-        """The content of a chunk, as far as it can be read, and its fault."""
+        """The readable content of a chunk, and its problem or ""."""
         kind = record.fields[b"compression"].decode(errors="replace")
         size = record.number(b"size")
         with self._view[record.start : record.end] as packed:
@@ -269,7 +271,7 @@ class Bag1:
         if not problem and not record.whole:
             problem = "it is cut off"
         if not problem and len(records) < size:
-            problem = f"it announces {size:,} bytes; it holds {len(records):,}"
+            problem = f"it declares {size:,} bytes, but has {len(records):,}"
         return records, problem
 
     def _finish(self) -> None:
@@ -287,11 +289,11 @@ class Bag1:
         orphans = sum(n for number, n in self._counts.items() if number not in self._by_id)
         if not self._closed:
             self.damaged = True
-            self.warnings.insert(0, f"the recording was cut off; {total:,} messages are readable")
+            self.warnings.insert(0, f"the recording was cut off, {total:,} messages are readable")
         if self._closed and self._chunk_count not in (None, self._found_chunks):
             said = self._chunk_count or 0
             self.warnings.append(
-                f"the bag announces {said:,} chunks; {self._found_chunks:,} are readable"
+                f"the bag declares {said:,} chunks, but {self._found_chunks:,} are readable"
             )
             self.damaged |= said > self._found_chunks
         if orphans:
@@ -330,7 +332,7 @@ class Bag1:
 
 
 def _inner(data: bytes | memoryview) -> Iterator[_Record | str]:
-    """The sound records, and at last a text if the rest is not sound."""
+    """Yields the valid records, and a text at the end if the rest is not valid."""
     at = 0
     while at < len(data):
         try:
@@ -357,13 +359,13 @@ def _said(error: BaseException) -> str:
 
 
 def _decompress(kind: str, data: memoryview, size: int) -> tuple[bytes, str]:
-    """The readable part, and the fault behind it."""
+    """The readable part, and the problem after it or ""."""
     if size > _MOST_CHUNK:
-        return b"", f"{size:,} bytes are more than any chunk has"
+        return b"", f"{size:,} bytes are implausibly large for a chunk"
     if kind == "none":
         return bytes(data), ""
     if kind not in ("bz2", "lz4"):
-        return b"", f"its compression '{kind}' is unknown"
+        return b"", f"unknown compression '{kind}'"
     decompressor = bz2.BZ2Decompressor() if kind == "bz2" else lz4.frame.LZ4FrameDecompressor()
     out = bytearray()
     feed = bytes(data)

@@ -1,7 +1,7 @@
 """The files of ROS 2 recordings: MCAP, SQLite databases, and folders of them.
 
 metadata.yaml, the index of a database and the summary of an MCAP file are compared with the
-messages, and never used in their place.
+messages. They never replace the messages.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from hyphos.recording.ros_storage import (
     load_yaml,
 )
 
-_ZSTD = b"\x28\xb5\x2f\xfd"  # no message of CDR begins so
+_ZSTD = b"\x28\xb5\x2f\xfd"  # no CDR message begins like this
 _MOST_MESSAGE = 1 << 32
 _SQLITE = b"SQLite format 3\0"
 _MCAP = b"\x89MCAP0\r\n"
 _MOST_GAPS = 64
-# The encoding of messages that goes with one of schemas, where a channel names none.
+# The message encoding for each schema encoding, used if a channel names none.
 _WIRE_OF = {"ros1msg": "ros1", "ros2msg": "cdr", "ros2idl": "cdr"}
-# The message for a damaged schema may quote bytes that are no text.
+# The error message for a damaged schema may quote bytes that are not text.
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
 def _unpacked(data: bytes) -> bytes:
-    """rosbag2 may have compressed each message. ValueError if it is damaged."""
+    """Decompresses a message if rosbag2 has compressed it. ValueError if it is damaged."""
     if not data.startswith(_ZSTD):
         return data
     try:
@@ -58,7 +58,7 @@ def _unpacked(data: bytes) -> bytes:
 
 
 class RosMcap:
-    """An MCAP file with messages of ROS."""
+    """An MCAP file with ROS messages."""
 
     def __init__(self, path: Path, scan: Scan | None = None) -> None:
         self.path = path
@@ -114,7 +114,7 @@ class RosMcap:
                 bad(connection, "its compression is damaged")
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        """Does nothing: no file stays open between calls."""
 
 
 def _type_name(name: str) -> str:
@@ -145,7 +145,7 @@ class Db3:
     def _open(self) -> sqlite3.Connection:
         where = self.path.resolve().as_uri()
         ways = [f"{where}?immutable=1"]
-        # The last messages of a recorder that was killed are in a file beside the database.
+        # The last messages of a killed recorder are in a file beside the database.
         beside = [self.path.with_name(self.path.name + end) for end in ("-wal", "-journal")]
         left = any(one.exists() and one.stat().st_size for one in beside)
         if left:
@@ -159,7 +159,7 @@ class Db3:
                 database.close()
                 if number + 1 == len(ways):
                     raise Error(
-                        "corrupt", f"this is no database: {error}", str(self.path)
+                        "corrupt", f"this is not a database: {error}", str(self.path)
                     ) from error
                 continue
             if left and number:
@@ -175,7 +175,7 @@ class Db3:
         return {row[1] for row in self._database.execute(f"PRAGMA table_info({table})")}
 
     def _select(self, table: str, columns: dict[str, str], order: str) -> list[tuple[Any, ...]]:
-        """Rows with these columns; those that an old schema does not have get their default."""
+        """Rows with these columns. Columns that an old schema lacks get their default."""
         known = self._columns(table)
         if not known:
             return []
@@ -241,7 +241,7 @@ class Db3:
             connection.count = counts[number]
         orphans = sum(n for topic, n in counts.items() if topic not in self._by_id)
         for lost, why in (
-            (timeless, "messages have no time or no topic that is a number"),
+            (timeless, "messages have no valid time or topic number"),
             (orphans, "messages belong to topics that are not in the database"),
         ):
             if lost:
@@ -251,8 +251,8 @@ class Db3:
             self.start_ns, self.end_ns = min(self._times), max(self._times)
 
     def _walk_rows(self) -> Iterator[tuple[int, Any, Any]]:
-        """(row, topic, time) of all rows that can be read. A damaged page costs the rows on it."""
-        # Not through the index of times, which may disagree with the table.
+        """(row, topic, time) of all readable rows. A damaged page loses its rows."""
+        # Not through the index of times, which may differ from the table.
         query = (
             "SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED "
             "WHERE rowid > ? ORDER BY rowid"
@@ -312,7 +312,7 @@ class Db3:
 
 @dataclass
 class Announced:
-    """The content by metadata.yaml. None: not given there, or not valid."""
+    """The declarations of metadata.yaml. None: absent there, or not valid."""
 
     topics: dict[str, int] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
@@ -324,21 +324,21 @@ class Announced:
 
 
 def open_folder(path: Path) -> tuple[list[Storage], Announced, TemporaryDirectory[str]]:
-    """The files of a recording: all in the folder, also those that metadata.yaml does not name."""
+    """Opens all files of a recording's folder, including those that metadata.yaml does not name."""
     announced, names = _read_metadata(path / "metadata.yaml")
     on_disk = sorted(one for one in path.iterdir() if one.is_file() and _kind(one))
     files = [path / name for name in names]
     for one in files:
         if not one.is_file():
             announced.damaged = True
-            announced.warnings.append(f"metadata.yaml names {one.name}, which is not there")
+            announced.warnings.append(f"metadata.yaml names {one.name}, which does not exist")
     files = [one for one in files if one.is_file()]
     known = {one.name for one in files}
     for one in on_disk:
-        # A compressed file may lie beside its original.
+        # A compressed file may be beside its original.
         if known.isdisjoint({one.name, one.stem, f"{one.name}.zstd"}):
             if names:
-                announced.warnings.append(f"metadata.yaml does not name {one.name}, which is read")
+                announced.warnings.append(f"metadata.yaml does not name {one.name}, but it is read")
             files.append(one)
             known.add(one.name)
     temporary = TemporaryDirectory(prefix="hyphos-")
@@ -362,7 +362,7 @@ def open_folder(path: Path) -> tuple[list[Storage], Announced, TemporaryDirector
 
 
 def open_packed(path: Path) -> tuple[Storage, TemporaryDirectory[str]]:
-    """A file that is compressed as a whole, and where it lies unpacked."""
+    """Opens a file that is compressed as a whole. Returns it with its temporary folder."""
     temporary = TemporaryDirectory(prefix="hyphos-")
     try:
         return _open_file(path, Path(temporary.name)), temporary
@@ -418,13 +418,13 @@ def _open_file(path: Path, temporary: Path) -> Storage:
         return RosMcap(path)
     if kind == _SQLITE:
         return Db3(path)
-    raise Error("corrupt", "it is neither MCAP nor a database", str(path))
+    raise Error("corrupt", "the file is neither MCAP nor a database", str(path))
 
 
 def _read_metadata(path: Path) -> tuple[Announced, list[str]]:
     announced = Announced()
     if not path.exists():
-        announced.warnings.append("there is no metadata.yaml; the files of the folder are read")
+        announced.warnings.append("there is no metadata.yaml, so all files of the folder are read")
         return announced, []
     try:
         loaded = load_yaml(path.read_text(errors="replace"))
@@ -435,7 +435,7 @@ def _read_metadata(path: Path) -> tuple[Announced, list[str]]:
     files = _get(info, "relative_file_paths")
     names = [PurePath(one).name for one in files if isinstance(one, str)] if _is_list(files) else []
     if not isinstance(info, dict):
-        announced.warnings.append("metadata.yaml is none of a recording and is not used")
+        announced.warnings.append("metadata.yaml is not that of a recording and is not used")
     announced.messages = _number(_get(info, "message_count"))
     announced.start_ns = _number(_get(info, "starting_time", "nanoseconds_since_epoch"))
     announced.duration_ns = _number(_get(info, "duration", "nanoseconds"))

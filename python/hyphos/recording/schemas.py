@@ -1,4 +1,4 @@
-"""How a channel of Hyphos stands in an MCAP file: encodings, schemas, metadata. Format:
+"""The MCAP representation of a Hyphos channel: encodings, schemas, metadata. Format:
 docs/recording.md."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hyphos.tools.typebook import TypeBook, descriptor_set
 
 @dataclass
 class ChannelSpec:
-    """What an MCAP file says about a channel."""
+    """The entry of a channel in an MCAP file."""
 
     channel: str
     message_encoding: str
@@ -23,7 +23,7 @@ class ChannelSpec:
 
 
 class SchemaBook:
-    """Makes the entry of a channel, with the descriptors of its type where they are known."""
+    """Creates the entry of a channel, with the descriptors of its type if they are known."""
 
     def __init__(self, book: TypeBook) -> None:
         self._book = book

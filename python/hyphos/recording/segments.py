@@ -1,4 +1,4 @@
-"""Messages in order of time from pieces of a file, of which few are in memory at a time."""
+"""Yields messages in order of time from parts of a file, with few parts in memory at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Read = TypeVar("Read", bound=tuple[Any, ...])
 
 @dataclass
 class Segment:
-    """A chunk, or messages that lie one after another. Its times and counts are those of the
-    messages in it, not those of an index."""
+    """A chunk, or consecutive messages. Its times and counts come from its messages, not from an
+    index."""
 
     offset: int
     end: int
@@ -38,8 +38,11 @@ def in_order(
     read: Callable[[Segment], Iterator[Read]],
     time_of: Callable[[Read], int],
 ) -> Iterator[Read]:
-    """The messages that `read` gives for each segment, merged by time. Those of one time keep the
-    order of the file. A segment is in memory from its first message to its last one."""
+    """Merges the messages that `read` yields for each segment, by time.
+
+    Messages with equal times keep the order of the file. A segment is in memory from its first
+    message to its last one.
+    """
     numbered = sorted(enumerate(segments), key=lambda one: one[1].start_ns)
     waiting = iter(numbered)
     upcoming = next(waiting, None)

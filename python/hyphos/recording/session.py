@@ -1,4 +1,4 @@
-"""What a recording says about the robot besides its messages: plan, parameters, machine."""
+"""Information about the robot in a recording, besides messages: plan, parameters, machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAN_JSON = "plan.json"
 
 
 def describe_session(recorder: Recorder, domain: str, plan: Path | None) -> None:
-    """Attaches the plan, as written and as understood, and tells of this run."""
+    """Attaches the plan, as written and as parsed, and describes this run."""
     recorder.describe(
         SESSION,
         {
@@ -55,8 +55,8 @@ def describe_session(recorder: Recorder, domain: str, plan: Path | None) -> None
 
 
 def live_parameters() -> Callable[[Any, str], dict[str, str]] | None:
-    """How to read the parameters of running nodes, if this Hyphos has them: (node, domain) →
-    JSON by node name."""
+    """A function that reads the parameters of running nodes, or None if this Hyphos has no
+    parameters. It maps (node, domain) to JSON by node name."""
     try:
         module = import_module("hyphos.params")
     except ModuleNotFoundError:
@@ -69,7 +69,7 @@ def live_parameters() -> Callable[[Any, str], dict[str, str]] | None:
             try:
                 remote.wait(2000)
                 values = {info.name: info.value for info in remote.values().infos}
-            except Error:  # gone meanwhile
+            except Error:  # the node has ended meanwhile
                 continue
             found[name] = json.dumps(values, sort_keys=True, default=repr)
         return found

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from hyphos._errors import Error
 
-LEFT_OUT = 3  # exit code of the commands that did their work, but for something they name
+LEFT_OUT = 3  # exit code of commands that omitted something, which they list
 
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -20,7 +20,7 @@ _ROSBAG_MAGIC = b"#ROSBAG V"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ROS_ENCODINGS = ("cdr", "ros1", "ros1msg", "ros2msg", "ros2idl")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_/]")
-_INT64 = range(-(1 << 63), 1 << 63)  # nanoseconds of Hyphos
+_INT64 = range(-(1 << 63), 1 << 63)  # range of times in Hyphos, in nanoseconds
 
 
 @dataclass
@@ -33,13 +33,13 @@ class Track:
     count: int
     type_hash: int | None = None  # None: computed from name and encoding
     policy: dict[str, object] = field(default_factory=dict)
-    origin: str = ""  # its name in a foreign recording, with its type if there is one
-    topic: str = ""  # the same without the type
-    problem: str = ""  # why it cannot be replayed; empty if it can
+    origin: str = ""  # name in a foreign recording, with the type if there is one
+    topic: str = ""  # like origin, without the type
+    problem: str = ""  # reason why it cannot be replayed, or ""
 
 
 class Item(NamedTuple):
-    """One message: when it was recorded, the track it belongs to, its bytes."""
+    """One message: its recording time, its track, its bytes."""
 
     time_ns: int
     track: Track
@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
 
 class Skipped(Counter[tuple[str, str]]):
-    """Messages that were left out, by channel and reason."""
+    """Counts omitted messages by channel and reason."""
 
     def add(self, track: Track, reason: str) -> None:
         self[(track.origin or track.channel, reason)] += 1
@@ -62,8 +62,8 @@ class Skipped(Counter[tuple[str, str]]):
 class Source(Protocol):
     """An open recording. Items come in order of time.
 
-    Counts and times are those of the messages that can be read. `damaged`: a part of the
-    recording cannot, and `warnings` names it. `skipped`: left out in the last pass of items().
+    Counts and times are those of the readable messages. `damaged`: a part of the recording is not
+    readable, and `warnings` names it. `skipped`: messages omitted in the last pass of items().
     """
 
     kind: str
@@ -82,13 +82,13 @@ class Source(Protocol):
 
 
 def channel_of(topic: str) -> str:
-    """The channel for a ROS topic: "/front/scan" → "front/scan"; other signs become _."""
+    """The channel for a ROS topic: "/front/scan" → "front/scan". Other characters become _."""
     words = [word for word in _NOT_IN_NAMES.sub("_", topic).split("/") if word]
     return "/".join(f"_{word}" if word[0].isdigit() else word for word in words) or "_"
 
 
 def same_kind(one: Track, other: Track) -> bool:
-    """Whether two tracks are one channel in two entries of a file."""
+    """True if two tracks are the same channel in two entries of a file."""
 
     def kind(track: Track) -> tuple[object, ...]:
         return (
@@ -115,16 +115,16 @@ def refuse_second_types(tracks: Sequence[Track]) -> None:
         hashes = {kept.type_hash, track.type_hash} - {None}  # None: computed from the rest
         if (kept.type_name, kept.encoding) != (track.type_name, track.encoding) or len(hashes) > 1:
             other = kept.type_name or kept.encoding
-            track.problem = f"the channel '{track.channel}' is {other} already"
+            track.problem = f"the channel '{track.channel}' already has the type {other}"
 
 
 def playable(source: Source, items: Iterator[Item]) -> Iterator[Item]:
-    """The items whose time is one of Hyphos, int64 nanoseconds; the others are counted."""
+    """The items whose time fits into int64 nanoseconds. The others are counted."""
     for item in items:
         if item.time_ns in _INT64:
             yield item
         else:
-            source.skipped.add(item.track, "its time is beyond the year 2262")
+            source.skipped.add(item.track, "its time is after the year 2262")
 
 
 def part_of(source: Source, start_s: float, end_s: float | None) -> tuple[int, int]:
@@ -136,14 +136,14 @@ def part_of(source: Source, start_s: float, end_s: float | None) -> tuple[int, i
 
 
 def seconds_ns(seconds: float, option: str) -> int:
-    """Error if it is no number of seconds that a recording can have."""
-    if not abs(seconds) < 1 << 64:  # not a number, either
-        raise Error("invalid_config", f"{option} {seconds:g} is no time in a recording")
+    """Seconds to nanoseconds. Raises an error if a recording cannot have such a time."""
+    if not abs(seconds) < 1 << 64:  # also false for NaN
+        raise Error("invalid_config", f"{option} {seconds:g} is not a valid time in a recording")
     return round(seconds * 1e9)
 
 
 def utc(time_ns: int) -> str:
-    """For people. Also of times that no calendar has."""
+    """A time as text, also if no calendar has it."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time_ns // 1_000_000_000))
     except (OverflowError, ValueError, OSError):
@@ -151,7 +151,7 @@ def utc(time_ns: int) -> str:
 
 
 def is_mcap(path: Path) -> bool:
-    """By its content, not by its name."""
+    """True for an MCAP file, by its content, not by its name."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -159,9 +159,9 @@ def is_mcap(path: Path) -> bool:
 
 
 def open_source(path: Path) -> Source:
-    """Opens any recording, by its content, not by its name. Error names the fault."""
+    """Opens any recording, by its content, not by its name. An error has the problem."""
     if not path.exists():
-        raise Error("not_found", "there is no such file", str(path), "check the path")
+        raise Error("not_found", "no such file", str(path), "check the path")
     if path.is_dir():
         return _open_folder(path)
     try:
@@ -187,7 +187,7 @@ def open_source(path: Path) -> Source:
         raise Error("corrupt", "the file is empty", str(path))
     raise Error(
         "unsupported",
-        "this is neither MCAP, nor a ROS 1 bag, nor a ROS 2 database",
+        "the file is neither MCAP, nor a ROS 1 bag, nor a ROS 2 database",
         str(path),
         "recordings are .mcap, .bag and .db3 files, and folders of ROS 2",
     )
@@ -202,7 +202,7 @@ def _open_mcap(path: Path) -> Source:
         said = scan.problems[0]
         raise Error("corrupt", f"the MCAP file cannot be read: {said}", str(path))
     encodings = {channel.message_encoding for channel in scan.channels.values()}
-    if "" in encodings:  # then that of the schemas decides
+    if "" in encodings:  # then the encoding of the schemas decides
         encodings |= {schema.encoding for schema in scan.schemas.values()}
     if not scan.profile.startswith("ros") and encodings.isdisjoint(_ROS_ENCODINGS):
         return McapSource(path, scan)
@@ -214,7 +214,7 @@ def _open_mcap(path: Path) -> Source:
 
 
 def _open_packed(path: Path) -> Source:
-    """A file of a recording that rosbag2 has compressed."""
+    """Opens a file of a recording that rosbag2 has compressed."""
     from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
     from hyphos.recording.rosbag2 import open_packed  # noqa: PLC0415
 

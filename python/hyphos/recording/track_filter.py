@@ -1,4 +1,4 @@
-"""Which tracks a pattern on the command line means."""
+"""Selects tracks by the patterns of the command line."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from hyphos.recording.source import Track
 
 
 def wanted(track: Track, patterns: Sequence[str]) -> bool:
-    """Whether any pattern, with or without slashes around it, names the channel."""
+    """True if a pattern, with or without surrounding slashes, matches the channel."""
     return any(fnmatchcase(track.channel, pattern.strip("/")) for pattern in patterns)

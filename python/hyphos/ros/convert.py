@@ -1,5 +1,5 @@
-"""Messages of ROS as messages of Hyphos, and back: ROS 1's serialization, ROS 2's CDR, the JSON and
-the CBOR of rosbridge."""
+"""Converts ROS messages to Hyphos messages and back: ROS 1 serialization, ROS 2 CDR, and the JSON
+and CBOR of rosbridge."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Form = Literal["ros1", "cdr", "json", "cbor"]
 
 
 class RosTypes:
-    """The types of ROS that are known, to convert their messages with. Thread-safe.
+    """The known ROS types, for converting their messages. Thread-safe.
 
-    Without arguments: those that are installed, and the common ones. `paths`: more packages.
+    Knows the installed types and the common ones. `paths` adds packages, `proto_paths` folders of
+    .proto files. Construction takes about two seconds without a cache.
     """
 
     def __init__(self, paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) -> None:
@@ -31,24 +32,27 @@ class RosTypes:
             self._pool.Add(file)
 
     def read(self, name: str, form: Form, message: bytes, now_ns: int = 0) -> Any:
-        """What a channel would carry for these bytes of a `name` ("sensor_msgs/LaserScan",
-        "sensor_msgs/msg/LaserScan"): the standard message that means the same (an image, a cloud:
-        Attached), else a message of the type's own class. `now_ns`: for headers of JSON that have
-        no stamp. Error: corrupt, with the field; not_found."""
+        """Decodes a ROS message of the type `name`, "sensor_msgs/LaserScan" or
+        "sensor_msgs/msg/LaserScan".
+
+        Returns the equivalent standard message (for an image or a cloud: Attached), else a message
+        of the type's own class. `now_ns` is for JSON headers without a stamp. Raises
+        `hyphos.Error`: corrupt, with the field, or not_found.
+        """
         carrier, attached = self._types.default_carrier(name)
         payload, buffers, _ = self._types.read(name, form, message, carrier, attached, now_ns)
         made = self._class(carrier).FromString(bytes(payload))
         return Attached(made, list(buffers)) if attached else made
 
     def write(self, name: str, form: Form, message: Any) -> bytes:
-        """The bytes of a message as ROS has it. Error: corrupt if ROS cannot hold it; unsupported
-        if it is of another kind."""
+        """Encodes a message for ROS. Raises `hyphos.Error`: corrupt if ROS cannot hold it,
+        unsupported if it is of another type. ValueError for several attached buffers."""
         head, buffers = (message, [])
         if isinstance(message, Attached):
             head, buffers = message.head, flat_list(message.buffers)
             if len(buffers) > 1:
                 raise ValueError(
-                    f"ROS has one field for attached buffers, this message has {len(buffers)}"
+                    f"ROS has one field for attached buffers, but this message has {len(buffers)}"
                 )
         payload = head.SerializeToString()
         carrier = head.DESCRIPTOR.full_name

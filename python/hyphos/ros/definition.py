@@ -1,7 +1,7 @@
-"""ROS interface definitions: .msg, .srv and .action files, read into what they say.
+"""Parses ROS interface definitions: .msg, .srv and .action files.
 
-The two flavours look alike and differ in what they allow and mean. ROS 1 is read as its genmsg does
-(wiki.ros.org/msg), ROS 2 as its rosidl_adapter ("About ROS 2 interfaces", design.ros2.org).
+The two versions look alike, but differ in rules and meaning. ROS 1 is parsed like its genmsg
+(wiki.ros.org/msg), ROS 2 like its rosidl_adapter ("About ROS 2 interfaces", design.ros2.org).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hyphos.ros.literals import Value, array_value, scalar_value
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 PRIMITIVES = ("bool", "byte", "char", *INTEGERS, "float32", "float64", "string", "wstring")
-TIMES = ("time", "duration")  # values of ROS 1; messages of builtin_interfaces in ROS 2
+TIMES = ("time", "duration")  # values in ROS 1, messages of builtin_interfaces in ROS 2
 
-# How many parts stand in a file, between lines of three dashes.
+# The parts of a file, separated by lines of three dashes.
 PARTS = {"msg": ("",), "srv": ("Request", "Response"), "action": ("Goal", "Result", "Feedback")}
 
-# rosidl does not allow more; genmsg leaves the check to compilers of C++, which allow no more.
+# rosidl allows no more. genmsg leaves the check to C++ compilers, which allow no more either.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _FIELD_2 = re.compile(r"(?!.*__)(?!.*_$)[a-z][a-z0-9_]*")
 _CONSTANT_2 = re.compile(r"(?!.*__)(?!.*_$)[A-Z][A-Z0-9_]*")
@@ -43,7 +43,7 @@ class Flavour(Enum):
 
 
 class Count(Enum):
-    """How many values a field holds."""
+    """The number of values in a field."""
 
     ONE = "one"
     FIXED = "fixed"
@@ -52,7 +52,7 @@ class Count(Enum):
 
 
 class Name(NamedTuple):
-    """Of a type: sensor_msgs/LaserScan in ROS 1, sensor_msgs/msg/LaserScan in ROS 2."""
+    """The name of a type: sensor_msgs/LaserScan in ROS 1, sensor_msgs/msg/LaserScan in ROS 2."""
 
     package: str
     folder: str  # msg, srv or action
@@ -64,14 +64,14 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True)
 class Type:
-    """Of a field. Either `primitive` (one of PRIMITIVES and TIMES) or `message` is set."""
+    """The type of a field. Either `primitive` (of PRIMITIVES and TIMES) or `message` is set."""
 
-    text: str  # as it is written; ROS 1's md5 is made of it
+    text: str  # as written, input of the ROS 1 md5
     primitive: str = ""
     message: Name | None = None
     count: Count = Count.ONE
     size: int = 0  # of FIXED and AT_MOST
-    string_size: int = 0  # the most characters of each string; 0: any number
+    string_size: int = 0  # largest length of each string, 0: unlimited
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Constant:
     primitive: str
     name: str
     value: Value
-    text: str  # the value as it is written; ROS 1's md5 is made of it
+    text: str  # the value as written, input of the ROS 1 md5
     comment: tuple[str, ...] = ()
 
 
@@ -98,13 +98,13 @@ class Message:
     fields: tuple[Field, ...] = ()
     constants: tuple[Constant, ...] = ()
     comment: tuple[str, ...] = ()
-    text: str = ""  # what stood in the file
+    text: str = ""  # the text of the file
     where: str = ""
 
 
 @dataclass(frozen=True)
 class Interface:
-    """What one file defines: a message; or the two parts of a service, the three of an action."""
+    """The definitions of one file: a message, two parts of a service, or three of an action."""
 
     name: Name
     flavour: Flavour
@@ -116,14 +116,14 @@ class Interface:
 
 
 def parse(text: str, name: Name, flavour: Flavour, where: str) -> Interface:
-    """Reads one file; its kind is the folder in `name`. Errors name `where` and the line."""
+    """Parses one file. The folder in `name` is its kind. Errors have `where` and the line."""
     if flavour is Flavour.ROS2 and not _MESSAGE_2.fullmatch(name.base):
-        _refuse(where, f"'{name.base}' is no name of a ROS 2 type", "write it as in LaserScan")
+        _refuse(where, f"'{name.base}' is not a valid ROS 2 type name", "write it like LaserScan")
     if not _NAME.fullmatch(name.package):
         remedy = "name its folder, or <name> in package.xml, with letters, digits and _"
-        _refuse(where, f"'{name.package}' is no name of a package", remedy)
+        _refuse(where, f"'{name.package}' is not a valid package name", remedy)
     if not _NAME.fullmatch(name.base):
-        _refuse(where, f"'{name.base}' is no name of a type", "use letters, digits and _")
+        _refuse(where, f"'{name.base}' is not a valid type name", "use letters, digits and _")
     lines = text.replace("\r\n", "\n").split("\n")
     suffixes = PARTS[name.folder]
     parts, first = [], 1
@@ -141,7 +141,7 @@ def _split(lines: list[str], name: Name, flavour: Flavour, where: str) -> list[l
         return [lines]
     wanted = len(PARTS[name.folder])
     for number, line in enumerate(lines, 1):
-        # genmsg looks at the beginning only.
+        # genmsg checks only the beginning of the line.
         if line.startswith("---") if flavour is Flavour.ROS1 else line.rstrip() == "---":
             pieces.append([])
             if len(pieces) > wanted:
@@ -149,14 +149,14 @@ def _split(lines: list[str], name: Name, flavour: Flavour, where: str) -> list[l
         else:
             pieces[-1].append(line)
     if len(pieces) < wanted:
-        missing = f"a '---' is missing: there are {len(pieces)} of {wanted} parts"
+        missing = f"a '---' is missing: the file has {len(pieces)} of {wanted} parts"
         _refuse(f"{where}:{len(lines)}", *_parts_wanted(name.folder, missing))
     return pieces
 
 
 def _parts_wanted(folder: str, message: str) -> tuple[str, str]:
     parts = ", ".join(part.lower() for part in PARTS[folder])
-    return message, f"a .{folder} has {parts}, with a line '---' between them; each may be empty"
+    return message, f"a .{folder} has {parts}, with a line '---' between them. Each may be empty"
 
 
 def _refuse(where: str, message: str, advice: str) -> NoReturn:
@@ -164,7 +164,7 @@ def _refuse(where: str, message: str, advice: str) -> NoReturn:
 
 
 class _Parser:
-    """Reads the lines of one message."""
+    """Parses the lines of one message."""
 
     def __init__(self, name: Name, flavour: Flavour, where: str, first_line: int) -> None:
         self._name = name
@@ -174,7 +174,7 @@ class _Parser:
         self._where = where
         self._elements: list[Field | Constant] = []
         self._known: set[tuple[type, str]] = set()
-        self._pending: list[str] = []  # comments above the line they are about
+        self._pending: list[str] = []  # comments above the line that they describe
 
     def read(self, lines: list[str]) -> Message:
         top = next((n for n, one in enumerate(lines) if not one.startswith("#")), len(lines))
@@ -194,7 +194,7 @@ class _Parser:
     def _line(self, line: str) -> None:
         code, mark, comment = line.partition("#")
         if not code.strip():
-            if mark and code and self._elements:  # indented: it goes on with the one above it
+            if mark and code and self._elements:  # indented: continues the comment above it
                 last = self._elements[-1]
                 more = _paragraphs([*last.comment, _uncomment(comment)])
                 self._elements[-1] = replace(last, comment=more)
@@ -202,19 +202,20 @@ class _Parser:
                 self._pending.append(_uncomment(comment))
             return
         if code.lstrip().startswith("@"):
-            self._refuse(f"annotations are not read: '{code.strip()}'", "leave it out")
+            self._refuse(f"annotations are not supported: '{code.strip()}'", "remove it")
         first, _, rest = code.strip().replace("\t", " ").partition(" ")
         rest = rest.strip()
         if not rest:
             self._refuse(
-                f"'{first}' has a type or a name, not both", "write TYPE NAME, as float32 x"
+                f"'{first}' is a type or a name, but both are needed",
+                "write TYPE NAME, e.g. float32 x",
             )
         above, self._pending = self._pending, []
         notes = _paragraphs([*above, _uncomment(comment)])
         if "=" not in rest and ("=" not in first or "<=" in first):
             self._field(first, rest, notes)
         elif first == "string" and not self._strict:
-            # There is no comment behind such a constant: all of it is the value.
+            # Such a constant has no comment: the whole rest of the line is the value.
             rest = rest.partition("=")[0] + "=" + line.partition("=")[2]
             self._constant(first, rest, _paragraphs(above))
         else:
@@ -224,12 +225,12 @@ class _Parser:
         allowed = PRIMITIVES if self._strict else PRIMITIVES[:-1]
         if primitive not in allowed:
             self._refuse(
-                f"'{primitive}' is no type of a constant", f"use one of {', '.join(allowed)}"
+                f"'{primitive}' is not a type for constants", f"use one of {', '.join(allowed)}"
             )
         name, _, written = rest.partition("=")
         name, written = name.strip(), written.strip()
         if not (_CONSTANT_2 if self._strict else _NAME).fullmatch(name):
-            self._refuse(f"'{name}' is no name of a constant", "write it as in MAX_RANGE")
+            self._refuse(f"'{name}' is not a valid constant name", "write it like MAX_RANGE")
         value = self._value(lambda: scalar_value(primitive, written, self._strict))
         self._add(Constant(primitive, name, value, written, notes))
 
@@ -237,8 +238,8 @@ class _Parser:
         type_ = self._type(first)
         name, _, written = rest.partition(" ")
         if not (_FIELD_2 if self._strict else _NAME).fullmatch(name):
-            remedy = "write it as in angle_min" if self._strict else "use letters, digits and _"
-            self._refuse(f"'{name}' is no name of a {self._flavour} field", remedy)
+            remedy = "write it like angle_min" if self._strict else "use letters, digits and _"
+            self._refuse(f"'{name}' is not a valid {self._flavour} field name", remedy)
         default = self._default(type_, name, written.strip())
         self._add(Field(type_, name, default, notes, self._where))
 
@@ -247,7 +248,7 @@ class _Parser:
             return None
         if not self._strict:
             self._refuse(
-                f"'{written}' stands behind the field '{name}'; ROS 1 has no default values",
+                f"'{written}' follows the field '{name}', but ROS 1 has no default values",
                 "remove it, or import as --ros2",
             )
         if not type_.primitive:
@@ -263,10 +264,12 @@ class _Parser:
         )
         given = len(values)
         if type_.count is Count.FIXED and given != type_.size:
-            self._refuse(f"'{name}' has {type_.size} values, its default {given}", "give as many")
+            self._refuse(
+                f"'{name}' has {type_.size} values, but its default {given}", "give as many"
+            )
         if type_.count is Count.AT_MOST and given > type_.size:
             self._refuse(
-                f"'{name}' has at most {type_.size} values, its default {given}", "give less"
+                f"'{name}' has at most {type_.size} values, but its default {given}", "give fewer"
             )
         return values
 
@@ -276,17 +279,17 @@ class _Parser:
             found = _ARRAY.fullmatch(text)
             if found is None or (found["bound"] and not (self._strict and found["size"])):
                 bounded = ", T[<=3]" if self._strict else ""
-                self._refuse(f"'{text}' is no type", f"arrays are T[], T[3]{bounded}")
+                self._refuse(f"'{text}' is not a type", f"arrays are T[], T[3]{bounded}")
             base, size = found["base"], self._number(found["size"] or "0", text)
             count = Count.FIXED if found["size"] else Count.ANY
             count = Count.AT_MOST if found["bound"] else count
             if count is not Count.ANY and size == 0 and self._strict:
-                self._refuse(f"'{text}' holds nothing", "give a length of 1 or more")
+                self._refuse(f"'{text}' has the length 0", "give a length of 1 or more")
         bounded_string = _BOUNDED.fullmatch(base) if self._strict else None
         if bounded_string:
             longest = self._number(bounded_string["size"], text)
             if longest == 0:
-                self._refuse(f"'{text}' holds nothing", "give a length of 1 or more")
+                self._refuse(f"'{text}' has the length 0", "give a length of 1 or more")
             return Type(text, bounded_string["base"], None, count, size, longest)
         primitives = PRIMITIVES if self._strict else (*PRIMITIVES[:-1], *TIMES)
         if base in primitives:
@@ -305,7 +308,7 @@ class _Parser:
         allowed = _MESSAGE_2 if self._strict else _NAME
         if not allowed.fullmatch(bare) or (package and not _NAME.fullmatch(package)):
             self._refuse(
-                f"'{text}' is no type of {self._flavour}",
+                f"'{text}' is not a {self._flavour} type",
                 "write a primitive type (float32, string, ...), Message or package/Message",
             )
         return Name(package or self._name.package, "msg", bare)
@@ -316,7 +319,7 @@ class _Parser:
 
     def _number(self, digits: str, text: str) -> int:
         if len(digits) > 10 or int(digits) > _MOST:
-            self._refuse(f"'{text}' is longer than any wire can carry", f"give at most {_MOST}")
+            self._refuse(f"'{text}' is longer than any wire format allows", f"give at most {_MOST}")
         return int(digits)
 
     def _value(self, read: Callable[[], Read]) -> Read:
@@ -329,7 +332,7 @@ class _Parser:
         key = (type(element), element.name)
         if key in self._known:
             what = "field" if isinstance(element, Field) else "constant"
-            self._refuse(f"there is a {what} '{element.name}' already", "give it another name")
+            self._refuse(f"a {what} '{element.name}' already exists", "give it another name")
         self._known.add(key)
         self._elements.append(element)
 
@@ -342,7 +345,7 @@ def _uncomment(line: str) -> str:
 
 
 def _paragraphs(lines: list[str]) -> tuple[str, ...]:
-    """Without empty lines at the ends, and never two of them."""
+    """Removes empty lines at the ends, and keeps at most one between others."""
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

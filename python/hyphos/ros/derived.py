@@ -2,7 +2,7 @@
 
 ROS 1: the seven messages of an action are those of actionlib's genaction. ROS 2: the services and
 the feedback message of an action, and the event of a service, are those of rosidl ("Actions",
-design.ros2.org; service introspection, REP-2012).
+design.ros2.org, and service introspection, REP-2012).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hyphos.ros.definition import Count, Field, Flavour, Interface, Message, Name, Type, parse
 
-# Services and actions of ROS 2 need these without naming them, so that nobody has to give them.
+# Services and actions of ROS 2 use these without naming them, so users need not provide them.
 IMPLIED = {
     Name("builtin_interfaces", "msg", "Time"): "int32 sec\nuint32 nanosec\n",
     Name("builtin_interfaces", "msg", "Duration"): "int32 sec\nuint32 nanosec\n",
@@ -36,7 +36,7 @@ class Service(NamedTuple):
 
 
 def messages(interface: Interface) -> list[Message]:
-    """All that travel: of a service both parts, of an action also what carries its parts."""
+    """All messages on the wire: both parts of a service, and for an action also their carriers."""
     carriers = [part for one in services(interface) for part in (one.request, one.response)]
     if interface.kind != "action":
         return carriers or list(interface.parts)
@@ -51,7 +51,7 @@ def services(interface: Interface) -> list[Service]:
 
 
 def described(interface: Interface) -> list[Message]:
-    """All that ROS 2 gives a hash. Services and actions stand in it as if they were messages."""
+    """All types with a ROS 2 hash. Services and actions count as messages there."""
     found = messages(interface)
     for one in services(interface):
         found += [_event(one), _as_message(one)]
@@ -79,7 +79,7 @@ def _as_message(service: Service) -> Message:
 
 
 def _event(service: Service) -> Message:
-    """What ROS 2's introspection of a service publishes."""
+    """The message that ROS 2's service introspection publishes."""
     return Message(
         _suffixed(service.name, "_Event"),
         (
@@ -118,7 +118,7 @@ def _action_services(action: Interface) -> list[Service]:
 
 
 def action_messages_ros1(action: Interface) -> list[Interface]:
-    """An action of ROS 1 is seven messages and nothing else."""
+    """An action of ROS 1 consists of seven messages."""
     package, _, name = action.name
     texts = {one.name.base: one.text for one in action.parts}
     texts |= {

@@ -1,4 +1,4 @@
-"""hyphos msg: ROS definitions as .proto files, and one of them on the screen."""
+"""hyphos msg: writes ROS definitions as .proto files, or prints one of them."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def import_types(paths: Sequence[Path], out: Path, flavour: Flavour | None) -> i
 
 
 def proto_files(interfaces: Sequence[Interface], library: Library) -> dict[str, str]:
-    """Their .proto files, by their paths."""
+    """The .proto files of interfaces, by path."""
     files = {file_name(one.name, library.flavour): write_proto(one, library) for one in interfaces}
     files[OPTIONS] = Path(__file__).with_name("options.proto").read_text()
     return files
 
 
 def imported(library: Library) -> list[Interface]:
-    """All that was asked for, and what it needs."""
+    """All requested interfaces and their dependencies."""
     asked = library.asked()
-    # Times are numbers wherever they are a field, and nobody sends one by itself.
+    # A time as a field is a number, and no program sends one alone.
     times = [one.name for one in asked if one.name in TIMES_2]
     return [one for one in library.needed(asked) if one.name not in TIMES_2 or one.name in times]
 
 
 def write_files(files: dict[str, str], out: Path) -> None:
-    """All of them or, whatever happens before the last has been written, none."""
+    """Writes all files, or none if an error occurs before all of them exist."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".hyphos-msg-", dir=out) as place:
@@ -85,7 +85,7 @@ def show_type(wanted: str, paths: Sequence[Path], flavour: Flavour | None, *, as
 
 
 def _find(wanted: str, library: Library) -> Name:
-    """Of "Name", "package/Name" or "package/folder/Name"."""
+    """The full name for "Name", "package/Name" or "package/folder/Name"."""
     *package, base = wanted.split("/")
     found = [
         name
@@ -96,12 +96,14 @@ def _find(wanted: str, library: Library) -> Name:
         return found[0]
     if found:
         names = ", ".join("/".join(name) for name in found)
-        raise Error("invalid_config", f"'{wanted}' may be {names}", advice="give the whole name")
+        raise Error(
+            "invalid_config", f"'{wanted}' is ambiguous: {names}", advice="give the full name"
+        )
     near = get_close_matches(base, [name.base for name in library.names()], 1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     raise Error(
         "not_found",
-        f"no definition in these paths is called '{wanted}'{hint}",
+        f"no definition '{wanted}' in these paths{hint}",
         advice="hyphos msg show PACKAGE/NAME PATH...",
     )
 
@@ -123,7 +125,7 @@ def _told(interface: Interface, library: Library) -> dict[str, Any]:
 
 
 def _part(message: Message, library: Library) -> dict[str, Any]:
-    library.order(message)  # nothing is missing
+    library.order(message)  # raises an error if a type is missing
     fields = [_field(one, library.flavour) for one in message.fields]
     constants = [
         {"type": one.primitive, "name": one.name, "value": one.value} for one in message.constants

@@ -1,5 +1,5 @@
-"""The definitions of ROS that a machine has: those that are installed, and where ROS is not, those
-that the package `rosbags` carries, and common services."""
+"""The ROS definitions of a machine: the installed ones, and those of the package `rosbags` and
+common services where ROS is not installed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from hyphos.tools.typebook import compile_protos
 
 _STORES = {Flavour.ROS1: "ROS1_NOETIC", Flavour.ROS2: "ROS2_JAZZY"}
 _KEPT = 8  # descriptor sets in the cache
-# What IDL puts where ROS has nothing.
+# The field that IDL adds to an empty ROS message.
 _DUMMY = "uint8 structure_needs_at_least_one_member"
 
 
 def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) -> bytes:
-    """A serialized FileDescriptorSet of all types of `paths` (packages, or folders of packages), of
-    what is installed, and of the .proto files below `proto_paths`. Where two define a type, that of
-    `paths` counts, then the installed one.
+    """A serialized FileDescriptorSet of all known types.
 
-    Takes about two seconds the first time; what it makes is kept in the user's cache."""
+    The types come from `paths` (packages, or folders of packages), the installed packages, and the
+    .proto files below `proto_paths`. If two define a type, `paths` takes precedence, then the
+    installed one. The first call takes about two seconds. The result is cached for the user.
+    """
     folders = [folder for path in paths for folder in package_folders(path)]
     chosen = _by_flavour([*folders, *_installed()])
     key = _key(chosen, proto_paths)
@@ -48,9 +49,13 @@ def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) ->
 def write_descriptors(
     paths: Sequence[Path], proto_paths: Sequence[Path], output: Path | None
 ) -> int:
-    """The same, into a file; or as the output, unless that is a terminal."""
+    """Writes descriptors() to a file, or to standard output unless that is a terminal."""
     if output is None and sys.stdout.isatty():
-        raise Error("invalid_config", "this is nothing to read", advice="-o FILE")
+        raise Error(
+            "invalid_config",
+            "the descriptors are binary data",
+            advice="write them to a file with -o FILE",
+        )
     made = descriptors(paths, proto_paths)
     if output is None:
         sys.stdout.buffer.write(made)
@@ -65,15 +70,15 @@ def write_descriptors(
 
 
 def package_folders(path: Path) -> list[Path]:
-    """The packages with definitions below a path, itself included."""
+    """The packages with definitions below a path, including the path itself."""
     if not path.is_dir():
-        raise Error("not_found", "there is no such folder", str(path), "check the path")
+        raise Error("not_found", "no such folder", str(path), "check the path")
     found = {source.package_folder.absolute() for source in find_sources([path]).values()}
     return sorted(found)
 
 
 def _installed() -> list[Path]:
-    """Packages of ROS where it usually lies."""
+    """The packages in the usual folders of ROS."""
     places = [Path("/usr/share"), *sorted(Path("/opt/ros").glob("*/share"))]
     for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
         for entry in filter(None, os.environ.get(variable, "").split(":")):
@@ -88,13 +93,13 @@ def _installed() -> list[Path]:
 
 
 def _by_flavour(folders: Iterable[Path]) -> dict[Flavour, list[Path]]:
-    """The first of each name; then what rosbags has of the packages that are missing."""
+    """The first package of each name, then those of rosbags for missing packages."""
     chosen: dict[Flavour, dict[str, Path]] = {Flavour.ROS1: {}, Flavour.ROS2: {}}
     for folder in folders:
         try:
             flavour = guess_flavour(find_sources([folder]).values())
         except Error:
-            flavour = Flavour.ROS1  # it could be of either: both read it alike
+            flavour = Flavour.ROS1  # valid in both, with the same meaning
             chosen[Flavour.ROS2].setdefault(folder.name, folder)
         chosen[flavour].setdefault(folder.name, folder)
     for flavour, known in chosen.items():
@@ -104,7 +109,7 @@ def _by_flavour(folders: Iterable[Path]) -> dict[Flavour, list[Path]]:
 
 
 def _carried(flavour: Flavour) -> list[Path]:
-    """What rosbags has, as .msg files in the cache."""
+    """The definitions of rosbags, as .msg files in the cache."""
     also = hashlib.sha256(repr(services(flavour)).encode()).hexdigest()[:8]
     place = _cache() / f"rosbags-{version('rosbags')}-{also}" / flavour.value
     if not place.is_dir():
@@ -155,7 +160,7 @@ def _make(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> byt
 
 
 def _key(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> str:
-    """Changes with every definition."""
+    """A cache key that changes with every definition."""
     digest = hashlib.sha256(version("protobuf").encode())
     files = [
         file
@@ -165,7 +170,7 @@ def _key(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> str:
         for file in sorted((folder / kind).glob(f"*.{kind}"))
     ]
     files += [file for path in proto_paths for file in sorted(path.rglob("*.proto"))]
-    files += sorted(Path(__file__).parent.glob("*.py"))  # what makes them
+    files += sorted(Path(__file__).parent.glob("*.py"))  # the generator itself
     for file in files:
         status = file.stat()
         digest.update(f"{file} {status.st_size} {status.st_mtime_ns}\n".encode())
@@ -178,7 +183,7 @@ def _cache() -> Path:
 
 
 def _replace(file: Path, made: bytes) -> None:
-    """At once, or not at all."""
+    """Replaces a file atomically."""
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         draft.write_bytes(made)
@@ -189,7 +194,7 @@ def _replace(file: Path, made: bytes) -> None:
 
 
 def _keep(file: Path, made: bytes) -> None:
-    """A cache that cannot be written costs time, and nothing else."""
+    """Writes to the cache. A cache that cannot be written only costs time."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         _replace(file, made)

@@ -1,4 +1,4 @@
-"""All definitions of some folders, what each needs of the others, and what ROS knows them by."""
+"""All definitions of some folders, their dependencies, and their ROS identities."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ _ACTION_MESSAGES_ROS1 = (*_PARTS, "Action", *(f"Action{part}" for part in _PARTS
 
 
 class Library:
-    """Interfaces by name. Files are read when they are asked for, so that a mistake in one that
-    nobody needs does not matter."""
+    """Interfaces by name. Files are read on demand, so an error in an unused file has no effect."""
 
     def __init__(self, sources: dict[Name, Source], flavour: Flavour) -> None:
         self.flavour = flavour
         self._sources = dict(sources)
         self._interfaces: dict[Name, Interface] = {}  # by the name of the file's type
-        self._owners: dict[Name, Interface] = {}  # by the names of all messages that they define
+        self._owners: dict[Name, Interface] = {}  # by name of each message that they define
         self._messages: dict[Name, Message] = {}
         self._checked: set[Name] = set()
         self._sums: dict[Name, str] = {}
@@ -45,12 +44,12 @@ class Library:
         return cls(sources, flavour or guess_flavour(asked))
 
     def asked(self) -> list[Interface]:
-        """What the paths name, in the order of their names."""
+        """The definitions that the paths name, sorted by name."""
         names = [name for name, source in self._sources.items() if source.asked]
         return [self.interface(name) for name in sorted(names)]
 
     def needed(self, interfaces: Iterable[Interface]) -> list[Interface]:
-        """These and all that they are made of, each once, parts before what is made of them."""
+        """These interfaces and their dependencies, each once, dependencies first."""
         found: dict[Name, Interface] = {}
         for interface in interfaces:
             for message in messages(interface):
@@ -67,7 +66,7 @@ class Library:
         return self._interfaces[name]
 
     def message(self, name: Name) -> Message:
-        """Of a name that is known: that of a field only after `order` has looked at it."""
+        """The message of a known name. A field's name is known only after order() has run."""
         if name not in self._messages:
             self._read(name)
         return self._messages[name]
@@ -78,8 +77,8 @@ class Library:
         return self._owners[name]
 
     def order(self, message: Message) -> list[Name]:
-        """The messages it is made of, parts first, itself last. Error if one is missing, or is part
-        of itself."""
+        """The dependencies of a message, in order, and the message itself last. Raises an error if
+        one is missing, or contains itself."""
         done: dict[Name, None] = {}
         path: dict[Name, None] = {}
         stack: list[tuple[Message, bool]] = [(message, False)]
@@ -102,7 +101,7 @@ class Library:
         return list(done)
 
     def md5(self, thing: Message | Service) -> str:
-        """What ROS 1 knows a message or a service by."""
+        """The ROS 1 md5 sum of a message or a service."""
         if isinstance(thing, Service):
             for part in (thing.request, thing.response):
                 self.md5(part)
@@ -113,13 +112,13 @@ class Library:
         return self._sums[thing.name]
 
     def type_hash(self, name: Name) -> str:
-        """What ROS 2 knows a message, a service or an action by."""
+        """The ROS 2 type hash of a message, a service or an action."""
         message = self.message(name)
-        self.order(message)  # nothing is missing
+        self.order(message)  # raises an error if a type is missing
         return type_hash(message, self.message)
 
     def _add_action_messages(self) -> None:
-        """ROS 1 puts the messages of an action in msg/; where they lie there, those are meant."""
+        """ROS 1 puts the messages of an action in msg/. Files that exist there take precedence."""
         for name, source in list(self._sources.items()):
             if name.folder == "action":
                 for part in _ACTION_MESSAGES_ROS1:
@@ -161,7 +160,7 @@ class Library:
         if name.package not in packages:
             raise Error(
                 "not_found",
-                f"'{field.name}' is a {written}, and the package '{name.package}' is not given",
+                f"'{field.name}' is a {written}, but the package '{name.package}' is not given",
                 field.where,
                 self._where_to_find(name.package),
             )
@@ -185,15 +184,15 @@ class Library:
             Path("/usr/share"),
         ):
             if any((folder / package / kind).is_dir() for kind in PARTS):
-                return f"give its folder too: {folder / package}"
-        return f"give its folder too: hyphos msg import ... PATH/TO/{package}"
+                return f"also give its folder: {folder / package}"
+        return f"also give its folder: hyphos msg import ... PATH/TO/{package}"
 
     def _refuse_loop(self, message: Message, path: list[Name]) -> None:
         loop = [*path[path.index(message.name) :], message.name]
         names = " → ".join(one.text(self.flavour) for one in loop)
         raise Error(
             "invalid_config",
-            f"a message cannot be a part of itself: {names}",
+            f"a message cannot contain itself: {names}",
             message.where,
-            "take one of these fields out",
+            "remove one of these fields",
         )

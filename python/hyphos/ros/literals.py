@@ -1,4 +1,4 @@
-"""Values in ROS interface definitions: of constants, and ROS 2's default values."""
+"""Values in ROS interface definitions: constants, and default values of ROS 2."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
 def scalar_value(primitive: str, text: str, ros2: bool, string_size: int = 0) -> Scalar:
-    """ValueError says what is wrong with `text`."""
+    """Parses a value. ValueError has the reason if `text` is not valid."""
     if primitive in ("string", "wstring"):
         return _string(text, string_size) if ros2 else text
     if primitive in ("float32", "float64"):
@@ -26,29 +26,29 @@ def scalar_value(primitive: str, text: str, ros2: bool, string_size: int = 0) ->
 
 
 def array_value(primitive: str, text: str, string_size: int = 0) -> list[Scalar]:
-    """[1, 2, 3], ["a", 'b, c']; ROS 2 only."""
+    """Parses [1, 2, 3] or ["a", 'b, c']. ROS 2 only."""
     if not (text.startswith("[") and text.endswith("]")) or len(text) < 2:
-        raise ValueError(f"'{text}' is no list of values: write [1, 2]")
+        raise ValueError(f"'{text}' is not a list of values: write [1, 2]")
     inner = text[1:-1].strip()
     return [scalar_value(primitive, one, True, string_size) for one in _elements(inner)]
 
 
 def bounds(primitive: str, ros2: bool) -> tuple[int, int]:
     """The least and the greatest value of an integer type."""
-    # ROS 1's byte is an int8, ROS 2's an octet; a char is a uint8 in both.
+    # A byte is an int8 in ROS 1 and an octet in ROS 2. A char is a uint8 in both.
     alias = {"byte": "uint8" if ros2 else "int8", "char": "uint8"}.get(primitive, primitive)
     bits = int(alias.removeprefix("u").removeprefix("int"))
     return (0, 2**bits - 1) if alias.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def _integer(primitive: str, text: str, ros2: bool) -> int:
-    # genmsg reads decimal numbers only. To read more digits than any type has would cost time.
+    # genmsg reads only decimal numbers. The limit of digits bounds the time to parse.
     if len(text) > 80 or not (_DECIMAL.fullmatch(text) or (ros2 and _OTHER_BASE.fullmatch(text))):
-        raise ValueError(f"'{text[:80]}' is no whole number")
+        raise ValueError(f"'{text[:80]}' is not a whole number")
     value = int(text) if _DECIMAL.fullmatch(text) else int(text, 0)
     least, greatest = bounds(primitive, ros2)
     if not least <= value <= greatest:
-        raise ValueError(f"{value} does not fit {primitive}: {least} to {greatest}")
+        raise ValueError(f"{value} does not fit into {primitive}: {least} to {greatest}")
     return value
 
 
@@ -58,11 +58,11 @@ def _float(text: str) -> float:
             raise ValueError
         return float(text)
     except ValueError:
-        raise ValueError(f"'{text}' is no number") from None
+        raise ValueError(f"'{text}' is not a number") from None
 
 
 def _string(text: str, longest: int) -> str:
-    """Without its quotes, which keep spaces at the ends."""
+    """Removes the quotes, which keep spaces at the ends."""
     quote = text[:1]
     if quote in ("'", '"') and len(text) > 1 and text.endswith(quote):
         text = text[1:-1]
@@ -70,12 +70,12 @@ def _string(text: str, longest: int) -> str:
             raise ValueError(f"a {quote} inside the string needs a \\ before it")
         text = text.replace(f"\\{quote}", quote)
     if longest and len(text) > longest:
-        raise ValueError(f"the string has {len(text)} characters; {longest} are allowed")
+        raise ValueError(f"the string has {len(text)} characters, but {longest} are allowed")
     return text
 
 
 def _elements(text: str) -> list[str]:
-    """Parts between commas that stand in no string."""
+    """The parts between commas outside of strings."""
     if not text:
         return []
     found, quote, start = [], "", 0

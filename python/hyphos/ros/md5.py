@@ -1,8 +1,8 @@
-"""What ROS 1 knows a type by: the MD5 sum of its definition in a normal form.
+"""The ROS 1 identity of a type: the MD5 sum of its definition in a normal form.
 
-wiki.ros.org/ROS/Technical Overview ("Message serialization and msg MD5 sums"): without comments
-and needless spaces, constants first, and in place of every message type the sum of that type.
-Packages and the lengths of arrays of messages are not in it.
+See wiki.ros.org/ROS/Technical Overview ("Message serialization and msg MD5 sums"). The normal form
+has no comments and no needless spaces, has constants first, and has the sum of each message type in
+place of its name. Packages and the lengths of message arrays are not part of it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hyphos.ros.definition import Message, Name
 
 
 def md5_sum(parts: Iterable[Message], of: Callable[[Name], str]) -> str:
-    """Of a message, or of a service as its request and its response. `of` gives the sums of the
-    messages that are fields."""
+    """The sum of a message, or of a service given as request and response. `of` returns the sums of
+    the messages that are fields."""
     text = "".join(normal_form(part, of) for part in parts)
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 

@@ -1,9 +1,9 @@
-"""Names in protobuf for the fields and constants of a ROS message.
+"""Protobuf names for the fields and constants of a ROS message.
 
-They stay what they are in ROS, except where protoc would refuse them or generated code would not
-compile: two names that differ only in case or underscores, and accessors of one field that are
-those of another (`ranges_size` beside an array `ranges`) or of every message (`descriptor`).
-Keywords of C++ and Python are left to protoc, which lets them be names.
+They equal the ROS names, except where protoc would refuse them or generated code would not compile.
+That affects names that differ only in case or underscores, and accessors that collide with those of
+another field (`ranges_size` beside an array `ranges`) or of every message (`descriptor`). protoc
+itself handles keywords of C++ and Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OWNED = ("mutable_", "release_", "set_allocated_")
 
 
 class Names:
-    """Those of one message."""
+    """The names of one message."""
 
     def __init__(self, message: str) -> None:
         self._exact = {message}
@@ -29,7 +29,7 @@ class Names:
         self._accessors = set(_OF_EVERY_MESSAGE)
 
     def field(self, wanted: str, kind: str, *, repeated: bool) -> str:
-        """`kind` is the field's type in protobuf."""
+        """A free name for a field. `kind` is the field's type in protobuf."""
 
         def take(name: str) -> bool:
             folded = name.replace("_", "").lower()
@@ -44,7 +44,7 @@ class Names:
         return _first_free(wanted, "_field", take)
 
     def other(self, wanted: str) -> str:
-        """Of an enum or one of its values."""
+        """A free name for an enum or one of its values."""
 
         def take(name: str) -> bool:
             free = name not in self._exact and name not in self._accessors
@@ -63,7 +63,7 @@ def _first_free(wanted: str, suffix: str, take: Callable[[str], bool]) -> str:
 
 
 def _accessors(name: str, kind: str, *, repeated: bool) -> Iterator[str]:
-    """Of generated C++, which has them in lower case."""
+    """The accessors in generated C++, which are in lower case."""
     yield from (name, f"clear_{name}")
     if repeated:
         yield from (f"add_{name}", f"set_{name}", f"mutable_{name}", f"{name}_size")
@@ -76,7 +76,7 @@ def _accessors(name: str, kind: str, *, repeated: bool) -> Iterator[str]:
 
 
 def enum_key(value: str, enum: str) -> str:
-    """What protoc tells the values of an enum apart by: Pascal case, without the enum's name."""
+    """The form by which protoc compares enum values: Pascal case, without the enum's name."""
     left, place = enum.replace("_", "").lower(), 0
     while left and place < len(value) and value[place].lower() in ("_", left[0]):
         left = left.removeprefix(value[place].lower())

@@ -1,9 +1,8 @@
-"""The protobuf form of ROS types: one .proto for each .msg, .srv and .action.
+"""The protobuf form of ROS types: one .proto per .msg, .srv and .action.
 
-The rules are those of proto/README.md; docs/messages_ros.md has them for users. What ROS's wires
-need besides goes into options (proto/hyphos/ros/options.proto), not into a file of its own: a
-descriptor and what is known of its type can then not be parted, and reach C++, Python and
-recordings alike.
+The rules are in proto/README.md, and for users in docs/messages_ros.md. Data that only the ROS
+wires need are options (proto/hyphos/ros/options.proto), not a separate file. So a descriptor always
+carries them, to C++, Python and recordings alike.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from hyphos.ros.naming import Names, enum_key
 
 OPTIONS = "hyphos/ros/options.proto"
 
-# Messages of ROS 2 that are an int64 of nanoseconds wherever they are a field.
+# Messages of ROS 2 that become an int64 of nanoseconds as fields.
 TIMES_2 = {
     Name("builtin_interfaces", "msg", "Time"): "TIME",
     Name("builtin_interfaces", "msg", "Duration"): "DURATION",
@@ -42,7 +41,7 @@ _FIRST_RESERVED, _LAST_RESERVED = 19000, 19999  # field numbers of protobuf itse
 
 
 def file_name(name: Name, flavour: Flavour) -> str:
-    """Of the .proto that defines a message of this file."""
+    """The path of the .proto for a definition."""
     return f"{flavour.value}/{'/'.join(name)}.proto"
 
 
@@ -61,7 +60,7 @@ def write_proto(interface: Interface, library: Library) -> str:
                 imports.add(file_name(library.owner(field.type.message).name, flavour))
     imports.discard(file_name(name, flavour))
     lines = [
-        f"// {flavour} {name.text(flavour)}, written by `hyphos msg import`; changes are lost.",
+        f"// {flavour} {name.text(flavour)}, written by `hyphos msg import`. Changes are lost.",
         'syntax = "proto3";',
         "",
         f"package {flavour.value}.{name.package}.{name.folder};",
@@ -151,7 +150,7 @@ class _MessageWriter:
         yield f"{kind} {name} = {number}{options};"
 
     def _enum(self) -> Iterator[str]:
-        """Whole numbers can be had by name in generated code; all constants are in the options."""
+        """Gives integer constants a name in generated code. All constants are in the options."""
         numbers = sorted(_enum_numbers(self._message), key=lambda one: one[1] != 0)
         if not numbers:
             return
@@ -212,7 +211,7 @@ def _enum_numbers(message: Message) -> list[tuple[Constant, int]]:
 
 
 def value_text(value: Value) -> str:
-    """Text that reads back as the same value."""
+    """Text that parses back to the same value."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -233,7 +232,7 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """A string literal of protobuf."""
+    """A protobuf string literal."""
     special = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     shown = "".join(
         special.get(one) or (one if one >= " " and one != "\x7f" else f"\\{ord(one):03o}")

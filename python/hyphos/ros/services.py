@@ -1,5 +1,5 @@
-"""Services of ROS that many programs use. `rosbags` carries messages alone, so that a machine
-without ROS would know none of these. The definitions are the interfaces as ROS documents them."""
+"""Common ROS services. `rosbags` contains only messages, so a machine without ROS would have none.
+The definitions follow the interfaces documented by ROS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where definitions lie: PACKAGE/msg/*.msg, PACKAGE/srv/*.srv, PACKAGE/action/*.action."""
+"""Finds definitions: PACKAGE/msg/*.msg, PACKAGE/srv/*.srv, PACKAGE/action/*.action."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hyphos.ros.definition import PARTS, Flavour, Name
 
 _PACKAGE_NAME = re.compile(r"<name>\s*([A-Za-z][A-Za-z0-9_]*)\s*</name>")
 
-# What only one of the two has; `#` begins a comment.
+# Marks of only one of the two versions. `#` starts a comment.
 _ROS1_BUILD = re.compile(r">\s*(message_generation|message_runtime|catkin)\s*<")
 _ROS2_BUILD = re.compile(r">\s*(rosidl_\w+|ament_cmake)\s*<")
 _ROS1_LINE = re.compile(
@@ -26,7 +26,7 @@ _ROS2_LINE = re.compile(r"^[ \t]*(builtin_interfaces/|wstring\b|[^#\n]*<=)", re.
 
 @dataclass(frozen=True)
 class Source:
-    """A file. `asked` is false for one that only lies beside a file that was asked for."""
+    """A file. `asked` is False if it is only beside a requested file."""
 
     name: Name
     path: Path
@@ -56,14 +56,14 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise Error(
-            "invalid_config", "this is no UTF-8", f"{path}:{line}", "save the file as UTF-8"
+            "invalid_config", "the file is not UTF-8", f"{path}:{line}", "save the file as UTF-8"
         ) from None
     except OSError as error:
-        raise Error("not_found", f"cannot read it: {error.strerror}", str(path)) from None
+        raise Error("not_found", f"cannot read the file: {error.strerror}", str(path)) from None
 
 
 def guess_flavour(sources: Iterable[Source]) -> Flavour:
-    """From package.xml, else from what stands in the files."""
+    """Detects the ROS version from package.xml, else from the contents of the files."""
     seen: dict[Flavour, Path] = {}
     folders: dict[Path, set[Flavour]] = {}
     for source in sources:
@@ -82,8 +82,8 @@ def guess_flavour(sources: Iterable[Source]) -> Flavour:
         )
     raise Error(
         "invalid_config",
-        "these definitions could be of ROS 1 or of ROS 2",
-        advice="say which: --ros1 or --ros2",
+        "these definitions are valid in ROS 1 and in ROS 2",
+        advice="give --ros1 or --ros2",
     )
 
 
@@ -92,7 +92,7 @@ def _sources(path: Path) -> Iterator[Source]:
         yield from _file(path)
         return
     if not path.is_dir():
-        raise Error("not_found", "there is no such file or folder", str(path), "check the path")
+        raise Error("not_found", "no such file or folder", str(path), "check the path")
     folders = [path] if path.name in PARTS else []
     for here, below, _ in os.walk(path):
         below[:] = sorted(one for one in below if not one.startswith("."))
@@ -101,7 +101,7 @@ def _sources(path: Path) -> Iterator[Source]:
     if not found:
         raise Error(
             "not_found",
-            "there is no ROS definition in this folder",
+            "no ROS definition in this folder",
             str(path),
             "definitions are PACKAGE/msg/*.msg, PACKAGE/srv/*.srv and PACKAGE/action/*.action",
         )
@@ -113,19 +113,19 @@ def _file(path: Path) -> Iterator[Source]:
     if folder.name not in PARTS or path.suffix != f".{folder.name}":
         raise Error(
             "invalid_config",
-            "the package of this file is not known",
+            "the package of this file is unknown",
             str(path),
-            "put it where ROS has it: PACKAGE/msg/NAME.msg, PACKAGE/srv/NAME.srv or "
+            "move it to a ROS path: PACKAGE/msg/NAME.msg, PACKAGE/srv/NAME.srv or "
             "PACKAGE/action/NAME.action",
         )
     package = _package_name(folder.parent)
     yield Source(Name(package, folder.name, path.stem), path, asked=True)
-    for kind in PARTS:  # it may need what lies beside it
+    for kind in PARTS:  # the file may need others beside it
         yield from _definitions(folder.parent / kind, asked=False)
 
 
 def _definitions(folder: Path, *, asked: bool) -> Iterator[Source]:
-    """ROS 2 installs other files in these folders, too: the same types as .idl, parts as .msg."""
+    """The definitions in a folder. ROS 2 also installs .idl files and parts as .msg there."""
     files = sorted(folder.glob(f"*.{folder.name}"))
     if files:
         package = _package_name(folder.absolute().parent)
@@ -143,9 +143,9 @@ def _refuse_other(known: Source, other: Source) -> None:
     if read_text(known.path) != read_text(other.path):
         raise Error(
             "invalid_config",
-            f"'{known.name.package}/{known.name.base}' is defined otherwise in {known.path}",
+            f"'{known.name.package}/{known.name.base}' has another definition in {known.path}",
             str(other.path),
-            "give one of the two packages only",
+            "give only one of the two packages",
         )
 
 

@@ -1,7 +1,7 @@
-"""What ROS 2 knows a type by: RIHS01, the SHA-256 sum of its description (REP-2016).
+"""The ROS 2 identity of a type: RIHS01, the SHA-256 sum of its description (REP-2016).
 
-The description is a type_description_interfaces/TypeDescription in JSON, in one exact form, without
-default values: the type's fields, and those of all types below it, in the order of their names.
+The description is a type_description_interfaces/TypeDescription as JSON in one exact form, without
+default values. It has the fields of the type, and those of all nested types, sorted by name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _IDS |= {"float32": 10, "float64": 11, "bool": 15, "byte": 16, "string": 17, "ws
 _IDS["char"] = _IDS["uint8"]
 _OFFSETS = {Count.ONE: 0, Count.FIXED: 48, Count.AT_MOST: 96, Count.ANY: 144}
 
-# A struct without members is none in IDL.
+# IDL has no struct without members.
 _EMPTY = (Field(Type("uint8", "uint8"), "structure_needs_at_least_one_member"),)
 
 
 def type_hash(message: Message, find: Callable[[Name], Message]) -> str:
-    """`find` gives the messages that are fields."""
+    """The hash of a message. `find` returns the messages that are fields."""
     return hash_of(describe(message, find))
 
 

@@ -1,5 +1,5 @@
-"""Starting, watching, restarting and ending the processes of a plan: what `hyphos run` is made of.
+"""Supervision of the processes of a plan, for `hyphos run`: start, watch, restart, end.
 
-A `Supervisor` decides; `Place`s (this machine, or others by ssh) do, and tell it through one queue
-of events what happened.
+A `Supervisor` decides. `Place`s (this machine, or others by ssh) act, and report through one queue
+of events.
 """

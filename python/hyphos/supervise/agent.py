@@ -1,5 +1,8 @@
-"""The part of `hyphos run` on another machine: starts, watches and ends processes as it is told
-through its standard input, and ends them all when that ends or falls silent."""
+"""The part of `hyphos run` on another machine.
+
+It starts, watches and ends processes on commands from its standard input. It ends all of them when
+the input closes or the link times out.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _GONE = {"do": "gone"}
 
 
 class _Agent:
-    """Takes commands and events from one queue, in the main thread, which starts the processes."""
+    """Handles commands and events of one queue in the main thread, which starts the processes."""
 
     def __init__(
         self,
@@ -55,7 +58,7 @@ class _Agent:
         watches = {name: watch_of(plan, process) for name, process in self._processes.items()}
         self._locks = Locks(plan["domain"], list(self._processes))
         self._inbox: queue.SimpleQueue[dict[str, Any] | Event] = queue.SimpleQueue()
-        # The protocol has standard output to itself; whatever else prints goes to standard error.
+        # Standard output belongs to the protocol. Any other output goes to standard error.
         out = os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)
         self._sender = Sender(out, lambda: self._inbox.put(_GONE))
@@ -151,7 +154,7 @@ class _Agent:
         return rows
 
     def _end_all(self) -> None:
-        """As a launcher would: in reverse order, with escalation."""
+        """Ends all processes like a launcher: in reverse order, with escalation."""
         left = []
         for name, pid in self._alive.items():
             plan = {**self._processes[name], "restart": "never"}
@@ -173,7 +176,7 @@ class _Agent:
 
 
 def serve(file: Path, host: str, settings: Sequence[str], live: bool, base_ns: int) -> int:
-    """`hyphos agent`. Errors go back through the link, since nobody reads this terminal."""
+    """Runs `hyphos agent`. Errors are sent through the link: this terminal has no user."""
     try:
         loaded = Plan.load(str(file), list(settings), True, [host])
         plan = json.loads(loaded.json())

@@ -1,4 +1,4 @@
-"""Processes of this machine: their output, their ends, and the end of all that they started."""
+"""Processes of this machine: their output, their end, and the end of their descendants."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from hyphos.supervise.guard import Guard, dying_with_parent, end_groups
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
-_LONGEST_LINE = 65_536  # bytes; a longer one is cut in pieces
-_REST_S = 1.0  # for processes that an ended one has left in its group
+_LONGEST_LINE = 65_536  # bytes, longer lines are split
+_REST_S = 1.0  # for processes that remain in the group of an ended one
 _DRAIN_S = 5.0  # for its last output
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
 class Command:
-    """What to start for one process of a plan."""
+    """The command for one process of a plan."""
 
     name: str
     words: Sequence[str]
     env: dict[str, str]
     folder: Path
-    # It starts with SIGINT and SIGTERM blocked, and unblocks them when it is ready to end well:
-    # if it is told to end meanwhile it does so then, instead of in the middle of its start.
+    # The process starts with SIGINT and SIGTERM blocked, and unblocks them when it can end cleanly.
+    # A stop request during its start then takes effect after the start, not in the middle.
     ends_when_ready: bool = False
 
 
 @dataclass(frozen=True)
 class Usage:
-    """CPU seconds used so far and resident bytes; zero when the process is gone."""
+    """CPU seconds used so far, and resident bytes. Zero when the process is gone."""
 
     cpu_s: float = 0.0
     resident: int = 0
@@ -53,12 +53,12 @@ def usage_of(pid: int) -> Usage:
 
 @dataclass
 class Child:
-    """One started process. It leads a session and process group of its own."""
+    """A started process. It leads its own session and process group."""
 
     command: Command
     popen: subprocess.Popen[bytes]
     lock: threading.Lock = field(default_factory=threading.Lock)
-    reaped: bool = False  # under lock: its number may belong to somebody else
+    reaped: bool = False  # under lock: its pid may belong to another process
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class Child:
         return self.popen.pid
 
     def signal(self, number: int) -> None:
-        """To the process and its descendants. One that is stopped is woken to take it."""
+        """Signals the process and its descendants. SIGCONT makes a stopped process handle it."""
         with self.lock:
             if self.reaped:
                 return
@@ -79,24 +79,26 @@ class Child:
 
 
 def _check(command: Command, env: dict[str, str]) -> None:
-    """A clear error for what cannot be executed: behind setpriv it would be an odd exit code."""
+    """Raises a clear error for a command that cannot run. setpriv would only give an exit code."""
     program = command.words[0]
     if not command.folder.is_dir():
-        raise Error("not_found", "its folder does not exist", str(command.folder))
+        raise Error("not_found", "the folder of the process does not exist", str(command.folder))
     if "/" not in program:
         if any(os.access(Path(p, program), os.X_OK) for p in os.get_exec_path(env)):
             return
-        raise Error("not_found", "there is no such program on PATH", program)
+        raise Error("not_found", "program not found on PATH", program)
     path = command.folder / program
     if not path.exists():
-        raise Error("not_found", "there is no such program", str(path))
+        raise Error("not_found", "program not found", str(path))
     if path.is_dir() or not os.access(path, os.X_OK):
-        raise Error("permission", "it cannot be executed", str(path), advice=f"chmod +x {path}")
+        raise Error(
+            "permission", "the program is not executable", str(path), advice=f"chmod +x {path}"
+        )
 
 
 @contextmanager
 def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
-    """For a child that is started meanwhile: it inherits what this thread blocks."""
+    """Blocks signals in this thread. A child that is started inside inherits the mask."""
     old = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
@@ -105,10 +107,10 @@ def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
 
 
 class Children:
-    """Starts processes, reads their output, and tells of their ends.
+    """Starts processes, reads their output, and reports their ends.
 
-    `on_line(name, line)` and `on_end(child, code)` are called in threads of the child's own; on_end
-    after its last line, and after everything that it left in its process group has ended.
+    `on_line(name, line)` and `on_end(child, code)` are called in threads of the child. on_end is
+    called after the last line, and after all processes in the child's group have ended.
     """
 
     def __init__(
@@ -122,8 +124,11 @@ class Children:
         self._on_end = on_end
 
     def start(self, command: Command) -> Child:
-        """Error if it cannot be started; attend() it next. Call it in the main thread: the kernel
-        ends the child with the thread that made it."""
+        """Starts a process. Call attend() next. Raises an error if the start fails.
+
+        Call it in the main thread: the kernel ends the child together with the thread that started
+        it.
+        """
         env = {**os.environ, **command.env}
         try:
             _check(command, env)
@@ -135,7 +140,7 @@ class Children:
                     stderr=subprocess.STDOUT,
                     env=env,
                     cwd=command.folder,
-                    start_new_session=True,  # Ctrl-C in the terminal reaches us; we pass it on
+                    start_new_session=True,  # Ctrl-C reaches only the launcher, which forwards it
                 )
         except OSError as error:
             raise Error("io", error.strerror or str(error), command.words[0]) from error
@@ -143,7 +148,7 @@ class Children:
         return Child(command, popen)
 
     def attend(self, child: Child) -> None:
-        """Begins to read what it writes, and to wait for its end: nothing is told before."""
+        """Starts to read the output and to wait for the end. No callback runs before."""
         reader = threading.Thread(target=self._read, args=(child,), daemon=True)
         reader.start()
         threading.Thread(target=self._wait, args=(child, reader), daemon=True).start()
@@ -155,7 +160,7 @@ class Children:
                 self._on_line(child.name, line if line.endswith(b"\n") else line + b"\n")
 
     def _wait(self, child: Child, reader: threading.Thread) -> None:
-        # Not yet reaped, so that its number, which is that of its group, stays its own.
+        # Not reaped yet, so its pid, which is also its group id, cannot be reused.
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         end_groups({child.pid}, _REST_S)
         with child.lock:

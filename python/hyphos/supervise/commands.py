@@ -1,4 +1,4 @@
-"""What to start for the processes of a plan, and which of them belong to this machine."""
+"""The commands for the processes of a plan, and the choice of processes for this machine."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from hyphos.supervise.children import Command
 
 @dataclass
 class Choice:
-    """Which processes of the plan to start, and where; and what is left to somebody else."""
+    """The processes to start here or by ssh, and notes about those to start elsewhere."""
 
     here: list[dict[str, Any]] = field(default_factory=list)
     by_ssh: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by host
-    elsewhere: list[str] = field(default_factory=list)  # told to the user
+    elsewhere: list[str] = field(default_factory=list)  # notes for the user
 
     @property
     def all(self) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ class Choice:
 
 
 def is_here(address: str) -> bool:
-    """Whether the address belongs to this machine: a socket can be bound to it."""
+    """True if the address belongs to this machine: a socket can be bound to it."""
     if not address or address in ("localhost", socket.gethostname()):
         return True
     try:
@@ -52,7 +52,7 @@ def is_here(address: str) -> bool:
 
 
 def hosts_here(plan: dict[str, Any]) -> list[str]:
-    """The hosts of the plan that are this machine, or network namespaces of it."""
+    """The hosts of the plan that are this machine or its network namespaces."""
     hosts = plan["hosts"]
     if len(hosts) <= 1 and not hosts[0]["ssh"]:
         return [host["name"] for host in hosts]
@@ -70,7 +70,7 @@ def check_names(
             if name not in there:
                 raise Error(
                     "not_found",
-                    f"the plan has no {what} '{name}'; it has {', '.join(there)}",
+                    f"the plan has no {what} '{name}', only {', '.join(there)}",
                     str(file),
                 )
 
@@ -78,8 +78,10 @@ def check_names(
 def choose(
     plan: dict[str, Any], file: Path, processes: Sequence[str], hosts: Sequence[str]
 ) -> Choice:
-    """`processes` and `hosts`, where not empty, name what is wanted; wanted hosts are this
-    machine, whatever their address."""
+    """Chooses the processes to start. Empty `processes` and `hosts` mean all.
+
+    Each of `hosts` counts as this machine, even with another address.
+    """
     check_names(plan, file, processes, hosts)
     by_name = {host["name"]: host for host in plan["hosts"]}
     here = list(hosts) or hosts_here(plan)
@@ -97,14 +99,14 @@ def choose(
         else:
             choice.elsewhere.append(
                 f"process '{process['name']}' belongs to {host['name']} ({host['address']}): "
-                f"start it there with: hyphos run {file} --host {host['name']}; or give the host "
-                "an ssh: user@address in the plan"
+                f"start it there with: hyphos run {file} --host {host['name']}, or set "
+                "ssh: user@address for the host in the plan"
             )
     return choice
 
 
 def find_host_program() -> str:
-    """The C++ host: beside the package (installed), in a build tree, or on PATH."""
+    """The program hyphos-host: beside the package (installed), in a build tree, or on PATH."""
     package = Path(__file__).resolve().parent.parent
     binary = Path(os.path.realpath(sys.modules["hyphos._hyphos"].__file__ or "")).parent
     places = [package, binary, *itertools.islice(binary.parents, 3)]
@@ -116,14 +118,14 @@ def find_host_program() -> str:
     if found is None:
         raise Error(
             "not_found",
-            "the program hyphos-host, which runs C++ plug-ins, is missing",
+            "program hyphos-host not found, which runs C++ plug-ins",
             advice="make build, or put it on PATH",
         )
     return found
 
 
 def python_path() -> str:
-    """So that our Python finds in a child what it finds here."""
+    """The PYTHONPATH with which Python in a child finds the same modules as this one."""
     return os.pathsep.join(path for path in sys.path if path)
 
 
@@ -136,9 +138,12 @@ def command_of(
     state: str,
     base_ns: int,
 ) -> Command:
-    """The command line of one process. `state` is where its nodes leave what a restart takes over,
-    `base_ns` (Unix time) when the robot began, the same for all of them and after a restart.
-    Error if a program that every plan needs is missing."""
+    """The command line of one process.
+
+    `state` is the folder for the state that a restarted node takes over. `base_ns` is the start
+    time of the robot (Unix time), equal for all processes and after a restart. Raises an error if a
+    required program is missing.
+    """
     arguments = ["--hyphos-plan", str(file.resolve()), "--hyphos-process", process["name"]]
     arguments += ["--hyphos-state", state, "--hyphos-base-ns", str(base_ns)]
     for setting in settings:
@@ -161,7 +166,7 @@ def command_of(
 
 
 def _enter(netns: str, process: str) -> list[str]:
-    # Not `ip netns exec`: it mounts, which a chroot or a container may not let it.
+    # Not `ip netns exec`: it mounts file systems, which a chroot or a container may forbid.
     program = shutil.which("nsenter")
     if program is None:
         raise Error(
@@ -173,13 +178,13 @@ def _enter(netns: str, process: str) -> list[str]:
         raise Error(
             "not_found",
             f"network namespace '{netns}' of process '{process}' does not exist",
-            advice=f"make it first, as root: ip netns add {netns}",
+            advice=f"create it first, as root: ip netns add {netns}",
         )
     return [program, f"--net=/run/netns/{netns}"]
 
 
 def recorder(plan: dict[str, Any], file: Path) -> Command:
-    """`hyphos record` of what the plan's `record:` names; of everything if it has none."""
+    """`hyphos record` for the channels of the plan's `record:`, or for all without it."""
     record = plan["record"]
     folder = Path(plan["directory"] or ".").resolve()
     words = [sys.executable, "-m", "hyphos", "record", "--quiet", "--overwrite"]
@@ -190,7 +195,7 @@ def recorder(plan: dict[str, Any], file: Path) -> Command:
 
 
 def recorder_process() -> dict[str, Any]:
-    """The recorder, as if the plan named it: it starts with the first and ends with the last."""
+    """The recorder as a process of the plan. It starts first and ends last."""
     return {
         "name": "record",
         "host": "",

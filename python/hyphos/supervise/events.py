@@ -1,4 +1,4 @@
-"""What places tell a supervisor. Plain data, so that it crosses ssh as one line of JSON each."""
+"""Events from places to a supervisor. Plain data: each crosses ssh as one line of JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IsReady:
 
 @dataclass(frozen=True)
 class Unhealthy:
-    """It runs, but does not work."""
+    """The process runs, but does not work."""
 
     process: str
     pid: int
@@ -43,7 +43,7 @@ class Healthy:
 
 @dataclass(frozen=True)
 class Ended:
-    """`code` as subprocess tells it: negative is the number of the signal that killed it."""
+    """`code` as in subprocess: a negative number is the signal that killed the process."""
 
     process: str
     pid: int
@@ -52,7 +52,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Lost:
-    """A machine cannot be reached any more; it ends its processes by itself."""
+    """A machine is no longer reachable. It ends its processes by itself."""
 
     host: str
     reason: str
@@ -60,7 +60,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Signalled:
-    """Somebody wants the run to end: Ctrl-C or SIGTERM, again for every one."""
+    """A request to end the run: Ctrl-C or SIGTERM. Repeated for each signal."""
 
     number: int
 
@@ -77,7 +77,7 @@ def to_message(event: Event) -> dict[str, Any]:
 
 
 def from_message(message: dict[str, Any]) -> Event | None:
-    """None if it is no event of a process (or one of a newer version)."""
+    """The event of a message, or None if it is not an event of this version."""
     kind = _REMOTE.get(str(message.get("event")))
     if kind is None:
         return None

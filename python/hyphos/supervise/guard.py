@@ -1,9 +1,9 @@
-"""What becomes of a robot whose launcher is killed with SIGKILL: its processes end, too.
+"""Ends the processes of a robot when its launcher is killed with SIGKILL.
 
-Two layers, because each alone leaves a hole. Every process asks the kernel for SIGTERM when the
-launcher dies (`setpriv --pdeathsig`), but that does not reach its own children, and can be ignored.
-So a guard, a fork of the launcher that shares its memory and waits for the end of a pipe, ends the
-whole process groups a moment later.
+Two layers, because each alone has a gap. Every process asks the kernel for SIGTERM when the
+launcher dies (`setpriv --pdeathsig`). But that signal does not reach its children, and a process
+can ignore it. So a guard ends the whole process groups shortly after. The guard is a fork of the
+launcher. It shares the launcher's memory pages and waits for the end of a pipe.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ _WORD = struct.Struct("=i")
 
 
 def dying_with_parent(words: Sequence[str]) -> list[str]:
-    """The command, so wrapped that the kernel sends it SIGTERM when the thread that started it
-    (our main thread) ends. As it is on systems without setpriv: the guard is left."""
+    """Wraps a command so that the kernel sends it SIGTERM when the starting thread ends.
+
+    That thread is our main thread. Without setpriv the command is unchanged, and only the guard
+    remains.
+    """
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM", "--", *words] if setpriv else list(words)
 
 
 def members(group: int) -> list[int]:
-    """Processes of a group that have not ended."""
+    """The processes of a group that have not ended."""
     found = []
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
@@ -45,7 +48,7 @@ def members(group: int) -> list[int]:
 
 
 def end_groups(groups: set[int], grace_s: float) -> None:
-    """SIGTERM, and SIGKILL for what is left after so long."""
+    """Sends SIGTERM to the groups, and SIGKILL to those left after `grace_s` seconds."""
     for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_S)):
         left = {group for group in groups if members(group)}
         for group in left:
@@ -58,8 +61,11 @@ def end_groups(groups: set[int], grace_s: float) -> None:
 
 
 class Guard:
-    """Make it before any thread. The groups named to it end with this process, whatever ends it,
-    and `folder`, for what only the processes of this run share, is gone then."""
+    """Ends the registered process groups with this process, however it ends.
+
+    Create it before any thread. `folder` holds state that only the processes of this run share, and
+    is removed at the end.
+    """
 
     def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="hyphos-state-")
@@ -81,7 +87,7 @@ class Guard:
         self._tell(-group)
 
     def _tell(self, word: int) -> None:
-        with suppress(OSError):  # somebody has killed it: the first layer is left
+        with suppress(OSError):  # the guard was killed: the first layer remains
             os.write(self._writer, _WORD.pack(word))
 
     def close(self) -> None:
@@ -90,16 +96,16 @@ class Guard:
 
 
 def _stand_by(reader: int, folder: str) -> NoReturn:
-    """The guard's whole life. Nothing of the launcher may be touched but memory."""
+    """The main function of the guard. It may use nothing of the launcher except memory."""
     try:
-        os.setsid()  # Ctrl-C is not meant for it
+        os.setsid()  # Ctrl-C must not reach the guard
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         nothing = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(nothing, standard)
-        # It must not hold the launcher's pipes and files open.
+        # The guard must not keep pipes and files of the launcher open.
         os.closerange(3, reader)
         os.closerange(reader + 1, os.sysconf("SC_OPEN_MAX"))
         with suppress(OSError):

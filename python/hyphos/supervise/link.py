@@ -1,9 +1,9 @@
-"""What goes through ssh between a launcher and its agent on another machine: lines of JSON.
+"""The protocol between a launcher and its agent on another machine: lines of JSON through ssh.
 
 To the agent: {"do": "start", "process"}, {"do": "signal", "process", "number"}, {"do": "ping"}.
 Back: {"event": "hello", "version", "digest"}, the events of events.py, {"event": "line", "process",
-"text"}, {"event": "usage", ...} once a second, {"event": "error", "text"}. Either side that hears
-nothing for `LINK_TIMEOUT_S` takes the link for dead.
+"text"}, {"event": "usage", ...} once per second, {"event": "error", "text"}. A side that receives
+nothing for `LINK_TIMEOUT_S` considers the link dead.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ PROTOCOL = 1
 PING_S = 2.0
 LINK_TIMEOUT_S = 10.0
 _LONGEST = 1 << 20  # bytes of a message
-_MOST_LINES = 5_000  # of output that wait for a slow link
+_MOST_LINES = 5_000  # of output in the queue to a slow link
 
 
-# What depends on where a copy of the plan lies, or on how a machine is reached.
+# Keys whose values depend on the folder of a copy of the plan, or on the path to a machine.
 _LOCAL = frozenset(
     (
         *("source", "file", "directory", "warnings", "plugin_path", "domain", "record"),
@@ -33,7 +33,7 @@ _LOCAL = frozenset(
 
 
 def digest_of(plan: dict[str, Any]) -> str:
-    """Equal for two copies of a plan, wherever they lie."""
+    """A digest of a plan. Equal for two copies of the plan in different folders."""
 
     def portable(value: Any) -> Any:
         if isinstance(value, dict):
@@ -48,7 +48,7 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 
 def messages(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """Until the stream ends. What is no message is left out: it may be a greeting of a login."""
+    """Yields messages until the stream ends. Skips other lines, such as a greeting of a login."""
     while line := stream.readline(_LONGEST):
         try:
             message = json.loads(line)
@@ -59,8 +59,10 @@ def messages(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 class Sender:
-    """Writes messages in a thread of its own, so that a slow link blocks nobody. Output of the
-    processes may be left out then, and is counted; events never are."""
+    """Writes messages in its own thread, so that a slow link blocks no caller.
+
+    Output lines of processes may then be dropped, and are counted. Events are never dropped.
+    """
 
     def __init__(self, stream: IO[bytes], broken: Callable[[], None]) -> None:
         self._stream = stream
@@ -94,6 +96,6 @@ class Sender:
                 return
 
     def close(self, patience_s: float = 1.0) -> None:
-        """Sends what waits, if the link takes it."""
+        """Sends the queued messages, if the link accepts them within `patience_s` seconds."""
         self._waiting.put(None)
         self._thread.join(patience_s)

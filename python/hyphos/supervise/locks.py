@@ -1,4 +1,4 @@
-"""One launcher for each process of a domain. A lock goes with its holder, however that ends."""
+"""One launcher for each process of a domain. The kernel releases a lock when its holder ends."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ _FLOCK = struct.Struct("hhqqi0q")
 
 
 def _folder() -> Path:
-    """The same for every process of this user, whatever its environment says of temp folders."""
+    """One folder for all processes of this user, independent of TMPDIR."""
     folder = Path(f"/tmp/hyphos-{os.getuid()}")  # the mode and owner are checked below
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        raise Error("io", f"cannot be made: {error.strerror}", str(folder)) from error
+        raise Error(
+            "io", f"cannot create the lock folder: {error.strerror}", str(folder)
+        ) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise Error(
             "permission",
-            "is not a folder of this user alone",
+            "the lock folder is not a folder of this user only",
             str(folder),
-            advice=f"look at it, and remove it: rm -r {folder}",
+            advice=f"inspect it, then remove it: rm -r {folder}",
         )
     return folder
 
 
 def _place_of(process: str) -> int:
-    """A byte of the file. Names are many fewer than 2^48 bytes: they do not meet."""
+    """The byte of the lock file for a process: one of 2^48, so names practically never collide."""
     return int.from_bytes(hashlib.sha256(process.encode()).digest()[:6], "big")
 
 
 class Locks:
-    """Holds the processes of a domain until close(). Error if another launcher has one of them."""
+    """Holds the locks of processes until close(). Raises an error if another launcher has one."""
 
     def __init__(self, domain: str, processes: Sequence[str]) -> None:
         self._file = os.open(_folder() / f"{domain}.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -52,10 +54,10 @@ class Locks:
                 self.close()
                 raise Error(
                     "already_exists",
-                    f"process '{process}' of domain '{domain}' is run by another launcher"
+                    f"process '{process}' of domain '{domain}' is already run by another launcher"
                     + (f" (pid {holder})" if holder else ""),
-                    advice=(f"end that one: kill -INT {holder}; " if holder else "")
-                    + "or give this robot a domain of its own: --set domain=NAME",
+                    advice=(f"end that launcher: kill -INT {holder}, " if holder else "")
+                    + "or give this robot its own domain: --set domain=NAME",
                 ) from error
 
     def _holder(self, process: str) -> int:

@@ -1,4 +1,4 @@
-"""Log files of a run: where they lie, how large they get, and what a full disk does."""
+"""Log files of a run: their folder, their size limit, and errors such as a full disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO
 
 from hyphos._errors import Error
 
-RUNS_KEPT = 20  # of one robot, in the default place
+RUNS_KEPT = 20  # of one robot, in the default folder
 _INFO = "run.json"
 
 
@@ -34,16 +34,16 @@ def _is_running(run: Path) -> bool:
 
 
 def _forget_old(root: Path, keep: int) -> None:
-    """Removes all but the newest runs. Names begin with the time, so they sort by age."""
+    """Removes all but the newest runs. Names start with the time, so they sort by age."""
     runs = sorted(p for p in root.iterdir() if p.is_dir() and not p.is_symlink())
     for run in runs[: max(0, len(runs) - keep)]:
-        # Only what looks like ours: a mistaken XDG_STATE_HOME must not cost anybody a folder.
+        # Only folders of Hyphos: a wrong XDG_STATE_HOME must not delete other folders.
         if (run / _INFO).is_file() and not _is_running(run):
             shutil.rmtree(run, ignore_errors=True)
 
 
 def make_default_folder(robot: str, plan: str) -> Path:
-    """A new folder for this run, `latest` beside it pointing to it; old runs are removed."""
+    """Creates the folder of this run, points `latest` to it, and removes old runs."""
     root = default_root(robot)
     run = root / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     run.mkdir(parents=True, exist_ok=True)
@@ -60,10 +60,10 @@ def make_default_folder(robot: str, plan: str) -> Path:
 
 
 class ProcessLog:
-    """The output of one process over all its restarts: NAME.log, and what came before it in
-    NAME.1.log. Both together stay below `limit` bytes. Used by one thread at a time.
+    """The output of one process over all its restarts. Used by one thread at a time.
 
-    A file that cannot be written costs lines, which are counted and told, never the process.
+    NAME.log has the latest output, NAME.1.log the output before. Both together stay below `limit`
+    bytes. A write error loses lines, which are counted and reported. It never affects the process.
     """
 
     def __init__(self, path: Path, limit: int, tell: Callable[[str], None]) -> None:
@@ -77,10 +77,10 @@ class ProcessLog:
         try:
             self._open()
         except OSError as error:
-            raise Error("io", f"a log cannot be made: {error.strerror}", str(path)) from error
+            raise Error("io", f"cannot create the log: {error.strerror}", str(path)) from error
 
     def _open(self) -> None:
-        # Unbuffered: a full disk is seen with the line that does not fit.
+        # Unbuffered: a full disk shows at the line that does not fit.
         self._file = self._path.open("wb", buffering=0)
         self._size = 0
 
@@ -95,7 +95,7 @@ class ProcessLog:
         except OSError as error:
             self.lost += 1
             if not self._broken:
-                self._tell(f"{self._path}: {error.strerror}; its lines are shown, but not kept")
+                self._tell(f"{self._path}: {error.strerror}. Its lines are shown, but not saved")
             self._broken = True
 
     def _put(self, line: bytes) -> None:
@@ -122,7 +122,7 @@ class ProcessLog:
 
 
 class Logs:
-    """The folder of a run. Thread-safe as far as each process has one reader."""
+    """The log folder of a run. Thread-safe if each process has one reader."""
 
     def __init__(self, folder: Path | None, limit_mb: float, tell: Callable[[str], None]) -> None:
         self.folder = folder
@@ -134,8 +134,11 @@ class Logs:
     def open(
         cls, asked: Path | None, robot: str, plan: str, limit_mb: float, tell: Callable[[str], None]
     ) -> Logs:
-        """Error if the folder that was asked for cannot be had. Without the default one the robot
-        runs all the same, and it is told that nothing is kept."""
+        """Opens the log folder. Raises an error if a requested folder is not available.
+
+        If the default folder is not available, the robot still runs, and a message reports that no
+        log is kept.
+        """
         try:
             if asked is not None:
                 asked.mkdir(parents=True, exist_ok=True)
@@ -144,8 +147,8 @@ class Logs:
         except OSError as error:
             where = str(asked or default_root(robot))
             if asked is not None:
-                raise Error("io", f"no logs can be kept here: {error.strerror}", where) from error
-            tell(f"{where}: {error.strerror}; output is shown, but not kept (--logs FOLDER)")
+                raise Error("io", f"cannot write logs here: {error.strerror}", where) from error
+            tell(f"{where}: {error.strerror}. Output is shown, but not saved (--logs FOLDER)")
             return cls(None, limit_mb, tell)
 
     def of(self, process: str) -> ProcessLog | None:
@@ -156,7 +159,7 @@ class Logs:
             try:
                 self._logs[process] = ProcessLog(path, self._limit, self._tell)
             except Error as error:
-                self._tell(f"{error}; output is shown, but not kept")
+                self._tell(f"{error}. Output is shown, but not saved")
                 self.folder = None
                 return None
         return self._logs[process]

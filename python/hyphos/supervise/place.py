@@ -1,4 +1,4 @@
-"""Where processes run: this machine here, others in remote.py. A supervisor sees no difference."""
+"""Hosts of processes: this machine here, others in remote.py. The supervisor treats both alike."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from hyphos.supervise.watcher import Watch, Watcher
 
 
 class Place(Protocol):
-    """Does what it is told at once or soon, and tells by events what became of it."""
+    """Executes commands of the supervisor and reports the results as events."""
 
     @property
     def host(self) -> str:
-        """The host of the plan; "" for this machine if the plan has only that."""
+        """The host of the plan, or "" for this machine if the plan has no other host."""
 
     def start(self, process: str) -> None:
-        """Then comes Started, or NotStarted; after Started, some day, Ended."""
+        """Starts a process. Reports Started or NotStarted, and Ended once after Started."""
 
     def signal(self, process: str, number: int) -> None:
-        """To the process and what it has started. Nothing happens if it has ended."""
+        """Signals the process and its descendants. Does nothing if the process has ended."""
 
     def usage(self, process: str) -> Usage: ...
 
     def close(self) -> None:
-        """After all processes have ended, or cannot be ended."""
+        """Call it after all processes have ended, or cannot be ended."""
 
 
 class LocalPlace:
-    """Processes of this machine. start() belongs into the main thread (see Children)."""
+    """Processes of this machine. Call start() in the main thread (see Children)."""
 
     host = ""
 

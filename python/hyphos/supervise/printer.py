@@ -1,4 +1,4 @@
-"""Output of the processes on the terminal, each line behind the coloured name of its process."""
+"""Output of the processes on the terminal. Each line has the coloured name of its process."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
-_MOST_WAITING = 10_000  # lines; a terminal that is stopped (Ctrl-S) must not stop a robot
-_LAST_S = 2.0  # for what is still to be shown at the end
+_MOST_WAITING = 10_000  # lines, so that a stopped terminal (Ctrl-S) does not stop a robot
+_LAST_S = 2.0  # for the remaining lines at the end
 
 
 class Printer:
-    """Prints in a thread of its own. What does not fit into its queue is counted and told; it is in
-    the logs."""
+    """Prints in its own thread. Lines beyond the queue are counted and reported, and are in the
+    logs."""
 
     def __init__(self, console: Console, names: Sequence[str], quiet: bool) -> None:
         self._console = console
@@ -40,11 +40,11 @@ class Printer:
             self._lost += 1
 
     def tell(self, words: str, style: str = "dim") -> None:
-        """Words of our own: they wait for room, though not for ever."""
+        """Prints words of the launcher. Waits a limited time for room in the queue."""
         self.show(Text(words, style))
 
     def show(self, what: RenderableType) -> None:
-        """The same for a table."""
+        """Like tell(), for a table."""
         try:
             self._lines.put(what, timeout=_LAST_S)
         except queue.Full:
@@ -56,13 +56,13 @@ class Printer:
                 self._console.print(text, soft_wrap=True)
                 if self._lost and self._lines.empty():
                     lost, self._lost = self._lost, 0
-                    words = f"{lost} lines were not shown; the logs have them"
+                    words = f"{lost} lines were not shown, the logs have them"
                     self._console.print(Text(words, "yellow"))
-            except OSError:  # the terminal or pipe is gone; the robot goes on
+            except OSError:  # the terminal or pipe is gone, the robot continues
                 self._quiet = True
 
     def close(self) -> None:
-        """Shows what waits, but waits for no terminal that does not take it."""
+        """Prints the queued lines, without waiting for a blocked terminal."""
         try:
             self._lines.put(None, timeout=_LAST_S)
         except queue.Full:

@@ -12,12 +12,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-Problem = tuple[dict[str, Any], str]  # the node in the plan's JSON, and its fault
+Problem = tuple[dict[str, Any], str]  # the node in the plan's JSON, and the problem
 
 
 def notes_of(plan: dict[str, Any], processes: Iterable[dict[str, Any]]) -> list[str]:
-    """One line for each node that `hyphos run` starts nothing for. An executable makes the nodes
-    that share its process."""
+    """One line for each node that `hyphos run` starts no program for.
+
+    An executable creates the nodes that share its process, so those have no line.
+    """
     notes = []
     for process in processes:
         nodes = [node for node in plan["nodes"] if node["process"] == process["name"]]
@@ -29,15 +31,15 @@ def notes_of(plan: dict[str, Any], processes: Iterable[dict[str, Any]]) -> list[
                 continue
             empty = f", and process '{process['name']}' starts without a node" if alone else ""
             notes.append(
-                f"node '{node['name']}' has no plugin, python, executable or gateway: nothing is "
-                f"started for it{empty}; start it by hand with --hyphos-plan "
+                f"node '{node['name']}' has no plugin, python, executable or gateway, so no "
+                f"program is started for it{empty}. Start it by hand with --hyphos-plan "
                 f"{plan['file'] or 'FILE'} --hyphos-process {process['name']}"
             )
     return notes
 
 
 def python_problems(plan: dict[str, Any], processes: Iterable[dict[str, Any]]) -> list[Problem]:
-    """Python nodes whose module, file or class is not there."""
+    """Python nodes whose module, file or class does not exist."""
     found = []
     for process in processes:
         folders = _folders(plan, process)
@@ -50,7 +52,7 @@ def python_problems(plan: dict[str, Any], processes: Iterable[dict[str, Any]]) -
 
 
 def _folders(plan: dict[str, Any], process: dict[str, Any]) -> list[str]:
-    """Where hyphos.host looks for modules, in its order."""
+    """The folders in which hyphos.host searches modules, in its order."""
     given = process["env"].get("PYTHONPATH") if isinstance(process["env"], dict) else None
     own = given.split(os.pathsep) if given else []
     return [str(Path(plan["directory"] or ".").resolve()), *own, *sys.path]
@@ -61,7 +63,7 @@ def _spec(module: str, folders: Sequence[str]) -> ModuleSpec | None:
     spec = PathFinder.find_spec(first, list(folders))
     if spec is None and first not in sys.modules:
         try:
-            spec = importlib.util.find_spec(first)  # what an installed package has hooked in
+            spec = importlib.util.find_spec(first)  # through import hooks of installed packages
         except (ImportError, ValueError):
             spec = None
     name = first
@@ -74,10 +76,10 @@ def _spec(module: str, folders: Sequence[str]) -> ModuleSpec | None:
 
 
 def _source(program: str, folders: Sequence[str]) -> tuple[Path | None, str]:
-    """The file of a module, or its fault. Neither: there is no source to check."""
+    """The file of a module, or the problem. (None, "") without a source to check."""
     if program.endswith(".py"):
         path = Path(folders[0]) / program
-        return (path, "") if path.is_file() else (None, f"there is no file {path}")
+        return (path, "") if path.is_file() else (None, f"file {path} not found")
     if program.split(".", maxsplit=1)[0] in sys.builtin_module_names:
         return None, ""
     spec = _spec(program, folders)
@@ -90,7 +92,7 @@ def _source(program: str, folders: Sequence[str]) -> tuple[Path | None, str]:
     near = get_close_matches(program, beside, 1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     text = (
-        f"Python module '{program}' cannot be imported: it is neither beside the plan nor on "
+        f"cannot import Python module '{program}': it is neither beside the plan nor on "
         f"PYTHONPATH{hint}"
     )
     return None, text
@@ -115,8 +117,7 @@ def _not_one_class(program: str, tree: ast.Module, top: Sequence[ast.stmt]) -> s
     classes = [one.name for one in top if isinstance(one, ast.ClassDef)]
     if not classes:
         return (
-            f"'{program}' defines no class, so there is nothing to make a node of; "
-            f"{_remedy(program, tree)}"
+            f"'{program}' defines no class, so there is no node to create: {_remedy(program, tree)}"
         )
     if len(classes) == 1:
         return ""
@@ -136,14 +137,14 @@ def _remedy(program: str, tree: ast.Module) -> str:
     if spins:
         file = program if program.endswith(".py") else program.replace(".", "/") + ".py"
         return (
-            "it is a program with spin(): write executable: python3 with args: "
-            f"[{file}], or make a class of it that takes the node"
+            "it is a program with spin(). Write executable: python3 with args: "
+            f"[{file}], or change it to a class that takes the node"
         )
     return f"write a class that takes the node, and python: {program}:CLASS"
 
 
 def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run when the module is imported, also below if, try and with."""
+    """Statements that run when the module is imported, including those in if, try and with."""
     for one in body:
         yield one
         for part in ("body", "orelse", "finalbody"):

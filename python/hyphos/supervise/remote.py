@@ -1,4 +1,4 @@
-"""Processes of another machine: an agent there, reached by ssh, does what LocalPlace does here."""
+"""Processes of another machine, through an agent that ssh starts there."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _END_S = 2.0
 
 @dataclass(frozen=True)
 class Remote:
-    """How to reach the agent of one host of a plan."""
+    """The data to reach the agent of one host of a plan."""
 
     host: str
     address: str  # user@host
-    words: Sequence[str]  # the agent, as a command there
+    words: Sequence[str]  # command line of the agent
     options: Sequence[str] = ()  # of ssh
     workdir: str = ""
-    digest: str = ""  # of the plan here; it must be the same there
+    digest: str = ""  # of the plan here, must be equal there
 
     def command(self) -> list[str]:
         there = "exec " + shlex.join(self.words)
         if self.workdir:
             there = f"cd {shlex.quote(self.workdir)} && {there}"
-        # BatchMode: a question for a password could not be answered. The options of the plan come
-        # first: ssh takes the first value it gets.
+        # BatchMode: there is nobody to type a password. The options of the plan come first, because
+        # ssh uses the first value of an option.
         fixed = "BatchMode=yes ConnectTimeout=10 ServerAliveInterval=3 ServerAliveCountMax=3"
         mine = [word for option in fixed.split() for word in ("-o", option)]
         return ["ssh", "-T", *self.options, *mine, "--", self.address, there]
@@ -65,16 +65,19 @@ def remote_of(
 class _Connection:
     popen: subprocess.Popen[bytes]
     sender: Sender
-    hello: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)  # "", or what is wrong
+    hello: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)  # "", or the problem
     heard: float = field(default_factory=time.monotonic)
     greeted: bool = False
-    last_words: str = ""  # of ssh or the agent, on stderr
+    last_words: str = ""  # last line of ssh or the agent on stderr
     closing: bool = False
 
 
 class RemotePlace:
-    """One machine. The connection is made by connect(), and again by the first start() after it was
-    lost. When it is lost, the agent ends its processes by itself; here comes one Lost."""
+    """One remote machine.
+
+    connect() opens the connection. The first start() after a loss opens it again. After a loss the
+    agent ends its processes by itself, and this side reports one Lost.
+    """
 
     def __init__(
         self,
@@ -87,8 +90,8 @@ class RemotePlace:
         self._guard = guard
         self._on_line = on_line
         self._emit = emit
-        self._connection: _Connection | None = None  # while it lasts
-        self._hello: queue.SimpleQueue[str] = queue.SimpleQueue()  # of the latest one
+        self._connection: _Connection | None = None  # None while disconnected
+        self._hello: queue.SimpleQueue[str] = queue.SimpleQueue()  # of the latest connection
         self._usage: dict[str, Usage] = {}
         self.channels: list[dict[str, Any]] = []  # rows of the live view
 
@@ -97,7 +100,7 @@ class RemotePlace:
         return self._remote.host
 
     def connect(self) -> None:
-        """Returns at once; wait_for_hello() tells what came of it."""
+        """Starts to connect and returns at once. wait_for_hello() returns the result."""
         try:
             popen = subprocess.Popen(
                 dying_with_parent(self._remote.command()),
@@ -107,7 +110,7 @@ class RemotePlace:
                 start_new_session=True,
             )
         except OSError as error:
-            raise Error("not_found", "the program ssh cannot be started", self.host) from error
+            raise Error("not_found", "cannot start ssh", self.host) from error
         assert popen.stdin is not None
         self._guard.add(popen.pid)
         made = _Connection(popen, Sender(popen.stdin, lambda: None))
@@ -119,15 +122,15 @@ class RemotePlace:
         threading.Thread(target=self._watch, args=(made,), daemon=True).start()
 
     def wait_for_hello(self) -> None:
-        """Error if the machine, the agent or its plan is not as it should be."""
+        """Raises an error if the machine is unreachable, or its version or plan differs."""
         where = f"host {self.host} ({self._remote.address})"
         try:
             wrong = self._hello.get(timeout=HELLO_S)
         except queue.Empty:
-            raise Error("timeout", f"no answer within {HELLO_S:g} s", where) from None
+            raise Error("timeout", f"no reply within {HELLO_S:g} s", where) from None
         if wrong:
             command = shlex.join(self._remote.command())
-            raise Error("disconnected", wrong, where, advice=f"try it by hand: {command}")
+            raise Error("disconnected", wrong, where, advice=f"test the command: {command}")
 
     def start(self, process: str) -> None:
         if self._connection is None:
@@ -149,14 +152,14 @@ class RemotePlace:
             self._connection.sender.send(message)
 
     def _hear(self, connection: _Connection, errors: threading.Thread) -> None:
-        """Reads what the agent says, until the link ends."""
+        """Reads the messages of the agent until the link ends."""
         assert connection.popen.stdout is not None
         with suppress(ValueError, OSError):
             for message in messages(connection.popen.stdout):
                 connection.heard = time.monotonic()
                 self._take(connection, message)
         code = connection.popen.wait()
-        errors.join(_END_S)  # what it complained of comes last
+        errors.join(_END_S)  # the error messages arrive last
         self._guard.remove(connection.popen.pid)
         words = connection.last_words or f"ssh ended with {code}"
         connection.hello.put(words)
@@ -183,11 +186,11 @@ class RemotePlace:
 
     def _wrong_with(self, hello: dict[str, Any]) -> str:
         if hello.get("version") != PROTOCOL:
-            return "its hyphos is of another version; install the same on both machines"
+            return "the hyphos version there differs: install the same version on both machines"
         if hello.get("digest") != self._remote.digest:
             return (
-                f"its plan {hello.get('plan')} is not the one here; copy it there, with the files "
-                "that it includes"
+                f"its plan {hello.get('plan')} differs from the one here: copy the plan there, "
+                "with the files that it includes"
             )
         return ""
 
@@ -201,14 +204,14 @@ class RemotePlace:
                 self._on_line(f"{self.host}:ssh", line)
 
     def _watch(self, connection: _Connection) -> None:
-        """Pings, and takes silence for the end of the link."""
+        """Sends pings, and ends the connection after a timeout."""
         while connection.popen.poll() is None:
             connection.sender.send({"do": "ping"})
             try:
                 connection.popen.wait(PING_S)
             except subprocess.TimeoutExpired:
                 if connection.greeted and time.monotonic() - connection.heard > LINK_TIMEOUT_S:
-                    connection.last_words = f"nothing was heard for {LINK_TIMEOUT_S:g} s"
+                    connection.last_words = f"no message for {LINK_TIMEOUT_S:g} s"
                     connection.popen.kill()
 
     def _over(self, connection: _Connection, reason: str) -> None:
@@ -220,7 +223,7 @@ class RemotePlace:
             self._emit(Lost(self.host, reason))
 
     def close(self) -> None:
-        """The agent ends with its input; ssh is not waited for long."""
+        """Closes the input of the agent, which then ends. Waits only briefly for ssh."""
         connection = self._connection
         if connection is None:
             return

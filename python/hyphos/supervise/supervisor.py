@@ -1,7 +1,7 @@
-"""Decides what starts when, what is started again, and how everything ends.
+"""Decides the order of starts, the restarts, and the end of all processes.
 
-A state machine over events and time: it does nothing itself, so that it can be tested without
-processes. `launch.py` feeds it.
+A state machine over events and time. It has no side effects of its own, so tests need no processes.
+`launch.py` passes the events.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _MINUTE_S = 60.0
 _TERM_S = 2.0  # between SIGTERM and SIGKILL
 _KILL_S = 10.0  # for the kernel to end a process after SIGKILL
 _STEPS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-_ASKED = (-signal.SIGINT, -signal.SIGTERM, 130, 143)  # good ends of one that was told to end
+_ASKED = (-signal.SIGINT, -signal.SIGTERM, 130, 143)  # clean exits after a stop request
 
 
 class State(StrEnum):
-    WAITING = "waiting"  # for those it comes after
+    WAITING = "waiting"  # for the processes in `after`
     STARTING = "starting"
     RUNNING = "running"
-    RESTARTING = "restarting"  # ended, and will be started again
+    RESTARTING = "restarting"  # ended, will be restarted
     STOPPING = "stopping"
     ENDED = "ended"
     FAILED = "failed"
@@ -60,18 +60,18 @@ class Managed:
     place: Place
     state: State = State.WAITING
     pid: int = 0  # of the latest run
-    alive: bool = False  # asked to start, and not known to have ended
+    alive: bool = False  # start requested, end not reported
     restarts: int = 0
-    end: str = ""  # how the latest run ended
-    complaint: str = ""  # why it counts as unhealthy
+    end: str = ""  # end of the latest run, in words
+    complaint: str = ""  # reason for "unhealthy"
     was_ready: bool = False
     killed_for: str = ""
     restarts_at: deque[float] = field(default_factory=deque)
     failures_in_row: int = 0
     began: float = 0.0
     ended_at: float = 0.0
-    due: float | None = None  # of what comes next: a restart, a ready timeout, a harder signal
-    step: int = -1  # the last of _STEPS that was sent
+    due: float | None = None  # time of the next restart, ready timeout or stronger signal
+    step: int = -1  # index in _STEPS of the last signal sent
 
     @property
     def name(self) -> str:
@@ -79,12 +79,12 @@ class Managed:
 
     @property
     def is_tool(self) -> bool:
-        """The robot does not need it: it does not keep a run going."""
+        """True for a process that the robot does not need. It does not keep a run alive."""
         return bool(self.plan["kind"] == "tool")
 
     @property
     def label(self) -> str:
-        """The state, for people."""
+        """The state in words."""
         if self.state in (State.ENDED, State.FAILED):
             return self.end or str(self.state)
         if self.complaint and self.state == State.RUNNING:
@@ -95,7 +95,7 @@ class Managed:
 @dataclass(frozen=True)
 class Options:
     keep_going: bool = False
-    grace_s: float | None = None  # instead of each process's stop_timeout_ms
+    grace_s: float | None = None  # replaces stop_timeout_ms of each process
 
 
 Tell = Callable[[str, str], None]  # words, style
@@ -103,8 +103,11 @@ Mark = Callable[[str, str], None]  # process, words for its log
 
 
 class Supervisor:
-    """Call begin() once, then handle() for every event and tick() no later than next_due(), until
-    `over`. Not thread-safe. Times are those of one monotonic clock, in seconds."""
+    """The state machine of one run. Not thread-safe.
+
+    Call begin() once. Then call handle() for every event, and tick() no later than next_due(),
+    until `over`. Times are seconds of one monotonic clock.
+    """
 
     def __init__(
         self, processes: Sequence[Managed], options: Options, tell: Tell, mark: Mark
@@ -115,9 +118,9 @@ class Supervisor:
         self._options = options
         self._tell = tell
         self._mark = mark
-        self._hurry = 0  # how often somebody lost patience while we stopped
+        self._hurry = 0  # number of further signals during the stop
 
-    # What a caller needs.
+    # Public functions.
 
     def begin(self, now: float) -> None:
         self._start_waiting(now)
@@ -146,10 +149,10 @@ class Supervisor:
                 one.pid = event.pid
                 self._tell(f"started {one.name} (pid {one.pid}{self._where(one)})", "dim")
                 if self.stopping:
-                    self._signal(one)  # it was asked to end before it had a number
+                    self._signal(one)  # the stop request came before its pid
             elif isinstance(event, NotStarted):
                 if one.alive:
-                    self._gone(one, f"could not be started: {event.reason}", True, now)
+                    self._gone(one, f"could not start: {event.reason}", True, now)
             elif event.pid == one.pid and one.alive:
                 self._of_a_run(one, event, now)
         self._settle(now)
@@ -169,7 +172,7 @@ class Supervisor:
         self._settle(now)
 
     def stop(self, now: float) -> None:
-        """In reverse order of the start, each with SIGINT, SIGTERM and SIGKILL."""
+        """Stops all processes in reverse order, each with SIGINT, then SIGTERM and SIGKILL."""
         if self.stopping:
             return
         self.stopping = True
@@ -196,7 +199,7 @@ class Supervisor:
             before = self._before(one)
             failed = [b for b in before if b.state == State.FAILED and not b.was_ready]
             if failed:
-                self._fail(one, f"not started: it waits for {failed[0].name}, which failed", now)
+                self._fail(one, f"not started: {failed[0].name}, which it waits for, failed", now)
             elif all(b.was_ready or (b.state == State.ENDED and not b.alive) for b in before):
                 self._start(one, now)
             if self.stopping:
@@ -212,7 +215,7 @@ class Supervisor:
         one.due = now + limit_ms / 1e3 if limit_ms > 0 else None
         one.place.start(one.name)
 
-    # What happens to a run.
+    # Events of a run.
 
     def _of_a_run(self, one: Managed, event: Event, now: float) -> None:
         if isinstance(event, Ended):
@@ -239,10 +242,12 @@ class Supervisor:
             self._tell(f"{one.name} works again", "green")
 
     def _kill(self, one: Managed, reason: str) -> None:
-        self._tell(f"{one.name} is unhealthy: {reason}; killing it", "bold red")
+        self._tell(f"{one.name} is unhealthy: {reason}, killing it", "bold red")
         one.killed_for = f"killed: {reason}"
         one.due = None
-        one.place.signal(one.name, signal.SIGKILL)  # a stopped or hung one hears nothing less
+        one.place.signal(
+            one.name, signal.SIGKILL
+        )  # a stopped or hung process handles no other signal
 
     def _gone(self, one: Managed, how: str, failure: bool, now: float) -> None:
         one.alive = False
@@ -267,12 +272,12 @@ class Supervisor:
         while one.restarts_at and now - one.restarts_at[0] >= _MINUTE_S:
             one.restarts_at.popleft()
         if len(one.restarts_at) >= most:
-            words = f"{one.end}; {most} restarts within a minute did not help, giving up"
+            words = f"{one.end}, giving up after {most} restarts within a minute"
             self._fail(one, f"{words} (max_restarts_per_minute)", now)
             return
         longest_s = one.plan["max_backoff_ms"] / 1e3
         if now - one.began > max(longest_s, 1.0):
-            one.failures_in_row = 0  # it has worked for a while: what follows is another story
+            one.failures_in_row = 0  # it worked for a while: a new series of failures
         delay_s = min(one.plan["backoff_ms"] / 1e3 * 2.0 ** min(one.failures_in_row, 60), longest_s)
         one.failures_in_row += 1
         one.restarts += 1
@@ -280,8 +285,8 @@ class Supervisor:
         one.state = State.RESTARTING
         one.due = now + delay_s
         style = "bold yellow" if failure else "dim"
-        self._tell(f"{one.name} {one.end}; starting it again in {delay_s:.3g} s", style)
-        self._mark(one.name, f"--- {one.end}; restart {one.restarts} ---")
+        self._tell(f"{one.name} {one.end}, restarting in {delay_s:.3g} s", style)
+        self._mark(one.name, f"--- {one.end}, restart {one.restarts} ---")
 
     def _fail(self, one: Managed, how: str, now: float) -> None:
         one.state = State.FAILED
@@ -305,10 +310,10 @@ class Supervisor:
                 self._escalate(one, now)
 
     def _settle(self, now: float) -> None:
-        """Whatever follows from what has just changed."""
+        """Performs all steps that follow from the last change."""
         if not self.stopping:
             self._start_waiting(now)
-            # Over, when nobody is left that lives or may live again.
+            # The run is over when no process is alive or will be restarted.
             if not self.stopping and all(
                 one.is_tool or one.state in (State.ENDED, State.FAILED) for one in self.processes
             ):
@@ -324,8 +329,8 @@ class Supervisor:
         one.state = State.STOPPING
         one.step += 1
         if one.step >= len(_STEPS):
-            # In the kernel, and not to be had: a broken disk or driver. Told, not waited for.
-            self._gone(one, f"cannot be killed; pid {one.pid} is left behind", True, now)
+            # The process hangs in the kernel, by a broken disk or driver. Report it and go on.
+            self._gone(one, f"cannot be killed, pid {one.pid} remains", True, now)
             self._settle(now)
             return
         grace_s = self._options.grace_s

@@ -1,7 +1,7 @@
-"""Whether processes of this machine are ready, and whether they still work.
+"""Detects when processes of this machine are ready, and whether they still work.
 
-Read from the counters that every Hyphos process keeps in shared memory: it costs them nothing, and
-a process that hangs cannot keep it from being seen.
+Reads the counters that every Hyphos process keeps in shared memory. That costs the processes
+nothing, and a hung process cannot hide.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from hyphos._errors import Error
 from hyphos._hyphos import ProcessInfo
 from hyphos.supervise.events import Event, Healthy, IsReady, Unhealthy
 
-_START_S = 0.03  # between looks while a process is awaited
-_LEAST_S, _MOST_S = 0.02, 1.0  # between looks at its health
+_START_S = 0.03  # between snapshots until a process is ready
+_LEAST_S, _MOST_S = 0.02, 1.0  # between health checks
 _LOOKS_PER_LIMIT = 4
 
-End = tuple[str, str, bool]  # node, channel, does it publish
+End = tuple[str, str, bool]  # node, channel, is a publisher
 
 
 @dataclass(frozen=True)
 class Watch:
-    """What to look for in one process."""
+    """The conditions to watch for in one process."""
 
     process: str
     await_nodes: bool = False  # else it is ready as soon as it runs
-    ends: frozenset[End] = frozenset()  # all open: ready as well. For programs that never spin.
+    ends: frozenset[End] = frozenset()  # ready once all are open, for programs that never spin
     heartbeat_ns: int = 0
-    deadlines_ns: dict[str, int] = field(default_factory=dict)  # of channels it publishes
+    deadlines_ns: dict[str, int] = field(default_factory=dict)  # of its published channels
 
     @property
     def has_health(self) -> bool:
@@ -69,13 +69,15 @@ class _Watched:
     watch: Watch
     pid: int
     ready_ns: int = 0
-    seen_ns: int = 0  # when it was last among the processes of the domain
+    seen_ns: int = 0  # last time that the domain listed it
     ill: bool = False
 
 
 class Watcher:
-    """Looks as often as the strictest of its watches needs, and not at all without any. Events come
-    from its own thread. Thread-safe."""
+    """Takes snapshots as often as its strictest watch needs, and none without a watch.
+
+    Emits events from its own thread. Thread-safe.
+    """
 
     def __init__(self, domain: str, emit: Callable[[Event], None]) -> None:
         self._domain = domain
@@ -87,7 +89,7 @@ class Watcher:
         self._thread.start()
 
     def add(self, watch: Watch, pid: int) -> None:
-        """Begins to look for a process that has just been started."""
+        """Starts to watch a process that was just started."""
         one = _Watched(watch, pid)
         if not watch.await_nodes:
             one.ready_ns = one.seen_ns = time.monotonic_ns()
@@ -107,7 +109,7 @@ class Watcher:
         self._thread.join()
 
     def _patience(self) -> float | None:
-        """Seconds to the next look; None: nothing is watched."""
+        """Seconds to the next snapshot, or None if nothing is watched."""
         found: float | None = None
         for one in self._watched.values():
             if one.ready_ns == 0:
@@ -122,14 +124,14 @@ class Watcher:
         while True:
             with self._changed:
                 patience = self._patience()
-                if not self._closed:  # said while we looked, it woke nobody
+                if not self._closed:  # a close() during a snapshot would not wake the wait
                     self._changed.wait(patience)
                 if self._closed:
                     return
                 watched = list(self._watched.values())
             now = time.monotonic()
-            # We, too, were stopped or starved, as after a suspended virtual machine: what looks
-            # old now may only look so. The next look decides.
+            # This thread was stopped or starved itself, as after a suspended virtual machine. Old
+            # values may then only appear old, so the next snapshot decides.
             late = patience is None or now - before > 2 * patience + _MOST_S
             before = now
             if watched:
@@ -139,7 +141,7 @@ class Watcher:
         try:
             seen = _hyphos.inspect(self._domain)
         except (Error, RuntimeError):
-            seen = []  # nobody is there yet
+            seen = []  # no process runs yet
         now = time.monotonic_ns()
         for one in watched:
             info = _find(seen, one)
@@ -165,12 +167,12 @@ class Watcher:
     def _tell(self, one: _Watched, event: Event) -> None:
         with self._changed:
             if self._watched.get(one.watch.process) is not one:
-                return  # it has ended meanwhile
+                return  # the process has ended meanwhile
         self._emit(event)
 
 
 def _find(seen: list[ProcessInfo], one: _Watched) -> ProcessInfo | None:
-    """By its number, or for a program behind a wrapper by its name within the group it leads."""
+    """Finds a process by pid, or by name in its process group for a program behind a wrapper."""
     for info in seen:
         if info.pid == one.pid:
             return info
@@ -192,7 +194,7 @@ def _is_ready(watch: Watch, info: ProcessInfo) -> bool:
 
 
 def _complaint(one: _Watched, info: ProcessInfo | None, now: int) -> str:
-    """Why it counts as unhealthy, or ""."""
+    """The reason why the process counts as unhealthy, or ""."""
     watch = one.watch
     if watch.heartbeat_ns > 0:
         last = max(info.heartbeat_ns if info is not None else one.seen_ns, one.ready_ns)

@@ -1,1 +1,1 @@
-"""What the command line tool does, without the command line."""
+"""The functions of the command line tool, without the parsing of the command line."""

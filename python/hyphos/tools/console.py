@@ -1,4 +1,4 @@
-"""Output for people."""
+"""Terminal output."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PIPE_WIDTH = 240  # columns where there is no terminal to fit
+_PIPE_WIDTH = 240  # columns without a terminal
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Standard output or standard error; wide enough for tables when it is a file or a pipe."""
+    """Standard output or standard error. A file or a pipe gets a width that fits tables."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
     return Console(highlight=False, width=width, stderr=stderr)
 
 
 def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Table:
-    """A plain table; the columns in `right` are numbers."""
+    """A plain table. The columns in `right` are numbers."""
     made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         made.add_column(
@@ -36,23 +36,23 @@ def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Tabl
 
 
 def plain(text: str) -> str:
-    """Text of a file or its name, for people: one line, without control characters."""
+    """Text or a name from a file as one line, without control characters."""
     return "".join(one if one.isprintable() else "\ufffd" for one in text)
 
 
 def cell(text: str) -> str:
-    """The same for a table, which would take [words] for styles."""
+    """Text or a name from a file for a table cell, where rich would read [words] as styles."""
     return escape(plain(text))
 
 
 def say(out: Console, text: str) -> None:
-    """A line with text of a file in it, as it is."""
+    """Prints a line that contains text of a file, without rich's markup."""
     out.print(plain(text), markup=False, soft_wrap=True)
 
 
 def progress(out: Console, quiet: bool) -> Progress:
-    """How many of some runs are done, on a terminal."""
-    from rich import progress as parts  # noqa: PLC0415  most commands have no use for it
+    """A progress bar of runs, on a terminal only."""
+    from rich import progress as parts  # noqa: PLC0415  most commands do not need it
 
     return parts.Progress(
         parts.TextColumn("{task.description}"),

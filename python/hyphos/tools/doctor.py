@@ -1,4 +1,4 @@
-"""Checks of the machine. Each is one function that looks at one thing and never raises."""
+"""Checks of the machine. Each check is a function that examines one thing and never raises."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _GROUP = "239.255.72.89"
 _SYS_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _FUTEX_WAKE = 1
 _F_OFD_SETLK = 37
-# Of shared memory, as shm/layout.hpp has them; docs/limits.md lists all limits.
+# Limits of shared memory, as in shm/layout.hpp. docs/limits.md lists all limits.
 MAX_ENDS = 8192
 MAX_QUEUES = 8192
 MAX_HOLDERS = 1024
 MAX_RECEIVERS = 960
-_NEAR = 0.8  # of a limit
-_FILES_OF_PROCESS = 20  # descriptors without those for other processes, about
+_NEAR = 0.8  # fraction of a limit that causes a warning
+_FILES_OF_PROCESS = 20  # about, without the descriptors for other processes
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _shm_size() -> Check:
     if usage.free < 32 * MIB:
         return Check(name, "FAIL", text, f"hyphos shm clean, remove other files, or {grow}")
     if usage.free < 256 * MIB:
-        return Check(name, "WARN", f"{text}: little for images and clouds", grow)
+        return Check(name, "WARN", f"{text}: too little for many images and clouds", grow)
     return Check(name, "OK", text)
 
 
@@ -71,19 +71,19 @@ def _shm_rights() -> Check:
     try:
         status = own.lstat()
     except FileNotFoundError:
-        return Check(name, "OK", f"/dev/shm is writable; {own} is made at the first start")
+        return Check(name, "OK", f"/dev/shm is writable; {own} is created at the first start")
     except OSError as error:
         return Check(name, "FAIL", f"{own}: {error.strerror}", f"ls -ld {own}")
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         return Check(
             name,
             "FAIL",
-            f"{own} belongs to somebody else or is no folder",
+            f"{own} belongs to another user or is not a folder",
             f"rm -r {own} (as root)",
         )
     if status.st_mode & 0o077:
-        return Check(name, "FAIL", f"{own} is open to others", f"chmod 700 {own}")
-    return Check(name, "OK", f"{own} is ours alone")
+        return Check(name, "FAIL", f"{own} is accessible to other users", f"chmod 700 {own}")
+    return Check(name, "OK", f"{own} is accessible to this user only")
 
 
 def _leftovers() -> Check:
@@ -93,12 +93,12 @@ def _leftovers() -> Check:
     try:
         dead = dead_participants("")
     except RuntimeError as error:
-        return Check(name, "WARN", f"cannot look: {error}", "hyphos shm list")
+        return Check(name, "WARN", f"cannot read shared memory: {error}", "hyphos shm list")
     if dead:
         return Check(
-            name, "WARN", f"{dead} dead process(es) have left shared memory", "hyphos shm clean"
+            name, "WARN", f"shared memory of {dead} dead process(es) remains", "hyphos shm clean"
         )
-    return Check(name, "OK", "dead processes have left nothing")
+    return Check(name, "OK", "no remains of dead processes")
 
 
 def _open_files() -> Check:
@@ -107,9 +107,7 @@ def _open_files() -> Check:
     if soft < 256:
         return Check("limit: open files", "FAIL", text, "ulimit -n 4096")
     if soft < 1024:
-        return Check(
-            "limit: open files", "WARN", f"{text}: little for many peers", "ulimit -n 4096"
-        )
+        return Check("limit: open files", "WARN", f"{text}: few for many peers", "ulimit -n 4096")
     return Check("limit: open files", "OK", text)
 
 
@@ -119,13 +117,15 @@ def _use(name: str, used: int, limit: int, of_what: str, remedy: str) -> Check:
 
 
 def _used_limits() -> Iterator[Check]:
-    """The fullest process of all domains against each limit of shared memory."""
+    """The highest use of each shared-memory limit by a process, over all domains."""
     from hyphos import _hyphos  # noqa: PLC0415
 
     try:
         listing = _hyphos.shm_list("")
     except RuntimeError as error:
-        yield Check("limit: shared memory", "WARN", f"cannot look: {error}", "hyphos shm list")
+        yield Check(
+            "limit: shared memory", "WARN", f"cannot read shared memory: {error}", "hyphos shm list"
+        )
         return
     alive = [one for one in listing.participants if one.alive]
     domains = Counter(one.domain for one in alive)
@@ -136,22 +136,22 @@ def _used_limits() -> Iterator[Check]:
         "processes of a domain",
         processes,
         reachable,
-        f"processes in domain '{domain}', by this shell's {soft:,} open files, two for each",
-        "ulimit -n 4096, or several domains",
+        f"processes in domain '{domain}' (this shell's limit of {soft:,} open files, two each)",
+        "ulimit -n 4096, or use several domains",
     )
     yield _use(
         "receivers",
         max((one.holders for one in listing.segments), default=0),
         MAX_RECEIVERS,
-        f"processes receive from one ({MAX_HOLDERS:,} with those that pass messages on)",
-        "end receivers, or let another process pass the messages on",
+        f"processes receive from one ({MAX_HOLDERS:,} with processes that relay messages)",
+        "end receivers, or let another process relay the messages",
     )
     yield _use(
-        "ends",
+        "endpoints",
         max((one.ends for one in alive), default=0),
         MAX_ENDS,
-        "ends of channels in one process",
-        "`scope: local` for channels that stay in the process, or split it",
+        "endpoints of channels in one process",
+        "set `scope: local` for channels inside the process, or split the process",
     )
     yield _use(
         "queues",
@@ -169,9 +169,9 @@ def _used_limits() -> Iterator[Check]:
     yield Check(
         "limit: pool",
         "WARN" if near else "OK",
-        f"at most {used / MIB:,.0f} of {limit / MIB:,.0f} MiB of messages in one process; "
-        "a larger message than that can never be sent",
-        "make /dev/shm larger: a process takes a quarter of it, at most 2 GiB",
+        f"at most {used / MIB:,.0f} of {limit / MIB:,.0f} MiB of messages in one process, which is "
+        "also the largest possible message",
+        "make /dev/shm larger: a process may use a quarter of it, at most 2 GiB",
     )
 
 
@@ -183,10 +183,10 @@ def _locked_memory() -> Check:
         return Check(
             "limit: locked memory",
             "WARN",
-            f"{text}, and the machine swaps: shared memory may be slow when memory is short",
+            f"{text}, and the machine swaps: shared memory may be slow when memory is scarce",
             "swapoff -a on robots, or `ulimit -l unlimited`",
         )
-    return Check("limit: locked memory", "OK", f"{text}; {'swap' if swaps else 'no swap'} in use")
+    return Check("limit: locked memory", "OK", f"{text}, {'swap' if swaps else 'no swap'} in use")
 
 
 def _multicast() -> Check:
@@ -204,7 +204,7 @@ def _multicast() -> Check:
         return Check(
             name,
             "WARN",
-            "no interface that is up can multicast: machines find each other by the plan only",
+            "no active interface supports multicast: machines find each other by the plan only",
             "ip link set dev <interface> multicast on, or give endpoints in the plan",
         )
     try:
@@ -213,17 +213,17 @@ def _multicast() -> Check:
         return Check(
             name,
             "WARN",
-            f"{', '.join(able)} can multicast, but joining {_GROUP} failed: {error.strerror}",
+            f"{', '.join(able)} support multicast, but joining {_GROUP} failed: {error.strerror}",
             "ip route add 239.0.0.0/8 dev <interface>, or give endpoints in the plan",
         )
     if not heard:
         return Check(
             name,
             "WARN",
-            f"{', '.join(able)} can multicast, but a message to ourselves was not heard",
-            "let UDP to 239.255.0.0/16 through the firewall, or give endpoints in the plan",
+            f"{', '.join(able)} support multicast, but a test message did not arrive",
+            "allow UDP to 239.255.0.0/16 in the firewall, or give endpoints in the plan",
         )
-    return Check(name, "OK", f"works on this machine; interfaces: {', '.join(able)}")
+    return Check(name, "OK", f"works on this machine, interfaces: {', '.join(able)}")
 
 
 def _hear_ourselves() -> bool:
@@ -277,7 +277,7 @@ def _governor() -> Check:
         return Check(
             "CPU governor",
             "WARN",
-            "powersave: wake-ups are slow, latencies several times longer",
+            "powersave: wake-ups are slow, and latencies several times longer",
             "cpupower frequency-set -g performance",
         )
     return Check("CPU governor", "OK", ", ".join(sorted(found)))
@@ -290,8 +290,8 @@ def _cores() -> Check:
         return Check(
             "CPU cores",
             "WARN",
-            f"{text}: callbacks of all processes take turns",
-            "give it more cores",
+            f"{text}: callbacks of all processes share one core",
+            "assign more cores",
         )
     return Check("CPU cores", "OK", text)
 
@@ -317,10 +317,10 @@ def _pidfd() -> Check:
         return Check(
             "kernel: pidfd",
             "WARN",
-            f"refused: {error.strerror}; dead processes are noticed by a timer",
-            "Linux 5.3 or newer, or allow pidfd_open in the seccomp profile",
+            f"refused: {error.strerror}. Dead processes are detected by a timer",
+            "use Linux 5.3 or newer, or allow pidfd_open in the seccomp profile",
         )
-    return Check("kernel: pidfd", "OK", "the end of a process is noticed at once")
+    return Check("kernel: pidfd", "OK", "the end of a process is detected at once")
 
 
 def _file_locks() -> Check:
@@ -333,7 +333,7 @@ def _file_locks() -> Check:
             name,
             "FAIL",
             f"OFD locks in /dev/shm: {error.strerror}",
-            "Linux 3.15 or newer; no gVisor",
+            "use Linux 3.15 or newer, without gVisor",
         )
     return Check(name, "OK", "OFD locks work in /dev/shm")
 
@@ -364,7 +364,7 @@ def _programs() -> Iterator[Check]:
             yield Check(
                 f"program: {program}",
                 "WARN",
-                f"not found; {why} needs it",
+                f"not found, but {why} needs it",
                 f"apt install {package}",
             )
 
@@ -390,7 +390,7 @@ def all_checks() -> list[Check]:
 
 
 def examine(as_json: bool) -> int:
-    """Prints all checks; 1 if one failed."""
+    """Prints all checks. Returns 1 if one failed."""
     checks = all_checks()
     failed = sum(check.status == "FAIL" for check in checks)
     if as_json:
@@ -411,8 +411,8 @@ def examine(as_json: bool) -> int:
             console.print(Text(f"     {'':<{width}}  → {check.remedy}", "dim"))
     warned = sum(check.status == "WARN" for check in checks)
     console.print(
-        f"\n{len(checks) - failed - warned} fine, {warned} to look at, {failed} to mend"
+        f"\n{len(checks) - failed - warned} ok, {warned} warnings, {failed} failed"
         if failed or warned
-        else "\nall fine"
+        else "\nall ok"
     )
     return int(failed > 0)

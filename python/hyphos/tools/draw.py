@@ -9,11 +9,11 @@ from hyphos.tools.programs import run_program
 
 
 def draw_svg(dot_text: str, path: Path) -> None:
-    """Writes a drawing to a file. Error as for svg_of(), or if the name is that of no SVG file."""
+    """Writes a drawing to an SVG file. Errors as for svg_of(), or for another suffix."""
     if path.suffix.lower() != ".svg":
         raise Error(
             "invalid_config",
-            f"--svg writes SVG, but the file's name is {path}",
+            f"--svg writes SVG, but the file name is {path}",
             advice=f"--svg {path.with_suffix('.svg')}, or --dot | dot -Tpng > FILE.png",
         )
     drawing = svg_of(dot_text)
@@ -22,11 +22,11 @@ def draw_svg(dot_text: str, path: Path) -> None:
 
 
 def svg_of(dot_text: str) -> str:
-    """The `<svg>` element that `dot -Tsvg` makes. Error if dot is absent or refuses the text."""
+    """The `<svg>` element of `dot -Tsvg`. Raises an error if dot is absent or refuses the text."""
     missing = Error(
         "unsupported",
         "drawing needs Graphviz's `dot`, which is not installed",
-        advice="apt install graphviz, or use --dot and draw elsewhere",
+        advice="apt install graphviz, or use --dot and draw on another machine",
     )
     drawing = run_program("dot", ["-Tsvg"], missing=missing, stdin=dot_text.encode()).decode()
     return drawing[drawing.index("<svg") :]

@@ -17,9 +17,9 @@ from hyphos.tools.typebook import TypeBook
 from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
 
-_SHORT_BYTES = 256  # longer ones are shortened unless --full
+_SHORT_BYTES = 256  # longer payloads are shortened unless --full
 _SHORT_BUFFER = 64
-_WAITING = 64  # messages that may wait for a slow terminal
+_WAITING = 64  # messages that wait for a slow terminal
 
 
 @dataclass
@@ -36,7 +36,7 @@ class EchoOptions:
 
 
 def hexdump(data: bytes, limit: int | None = None) -> str:
-    """Offset, sixteen bytes, and what of them is text, per line."""
+    """Offset, sixteen bytes and their ASCII text per line."""
     shown = data if limit is None else data[:limit]
     lines = []
     for at in range(0, len(shown), 16):
@@ -49,7 +49,7 @@ def hexdump(data: bytes, limit: int | None = None) -> str:
 
 
 class Typed(Protocol):
-    """What has a type: an end of a channel, or a part of a service."""
+    """An object with a type: an endpoint of a channel, or a part of a service."""
 
     @property
     def type_name(self) -> str: ...
@@ -71,10 +71,10 @@ class Formatter:
 
     @property
     def note(self) -> str:
-        """What the user should know about the output; may be empty."""
+        """A note for the user about the output, or ""."""
         if self._cls is None and self._encoding in ("protobuf", "attached"):
             return (
-                f"{self._type_name} is not known here, so bytes are shown; "
+                f"{self._type_name} is not known here, so the output is bytes: "
                 "give --proto-path or --descriptor, or --ros to the gateway"
             )
         return ""
@@ -93,7 +93,7 @@ class Formatter:
             if self._cls is not None
             else {"bytes": payload.hex()}
         )
-        if isinstance(value, dict):  # else a type such as Timestamp, which JSON has as a text
+        if isinstance(value, dict):  # else a type such as Timestamp, which is text in JSON
             if buffers:
                 value["attached_buffers"] = [len(buffer) for buffer in buffers]
             if self._options.meta and info is not None:
@@ -121,7 +121,7 @@ class Formatter:
 
 
 def _commented(text: str) -> str:
-    """As comments of YAML, so that the text before them can be read again."""
+    """The text as YAML comments, so that the output before them can be read back."""
     return "\n".join(f"# {line}" for line in text.rstrip().splitlines())
 
 
@@ -136,7 +136,7 @@ def _meta(info: MessageInfo) -> dict[str, Any]:
 
 
 def _find_end(options: EchoOptions, stop: Stop) -> EndpointInfo | None:
-    """An end of the channel; waits for one if there is a time limit."""
+    """An endpoint of the channel. Waits for one if there is a time limit."""
     while True:
         now = look(options.domain)
         end = an_end(now, options.channel)
@@ -149,7 +149,7 @@ def _find_end(options: EchoOptions, stop: Stop) -> EndpointInfo | None:
 
 
 def echo_channel(options: EchoOptions) -> int:
-    """Prints messages until Ctrl-C or `count`. 1 if the time limit passed without any."""
+    """Prints messages until Ctrl-C or `count`. Raises an error after the time limit."""
     inbox: queue.Queue[tuple[bytes, list[Buffer], MessageInfo] | None] = queue.Queue(_WAITING)
     skipped = shown = 0
     with stoppable() as stop:
@@ -184,7 +184,7 @@ def echo_channel(options: EchoOptions) -> int:
 
 
 def _next(inbox: queue.Queue[Any], stop: Stop, deadline: Stop | None) -> Any:
-    """The next message; None if it is time to stop."""
+    """The next message, or None on a stop request."""
     while not stop.now and not (deadline is not None and deadline.now):
         try:
             return inbox.get(timeout=0.1)
@@ -196,6 +196,6 @@ def _next(inbox: queue.Queue[Any], stop: Stop, deadline: Stop | None) -> Any:
 def _nothing(options: EchoOptions) -> Error:
     return Error(
         "timeout",
-        f"no message came on '{options.channel}' within {options.timeout_s:g} s",
-        advice="hyphos channel info shows who publishes it",
+        f"no message arrived on '{options.channel}' within {options.timeout_s:g} s",
+        advice="hyphos channel info shows its publishers",
     )

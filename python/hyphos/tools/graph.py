@@ -19,7 +19,7 @@ FORMATS = ("dot", "svg", "json")
 
 @dataclass
 class Edge:
-    """One end of a channel at one node, over one window."""
+    """One endpoint of a channel, over one time window."""
 
     channel: str
     node: str
@@ -91,13 +91,14 @@ class RobotGraph:
         return {e.node for e in self.edges if e.participant == process.participant}
 
     def _node_id(self, node: str, participant: int) -> str:
-        """Nodes of two processes may have one name; the drawing keeps them apart."""
+        """A unique id. Nodes of two processes may have the same name."""
         holders = {edge.participant for edge in self.edges if edge.node == node}
         return _quote(f"node {node}" if len(holders) < 2 else f"node {node} {participant:x}")
 
     def as_dot(self) -> str:
-        """Nodes are circles in the box of their process, channels are boxes, as `hyphos plan --dot`
-        has it. Edges say rate, then p50 / p99 of publish() to callback; red ones have dropped."""
+        """Nodes are circles in the box of their process, channels are boxes, as in `hyphos plan
+        --dot`. Edges have the rate, then p50 / p99 from publish() to callback. Red edges have
+        dropped messages."""
         lines = [
             f"digraph {_quote(self.domain)} {{",
             '  rankdir=LR; bgcolor=white; fontname="sans-serif";',
@@ -179,10 +180,14 @@ def _sorted(processes: Iterable[ProcessInfo]) -> list[ProcessInfo]:
 
 
 def format_of(form: str | None, file: Path | None) -> str:
-    """The output format: from --format, else from the extension of the file. Error if the two
-    disagree, or if the extension is that of an unsupported picture format."""
+    """The output format: from --format, else from the suffix of the file.
+
+    Raises an error if the two disagree, or for the suffix of an unsupported picture format.
+    """
     if form is not None and form not in FORMATS:
-        raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
+        raise Error(
+            "invalid_config", f"unknown --format '{form}': give one of {', '.join(FORMATS)}"
+        )
     ending = file.suffix.lower().lstrip(".") if file is not None else ""
     ending = {"gv": "dot"}.get(ending, ending)
     if form is None and ending in FORMATS:
@@ -191,20 +196,20 @@ def format_of(form: str | None, file: Path | None) -> str:
         return form or "dot"
     if ending in FORMATS:
         text = f"--format is {form}, but {file} ends with .{ending}"
-        raise Error("invalid_config", text, advice="leave one of them out")
+        raise Error("invalid_config", text, advice="omit one of them")
     picture = Path(file or "").with_suffix(".svg")
     raise Error(
         "unsupported",
-        f"{file} ends with '.{ending}', but a graph is written as {', '.join(FORMATS)}",
+        f"{file} ends with '.{ending}', but the formats are {', '.join(FORMATS)}",
         advice=f"-o {picture}, or: hyphos graph | dot -T{ending} > {file}",
     )
 
 
 def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
-    """Watches for `window_s`, then writes the graph to `file` or to standard output."""
+    """Observes for `window_s`, then writes the graph to `file` or to standard output."""
     before = look(domain)
     if not before.processes:
-        advice = "start one, or give its --domain; hyphos plan FILE --dot draws a plan"
+        advice = "start one, or give its --domain. hyphos plan FILE --dot draws a plan"
         raise nobody(domain, advice)
     time.sleep(window_s)
     graph = graph_of(domain, look(domain), before)

@@ -1,4 +1,4 @@
-"""Taking part in a robot as a tool: a node of its own, types known by name."""
+"""Joins a robot's graph as a tool: opens a node and names types of other processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyphos.types import Raw
 
 
 def open_tool(kind: str, domain: str) -> Node:
-    """A node for a command: its name is unique, so that any number may run."""
+    """A node for a command. Its name is unique, so that any number of tools may run."""
     name = f"{kind}-{os.getpid()}"
     node = Node.open(name, domain=domain, process=name, threads=2)
     node.runtime.ready()
@@ -19,12 +19,12 @@ def open_tool(kind: str, domain: str) -> Node:
 
 
 def raw_type(end: EndpointInfo) -> Raw:
-    """The type of a channel as another process announces it."""
+    """The type of a channel, as another process announces it."""
     return Raw(TypeId.known(end.type_name, end.encoding, end.type_hash))
 
 
 def an_end(now: Look, channel: str) -> EndpointInfo | None:
-    """Some end of the channel, preferably a publisher."""
+    """An endpoint of the channel, preferably a publisher."""
     ends = [end for _, end in now.ends(channel)]
     ends.sort(key=lambda end: not end.is_publisher)
     return ends[0] if ends else None

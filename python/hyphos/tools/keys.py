@@ -10,7 +10,7 @@ from hyphos._errors import Error
 
 
 def make_keys(prefix: Path) -> None:
-    """Writes PREFIX.pub and PREFIX.key (mode 0600). Error if one of them exists."""
+    """Writes PREFIX.pub and PREFIX.key (mode 0600). Raises an error if one of them exists."""
     public, secret = _hyphos.make_curve_keys()
     _write(prefix.with_name(prefix.name + ".key"), secret, 0o600)
     _write(prefix.with_name(prefix.name + ".pub"), public, 0o644)
@@ -23,7 +23,7 @@ def _write(path: Path, key: str, mode: int) -> None:
     except FileExistsError as error:
         raise Error(
             "already_exists",
-            "a key is here already",
+            "the key file already exists",
             str(path),
             advice="choose another prefix, or remove the old pair",
         ) from error

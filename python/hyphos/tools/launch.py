@@ -1,4 +1,4 @@
-"""hyphos run: starts what a plan names, shows what it does, and ends it in order."""
+"""hyphos run: starts the processes of a plan, shows their state, and ends them in order."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals
 
 _REFRESH_S = 0.5
-_LOOK_EVERY_S = 5.0  # for the drops that are printed at the end
-_PRINT_EVERY_S = 5.0  # where there is no terminal to redraw
+_LOOK_EVERY_S = 5.0  # for the drops in the summary at the end
+_PRINT_EVERY_S = 5.0  # without a terminal to redraw
 
 
 @dataclass
@@ -82,7 +82,7 @@ class _Run:
             title = f"{plan['robot']}: {options.file.stem}"
             self._sheet = Report(title, loaded.dot(), 0.0, self._totals, options.pictures)
         self._stack = ExitStack()
-        # Before any thread: a fork shares nothing with threads but trouble.
+        # Before any thread starts: a fork of a process with threads may copy locked mutexes.
         locks = Locks(plan["domain"], [process["name"] for process in choice.here])
         self._stack.callback(locks.close)
         guard = Guard()
@@ -96,7 +96,7 @@ class _Run:
         watches = {process["name"]: watch_of(plan, process) for process in choice.here}
         processes = list(choice.all)
         if options.record:
-            # It hears the others from the first to the last message.
+            # Starts before the others and ends after them, so it records every message.
             tool = recorder_process()
             commands["record"] = recorder(plan, options.file)
             processes = [tool, *({**p, "after": [*p["after"], "record"]} for p in processes)]
@@ -127,7 +127,7 @@ class _Run:
         self._view = self._make_view() if options.live else None
 
     def _reach(self, choice: Choice, guard: Guard) -> dict[str, RemotePlace]:
-        """The other machines, all of them before anything is started on one."""
+        """Connects to the other machines, to all of them before a process starts on one."""
         places: dict[str, RemotePlace] = {}
         if not choice.by_ssh:
             return places
@@ -188,7 +188,7 @@ class _Run:
             return self._result()
 
     def _until(self, began: float) -> None:
-        """Events, timers and views, until the last process has ended."""
+        """Handles events, timers and views until the last process has ended."""
         supervisor = self.supervisor
         printed = looked = began
         while not supervisor.over:
@@ -196,7 +196,7 @@ class _Run:
             now = time.monotonic()
             if event is not None:
                 if isinstance(event, Signalled) and not supervisor.stopping:
-                    self._look()  # counters go with their processes
+                    self._look()  # counters end with their processes
                 supervisor.handle(event, now)
             supervisor.tick(now)
             seconds = self._options.seconds
@@ -213,7 +213,7 @@ class _Run:
                 looked = now
 
     def _prints(self, since_s: float, began: float, now: float) -> bool:
-        """Whether a table is due without a terminal to redraw. At the end of the run another table
+        """True if a table is due without a terminal to redraw. At the end of the run another table
         covers the whole run."""
         if self._console.is_terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
             return False
@@ -238,7 +238,7 @@ class _Run:
             return None
 
     def _look(self) -> None:
-        with suppress(Error):  # no process is there yet, or no longer
+        with suppress(Error):  # no process runs yet, or any more
             self._totals.add(look(self._plan["domain"]))
 
     def _write_report(self, seconds: float) -> None:
@@ -250,7 +250,7 @@ class _Run:
 
     def _result(self) -> int:
         for one in self.supervisor.failed:
-            where = f"; see {self._logs.path(one.name)}" if self._logs.folder is not None else ""
+            where = f", see {self._logs.path(one.name)}" if self._logs.folder is not None else ""
             self._printer.tell(f"{one.name}: {one.end}{where}", "bold red")
         restarted = [one for one in self.supervisor.processes if one.restarts]
         for one in restarted:
@@ -260,12 +260,12 @@ class _Run:
 
 
 def launch(options: LaunchOptions) -> int:
-    """Runs the plan. 0 if every process ended well."""
+    """Runs the plan. Returns 0 if no process failed."""
     loaded = Plan.load(str(options.file), list(options.settings), False)
     plan = json.loads(loaded.json())
     check_names(plan, options.file, options.only, options.hosts)
     here = list(options.hosts) or hosts_here(plan)
-    # Files are looked for where they are needed.
+    # Files are checked only for the hosts that this command starts.
     loaded = Plan.load(str(options.file), list(options.settings), True, here or ["-"])
     for warning in loaded.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -293,7 +293,7 @@ def launch(options: LaunchOptions) -> int:
 
 
 def _warn_about_others(plan: dict[str, Any], choice: Choice) -> None:
-    """Processes that somebody has started by hand, or a launcher in another PID namespace."""
+    """Warns of processes that were started by hand, or by a launcher in another PID namespace."""
     names = {process["name"] for process in choice.here}
     try:
         there = [p for p in look(plan["domain"]).processes if p.name in names]
@@ -302,7 +302,7 @@ def _warn_about_others(plan: dict[str, Any], choice: Choice) -> None:
     for process in there:
         if process.pid != os.getpid():
             print(
-                f"warning: a process '{process.name}' (pid {process.pid}) is in domain "
-                f"'{plan['domain']}' already; is this robot running?",
+                f"warning: a process '{process.name}' (pid {process.pid}) is already in domain "
+                f"'{plan['domain']}': is this robot running?",
                 file=sys.stderr,
             )

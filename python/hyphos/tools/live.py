@@ -19,7 +19,7 @@ from hyphos.tools.observe import ChannelState, Delays, Look, look, states
 from hyphos.tools.tables import channel_table
 from hyphos.tools.totals import Totals
 
-_WINDOW_S = 2.0  # figures are those of the last two seconds or so
+_WINDOW_S = 2.0  # values cover about the last two seconds
 _STYLES = {
     State.RUNNING: "green",
     State.FAILED: "red",
@@ -29,8 +29,8 @@ _STYLES = {
 
 
 class LiveView:
-    """Shows processes and channels. Keeps what it saw last, since ended processes take their
-    counters with them."""
+    """Shows processes and channels. Keeps the last values of ended processes, whose counters are
+    gone."""
 
     def __init__(
         self,
@@ -59,14 +59,17 @@ class LiveView:
 
     def __exit__(self, *_: object) -> None:
         if self._live.is_started:
-            # Its last drawing is not cropped, and a table higher than the terminal would stay there
-            # beside that of the whole run.
+            # rich does not crop the last frame, so a table taller than the terminal would stay
+            # there beside the table of the whole run.
             self._live.update(Text(), refresh=True)
         self._live.stop()
 
     def refresh(self, *, adds_up: bool = True) -> None:
-        """Looks again and redraws on a terminal. `adds_up`: adds the values to the totals. At the
-        end of the run they would lower the mean rates."""
+        """Takes a snapshot, and redraws on a terminal.
+
+        `adds_up` adds the values to the totals. At the end of the run they would lower the mean
+        rates.
+        """
         now = time.monotonic()
         usages = {one.name: (one.pid, one.place.usage(one.name)) for one in self._processes}
         self._usages.append((now, usages))
@@ -80,7 +83,7 @@ class LiveView:
 
     def _extend(self, name: str, now: float, pid: int, usage: Usage) -> None:
         if usage.resident == 0:
-            return  # it has just ended, and the system has forgotten its figures
+            return  # it has just ended, and /proc no longer has its values
         first_s, first, _, _ = self._spans.get((name, pid), (now, usage, now, usage))
         self._spans[(name, pid)] = (first_s, first, now, usage)
 
@@ -93,14 +96,14 @@ class LiveView:
             ending = any(not one.alive for one in self._processes)
             for name, state in now.items():
                 before = self._channels.get(name)
-                if before is not None:  # all that have carried it in this run
+                if before is not None:  # all transports of the channel in this run
                     ways = [*before.transports.split("+"), *state.transports.split("+")]
                     state.transports = "+".join(dict.fromkeys(way for way in ways if way))
-                # While a run ends, the first to go take their ends of a channel with them.
+                # At the end of a run the first processes to end take their endpoints with them.
                 if before is None or not ending or state.publishers >= before.publishers > 0:
                     self._channels[name] = state
         except Error:
-            pass  # the processes are only starting
+            pass  # the processes are still starting
         for host, place in self._remotes.items():
             if self._rows.get(host) is place.channels:
                 continue
@@ -123,12 +126,12 @@ class LiveView:
             return 0.0
         (before_s, before), (now_s, now) = self._usages[0], self._usages[-1]
         if name not in before or now_s <= before_s or before[name][0] != now[name][0]:
-            return 0.0  # another run of it
+            return 0.0  # another run of the process
         used_s = now[name][1].cpu_s - before[name][1].cpu_s
         return max(0.0, used_s) / (now_s - before_s) * 100
 
     def _mean_cpu_percent(self, one: Managed) -> float:
-        """Over its life, up to its end."""
+        """The mean over the life of the process, up to its end."""
         spans = [span for (name, _), span in self._spans.items() if name == one.name]
         seconds = sum(last_s - first_s for first_s, _, last_s, _ in spans)
         used_s = sum(last.cpu_s - first.cpu_s for _, first, _, last in spans)
@@ -165,18 +168,18 @@ class LiveView:
         return one.complaint
 
     def render(self) -> RenderableType:
-        """The tables as they are now."""
+        """The tables with the current values."""
         return Group(self._table(), channel_table(self._channels, rates=True))
 
     def render_run(self, seconds: float) -> RenderableType:
         """The tables of the whole run: CPU and rates are means over it."""
-        words = Text(f"the run of {seconds:.1f} s; CPU and rates are means over it", "dim")
+        words = Text(f"the whole run of {seconds:.1f} s, with mean CPU and rates", "dim")
         channels = channel_table(self._totals.channels(), rates=True)
         return Group(words, self._table(whole=True), channels)
 
 
 def _from_row(row: dict[str, Any]) -> ChannelState:
-    """A channel as an agent tells it; unknown members are those of a newer version."""
+    """A channel from the report of an agent. Unknown members belong to a newer version."""
     known = {key: row[key] for key in ChannelState.__dataclass_fields__ if key in row}
     buckets = known.pop("delays", {})
     state = ChannelState(**known)

@@ -19,7 +19,7 @@ from hyphos.tools.console import console
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import stoppable
 
-_WAITING = 4096  # lines that may wait for a slow terminal
+_WAITING = 4096  # lines that wait for a slow terminal
 _STYLES = {10: "dim", 20: "", 30: "yellow", 40: "red", 50: "bold white on red"}
 
 
@@ -41,14 +41,14 @@ def _level_word(number: int) -> str:
 
 
 class Gaps:
-    """Lines that senders numbered and that did not come: sequences are per sender."""
+    """Counts lost lines by the sequence numbers of each sender."""
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}
         self.lost = 0
 
     def add(self, info: MessageInfo) -> int:
-        """How many are missing before this one."""
+        """The number of lines missing before this one."""
         before = self._last.get(info.sender)
         self._last[info.sender] = info.sequence
         missing = max(0, info.sequence - before - 1) if before is not None else 0
@@ -57,7 +57,8 @@ class Gaps:
 
 
 def wanted(line: Log, least: int, nodes: Sequence[str]) -> bool:
-    """Of at least this level (the message's numbers), by one of these nodes or a part of one."""
+    """True for a line of at least this level (in the message's numbers), from one of these nodes or
+    a part of it."""
     if line.level < least:
         return False
     return not nodes or any(line.name == n or line.name.startswith(f"{n}.") for n in nodes)
@@ -88,7 +89,7 @@ def _as_text(line: Log, where: bool) -> Text:
 
 
 def show_log(options: LogOptions) -> int:
-    """Prints lines as they come, until Ctrl-C, `count` or `seconds`."""
+    """Prints lines as they arrive, until Ctrl-C, `count` or `seconds`."""
     least = (level_number(options.level) + 1) * 10
     inbox: queue.Queue[tuple[Log, int]] = queue.Queue(_WAITING)
     gaps = Gaps()

@@ -12,8 +12,10 @@ from hyphos.tools.waiting import stoppable
 def _windows(
     domain: str, channel: str, window_s: float, count: int | None
 ) -> Iterator[tuple[Look, Look]]:
-    """Pairs of looks, `window_s` apart. Ends after `count`, or by Ctrl-C; error if the channel
-    goes."""
+    """Yields pairs of snapshots, `window_s` apart, `count` times or until Ctrl-C.
+
+    Raises an error if the channel is gone.
+    """
     before = look(domain)
     require_channel(before, channel, domain)
     done = 0
@@ -41,7 +43,7 @@ def bandwidth(domain: str, channel: str, window_s: float, count: int | None) -> 
         if not state.encoded:
             print(
                 f"{state.rate_hz:.1f} Hz, but nothing is encoded: no other process subscribes, and "
-                "inside a process only pointers travel",
+                "messages inside a process are passed by pointer",
                 flush=True,
             )
             continue
@@ -54,7 +56,7 @@ def bandwidth(domain: str, channel: str, window_s: float, count: int | None) -> 
 
 
 def _exactness(process: ProcessInfo, end: EndpointInfo) -> str:
-    """How exact a latency between machines is; nothing if no other machine takes part."""
+    """The uncertainty of a latency between machines, or "" if no other machine takes part."""
     if "zmq" not in end.transports or not process.peer_clocks:
         return ""
     worst = max(peer.uncertainty_ns for peer in process.peer_clocks)
@@ -66,7 +68,7 @@ def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
         old = {key_of(p, e): e.latency for p, e in before.ends(channel)}
         ends = [(p, e) for p, e in now.ends(channel) if not e.is_publisher]
         if not ends:
-            print("nobody subscribes: there is no delay to measure", flush=True)
+            print("no subscriber, so there is no delay to measure", flush=True)
         names = [end.node for _, end in ends]
         for process, end in ends:
             earlier = old.get(key_of(process, end))
@@ -80,7 +82,7 @@ def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
                 if delays.count
                 else "no message"
             )
-            # Nodes of two processes may have one name.
+            # Nodes of two processes may have the same name.
             name = end.node if names.count(end.node) == 1 else f"{end.node} ({process.pid})"
             print(
                 f"{name:<20} {figures}  ({delays.count:,} messages{_exactness(process, end)})",

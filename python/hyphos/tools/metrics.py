@@ -1,4 +1,4 @@
-"""hyphos metrics: what the robot counts, in the text format of Prometheus (version 0.0.4)."""
+"""hyphos metrics: counters of a robot in the text format of Prometheus (version 0.0.4)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hyphos._hyphos import EndpointInfo, Histogram, ProcessInfo
 from hyphos.tools.observe import look
 from hyphos.tools.waiting import stoppable
 
-_TIMEOUT_S = 5.0  # of one request; whoever is slower is cut off
-_MOST_AT_ONCE = 8  # requests; more are told to come again
+_TIMEOUT_S = 5.0  # for one request, then the connection is closed
+_MOST_AT_ONCE = 8  # requests, further ones get status 503
 # Upper edges of latencies in seconds: 1, 2, 5 in each decade from 1 us to 10 s.
 _EDGES_NS = [m * 10**e for e in range(3, 10) for m in (1, 2, 5)] + [10**10]
 _COUNTERS = {
-    "sent": ("hyphos_messages_sent_total", "Calls of publish() that went out."),
+    "sent": ("hyphos_messages_sent_total", "Messages published."),
     "received": ("hyphos_messages_received_total", "Callbacks run."),
-    "bytes": ("hyphos_bytes_total", "Encoded bytes; 0 where only pointers travel."),
+    "bytes": ("hyphos_bytes_total", "Encoded bytes. 0 if messages are passed by pointer only."),
     "deadline_missed": ("hyphos_deadline_missed_total", "Silences longer than the deadline."),
     "callback_error": ("hyphos_callback_errors_total", "Exceptions that left callbacks."),
 }
@@ -44,7 +44,7 @@ class _Family:
 
 
 class _Page:
-    """Samples by metric: the format wants those of one metric together."""
+    """Samples by metric: the format requires the samples of one metric together."""
 
     def __init__(self) -> None:
         self._families: dict[str, _Family] = {}
@@ -70,8 +70,11 @@ class _Page:
 
 
 def _cumulative(histogram: Histogram) -> Iterable[tuple[str, int]]:
-    """(upper edge in seconds, how many lie at or below it). A bucket of ours counts where its
-    upper edge lies, so a sample may be counted up to 1.6 % too high, never too low."""
+    """Pairs (upper edge in seconds, number of samples at or below it).
+
+    A bucket of our histogram counts at its upper edge. So a sample may be counted up to 1.6 % too
+    high, never too low.
+    """
     buckets, seen = list(histogram.buckets), 0
     for edge in _EDGES_NS:
         while buckets and buckets[0][0] <= edge:
@@ -105,7 +108,9 @@ def _add_end(page: _Page, process: ProcessInfo, end: EndpointInfo, now_ns: int) 
             continue
         where, _, why = counter.removeprefix("drop.").partition(".")
         drop = labels | {"where": where, "why": why}
-        page.add("hyphos_drops_total", "counter", "Messages lost, and why.", drop, count)
+        page.add(
+            "hyphos_drops_total", "counter", "Messages lost, by place and reason.", drop, count
+        )
     if end.last_ns:
         text = "Time since the last message."
         age_s = max(0, now_ns - end.last_ns) / 1e9
@@ -122,9 +127,13 @@ def _add_clocks(page: _Page, process: ProcessInfo) -> None:
     for peer in process.peer_clocks:
         where = {"process": process.name, "peer": peer.process, "endpoint": peer.endpoint}
         for name, text, value_ns in (
-            ("wall_ahead", "Wall clock of another machine minus ours.", peer.wall_ahead_ns),
-            ("uncertainty", "The truth of that lies within this.", peer.uncertainty_ns),
-            ("round_trip", "Of the best exchange with it.", peer.round_trip_ns),
+            ("wall_ahead", "Wall clock of another machine minus this one.", peer.wall_ahead_ns),
+            ("uncertainty", "Uncertainty of that difference.", peer.uncertainty_ns),
+            (
+                "round_trip",
+                "Round trip of the best exchange with that machine.",
+                peer.round_trip_ns,
+            ),
         ):
             page.add(f"hyphos_peer_clock_{name}_seconds", "gauge", text, where, value_ns / 1e9)
 
@@ -134,10 +143,12 @@ def render(domain: str) -> str:
     processes = look(domain).processes
     now_ns = _hyphos.monotonic_ns()
     page = _Page()
-    page.add("hyphos_processes", "gauge", "Processes seen.", {"domain": domain}, len(processes))
+    page.add(
+        "hyphos_processes", "gauge", "Processes of the domain.", {"domain": domain}, len(processes)
+    )
     for process in processes:
         info = {"process": process.name, "host": process.host, "pid": str(process.pid)}
-        page.add("hyphos_process_info", "gauge", "One for each process.", info, 1)
+        page.add("hyphos_process_info", "gauge", "Always 1, one sample per process.", info, 1)
         _add_clocks(page, process)
         for end in process.endpoints:
             _add_end(page, process, end, now_ns)
@@ -155,7 +166,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """A client that disconnects needs no log line."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -164,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != "/metrics":
-            self._answer(404, "text/plain", "the metrics are at /metrics\n")
+            self._answer(404, "text/plain", "not found, the metrics are at /metrics\n")
         elif not self.server.turns.acquire(blocking=False):
             self._answer(503, "text/plain", "too many requests at once\n")
         else:
@@ -186,16 +197,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Scrapes every few seconds are no news."""
+        """Regular scrapes need no log lines."""
 
 
 def serve(domain: str, host: str, port: int) -> int:
-    """Answers until Ctrl-C."""
+    """Serves until Ctrl-C."""
     try:
         server = _Server((host, port), domain)
     except OSError as error:
         raise Error(
-            "io", f"cannot listen at {host} port {port}: {error.strerror}", advice="give --port"
+            "io", f"cannot listen on {host} port {port}: {error.strerror}", advice="give --port"
         ) from error
     shown = f"[{host}]" if ":" in host else host
     with server, stoppable() as stop:

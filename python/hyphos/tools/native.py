@@ -1,4 +1,4 @@
-"""Where the native programs of the package are."""
+"""The location of the package's native programs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from hyphos._errors import Error
 
 
 def program(room: str, name: str) -> Path:
-    """The program of a room such as `gateway`: in a wheel, or in the build tree of the package.
-    Error if it is in neither."""
+    """The path of a program of a room such as `gateway`, in a wheel or in the build tree.
+
+    Raises an error if it is in neither.
+    """
     package, build = (
         Path(__file__).resolve().parents[1],
         Path(_hyphos.__file__).resolve().parents[2],
@@ -19,4 +21,4 @@ def program(room: str, name: str) -> Path:
     for place in (package / room / "programs", build / room):
         if os.access(place / name, os.X_OK):
             return place / name
-    raise Error("not_found", f"the program {name} is missing", advice="make build")
+    raise Error("not_found", f"program {name} not found", advice="make build")

@@ -1,5 +1,7 @@
-"""Figures about a running robot, from shared memory alone: rates, latencies and drops between two
-looks. Observing costs the observed processes nothing."""
+"""Rates, latencies and drops of a running robot, from two snapshots of shared memory.
+
+Observing costs the observed processes nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,21 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 
-Key = tuple[int, int]  # participant, end: one that is opened later has another number
+Key = tuple[int, int]  # participant, endpoint: an endpoint that is opened later has another number
 
 
-INTERNAL = "hyphos/"  # channels of services and actions; hyphos.tools.services shows them
+INTERNAL = "hyphos/"  # channels of services and actions: hyphos.tools.services shows them
 
 
 @dataclass
 class Look:
-    """What was seen at one time."""
+    """A snapshot of all processes at one time."""
 
     time_s: float
     processes: list[ProcessInfo]
 
     def ends(self, channel: str | None = None) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
-        """The ends of one channel, or of all that are no part of a service."""
+        """The endpoints of one channel, or of all channels except those of services and actions."""
         for process in self.processes:
             for end in process.endpoints:
                 if end.channel == channel or (
@@ -35,11 +37,11 @@ class Look:
                     yield process, end
 
     def by_key(self) -> dict[Key, EndpointInfo]:
-        """The same, to be found again in another look."""
+        """The endpoints by key, to find them again in another snapshot."""
         return {key_of(process, end): end for process, end in self.ends()}
 
     def internal_ends(self) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
-        """The ends of the channels that services and actions are made of."""
+        """The endpoints of the channels that implement services and actions."""
         for process in self.processes:
             for end in process.endpoints:
                 if end.channel.startswith(INTERNAL):
@@ -82,7 +84,7 @@ class Delays:
 
 @dataclass
 class ChannelState:
-    """A channel over all processes, between two looks."""
+    """A channel over all processes, between two snapshots."""
 
     name: str
     type_name: str = ""
@@ -90,23 +92,23 @@ class ChannelState:
     publishers: int = 0
     subscribers: int = 0
     transports: str = ""
-    sent: int = 0  # in all
+    sent: int = 0  # in total
     received: int = 0
     dropped: int = 0
-    rate_hz: float = 0.0  # between the looks
-    published_mb_s: float = 0.0  # what left the publishers' processes, encoded
-    taken_mb_s: float = 0.0  # what the busiest subscription got
-    encoded: bool = False  # some end sends or takes bytes; else only pointers travel
+    rate_hz: float = 0.0  # between the snapshots
+    published_mb_s: float = 0.0  # encoded bytes that left the publishers' processes
+    taken_mb_s: float = 0.0  # of the busiest subscription
+    encoded: bool = False  # an endpoint handles bytes, not only pointers
     delays: Delays = field(default_factory=Delays)
 
     @property
     def megabytes_per_s(self) -> float:
-        """Publishers count no bytes while only pointers travel; then those of subscribers count."""
+        """Subscribers' bytes count if publishers count none, as only pointers leave them."""
         return max(self.published_mb_s, self.taken_mb_s)
 
     @property
     def megabytes_text(self) -> str:
-        """For tables: a dash where nothing is encoded, since there are no bytes to count."""
+        """For tables: a dash if nothing is encoded, since there are no bytes to count."""
         counted = self.encoded or self.megabytes_per_s > 0
         return f"{self.megabytes_per_s:.2f}" if counted else "–"
 
@@ -120,30 +122,29 @@ def key_of(process: ProcessInfo, end: EndpointInfo) -> Key:
 
 
 def growth(end: EndpointInfo, earlier: EndpointInfo | None, counter: str) -> int:
-    """The growth of a counter of an endpoint since an earlier look. A new endpoint has counted from
-    0."""
+    """The growth of an endpoint's counter since an earlier snapshot, or since 0 if it is new."""
     return end.counter(counter) - (earlier.counter(counter) if earlier is not None else 0)
 
 
 def encodes(end: EndpointInfo) -> bool:
-    """Whether this end of a channel handles messages as bytes: some other process takes part."""
+    """True if this endpoint handles messages as bytes, for another process."""
     return any(way not in ("", "pointer") for way in end.transports.split("+"))
 
 
 def join_transports(words: Iterable[str]) -> str:
-    """ "pointer+shm", in the order of the way."""
+    """ "pointer+shm", ordered from the fastest transport to the slowest."""
     order = {"pointer": 0, "shm": 1, "zmq": 2}
     return "+".join(sorted({w for w in words if w}, key=lambda w: (order.get(w, 9), w)))
 
 
 def is_hidden(channel: str) -> bool:
-    """Channels that Hyphos itself uses have a word that begins with '_': "mapper/_params"."""
+    """True for channels of Hyphos itself: a word begins with '_', as in "mapper/_params"."""
     return any(word.startswith("_") for word in channel.split("/"))
 
 
 def matches(channel: str, patterns: Sequence[str], exclude: Sequence[str] = ()) -> bool:
-    """Whether a channel is meant: named by a pattern and not excluded. What Hyphos itself uses is
-    meant only if it is asked for: "*/_params"."""
+    """True if a pattern names the channel and none excludes it. A channel of Hyphos itself needs a
+    pattern of its own: "*/_params"."""
     asked = [p for p in patterns if is_hidden(p) or not is_hidden(channel)]
     named = any(fnmatchcase(channel, pattern) for pattern in asked)
     return named and not any(fnmatchcase(channel, pattern) for pattern in exclude)
@@ -152,7 +153,7 @@ def matches(channel: str, patterns: Sequence[str], exclude: Sequence[str] = ()) 
 def states(
     now: Look, before: Look | None = None, *, hidden: bool = False
 ) -> dict[str, ChannelState]:
-    """Every channel by name. Without an earlier look, rates are 0 and delays since the start."""
+    """All channels by name. Without `before`, rates are 0 and delays count from the start."""
     old = before.by_key() if before is not None else {}
     seconds = now.time_s - before.time_s if before is not None else 0.0
     found: dict[str, ChannelState] = {}
@@ -201,24 +202,26 @@ def nobody(domain: str, advice: str = "start one, or give its --domain") -> Erro
 
 
 def call_name(channel: str, kind: str) -> str | None:
-    """The service or action (`kind`) that this internal channel is a part of. None if it is none,
-    or one with which Hyphos itself sets parameters."""
+    """The name of the service or action (`kind`) that this internal channel belongs to.
+
+    None for other channels, and for the services with which Hyphos sets parameters.
+    """
     prefix = f"{INTERNAL}{kind}/"
     name = channel.removeprefix(prefix).rpartition("/")[0]
     return name if channel.startswith(prefix) and not is_hidden(name) else None
 
 
 def require_channel(now: Look, name: str, domain: str) -> None:
-    """Error with what there is, if nobody publishes or subscribes `name`."""
+    """Raises an error that lists the channels, unless `name` has an endpoint."""
     if any(now.ends(name)):
         return
     names = sorted({end.channel for _, end in now.ends() if not is_hidden(end.channel)})
     if not now.processes:
         raise nobody(domain)
-    there = f"there are {', '.join(names)}" if names else "the processes there have none"
+    there = f"Channels: {', '.join(names)}" if names else "Its processes have no channel"
     raise Error(
         "not_found",
-        f"there is no channel '{name}'; {there}",
+        f"no channel '{name}' in domain '{domain}'. {there}",
         advice="hyphos channel list",
     )
 

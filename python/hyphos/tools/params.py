@@ -19,18 +19,18 @@ from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import stoppable
 
 _SHOWN = 60  # bytes of a value in a table
-_LOOK_S = 0.1  # between looks whether it is time to stop
+_LOOK_S = 0.1  # between checks of a stop request
 
 
 @contextmanager
 def _remotes(domain: str, nodes: Sequence[str], timeout_s: float) -> Iterator[list[RemoteParams]]:
-    """The nodes' parameters, once they are here. Without names: of all nodes of this machine."""
+    """The parameters of nodes, once they have arrived. Without names: all nodes of this machine."""
     names = list(dict.fromkeys(nodes)) or nodes_with_params(domain)
     if not names:
         raise Error(
             "not_found",
             f"no node with parameters runs in domain '{domain}' on this machine",
-            advice="start one, or give its --domain; hyphos node list shows all nodes",
+            advice="start one, or give its --domain. hyphos node list shows all nodes",
         )
     with open_tool("param", domain) as node:
         remotes = [node.remote_params(name) for name in names]
@@ -67,7 +67,7 @@ def _json(info: ParamInfo) -> dict[str, Any]:
 
 
 def _range(info: ParamInfo) -> dict[str, float | None] | None:
-    """JSON knows no infinity: an end that is none is null."""
+    """JSON has no infinity, so an unbounded end is null."""
     if info.range is None:
         return None
     least, most, step = info.range
@@ -108,7 +108,9 @@ def show(domain: str, nodes: Sequence[str], as_json: bool, timeout_s: float) -> 
         console().print(made)
         for remote in remotes:
             for name in remote.undeclared:
-                console().print(f"{remote.node}: the plan gives '{name}', which the node has not")
+                console().print(
+                    f"{remote.node}: the plan sets '{name}', but the node does not declare it"
+                )
 
 
 def get(domain: str, node: str, name: str, as_json: bool, timeout_s: float) -> None:
@@ -122,7 +124,7 @@ def get(domain: str, node: str, name: str, as_json: bool, timeout_s: float) -> N
 
 
 def _readable(info: ParamInfo) -> str:
-    """The value as `set` reads it: a text without quotes, if it is the same text without them."""
+    """The value in the format of `set`: without quotes, if it reads back as the same text."""
     if info.type != "text" or not isinstance(info.value, str):
         return info.yaml
     plain = info.value.isprintable() and info.value == info.value.strip()
@@ -132,7 +134,7 @@ def _readable(info: ParamInfo) -> str:
 
 
 def _assignments(words: Sequence[str]) -> list[tuple[str, str]]:
-    """NAME VALUE, or NAME=VALUE any number of times."""
+    """NAME VALUE, or one or more NAME=VALUE."""
     if len(words) == 2 and "=" not in words[0]:
         return [(words[0], words[1])]
     pairs = []
@@ -164,7 +166,7 @@ def assign(
         pairs = _assignments(words)
         values = {name: _parse(_info(remote, name), text) for name, text in pairs}
         if len(values) < len(pairs):
-            raise Error("invalid_config", "a parameter is named twice")
+            raise Error("invalid_config", "a parameter is given twice")
         before = remote.values()
         remote.set(values, timeout_s * 1e3)
         after = remote.values()
@@ -222,14 +224,14 @@ def dump(
                     continue
                 comment = " ".join(part for part in (info.unit, _limits(info)) if part)
                 lines.append((remote.node, info.name, info.yaml, comment))
-    text = _hyphos.params_text(lines, "Written by hyphos param dump; a plan can include this file.")
+    text = _hyphos.params_text(lines, "Written by hyphos param dump. A plan can include this file.")
     if output is None:
         sys.stdout.write(text)
         return
     try:
         output.write_text(text)
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(output)) from error
+        raise Error("io", f"cannot write the file: {error.strerror}", str(output)) from error
     print(f"{len(lines)} parameters in {output}", file=sys.stderr)
 
 
@@ -239,23 +241,23 @@ def _limits(info: ParamInfo) -> str:
 
 
 def load(domain: str, file: Path, only: Sequence[str], timeout_s: float) -> int:
-    """hyphos param load. 1 if a node refused its values."""
+    """hyphos param load. Returns 1 if a node refused its values."""
     wanted: dict[str, list[tuple[str, str, str]]] = {}
     for node, name, yaml, where in _hyphos.read_params(str(file)):
         if not only or node in only:
             wanted.setdefault(node, []).append((name, yaml, where))
     for node in only:
         if node not in wanted:
-            raise Error("not_found", f"has no parameters of node '{node}'", str(file))
+            raise Error("not_found", f"the file has no parameters of node '{node}'", str(file))
     if not wanted:
-        raise Error("invalid_config", "has no parameters", str(file))
+        raise Error("invalid_config", "the file has no parameters", str(file))
     refused = 0
     for node, lines in wanted.items():
         try:
             _load_one(domain, node, lines, timeout_s)
         except Error as error:
             refused += 1
-            print(f"error: {node}: {error}; nothing of it was set", file=sys.stderr)
+            print(f"error: {node}: {error}. No parameter of the node was set", file=sys.stderr)
     return 1 if refused else 0
 
 

@@ -1,6 +1,6 @@
-"""`python -m hyphos.tools.probe --hyphos-plan FILE --hyphos-process NAME`: makes the nodes of one
-process without any connection, prints what they publish and subscribe as one line of JSON, and
-ends. `hyphos validate` runs it for every process: what a plug-in breaks, breaks here.
+"""`python -m hyphos.tools.probe --hyphos-plan FILE --hyphos-process NAME`: creates the nodes of one
+process without transports, prints their endpoints as one line of JSON, and ends. `hyphos validate`
+runs it for every process, so a crash of a plug-in does not reach the validator.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
     except Error as error:
         found = {"error": str(error), "advice": error.advice}
     print(json.dumps(found), file=out, flush=True)
-    # What the nodes have begun (threads, devices) is not waited for.
+    # Do not wait for threads or devices that the nodes have started.
     os._exit(0)
 
 

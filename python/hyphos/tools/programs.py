@@ -1,4 +1,4 @@
-"""Other people's programs (dot, protoc), run to their end."""
+"""Runs external programs (dot, protoc) to their end."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def run_program(
     where: str = "",
     stdin: bytes | None = None,
 ) -> bytes:
-    """What the program prints. `missing` is raised if it is not installed; if it fails, an Error
-    of `code` with what it said."""
+    """Returns the program's output.
+
+    Raises `missing` if the program is not installed, and an Error of `code` with its standard error
+    if it fails.
+    """
     path = shutil.which(program)
     if path is None:
         raise missing

@@ -24,7 +24,7 @@ from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
 
-_PROGRESS_S = 0.25  # between two looks at how it goes
+_PROGRESS_S = 0.25  # between two updates
 
 
 @dataclass
@@ -77,7 +77,8 @@ def message_from_text(
 
 
 def _encoding(options: PubOptions) -> str:
-    """With buffers "attached"; else what others on the channel say, else what the type needs."""
+    """ "attached" with buffers, else the encoding of the channel's other endpoints, else
+    "protobuf"."""
     if options.buffers:
         return "attached"
     end = an_end(look(options.domain), options.channel)
@@ -111,7 +112,7 @@ def publish_text(options: PubOptions) -> int:
         def make() -> tuple[bytes, list[bytes]]:
             if not stamped:
                 return payload, buffers
-            # Each message has the time at which it is sent, by the clock of the robot.
+            # Each message is stamped with its send time, on the clock of the robot.
             now = read_message(cls, text, node.clock.now_ns)
             return now.message.SerializeToString(), buffers
 
@@ -121,11 +122,11 @@ def publish_text(options: PubOptions) -> int:
 
 def _plan(channel: str, count: int | None, rate_hz: float) -> str:
     much = "" if count is None else f"{count} messages "
-    return f"publishing {much}on {channel} at {rate_hz:g} Hz; Ctrl-C ends it"
+    return f"publishing {much}on {channel} at {rate_hz:g} Hz, Ctrl-C ends it"
 
 
 class _Progress:
-    """How many went out, on a line of the terminal that goes away; nothing without one."""
+    """The number of published messages, on a transient line of the terminal."""
 
     def __init__(self, publisher: Publisher[Any]) -> None:
         self._publisher = publisher
@@ -145,7 +146,7 @@ class _Progress:
         if not self._live.is_started or now_s < self._next_s:
             return
         self._next_s = now_s + _PROGRESS_S
-        line = Text(f"● {sent:,} published, {self._publisher.listeners} listening")
+        line = Text(f"● {sent:,} published, {self._publisher.listeners} subscribers")
         line.append(f", {failed:,} not delivered" if failed else "", "red")
         self._live.update(line, refresh=True)
 
@@ -169,7 +170,7 @@ def _publish(
         progress.tell(sent, failed)
         if sent == count or stop.wait(max(0.0, start + sent / rate - time.monotonic())):
             break
-    heard = "" if not nobody or publisher.listeners else "; nobody subscribes"
+    heard = "" if not nobody or publisher.listeners else ", no subscriber"
     print(f"published {sent} on {publisher.channel}{heard}", file=sys.stderr)
     if failure is not None:
         raise Error(

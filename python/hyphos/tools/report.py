@@ -1,7 +1,7 @@
-"""report.html of a run: one file that needs nothing else and tells what a robot did.
+"""The page report.html of a run: one self-contained file.
 
-The graph, one row per channel, a histogram of latencies per channel with the time each layer took,
-and pictures that the run left (maps).
+It shows the graph, one row per channel, a latency histogram per channel with the time of each
+layer, and pictures that the run produced (maps).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
-        """Error if the file or a picture cannot be had."""
+        """Writes the page. Raises an error if the file or a picture is not accessible."""
         found = self.totals.channels()
         parts = [
             f"<h1>{html.escape(self.title)}</h1>",
-            f'<p class="dim">{html.escape(_machine())}; ran {self.seconds:.1f} s</p>',
+            f'<p class="dim">{html.escape(_machine())}, ran {self.seconds:.1f} s</p>',
             *(f"<p>{html.escape(note)}</p>" for note in self.notes),
             "<h2>Graph</h2>",
             f'<div class="graph">{svg_of(self.plan_dot)}</div>',
@@ -117,7 +117,7 @@ def _table(found: dict[str, ChannelState]) -> str:
 
 
 def _histogram(state: ChannelState, layers: list[tuple[str, Delays]]) -> str:
-    """Bars over a logarithmic axis of time."""
+    """Bars over a logarithmic time axis."""
     bars: dict[int, int] = {}
     for edge, count in state.delays.buckets.items():
         at = math.floor(math.log10(max(edge, 1)) * _PER_DECADE)
@@ -160,10 +160,10 @@ def _tick(x: float, ns: float) -> str:
 
 
 def check_picture(path: Path) -> str:
-    """The kind of a picture for a report, by its name. Error if a report cannot show it."""
+    """The media type of a picture, from its name. Raises an error if a report cannot show it."""
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
-        raise Error("unsupported", f"a report shows {', '.join(_KINDS)} files", str(path))
+        raise Error("unsupported", f"a report can only show {', '.join(_KINDS)} files", str(path))
     return kind
 
 
@@ -173,7 +173,7 @@ def _picture(path: Path) -> str:
         data = base64.b64encode(path.read_bytes()).decode()
     except OSError as error:
         raise Error(
-            "not_found", f"a picture for the report is missing: {error.strerror}", str(path)
+            "not_found", f"cannot read the picture for the report: {error.strerror}", str(path)
         ) from error
     name = html.escape(path.name)
     image = f'<img alt="{name}" src="data:{kind};base64,{data}">'

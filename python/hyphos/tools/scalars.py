@@ -1,4 +1,4 @@
-"""Scalars as text, read by the declared type: the rules of plans and parameters.
+"""Parses scalars from text by their declared type, with the rules of plans and parameters.
 
 ParamValue::as_integer, as_real and as_boolean in plan/plan.cpp follow the same rules.
 """
@@ -17,7 +17,7 @@ _INFINITE = re.compile(r"([+-]?)(?:\.?inf|\.?Inf|\.?INF|Infinity)")
 _NAN = re.compile(r"\.?(?:nan|NaN|NAN)")
 _TRUE = ("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON")
 _FALSE = ("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF")
-_MOST_DIGITS = 80  # more than any type has; to read more would cost time
+_MOST_DIGITS = 80  # more than any type has, which bounds the time to parse
 _GREATEST_FLOAT = float(np.finfo(np.float32).max)
 _SHOWN = 60
 
@@ -27,7 +27,7 @@ def shown(text: str) -> str:
 
 
 def integer(text: str, least: int, greatest: int) -> int:
-    """A whole number, decimal or 0x…. ValueError names the range if it does not fit."""
+    """A whole number, decimal or 0x…. ValueError with the range if it does not fit."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"expected a whole number, found {shown(text)}")
     digits = text.lstrip("+-")
@@ -42,7 +42,7 @@ def integer(text: str, least: int, greatest: int) -> int:
 
 
 def real(text: str, *, single: bool) -> float:
-    """A number, or .inf, -.inf, .nan and the words that JSON has for them."""
+    """A number, or .inf, -.inf, .nan and the words of JSON for them."""
     infinite = _INFINITE.fullmatch(text)
     if infinite:
         return float("-inf") if infinite[1] == "-" else float("inf")
@@ -52,7 +52,7 @@ def real(text: str, *, single: bool) -> float:
         raise ValueError(f"expected a number, found {shown(text)}")
     value = float(text)
     greatest = _GREATEST_FLOAT if single else float(np.finfo(np.float64).max)
-    # A value that rounds to the greatest number fits; one that rounds to infinity does not.
+    # A value that rounds to the largest number fits, one that rounds to infinity does not.
     with np.errstate(over="ignore"):
         fits = np.isfinite(np.float32(value)) if single else np.isfinite(value)
     if not fits:
@@ -67,7 +67,7 @@ def boolean(text: str) -> bool:
 
 
 def data(text: str) -> bytes:
-    """Bytes in base64, of either alphabet, as JSON has them."""
+    """Bytes in base64, in the standard or the URL alphabet, as in JSON."""
     plain = text.translate(str.maketrans("-_", "+/", " \n"))
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
@@ -76,14 +76,14 @@ def data(text: str) -> bytes:
 
 
 def shortest(value: float) -> float:
-    """The number with the fewest digits that is this float32."""
+    """The number with the fewest digits that rounds to this float32."""
     return float(str(np.float32(value)))
 
 
 def from_hex(text: str) -> bytes:
-    """Hexadecimal digits, or the lines that `echo` prints for bytes, complete.
+    """Hexadecimal digits, or the complete lines that `echo` prints for bytes.
 
-    ValueError says what is wrong.
+    Raises ValueError with the reason.
     """
     lines = [line.removeprefix("# ").strip() for line in text.splitlines()]
     rows = [row for line in lines if (row := _DUMP.fullmatch(line))]
@@ -92,7 +92,7 @@ def from_hex(text: str) -> bytes:
             text = found[1]
         return bytes.fromhex(text)
     if any(_MORE.fullmatch(line) for line in lines):
-        raise ValueError("the dump was shortened; hyphos channel echo --full prints all")
+        raise ValueError("the dump was shortened: print it with hyphos channel echo --full")
     out = bytearray()
     for row in rows:
         if int(row[1], 16) != len(out):

@@ -25,20 +25,20 @@ from hyphos.tools.waiting import on_signals
 
 @dataclass(frozen=True)
 class Part:
-    """The type of a request, a reply, a goal, ..."""
+    """The type of one part: a request, a reply, a goal, ..."""
 
     type_name: str
     encoding: str
 
     @property
     def id(self) -> TypeId:
-        """Good for its name and encoding only: the size of a struct is not known here."""
+        """Valid for its name and encoding only: the size of a struct is not known here."""
         return TypeId(self.type_name, self.encoding)
 
 
 @dataclass
 class Call:
-    """A service or action as seen from outside."""
+    """A service or action, seen from outside."""
 
     name: str
     kind: str
@@ -61,7 +61,7 @@ class Call:
 
     @property
     def requests(self) -> int:
-        """As the server counts them, since clients take their counters with them when they end."""
+        """The server's count, since the counters of clients end with them."""
         if self.server is not None:
             return self.server[1].counter("received")
         return sum(end.counter("sent") for _, end in self.clients)
@@ -88,7 +88,7 @@ def calls(now: Look, kind: str) -> dict[str, Call]:
 
 
 def parts(type_name: str) -> list[Part]:
-    """ "pkg.A(struct) -> pkg.B(protobuf)" as its types."""
+    """Splits "pkg.A(struct) -> pkg.B(protobuf)" into its types."""
     made = []
     for word in type_name.split(" -> "):
         name, _, encoding = word.rpartition("(")
@@ -161,11 +161,11 @@ def _require(kind: str, domain: str, name: str) -> Call:
     there = (
         f"did you mean '{near[0]}'?"
         if near
-        else f"there are {', '.join(found)}"
+        else f"{kind}s: {', '.join(found)}"
         if found
-        else f"there are none in domain '{domain}' on this machine"
+        else f"domain '{domain}' on this machine has none"
     )
-    raise Error("not_found", f"there is no {kind} '{name}'; {there}", advice=f"hyphos {kind} list")
+    raise Error("not_found", f"no {kind} '{name}'; {there}", advice=f"hyphos {kind} list")
 
 
 def info(kind: str, domain: str, name: str, as_json: bool) -> None:
@@ -183,7 +183,7 @@ def info(kind: str, domain: str, name: str, as_json: bool) -> None:
         if not end.channel.endswith("/request"):
             continue
         made.add_row(
-            "asks" if end.is_publisher else "answers",
+            "calls" if end.is_publisher else "replies",
             end.node,
             process.name,
             str(process.pid),
@@ -192,7 +192,7 @@ def info(kind: str, domain: str, name: str, as_json: bool) -> None:
         )
     out.print(made)
     if call.server is None:
-        out.print(f"nobody answers: no server of '{name}' runs on this machine")
+        out.print(f"no server of '{name}' runs on this machine")
         return
     waits = call.server[1].latency
     if waits.count:
@@ -220,7 +220,7 @@ Encoded = Callable[[Callable[[], int]], tuple[bytes, list[bytes]]]
 
 
 def _encode(part: Part, options: CallOptions) -> Encoded:
-    """Makes the encoded request from the typed text, for a clock."""
+    """Returns a function that encodes the typed text as a request, for a clock."""
     text = sys.stdin.read() if options.value == "-" else options.value
     buffers = [path.read_bytes() for path in options.buffers]
     if buffers and part.encoding != "attached":
@@ -238,7 +238,7 @@ def _encode(part: Part, options: CallOptions) -> Encoded:
         )
     cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(part.type_name)
     sizes = [len(one) for one in buffers]
-    message_from_text(cls, text, sizes)  # its errors are found before anything starts
+    message_from_text(cls, text, sizes)  # fails before anything starts
 
     def make(now: Callable[[], int]) -> tuple[bytes, list[bytes]]:
         return message_from_text(cls, text, sizes, now).message.SerializeToString(), buffers
@@ -269,12 +269,12 @@ def _show(formatter: Formatter, value: tuple[Any, Sequence[Any]]) -> str:
 def _server(kind: str, options: CallOptions) -> EndpointInfo:
     call = _require(kind, options.domain, options.name)
     if call.server is None:
-        raise Error("not_found", f"nobody answers: no server of '{options.name}' runs here")
+        raise Error("not_found", f"no server of '{options.name}' runs on this machine")
     return call.server[1]
 
 
 def call(options: CallOptions) -> int:
-    """Asks once and prints the reply."""
+    """Calls once and prints the reply."""
     end = _server("service", options)
     request, reply = parts(end.type_name)
     make = _encode(request, options)
@@ -290,7 +290,7 @@ def call(options: CallOptions) -> int:
 
 
 def send(options: CallOptions, quiet: bool) -> int:
-    """Sends one goal, prints what comes of it; Ctrl-C cancels it."""
+    """Sends one goal, prints feedback and result. Ctrl-C cancels the goal."""
     end = _server("action", options)
     goal_type, feedback_type, result_type = parts(end.type_name)
     make = _encode(goal_type, options)
@@ -319,11 +319,13 @@ def send(options: CallOptions, quiet: bool) -> int:
             if asked[0] > 1:
                 done.set()
                 return
-            print("canceling; once more to leave", file=sys.stderr)
+            print("canceling, press Ctrl-C again to exit", file=sys.stderr)
             for goal in goals:
                 goal.cancel()
 
-        with on_signals(interrupted):  # before there is feedback that somebody may act on
+        with on_signals(
+            interrupted
+        ):  # before the first feedback, after which a user may press Ctrl-C
             goal = client.send(
                 make(node.clock.now_ns),
                 None if quiet else heard,

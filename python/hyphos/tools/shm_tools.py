@@ -10,13 +10,13 @@ from hyphos.tools.console import console, print_json, table
 
 
 def dead_participants(domain: str) -> int:
-    """How many dead processes have left files behind."""
+    """The number of dead processes that have left files."""
     return sum(not one.alive for one in _hyphos.shm_list(domain).participants)
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """One list of the listing: which attributes to show, and which of them are numbers."""
+    """One table of the listing: the attributes, and which of them are numbers."""
 
     names: tuple[str, ...]
     numbers: tuple[str, ...]

@@ -22,7 +22,7 @@ from hyphos.tools.observe import (
 
 
 def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
-    """One row per channel. With `rates`: what happened between two looks."""
+    """One row per channel. With `rates`: the values between two snapshots."""
     if not rates:
         made = table(
             "",
@@ -102,11 +102,11 @@ def _percentiles(histogram: Any) -> dict[str, float]:
 
 
 def _who_runs(processes: list[ProcessInfo], domain: str) -> str:
-    """For a list that is empty."""
+    """The reason why a list is empty."""
     if not processes:
         return f"no Hyphos process runs in domain '{domain}'"
     names = ", ".join(sorted({process.name for process in processes}))
-    return f"in domain '{domain}' none of these has one: {names}"
+    return f"none of the processes in domain '{domain}' has one: {names}"
 
 
 def channel_list(domain: str, as_json: bool, hidden: bool) -> None:
@@ -172,7 +172,7 @@ def _layer_table(end: dict[str, Any]) -> Table:
 
 
 def nodes_of(now: Look) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The nodes with their ends. Nodes of two processes may have one name: they are two."""
+    """The nodes with their endpoints. Nodes of two processes may have the same name."""
     found: dict[tuple[str, str, int, int], list[dict[str, Any]]] = {}
     for process, end in now.ends():
         key = (end.node, process.name, process.pid, process.participant)
@@ -181,7 +181,7 @@ def nodes_of(now: Look) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _channels(ends: list[dict[str, Any]], *, publishes: bool) -> list[str]:
-    """Without those that Hyphos itself uses."""
+    """The channels without those of Hyphos itself."""
     names = {end["channel"] for end in ends if end["publishes"] == publishes}
     return sorted(name for name in names if not is_hidden(name))
 
@@ -222,8 +222,12 @@ def node_info(domain: str, name: str, as_json: bool) -> None:
     ends = [end for node, of_node in found if node == name for end in of_node]
     if not ends:
         names = ", ".join(dict.fromkeys(node for node, _ in found))
-        there = f"there are {names}" if found else f"none runs in domain '{domain}'"
-        raise Error("not_found", f"there is no node '{name}'; {there}", advice="hyphos node list")
+        there = f"Nodes: {names}" if found else "It has no nodes"
+        raise Error(
+            "not_found",
+            f"no node '{name}' in domain '{domain}'. {there}",
+            advice="hyphos node list",
+        )
     if as_json:
         print_json(ends)
         return

@@ -23,20 +23,20 @@ from hyphos.tools.observe import duration, look
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.transforms import Transform, Transforms
 
-_SAME_CLOCK_NS = 86_400_000_000_000  # stamps farther from now than a day are of another clock
+_SAME_CLOCK_NS = 86_400_000_000_000  # stamps more than a day from now belong to another clock
 
 
 def nothing_came(transforms: Transforms, seconds: float, domain: str) -> Error:
-    """Says where else there are transforms."""
+    """The error after no transform arrived. It names other channels with transforms."""
     names = {end.channel for _, end in look(domain).ends() if end.is_publisher}
     prefixes = sorted({name.rpartition("/")[0] for name in names if _is_tf(name)})
-    advice = f"hyphos channel info {transforms.channel} shows who publishes it"
+    advice = f"hyphos channel info {transforms.channel} shows its publishers"
     if prefixes:
         words = " or ".join(f"--prefix {p}" if p else "no --prefix" for p in prefixes)
-        advice = f"others are on {', '.join(sorted(filter(_is_tf, names)))}: give {words}"
+        advice = f"transforms are on {', '.join(sorted(filter(_is_tf, names)))}: give {words}"
     return Error(
         "timeout",
-        f"no transform came on '{transforms.channel}' or '{transforms.channel}_static' "
+        f"no transform arrived on '{transforms.channel}' or '{transforms.channel}_static' "
         f"within {seconds:g} s",
         advice=advice,
     )
@@ -47,7 +47,7 @@ def _is_tf(channel: str) -> bool:
 
 
 def age(stamp_ns: int) -> str:
-    """How long ago by this machine's clock; the stamp itself if it is of another clock."""
+    """The age of a stamp on this machine's clock, or the stamp itself if it is of another clock."""
     ago = time.time_ns() - stamp_ns
     if abs(ago) > _SAME_CLOCK_NS:
         return f"stamp {stamp_ns / 1e9:.3f} s"
@@ -55,13 +55,13 @@ def age(stamp_ns: int) -> str:
 
 
 def rate_of(edge: TransformEdge) -> float:
-    """Samples a second by their stamps; 0 if there are too few to tell."""
+    """Samples per second, from their stamps. 0 if there are too few."""
     span_s = (edge.newest_ns - edge.oldest_ns) / 1e9
     return (edge.samples - 1) / span_s if edge.samples > 1 and span_s > 0 else 0.0
 
 
 def roots(edges: Sequence[TransformEdge]) -> list[str]:
-    """The frames that hang on nothing, in the order in which they came."""
+    """The frames without a parent, in the order of their arrival."""
     children = {edge.child for edge in edges}
     return list(dict.fromkeys(edge.parent for edge in edges if edge.parent not in children))
 
@@ -70,7 +70,7 @@ def _describe(edge: TransformEdge) -> str:
     if edge.is_static:
         return "static"
     if not edge.samples:
-        return "nothing since the clock was set back"
+        return "no sample since the clock was set back"
     rate = rate_of(edge)
     return (f"{rate:.1f} Hz, " if rate else "one sample, ") + age(edge.newest_ns)
 
@@ -119,13 +119,13 @@ def _print_tree(edges: Sequence[TransformEdge]) -> None:
         console().print(shown)
     if len(found) > 1:
         names = ", ".join(f"'{name}'" for name in found)
-        print(f"{len(found)} trees: no transform joins {names}", file=sys.stderr)
+        print(f"{len(found)} separate trees: no transform connects {names}", file=sys.stderr)
 
 
 def show_tree(
     domain: str, prefix: str, wait_s: float, *, as_json: bool, dot: bool, svg: Path | None
 ) -> int:
-    """Listens for a while and prints what there is. Error if there is nothing."""
+    """Collects transforms for a time and prints them. Raises an error if there are none."""
     with stoppable() as stop, open_tool("tf", domain) as node:
         transforms = node.transforms(prefix)
         stop.wait(wait_s)
@@ -167,7 +167,7 @@ def _text(found: Transform, chain: Sequence[str]) -> str:
             f"  {when}",
             f"  translation: [{x:.6f}, {y:.6f}, {z:.6f}]  # m",
             f"  rotation: [{qx:.6f}, {qy:.6f}, {qz:.6f}, {qw:.6f}]  # quaternion x, y, z, w",
-            f"  roll_pitch_yaw: [{', '.join(f'{a:.6f}' for a in angles)}]  # rad; {degrees}",
+            f"  roll_pitch_yaw: [{', '.join(f'{a:.6f}' for a in angles)}]  # rad, {degrees}",
             "---",
         ]
     )
@@ -189,12 +189,16 @@ def _json(found: Transform, chain: Sequence[str]) -> str:
 
 
 def echo(options: EchoOptions) -> int:
-    """Prints the newest transform until Ctrl-C or `count`. What goes wrong after the first is
-    printed, and tried again."""
+    """Prints the newest transform until Ctrl-C or `count`.
+
+    Errors after the first transform are printed, and the loop continues.
+    """
     with stoppable() as stop, open_tool("tf", options.domain) as node:
         transforms = node.transforms(options.prefix)
         if not until(lambda: _known(transforms, options), options.timeout_s, stop) and not stop.now:
-            transforms.get(options.target, options.source)  # raises, and says what is lacking
+            transforms.get(
+                options.target, options.source
+            )  # raises the error with the missing frame
         start, shown = time.monotonic(), 0
         while not stop.now:
             try:
@@ -254,7 +258,7 @@ def publish(options: PubOptions) -> int:
         if options.static:
             transforms.set_static(options.transform(time.time_ns()))
             print(
-                f"'{options.child}' lies in '{options.parent}' until Ctrl-C",
+                f"publishing '{options.child}' in '{options.parent}' until Ctrl-C",
                 file=sys.stderr,
                 flush=True,
             )

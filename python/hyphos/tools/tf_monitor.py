@@ -20,7 +20,7 @@ from hyphos.tools.tf import nothing_came
 from hyphos.tools.waiting import stoppable
 from hyphos.transforms import Transforms
 
-# Names of hyphos.Transforms.counters() that a healthy robot does not have.
+# Names of hyphos.Transforms.counters() that stay 0 in a healthy robot.
 _WARNINGS = ("stale", "refused", "replaced", "reparented", "clock_jumps")
 
 
@@ -37,7 +37,7 @@ class MonitorOptions:
 
 @dataclass
 class Edge:
-    """What came for one frame since the last table."""
+    """The transforms of one frame since the last table."""
 
     parent: str
     child: str
@@ -82,7 +82,7 @@ class Arrivals:
                 edge.arrived(stamped.header.stamp_ns, wall_ns, monotonic_ns)
 
     def take(self) -> list[Edge]:
-        """What came since the last call."""
+        """The arrivals since the last call."""
         with self._lock:
             taken = list(self._edges.values())
             for edge in taken:
@@ -93,7 +93,7 @@ class Arrivals:
 
 
 def _between(transforms: Transforms, options: MonitorOptions) -> set[str]:
-    """The frames whose edges lie between the two."""
+    """The frames whose edges are on the path between the two frames."""
     frames, ancestor = transforms.chain(options.target, options.source)
     return set(frames) - {frames[ancestor]}
 
@@ -141,7 +141,7 @@ def _show(edges: Sequence[Edge], counters: dict[str, int], options: MonitorOptio
 
 
 def monitor(options: MonitorOptions) -> int:
-    """Prints a table per window until Ctrl-C or `count`. Error if nothing comes in the first."""
+    """Prints a table per window until Ctrl-C or `count`. Raises an error if the first is empty."""
     done = 0
     with stoppable() as stop, open_tool("tf", options.domain) as node:
         transforms = node.transforms(options.prefix)
@@ -158,7 +158,7 @@ def monitor(options: MonitorOptions) -> int:
                 edges = [edge for edge in edges if edge.child in wanted]
                 if not edges:
                     raise Error(
-                        "not_found", f"'{options.target}' and '{options.source}' are one frame"
+                        "not_found", f"'{options.target}' and '{options.source}' are the same frame"
                     )
             _show(edges, transforms.counters(), options)
             done += 1

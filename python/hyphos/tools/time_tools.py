@@ -1,4 +1,4 @@
-"""hyphos time: shows clocks, simulates one, and steers it."""
+"""hyphos time: shows clocks, and publishes and controls simulated time."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from hyphos.tools.observe import duration, look
 _ANSWER_S = 10.0
 _LISTENER_S = 5.0
 _YEAR_NS = 365 * 86_400 * 10**9
-_POOR_NS = 1_000_000  # wall clocks that differ by more disturb what compares stamps
+_POOR_NS = 1_000_000  # larger differences of wall clocks disturb comparisons of stamps
 
 
 def parse_seconds(text: str) -> int:
-    """ "0.1" → 100000000. Exact, which a float of a Unix time would not be."""
+    """ "0.1" → 100000000. Exact, unlike a float of a Unix time."""
     try:
         return int(Decimal(text) * 10**9)
     except (InvalidOperation, OverflowError, ValueError):
-        raise Error("invalid_config", f"'{text}' is no number of seconds") from None
+        raise Error("invalid_config", f"'{text}' is not a number of seconds") from None
 
 
 def moment(ns: int) -> str:
-    """A date if it looks like Unix time, else seconds."""
+    """A date if the value is a plausible Unix time, else seconds."""
     if ns < _YEAR_NS:
         return f"{ns / 1e9:.3f} s"
     whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ns // 10**9))
@@ -49,7 +49,7 @@ def state_of(clock: ClockStatus) -> str:
     if clock.mode == "real":
         return "running"
     if not clock.ready:
-        return "waits for the first message"
+        return "waiting for the first message"
     origin = "replayed" if clock.replayed else "simulated"
     speed = f", speed {clock.speed:g}" if clock.speed > 0 else ""
     return f"{origin}, {'paused' if clock.paused else 'running'}{speed}"
@@ -71,7 +71,7 @@ def _print(processes: list[ProcessInfo], domain: str) -> None:
     out = console()
     if not processes:
         now_ns = time.time_ns()
-        out.print(f"real time, {moment(now_ns)}; no process runs in domain '{domain}'")
+        out.print(f"real time, {moment(now_ns)}, no process runs in domain '{domain}'")
         return
     clocks = table("", ["process", "clock", "now", "since base", "state", "jumps"], ["jumps"])
     for process in processes:
@@ -105,7 +105,7 @@ def _print(processes: list[ProcessInfo], domain: str) -> None:
     if any(abs(peer.wall_ahead_ns) - peer.uncertainty_ns > _POOR_NS for _, peer in peers):
         out.print(
             "warning: wall clocks differ by more than a millisecond: latencies are corrected, but "
-            "times inside messages are not; run chrony or ptp4l on the machines"
+            "times inside messages are not. Run chrony or ptp4l on the machines"
         )
 
 
@@ -183,7 +183,7 @@ def simulate(options: SimOptions) -> int:
             state = "paused" if made.paused else "running"
             print(
                 f"simulated time on channel {channel or 'clock'}: {moment(made.now_ns())}, "
-                f"{state}, speed {made.speed:g}; Ctrl-C ends it",
+                f"{state}, speed {made.speed:g}, Ctrl-C ends it",
                 flush=True,
             )
             return node.spin()
@@ -194,14 +194,14 @@ def _refuse_second(domain: str, channel: str) -> None:
         if end.is_publisher:
             raise Error(
                 "already_exists",
-                f"process '{process.name}' (pid {process.pid}) makes the time on channel "
-                f"'{channel}' already",
-                advice="steer it: hyphos time pause | resume | step | speed | jump",
+                f"process '{process.name}' (pid {process.pid}) already publishes the time on "
+                f"channel '{channel}'",
+                advice="control it: hyphos time pause | resume | step | speed | jump",
             )
 
 
 def _channel_of(domain: str) -> str:
-    """What the simulated processes of the domain listen to."""
+    """The clock channel of the domain's simulated processes."""
     for process in look(domain).processes:
         if process.clock.mode == "sim":
             return process.clock.channel
@@ -221,7 +221,7 @@ def _make_command(action: str, value: str) -> Any:
 
 
 def command(domain: str, channel: str, action: str, value: str) -> int:
-    """Sends one command to the simulator and waits for its answer."""
+    """Sends one command to the source of simulated time and waits for its reply."""
     from hyphos.msgs import Clock, ClockCommand  # noqa: PLC0415
 
     channel = channel or _channel_of(domain)
@@ -244,13 +244,13 @@ def command(domain: str, channel: str, action: str, value: str) -> int:
             if time.monotonic() > deadline:
                 raise Error(
                     "not_found",
-                    f"nobody simulates time on channel '{channel}' of domain '{domain}'",
+                    f"no simulated time on channel '{channel}' of domain '{domain}'",
                     advice="start it with: hyphos time sim",
                 )
             time.sleep(0.005)
         control.publish(order)
         if not answered.wait(_ANSWER_S):
-            raise Error("timeout", f"no answer on '{channel}/answer' in {_ANSWER_S:g} s")
+            raise Error("timeout", f"no reply on '{channel}/answer' in {_ANSWER_S:g} s")
     state = answers[0]
     if state.refusal:
         raise Error("invalid_config", state.refusal)

@@ -1,5 +1,7 @@
-"""hyphos top: processes and channels of a running robot, live. Reads shared memory and /proc; the
-robot does not notice."""
+"""hyphos top: processes and channels of a running robot, live.
+
+Reads shared memory and /proc, so it does not disturb the robot.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from hyphos.tools.waiting import stoppable
 SORTS = ("name", "rate", "bandwidth", "latency", "queue", "drops", "cpu", "memory")
 _KEYS = {"n": "name", "r": "rate", "b": "bandwidth", "l": "latency", "u": "queue", "d": "drops"}
 _KEYS |= {"c": "cpu", "m": "memory"}
-_WINDOW_S = 2.0  # figures are those of the last two seconds or so
+_WINDOW_S = 2.0  # values cover about the last two seconds
 
 
 @dataclass
@@ -46,20 +48,20 @@ class ProcessRow:
 @dataclass
 class ChannelRow:
     state: ChannelState
-    queue: Delays  # how long messages waited for their callback
+    queue: Delays  # time that messages waited for their callback
     drops_per_s: float
 
 
 @dataclass
 class Shot:
-    """A look, and what the processes have used until then."""
+    """A snapshot, and the resources that each process has used until then."""
 
     look: Look
     usages: dict[int, Usage]
 
 
 def shoot(domain: str) -> Shot:
-    """Error if nothing runs: it would be an empty table, and a wrong --domain looks the same."""
+    """Raises an error if no process runs: a wrong --domain would also give an empty table."""
     now = look(domain)
     if not now.processes:
         raise nobody(domain)
@@ -111,7 +113,7 @@ def channel_rows(now: Shot, before: Shot) -> list[ChannelRow]:
 def sort_rows(
     processes: list[ProcessRow], channels: list[ChannelRow], by: str
 ) -> tuple[list[ProcessRow], list[ChannelRow]]:
-    """Largest first, equal ones by name; a table that does not have the figure, by name."""
+    """Largest first, equal rows by name. A table without the column is sorted by name."""
     of_process = {"cpu": lambda p: p.cpu_percent, "memory": lambda p: p.memory_bytes}
     of_channel = {
         "rate": lambda c: c.state.rate_hz,
@@ -200,7 +202,7 @@ def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
 
 @contextmanager
 def _keys() -> Iterator[int | None]:
-    """A descriptor that gives keys as they are pressed; None without a terminal to press them."""
+    """A descriptor that delivers key presses. None without a terminal."""
     if not sys.stdin.isatty():
         yield None
         return
@@ -214,9 +216,9 @@ def _keys() -> Iterator[int | None]:
 
 
 def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> int:
-    """Until q or Ctrl-C; without a terminal, or with `once`, one table over one interval."""
+    """Runs until q or Ctrl-C. Without a terminal, or with `once`, prints one table."""
     if by not in SORTS:
-        raise Error("invalid_config", f"--sort is one of {', '.join(SORTS)}, not '{by}'")
+        raise Error("invalid_config", f"unknown --sort '{by}': give one of {', '.join(SORTS)}")
     shots = [shoot(domain)]
     out = console()
     if once or json or not out.is_terminal:
@@ -246,7 +248,7 @@ def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> i
 
 
 def _key(keys: int | None, seconds: float) -> str:
-    """The key that is pressed within this time; empty if none is."""
+    """The key pressed within `seconds`, or ""."""
     try:
         ready, _, _ = select.select([keys] if keys is not None else [], [], [], seconds)
     except InterruptedError:

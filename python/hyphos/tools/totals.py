@@ -1,7 +1,7 @@
 """The traffic of the channels over a whole run, for the summary at its end.
 
-Counters end with their processes. So each look during the run is added, and the last look with an
-endpoint counts for it.
+Counters end with their processes, so each snapshot during the run is added. The last snapshot with
+an endpoint has its final counters.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _ON_THE_WAY = {
     "timeout": "no room in time",
     "no_memory": "no shared memory left",
     "disconnected": "receiver gone",
-    "gap": "lost on the way",
-    "corrupt": "damaged on the way",
-    "type": "another type",
-    "injected": "loss injected",
+    "gap": "lost in transit",
+    "corrupt": "corrupted in transit",
+    "type": "type mismatch",
+    "injected": "injected loss",
 }
 _MOST_LINES = 12
 
 
 @dataclass
 class _Life:
-    """One end of a channel, from the first look to the last that saw it."""
+    """One endpoint of a channel, from its first snapshot to its last."""
 
     first_s: float
     first: EndpointInfo
@@ -57,7 +57,7 @@ class _Life:
 
 @dataclass
 class _Row:
-    """A channel on another machine, as its agent told of it."""
+    """A channel on another machine, as reported by its agent."""
 
     first_s: float
     first_sent: int
@@ -68,7 +68,7 @@ class _Row:
 
 
 class Totals:
-    """Adds up the looks. `began_s` is the start of the run, on time.monotonic()."""
+    """Sums up the snapshots. `began_s` is the start of the run, on time.monotonic()."""
 
     def __init__(self, began_s: float) -> None:
         self._began_s = began_s
@@ -87,7 +87,7 @@ class Totals:
                 life.last_s, life.last = seen.time_s, end
 
     def add_row(self, now_s: float, state: ChannelState) -> None:
-        """A channel of another machine; its rates and delays are those since the row before."""
+        """Adds a channel of another machine. Its rates and delays count from the previous row."""
         row = self._rows.get(state.name)
         if row is None:
             row = self._rows[state.name] = _Row(now_s, state.sent, now_s, state)
@@ -98,13 +98,13 @@ class Totals:
             row.delays.buckets[edge] = row.delays.buckets.get(edge, 0) + count
 
     def ends(self, channel: str | None = None) -> Iterator[EndpointInfo]:
-        """The last that was seen of each end."""
+        """Each endpoint in its last snapshot."""
         for life in self._lives.values():
             if channel in (None, life.last.channel):
                 yield life.last
 
     def layers(self, channel: str) -> list[tuple[str, Delays]]:
-        """The layers of all subscriptions of a channel, in the order in which they are crossed."""
+        """The layers of all subscriptions of a channel, in the order of the message path."""
         merged: dict[str, Delays] = {}
         for end in self.ends(channel):
             layers: Sequence[tuple[str, Histogram]] = end.layers
@@ -114,7 +114,7 @@ class Totals:
         return list(merged.items())
 
     def channels(self) -> dict[str, ChannelState]:
-        """Every channel by name. Rates are means over the time in which it had publishers."""
+        """All channels by name. Rates are means over the time in which there were publishers."""
         lives: dict[str, list[_Life]] = defaultdict(list)
         for life in self._lives.values():
             lives[life.last.channel].append(life)
@@ -150,25 +150,25 @@ class Totals:
         return state
 
     def _mean(self, lives: list[_Life], counter: str) -> float:
-        """A second, over the time in which there was one of them."""
+        """The counts per second, over the time in which at least one endpoint existed."""
         if not lives:
             return 0.0
         last_s = max(life.last_s for life in lives)
         seconds = last_s - min(life.first_s for life in lives)
         if seconds > 0:
-            # The first count of an endpoint that came later belongs to this time as a whole.
+            # The first count of a later endpoint belongs entirely to this time.
             first_s = min(life.first_s for life in lives)
             counted = sum(
                 life.added(counter) if life.first_s == first_s else life.last.counter(counter)
                 for life in lives
             )
             return counted / seconds
-        since_begin_s = last_s - self._began_s  # it was seen once
+        since_begin_s = last_s - self._began_s  # there is only one snapshot
         total = sum(life.last.counter(counter) for life in lives)
         return total / since_begin_s if since_begin_s > 0 else 0.0
 
     def drops(self) -> list[str]:
-        """A line for each end and reason: "scan → mapper: 18 of 38 dropped, queue full"."""
+        """One line per endpoint and reason: "scan → mapper: 18 of 38 dropped, queue full"."""
         lost: dict[tuple[str, str, bool, str], int] = defaultdict(int)
         whole: dict[tuple[str, str, bool], int] = defaultdict(int)
         for end in self.ends():
@@ -194,11 +194,14 @@ class Totals:
         ]
         if len(lines) > _MOST_LINES:
             more = len(lines) - _MOST_LINES
-            lines = [*lines[:_MOST_LINES], f"{more} ends more with drops; see the table or report"]
+            lines = [
+                *lines[:_MOST_LINES],
+                f"{more} more endpoints with drops, see the table or report",
+            ]
         return lines
 
 
 def reason_of(counter: str) -> str:
-    """Words for "drop.queue.overflow": "queue full"."""
+    """The reason of a counter in words: "drop.queue.overflow" → "queue full"."""
     where = counter.removeprefix("drop.")
     return _REASONS.get(where) or _ON_THE_WAY.get(where.rpartition(".")[2], where)

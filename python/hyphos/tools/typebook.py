@@ -1,4 +1,4 @@
-"""Protobuf types by name: hyphos.msgs, and what the user's .proto files or descriptor sets hold."""
+"""Protobuf types by name: hyphos.msgs and the types of the user's .proto files and descriptors."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from hyphos._errors import Error
 from hyphos.tools.programs import run_program
 
 _PACKAGE = "hyphos.msgs"
-# The output of `hyphos msg import` for definitions of ROS.
+# Packages of the types that `hyphos msg import` writes.
 _OF_ROS = ("ros1.", "ros2.")
-# The file in memory that a gateway keeps open: the descriptors of the types that it speaks.
+# The file in memory that a gateway keeps open, with the descriptors of its types.
 _PUBLISHED = "/memfd:hyphos-types"
 
 
 class TypeBook:
-    """Finds message classes by full name, or by the bare name for hyphos.msgs. Types of ROS that no
-    argument gives come from the gateways of `domain`, then from the definitions that this machine
-    has."""
+    """Finds message classes by full name, or by the bare name for hyphos.msgs.
+
+    ROS types that no argument provides come from the gateways of `domain`, then from the
+    definitions on this machine.
+    """
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class TypeBook:
             self._names += [prefix + message.name for message in file.message_type]
 
     def find(self, name: str) -> Any | None:
-        """The class of a full type name, or None."""
+        """The class of a type by its full name, or None."""
         package, _, bare = name.rpartition(".")
         if package == _PACKAGE and hasattr(vars(msgs).get(bare), "FromString"):
             return vars(msgs)[bare]
@@ -81,47 +83,47 @@ class TypeBook:
             return None
 
     def _sources_of_ros(self) -> Iterator[tuple[str, bytes]]:
-        """Serialized descriptor sets that have not been read yet, with the key of each."""
+        """Serialized descriptor sets that were not read yet, with the key of each."""
         if self._domain is not None:
             for place in published_types(self._domain):
                 if place not in self._asked:
                     with suppress(OSError):  # the gateway has ended
                         yield place, Path(place).read_bytes()
         if "here" not in self._asked:
-            from hyphos.ros.known import descriptors  # noqa: PLC0415 - it needs this module
+            from hyphos.ros.known import descriptors  # noqa: PLC0415 - a cycle: it imports this module
 
-            with suppress(Error):  # no protoc: only the types of gateways
+            with suppress(Error):  # without protoc there are only the types of gateways
                 yield "here", descriptors()
 
     def _add_late(self, files: bytes, source: str) -> None:
-        """Adds the types that do not contradict known ones."""
+        """Adds the types that do not contradict the known ones."""
         self._asked.add(source)
         for file in FileDescriptorSet.FromString(files).file:
             with suppress(TypeError):
                 self._pool.AddSerializedFile(file.SerializeToString())
 
     def get(self, name: str) -> Any:
-        """The class of "Twist" or "my.package.Type". Error with a suggestion if there is none."""
+        """The class of "Twist" or "my.package.Type". An error suggests a similar name."""
         found = self.find(name) or self.find(f"{_PACKAGE}.{name}")
         if found is not None:
             return found
         bare = {known.rpartition(".")[2]: known for known in self._names}
         near = get_close_matches(name.rpartition(".")[2], list(bare), 1)
         hint = f"; did you mean '{bare[near[0]]}'?" if near else ""
-        advice = "your own types come from --proto-path or --descriptor"
+        advice = "give your own types with --proto-path or --descriptor"
         if name.startswith(_OF_ROS):
             advice = (
                 "give its package to the gateway with --ros, or run "
                 "`hyphos msg descriptors --ros PATH -o FILE` and give --descriptor FILE"
             )
-        raise Error("not_found", f"no protobuf type is called '{name}'{hint}", advice=advice)
+        raise Error("not_found", f"unknown protobuf type '{name}'{hint}", advice=advice)
 
 
 def published_types(domain: str) -> Iterator[str]:
-    """Files with the descriptors of the types that the gateways of a domain speak."""
+    """Files with the descriptors of the types of a domain's gateways."""
     for process in _hyphos.inspect(domain):
         folder = Path(f"/proc/{process.pid}/fd")
-        with suppress(OSError):  # it has ended, or belongs to another user
+        with suppress(OSError):  # the process has ended, or belongs to another user
             for entry in folder.iterdir():
                 with suppress(OSError):
                     if str(entry.readlink()).startswith(_PUBLISHED):
@@ -129,7 +131,7 @@ def published_types(domain: str) -> Iterator[str]:
 
 
 def descriptor_set(cls: Any) -> FileDescriptorSet:
-    """The file that defines a class and all that it imports, in order of use."""
+    """The file that defines a class and all files that it imports, imports first."""
     result = FileDescriptorSet()
     seen: set[str] = set()
 
@@ -151,14 +153,14 @@ def read_set(path: Path) -> FileDescriptorSet:
     except Exception as error:
         raise Error(
             "corrupt",
-            f"this is no FileDescriptorSet: {error}",
+            f"not a FileDescriptorSet: {error}",
             str(path),
             "protoc --include_imports -o FILE my.proto",
         ) from error
 
 
 def compile_protos(folder: Path) -> FileDescriptorSet:
-    """All .proto files below a folder, with what they import."""
+    """All .proto files below a folder, with their imports."""
     missing = Error(
         "unsupported",
         "--proto-path needs protoc, which is not installed",
@@ -167,7 +169,7 @@ def compile_protos(folder: Path) -> FileDescriptorSet:
     )
     protos = sorted(_relative(folder, folder.rglob("*.proto")))
     if not protos:
-        raise Error("not_found", "there is no .proto file in this folder", str(folder))
+        raise Error("not_found", "no .proto file in this folder", str(folder))
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "set.pb"
         words = ["-I", str(folder), "--include_imports", "-o", str(out), *protos]

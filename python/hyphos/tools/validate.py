@@ -1,4 +1,4 @@
-"""hyphos validate: a plan together with what its plug-ins and Python modules really do."""
+"""hyphos validate: checks a plan against the endpoints that its nodes really open."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hyphos.supervise.supervisor import how_it_ended
 from hyphos.tools.console import print_json
 from hyphos.tools.observe import INTERNAL, is_hidden
 
-_AT_ONCE = 4  # processes looked into
+_AT_ONCE = 4  # number of processes inspected in parallel
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to look at. `what` is a word for programs; `where` a place in the plan."""
+    """One result of the checks: `what` is an identifier for programs, `where` a plan location."""
 
     level: str  # error, warning or note
     what: str
@@ -46,19 +46,19 @@ class End:
 
 @dataclass
 class Graph:
-    """What the nodes of a plan declare, as far as it could be looked into."""
+    """The endpoints of a plan's nodes, as far as the nodes can be inspected."""
 
     loaded: Plan
     plan: dict[str, Any]
     ends: list[End] = field(default_factory=list)
-    unknown: set[str] = field(default_factory=set)  # nodes that could not be looked into
+    unknown: set[str] = field(default_factory=set)  # nodes that could not be inspected
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, level: str, what: str, text: str, where: str = "") -> None:
         self.findings.append(Finding(level, what, text, where))
 
     def channels(self) -> dict[str, dict[str, Any]]:
-        """As planned, by name; {} for those that only the nodes name."""
+        """The planned channels by name. {} for channels that only nodes name."""
         found: dict[str, dict[str, Any]] = {end.channel: {} for end in self.ends}
         found.update({channel["name"]: channel for channel in self.plan["channels"]})
         mine = (name for name in sorted(found) if not name.startswith(INTERNAL))
@@ -75,7 +75,7 @@ def _probe(
     settings: Sequence[str],
     limit_s: float,
 ) -> dict[str, Any]:
-    """What the nodes of one process declare; {"error": ...} if they cannot be made."""
+    """The endpoints of one process's nodes, or {"error": ...} if the nodes cannot be created."""
     words = [sys.executable, "-m", "hyphos.tools.probe", "--hyphos-plan", str(file.resolve())]
     words += ["--hyphos-process", process["name"]]
     for setting in settings:
@@ -89,14 +89,14 @@ def _probe(
             words, capture_output=True, timeout=limit_s, env=env, cwd=folder, check=False
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"its nodes were not made within {limit_s:g} s", "advice": "--timeout"}
+        return {"error": f"its nodes were not created within {limit_s:g} s", "advice": "--timeout"}
     try:
         found: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
     except (ValueError, IndexError):
         last = done.stderr.decode(errors="replace").strip().splitlines()
         how = how_it_ended(done.returncode)
         return {
-            "error": f"making its nodes {how}" + (f": {last[-1]}" if last else ""),
+            "error": f"its nodes were not created: {how}" + (f": {last[-1]}" if last else ""),
             "advice": "",
         }
     return found
@@ -111,9 +111,7 @@ def _look_into(graph: Graph, file: Path, settings: Sequence[str], limit_s: float
         graph.unknown.update(closed)
         if process["host"] not in here:
             graph.unknown.update(n["name"] for n in nodes)
-            text = (
-                f"process '{process['name']}' belongs to host '{process['host']}': not looked into"
-            )
+            text = f"process '{process['name']}' belongs to host '{process['host']}': not inspected"
             graph.add("note", "elsewhere", text, process["source"])
         elif problems := python_problems(graph.plan, [process]):
             # Importing a program instead of a module of classes would run it.
@@ -161,13 +159,13 @@ def _check_types(graph: Graph) -> None:
         for end in ends:
             kinds.setdefault((end.type, end.encoding, end.type_hash), []).append(end.node)
         if len(kinds) > 1:
-            sides = "; ".join(
-                f"{', '.join(sorted(set(nodes)))}: {kind} ({encoding})"
+            sides = ", ".join(
+                f"{kind} ({encoding}) in {' and '.join(sorted(set(nodes)))}"
                 for (kind, encoding, _), nodes in kinds.items()
             )
             alike = len({(kind, encoding) for kind, encoding, _ in kinds}) < len(kinds)
-            more = "; they were built with different definitions of it" if alike else ""
-            text = f"channel '{name}' has two types. {sides}{more}"
+            more = ". They were built with different definitions of the type" if alike else ""
+            text = f"channel '{name}' has two types: {sides}{more}"
             graph.add("error", "type", text, planned.get("source", ""))
         wrong = [end for end in ends if planned.get("type") and end.type != planned["type"]]
         for end in wrong[:1]:
@@ -179,7 +177,7 @@ def _check_types(graph: Graph) -> None:
 
 
 def _check_declared(graph: Graph) -> None:
-    """`publishers` and `subscribers` of the plan against what the nodes do."""
+    """Compares `publishers` and `subscribers` of the plan with the endpoints of the nodes."""
     for name, planned in graph.channels().items():
         for key, verb, publishes in (
             ("publishers", "publishes", True),
@@ -191,13 +189,13 @@ def _check_declared(graph: Graph) -> None:
             real = {end.node for end in graph.of(name, publishes=publishes)}
             for node in sorted(real - set(declared)):
                 text = (
-                    f"node '{node}' {verb} '{name}', but the plan's {key} do not name it: it is "
-                    "not connected to other processes"
+                    f"node '{node}' {verb} '{name}', but is not in the plan's {key}, so it is not "
+                    "connected to other processes"
                 )
                 graph.add("error", "undeclared", text, planned["source"])
             for node in declared:
                 if node not in real and node not in graph.unknown:
-                    text = f"the plan says that node '{node}' {verb} '{name}', but it does not"
+                    text = f"in the plan node '{node}' {verb} '{name}', but the node does not"
                     graph.add("warning", "unused", f"{text} (at its start)", planned["source"])
 
 
@@ -213,27 +211,27 @@ def _check_connected(graph: Graph) -> None:
         if subscribers and not publishers and name not in outside_in and not discovered:
             maybe = _maybe(graph, planned.get("publishers"))
             nodes = _nodes(subscribers)
-            text = f"nobody publishes '{name}', which {nodes} subscribe{_s(subscribers)} to"
+            text = f"'{name}' has no publisher, but {nodes} subscribe{_s(subscribers)} to it"
             level = "note" if maybe or _opens_late(subscribers) else "error"
             if _opens_late(subscribers):
-                # The publisher of a tree opens with the first transform that is set.
-                maybe += "; node.transforms() opens it when a node sets the first transform"
+                # The publisher of a transform tree opens with the first transform that is set.
+                maybe += ". node.transforms() opens it when a node sets the first transform"
             elif not maybe:
-                maybe = "; correct the name, add the node that publishes it, or name it in network"
+                maybe = ": correct the name, add the node that publishes it, or name it in network"
             graph.add(level, "no_publisher", text + maybe, where)
         if publishers and not subscribers and name not in outside_out and not discovered:
             maybe = _maybe(graph, planned.get("subscribers"))
             verb = f"publish{_es(publishers)}"
-            text = f"nobody subscribes to '{name}', which {_nodes(publishers)} {verb}"
+            text = f"'{name}' has no subscriber, but {_nodes(publishers)} {verb} it"
             graph.add("note" if maybe else "warning", "no_subscriber", text + maybe, where)
         for sender in publishers:
             for receiver in subscribers:
                 way = graph.loaded.route(name, sender.process, receiver.process)
                 if way == "none":
                     text = (
-                        f"'{name}' does not get from node '{sender.node}' (process "
+                        f"'{name}' has no route from node '{sender.node}' (process "
                         f"'{sender.process}') to '{receiver.node}' ('{receiver.process}'): its "
-                        "scope and transport keep it from there, or the plan does not name it"
+                        "scope or transport excludes it, or the plan does not name the channel"
                     )
                     graph.add("error", "no_route", text, where)
 
@@ -243,11 +241,11 @@ def _opens_late(ends: list[End]) -> bool:
 
 
 def _maybe(graph: Graph, declared: list[str] | None) -> str:
-    """Who may do it after all, among the nodes that could not be looked into."""
+    """The nodes that could not be inspected and may have the missing endpoint."""
     candidates = graph.unknown if declared is None else graph.unknown & set(declared)
     if not candidates:
         return ""
-    return f"; unless {', '.join(sorted(candidates))} (not looked into) do"
+    return f", unless {', '.join(sorted(candidates))} (not inspected) do"
 
 
 def _nodes(ends: list[End]) -> str:
@@ -263,8 +261,11 @@ def _es(ends: list[End]) -> str:
 
 
 def _check_blocking(graph: Graph) -> None:
-    """Nodes that wait for each other in a ring. Which callback publishes what is not known, so this
-    is about nodes: a ring need not stand still, but it can."""
+    """Finds nodes that wait for each other in a cycle of blocking channels.
+
+    The mapping from callbacks to published channels is unknown, so the check covers nodes: a cycle
+    can deadlock, but need not.
+    """
     edges: dict[str, dict[str, str]] = {}  # publisher → subscriber → channel
     for name, planned in graph.channels().items():
         if planned.get("overflow") != "block":
@@ -276,19 +277,19 @@ def _check_blocking(graph: Graph) -> None:
     for ring in _rings(edges):
         channels = [edges[a][b] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
         way = " → ".join(f"{n} ({c})" for n, c in zip(ring, channels, strict=True))
-        text = f"blocking channels in a ring: {way} → {ring[0]}"
+        text = f"blocking channels form a cycle: {way} → {ring[0]}"
         if any(limits[channel] > 0 for channel in channels):
-            graph.add("warning", "ring", f"{text}; it can stand still for block_timeout_ms")
+            graph.add("warning", "ring", f"{text}. It can stall for block_timeout_ms")
         else:
             text += (
-                "; when every queue is full, all wait for ever: give one of them block_timeout_ms, "
-                "or another overflow"
+                ". When every queue is full, all wait forever: give one of them block_timeout_ms "
+                "or another overflow rule"
             )
             graph.add("error", "ring", text)
 
 
 def _rings(edges: dict[str, dict[str, str]]) -> Iterator[list[str]]:
-    """One ring for every edge that closes one in a search depth first: none if there is none."""
+    """One cycle for every edge that closes one in a depth-first search. Empty without a cycle."""
     done: set[str] = set()
     for start in sorted(edges):
         path: list[str] = []
@@ -312,8 +313,10 @@ def _rings(edges: dict[str, dict[str, str]]) -> Iterator[list[str]]:
 
 
 def examine(file: Path, settings: Sequence[str], limit_s: float = 30.0) -> Graph:
-    """Everything that is wrong with a plan and can be known without running it. Error if the plan
-    itself is wrong: it says so with file and line."""
+    """All faults of a plan that can be found without running it.
+
+    Raises an error with file and line if the plan itself is not valid.
+    """
     plan = json.loads(Plan.load(str(file), list(settings), False).json())
     loaded = Plan.load(str(file), list(settings), True, hosts_here(plan) or ["-"])
     graph = Graph(loaded, json.loads(loaded.json()))
@@ -331,7 +334,7 @@ _ORDER = {"error": 0, "warning": 1, "note": 2}
 def validate(
     file: Path, settings: Sequence[str], limit_s: float, strict: bool, as_json: bool
 ) -> int:
-    """0 if there is no error; with `strict` no warning either."""
+    """Returns 0 without an error. With `strict` also warnings count."""
     try:
         graph = examine(file, settings, limit_s)
     except Error as error:
@@ -351,7 +354,7 @@ def validate(
     looked = len({end.node for end in graph.ends})
     channels = len({end.channel for end in graph.ends if end.channel in graph.channels()})
     print(
-        f"{looked} nodes on {channels} channels looked into: "
+        f"{looked} nodes on {channels} channels inspected: "
         f"{count['error']} errors, {count['warning']} warnings, {count['note']} notes"
     )
     return int(failed)

@@ -11,9 +11,9 @@ F = FieldDescriptor
 WIDE = (F.CPPTYPE_INT64, F.CPPTYPE_UINT64)
 REALS = (F.CPPTYPE_FLOAT, F.CPPTYPE_DOUBLE)
 PREFIX = "tag:yaml.org,2002:"
-SHORTENED = "!shortened"  # the tag of a text without its end
+SHORTENED = "!shortened"  # the tag of a shortened text
 MORE = re.compile(r"… \d+ more")  # in place of the rest of a list
-# Types of google.protobuf with a form of their own in JSON.
+# Types of google.protobuf with a special JSON format.
 OWN_FORM = {
     f"google.protobuf.{name}"
     for name in ("Timestamp", "Duration", "FieldMask", "Any", "Struct", "Value", "ListValue")

@@ -1,4 +1,4 @@
-"""Messages as text that read_message() of hyphos.tools.values takes."""
+"""Prints messages as text that read_message() of hyphos.tools.values accepts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hyphos.tools.value_kinds import (
     map_fields,
 )
 
-_BREAKS = re.compile("[\x00-\x1f\x85\u2028\u2029\ufeff]")  # which only quotes keep
+_BREAKS = re.compile("[\x00-\x1f\x85\u2028\u2029\ufeff]")  # only quoted text keeps them
 _SHORT_LIST = 12  # longer arrays are shortened on request
 _SHORT_TEXT = 256
 _LONG_LINE = 80
 
 
 def to_plain(message: Any, *, as_json: bool) -> Any:
-    """The fields that are set, as values that print_yaml() or json writes."""
+    """The fields that are set, as values for print_yaml() or json."""
     descriptor = message.DESCRIPTOR
     if WRAPPER.fullmatch(descriptor.full_name):
         return _plain_scalar(descriptor.fields_by_name["value"], message.value, as_json)
@@ -43,7 +43,7 @@ def to_plain(message: Any, *, as_json: bool) -> Any:
         try:
             return json_format.MessageToDict(message, preserving_proto_field_name=True)
         except (json_format.Error, ValueError, TypeError):
-            pass  # a value that the form cannot hold, or an Any of an unknown type: its fields
+            pass  # a value that JSON cannot hold, or an Any of an unknown type: print the fields
     out: dict[str, Any] = {}
     for field, value in message.ListFields():
         if field.is_extension:
@@ -58,7 +58,7 @@ def to_plain(message: Any, *, as_json: bool) -> Any:
 
 
 def _plain_untyped(message: Any) -> Any:
-    """A google.protobuf.Value, Struct or ListValue. A number may be NaN, which ParseDict takes."""
+    """A google.protobuf.Value, Struct or ListValue. Numbers may be NaN: ParseDict accepts it."""
     name = message.DESCRIPTOR.name
     if name == "Struct":
         return {key: _plain_untyped(message.fields[key]) for key in sorted(message.fields)}
@@ -106,12 +106,12 @@ def _plain_scalar(field: F, value: Any, as_json: bool) -> Any:
             return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"  # noqa: PLR0124
         return number
     if as_json and field.cpp_type in WIDE:
-        return str(value)  # JSON's numbers end at 2^53
+        return str(value)  # JSON numbers are exact up to 2^53
     return value
 
 
 class _Cut(str):
-    """A text that was shortened: of no use to the reader."""
+    """A shortened text. The reader refuses it."""
 
 
 class _Mark(str):
@@ -119,7 +119,7 @@ class _Mark(str):
 
 
 def shorten(value: Any) -> Any:
-    """Long lists and texts without their ends, marked so that the reader refuses them."""
+    """Shortens long lists and texts, with marks that the reader refuses."""
     if isinstance(value, dict):
         return {key: shorten(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -160,5 +160,5 @@ def print_yaml(value: Any) -> str:
 
 
 def print_json(value: Any) -> str:
-    # YAML, which the reader takes JSON for, has no DEL but as an escape.
+    # YAML, with which the reader parses JSON, accepts DEL only as an escape.
     return json.dumps(value).replace("\x7f", "\\u007f")

@@ -1,8 +1,8 @@
-"""Messages from text, by the declared type of each field: the one reader of values. It reads the
-output of the one printer (hyphos.tools.value_text).
+"""Reads messages from text, by the declared type of each field. It accepts all that
+hyphos.tools.value_text prints.
 
-YAML (of which JSON is a part) gives the structure only. Whether `yes`, `007` or `.nan` is a text, a
-number or a truth value depends on its field.
+YAML (of which JSON is a part) defines only the structure. The field decides whether `yes`, `007` or
+`.nan` is a text, a number or a truth value.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ _TAGS = {
         "pairs",
     )
 }
-_BUFFER = re.compile(r"^# buffer \d+: ([\d,]+) bytes$", re.MULTILINE)  # as echo prints it
-_DEEPEST = 100  # as protobuf reads
+_BUFFER = re.compile(r"^# buffer \d+: ([\d,]+) bytes$", re.MULTILINE)  # the format of echo
+_DEEPEST = 100  # nesting limit of protobuf
 _MOST_NODES = 10_000_000  # after expansion of aliases
 
 
 @dataclass
 class Read:
-    """A message from text, and the other content of the text."""
+    """A message from text, and the further content of the text."""
 
     message: Any
-    buffers: list[int] | None  # sizes of attached buffers that a printed message had
-    stamped: bool  # `auto` or `now` was there: a message that is sent again needs a new time
+    buffers: list[int] | None  # sizes of the attached buffers of a printed message
+    stamped: bool  # contains `auto` or `now`: each message that is sent needs a new time
 
 
 def read_message(cls: Any, text: str, now: Callable[[], int] = time.time_ns) -> Read:
-    """The message that YAML or JSON describes. Error names the field and what fits there."""
+    """The message that YAML or JSON describes. An error names the field and the accepted values."""
     reader = _Reader(cls.DESCRIPTOR, now)
     message = cls()
     try:
@@ -94,7 +94,7 @@ def read_message(cls: Any, text: str, now: Callable[[], int] = time.time_ns) -> 
 
 def _parse(text: str) -> yaml.Node | None:
     if text.lstrip()[:1] in ("{", "["):
-        try:  # JSON has no limit on the length of a key, and pairs of surrogates
+        try:  # JSON accepts keys of any length and surrogate pairs, unlike YAML
             return _node(_JSON.decode(text.strip()))
         except ValueError:
             pass
@@ -105,16 +105,16 @@ def _parse(text: str) -> yaml.Node | None:
     except yaml.YAMLError as error:
         raise Error("invalid_config", f"the value is neither YAML nor JSON: {error}") from error
     if len(documents) > 1:
-        raise Error("invalid_config", f"the value has {len(documents)} messages; give one")
+        raise Error("invalid_config", f"the value has {len(documents)} messages: give one")
     return documents[0] if documents else None
 
 
 class _Number(str):
-    """A number of JSON as it was written."""
+    """A JSON number as it was written."""
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object of JSON, repeated keys included."""
+    """A JSON object, repeated keys included."""
 
 
 _JSON = json.JSONDecoder(
@@ -126,7 +126,7 @@ _JSON = json.JSONDecoder(
 
 
 def _node(value: Any) -> yaml.Node:
-    """JSON as YAML's composer would give it."""
+    """Converts JSON to the nodes of YAML's composer."""
     if isinstance(value, _Pairs):
         pairs = [(_node(key), _node(inner)) for key, inner in value]
         return yaml.MappingNode(PREFIX + "map", pairs)
@@ -203,7 +203,7 @@ class _Reader:
         elif descriptor.name == "Header" and "stamp_ns" in descriptor.fields_by_name:
             message.stamp_ns = self._now()
         else:
-            reason = f"'auto' fills headers and stamps, this is a {descriptor.full_name}"
+            reason = f"'auto' fills headers and stamps, not a {descriptor.full_name}"
             raise self._fail(where, reason, "write its fields, e.g. {header: auto}")
         self.stamped = True
 
@@ -222,7 +222,7 @@ class _Reader:
             group = field.containing_oneof
             for one in (field.name, f"oneof {group.name}" if group is not None else ""):
                 if one and one in seen:
-                    raise self._fail(where, f"{key} is given besides {seen[one]}; give one")
+                    raise self._fail(where, f"both {seen[one]} and {key} are given: give one")
                 seen[one] = key
             path = f"{where}.{field.name}" if where else field.name
             self._field(field, value, message, path, depth)
@@ -231,29 +231,29 @@ class _Reader:
         known = [field.name for field in descriptor.fields]
         near = get_close_matches(key, known, 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
-        fields = f"its fields are {', '.join(known)}" if known else "it has no fields"
+        fields = f"fields: {', '.join(known)}" if known else "the type has no fields"
         return self._fail(
             where, f"{descriptor.full_name} has no field {scalars.shown(key)}{hint}", fields
         )
 
     def _pairs(self, node: yaml.MappingNode, where: str) -> Iterator[tuple[str, yaml.Node]]:
-        """Keys as text, each once; what `<<` merges comes where the map itself has no such key."""
+        """Keys as text, each once. A key of the map itself overrides one that `<<` merges."""
         merged: list[tuple[str, yaml.Node]] = []
         own = set()
         for key, value in node.value:
             self._count(where)
             if not isinstance(key, yaml.ScalarNode):
-                raise self._fail(where, "a key is a name, not a list or a map")
+                raise self._fail(where, "a key must be a name, not a list or a map")
             if key.value == "<<" and not key.style:
                 maps = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for one in maps:
                     if not isinstance(one, yaml.MappingNode):
-                        raise self._fail(where, "'<<' merges maps")
+                        raise self._fail(where, "'<<' can only merge maps")
                     merged += self._pairs(one, where)
                 continue
             name = self._text(key, where)
             if name in own:
-                raise self._fail(where, f"the key {scalars.shown(name)} stands twice")
+                raise self._fail(where, f"the key {scalars.shown(name)} is given twice")
             own.add(name)
             yield name, value
         for name, value in merged:
@@ -262,13 +262,15 @@ class _Reader:
                 yield name, value
 
     def _printed(self, key: str, value: yaml.Node) -> None:
-        """The content that `echo --json` prints besides the fields."""
+        """Reads the content that `echo --json` prints in addition to the fields."""
         if key == "attached_buffers":
             items = value.value if isinstance(value, yaml.SequenceNode) else []
             try:
                 self.buffers = [scalars.integer(one.value, 0, 2**63 - 1) for one in items]
             except (TypeError, ValueError) as error:
-                raise self._fail(key, "expected sizes, as echo --json prints them") from error
+                raise self._fail(
+                    key, "expected a list of sizes, in the format of echo --json"
+                ) from error
 
     def _field(self, field: F, node: yaml.Node, message: Any, where: str, depth: int) -> None:
         if is_map(field):
@@ -288,7 +290,7 @@ class _Reader:
         if _is_null(node):
             return
         if not isinstance(node, yaml.SequenceNode):
-            raise self._fail(where, "expected a list, as in [1, 2]")
+            raise self._fail(where, "expected a list, e.g. [1, 2]")
         for i, one in enumerate(node.value):
             path = f"{where}[{i}]"
             if isinstance(one, yaml.ScalarNode) and not one.style and MORE.fullmatch(one.value):
@@ -302,13 +304,13 @@ class _Reader:
         if _is_null(node):
             return
         if not isinstance(node, yaml.MappingNode):
-            raise self._fail(where, "expected a map, as in {a: 1}")
+            raise self._fail(where, "expected a map, e.g. {a: 1}")
         key_field, value_field = map_fields(field)
         for text, value in self._pairs(node, where):
             path = f"{where}[{text}]"
             key = self._convert(key_field, text, path)
             if key in items:
-                raise self._fail(where, f"the key {text} stands twice")
+                raise self._fail(where, f"the key {text} is given twice")
             if value_field.message_type is not None:
                 items[key].SetInParent()
                 self._message(value, items[key], path, depth + 1)
@@ -330,7 +332,7 @@ class _Reader:
         return self._convert(field, self._text(node, where), where)
 
     def _byte_list(self, node: yaml.SequenceNode, where: str) -> bytes:
-        """[1, 255], or [-1, 100] as a map of ROS has it."""
+        """Reads [1, 255], or [-1, 100] from an int8[] of ROS."""
         values = []
         for i, one in enumerate(node.value):
             self._count(where)
@@ -344,16 +346,16 @@ class _Reader:
         if node.tag == SHORTENED:
             raise self._shortened(where)
         if node.tag not in _TAGS and node.tag != "!":
-            raise self._fail(where, f"the tag {node.tag} has no meaning here")
+            raise self._fail(where, f"the tag {node.tag} is not supported")
         try:
-            # JSON writes a character beyond 16 bits as two halves, and YAML reads them one by one.
+            # JSON writes a character beyond 16 bits as two halves, and YAML reads each half alone.
             text: str = node.value.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as error:
             raise self._fail(where, "the text has half of a surrogate pair") from error
         return text
 
     def _shortened(self, where: str) -> Error:
-        return self._fail(where, "this was shortened when it was printed", "print it with --full")
+        return self._fail(where, "the printed text was shortened", "print it with --full")
 
     def _convert(self, field: F, text: str, where: str) -> Any:
         try:
@@ -376,7 +378,7 @@ class _Reader:
             raise self._fail(where, str(error).splitlines()[0]) from error
 
     def _plain(self, node: yaml.Node, where: str) -> Any:
-        """A value without a declared type: as JSON has it."""
+        """A value without a declared type, with the rules of JSON."""
         self._count(where)
         if isinstance(node, yaml.SequenceNode):
             return [self._plain(one, where) for one in node.value]
@@ -398,7 +400,7 @@ class _Reader:
 
 
 def _takes_null(field: F) -> bool:
-    """Whether `null` is a value of the field: it is a text, and nothing else."""
+    """True if `null` is a text of the field, so it is not absent."""
     return field.type == F.TYPE_STRING
 
 
@@ -426,7 +428,7 @@ def _enum(kind: EnumDescriptor, text: str) -> int:
             raise
         near = get_close_matches(text, list(kind.values_by_name), 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise ValueError(f"{scalars.shown(text)} is none of {names}{hint}") from error
+        raise ValueError(f"{scalars.shown(text)} is not one of {names}{hint}") from error
     if kind.is_closed and number not in kind.values_by_number:
-        raise ValueError(f"{number} is the number of none of {names}")
+        raise ValueError(f"{number} is not the number of one of {names}")
     return number

@@ -1,4 +1,4 @@
-"""Waiting for Ctrl-C, SIGTERM, a time limit, or an event: whichever is first."""
+"""Waiting for Ctrl-C, SIGTERM, a time limit or an event, until the first of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import FrameType
 
 
 class Stop:
-    """Set by a signal, by a deadline, or by set(). Waiting on it needs no polling."""
+    """A stop request, set by a signal, a deadline or set(). Waiting does not poll."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._event = threading.Event()
@@ -23,7 +23,7 @@ class Stop:
         self._event.set()
 
     def end_after(self, seconds: float | None) -> None:
-        """The deadline, from now on; None: there is none."""
+        """Sets the deadline to `seconds` from now. None removes it."""
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
@@ -34,7 +34,7 @@ class Stop:
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits so long at most. True if it is time to stop."""
+        """Waits at most `seconds`. Returns True on a stop request."""
         left = self._left()
         if left is not None:
             seconds = left if seconds is None else min(seconds, left)
@@ -44,9 +44,11 @@ class Stop:
 
 @contextmanager
 def on_signals(action: Callable[[int], None]) -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP call `action(number)` in a thread, instead of raising, as long as
-    this lasts. From the main thread. SIGHUP is left alone where it is ignored (nohup). Those that a
-    launcher has blocked until now are let through."""
+    """Calls `action(number)` in a thread on SIGINT, SIGTERM and SIGHUP, which then do not raise.
+
+    Lasts as long as the `with` block, and must be called in the main thread. An ignored SIGHUP
+    (nohup) stays ignored. Signals that a launcher has blocked are unblocked.
+    """
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
@@ -59,9 +61,9 @@ def on_signals(action: Callable[[int], None]) -> Iterator[None]:
                     if number in numbers:
                         action(number)
 
-    # A Python handler runs when the main thread comes to it: not while it waits for a lock, if the
-    # signal came just before, or to another thread. What the interpreter writes into the pipe wakes
-    # a thread at once.
+    # A Python handler runs only when the main thread returns to the interpreter. It does not run
+    # during a wait for a lock if the signal came just before, or in another thread. The wake-up
+    # pipe of the interpreter wakes a thread at once.
     reader, writer = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(writer, False)
     thread = threading.Thread(target=pass_on, args=(reader,), name="signals", daemon=True)
@@ -80,13 +82,14 @@ def on_signals(action: Callable[[int], None]) -> Iterator[None]:
 
 
 def _noted(_number: int, _frame: FrameType | None) -> None:
-    """A signal with this handler neither ends the process nor raises; the pipe tells of it."""
+    """A signal with this handler neither ends the process nor raises. The pipe delivers it."""
 
 
 @contextmanager
 def ctrl_c_kills() -> Iterator[None]:
-    """Ctrl-C ends the process on the spot, as the kernel does it. For imports: CPython throws a
-    KeyboardInterrupt away that meets a callback of its import machinery. From the main thread."""
+    """Lets Ctrl-C end the process at once, by the kernel's default action. For imports: CPython
+    discards a KeyboardInterrupt that is raised inside a callback of its import machinery. Must be
+    called in the main thread."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
@@ -106,7 +109,7 @@ def stoppable(seconds: float | None = None) -> Iterator[Stop]:
 
 
 def until(condition: Callable[[], bool], seconds: float, stop: Stop | None = None) -> bool:
-    """Waits for something that only looking can tell, such as a first subscriber."""
+    """Polls a condition, such as a first subscriber, every 10 ms. Returns False after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline or (stop is not None and stop.now):

@@ -75,7 +75,7 @@ def run_calibration(
     path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int | None
 ) -> int:
     """Calibrates and writes the profile: what it has already and is not asked for again stays."""
-    outputs.expect_seconds(patience_s, "--patience")
+    outputs.expect_seconds(patience_s, "--wait-quiet")
     out = console(stderr=True)
     known, jobs = _to_calibrate(path, ways, links)
     pace = Pace()
@@ -501,7 +501,7 @@ def verify_held_out(
     if (faster := expect_best(profile.machine)) > 1 / SLOW:
         out.print(
             f"the machine was at best {faster:.1f} times as fast as when it was calibrated, beside "
-            "what was not its own; calibrate anew, with --patience"
+            "what was not its own; calibrate anew, with --wait-quiet"
         )
     return 0
 
