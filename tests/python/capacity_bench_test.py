@@ -1,4 +1,4 @@
-"""The capacity model beside a machine: graphs that run, and how good the predictions are."""
+"""The capacity model on a machine: running graphs, and the accuracy of predictions."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def robot(tmp_path: Path) -> Path:
     return robot_in(tmp_path)
 
 
-# Measuring.
+# Measurement.
 
 
 def _trial(
     scale: float = 1.0, late: float = 50.0, later: float = 50.0, least: float = 20.0, **flow: float
 ) -> Trial:
-    """Half of the messages so late at the beginning and at the end of the run, in µs."""
+    """Half of the messages are this late, in µs, at the beginning and at the end of the run."""
     parts = [late + (later - late) * place / 7 for place in range(8)]
     told = {
         **{"expected": 100, "received": 100, "late_parts_us": parts, "least_late_us": least},
@@ -47,7 +47,7 @@ def _trial(
     return Trial(scale, 1.0, result, Load(0.0, 0.0))
 
 
-def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
+def test_a_graph_is_carried_unless_it_loses_or_lags() -> None:
     assert _trial().holds
     assert not _trial(received=98).holds
     assert _trial(later=30_000).holds  # over seven eighths of a second
@@ -55,14 +55,14 @@ def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
     assert not _trial(received=0, late=0).holds
 
 
-def test_a_graph_does_not_hold_while_a_flow_starves() -> None:
+def test_a_graph_with_a_starved_flow_is_not_carried() -> None:
     assert not _trial(late=400_000, later=390_000).holds
-    assert _trial(late=400_000, later=390_000, least=380_000).holds  # a slow link is no fault
-    assert _trial(late=200_000, later=210_000).holds  # a hiccup that stays
+    assert _trial(late=400_000, later=390_000, least=380_000).holds  # a slow link is allowed
+    assert _trial(late=200_000, later=210_000).holds  # a permanent hiccup
 
 
 class _Cliff(Bench):
-    """Holds up to a scale."""
+    """Is carried up to a scale."""
 
     def __init__(self, edge: float) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ def test_a_search_ends_within_six_per_cent(edge: float) -> None:
 
 
 class _Hiccup(_Cliff):
-    """Whose first search finds half of what there is."""
+    """Its first search finds half of the capacity."""
 
     def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
         found = super().knee(graph, guess, close_s)
@@ -98,7 +98,7 @@ class _Hiccup(_Cliff):
     guesses: list[float]
 
 
-def test_a_knee_is_searched_for_twice_and_a_third_time_where_two_differ() -> None:
+def test_two_different_searches_need_a_third_one() -> None:
     graph = families.echo(1, 64, SHM)
     quiet = _Cliff(17.0).measure(graph)
     assert quiet is not None
@@ -110,11 +110,11 @@ def test_a_knee_is_searched_for_twice_and_a_third_time_where_two_differ() -> Non
     assert found is not None
     assert len(found.searches) == 3
     assert found.scale == pytest.approx(17.0, rel=0.06)
-    assert bench.guesses[1] == pytest.approx(8.5, rel=0.1)  # near what was found
+    assert bench.guesses[1] == pytest.approx(8.5, rel=0.1)  # near the first result
 
 
 class _Neighbour(_Cliff):
-    """A neighbour comes for some runs, in which nothing holds."""
+    """A neighbour disturbs some runs, in which every load fails."""
 
     def __init__(self, edge: float, visits: range, patience_s: float) -> None:
         super().__init__(edge)
@@ -134,11 +134,11 @@ class _Neighbour(_Cliff):
     [
         (range(1), 0.0, True),  # tried once more
         (range(2), 0.0, False),
-        (range(4), 5.0, True),  # until the neighbour is gone
-        (range(30), 5.0, False),  # who stays
+        (range(4), 5.0, True),  # until the neighbour has gone
+        (range(30), 5.0, False),  # the neighbour stays
     ],
 )
-def test_what_fails_beside_a_neighbour_is_tried_again(
+def test_a_failure_beside_a_neighbour_is_tried_again(
     visits: range, patience_s: float, found: bool
 ) -> None:
     bench = _Neighbour(17.0, visits, patience_s)
@@ -149,7 +149,7 @@ def test_what_fails_beside_a_neighbour_is_tried_again(
 
 
 class _Apart(_Cliff):
-    """Processors lie apart in some runs, in which half as much holds."""
+    """In some runs the processors are on different L3 caches, and carry half as much."""
 
     def __init__(self, edge: float, apart: range) -> None:
         super().__init__(edge)
@@ -169,11 +169,11 @@ class _Apart(_Cliff):
     [
         (range(1), 60.0, True),
         (range(12), 60.0, True),
-        (range(12), 0.0, False),  # who may not wait
-        (range(500), 60.0, False),  # who has waited enough
+        (range(12), 0.0, False),  # without a wait
+        (range(500), 60.0, False),  # the wait is used up
     ],
 )
-def test_what_fails_while_processors_lie_apart_is_tried_when_they_do_not(
+def test_a_failure_on_distant_processors_is_tried_again(
     apart: range, close_s: float, found: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[float] = []
@@ -192,7 +192,7 @@ def test_what_fails_while_processors_lie_apart_is_tried_when_they_do_not(
     assert all(most > 0 for most in asked)
 
 
-def test_what_held_less_while_processors_lay_apart_counts_only_if_nothing_else_was() -> None:
+def test_a_lower_result_on_distant_processors_is_ignored() -> None:
     far = replace(_trial(9.0, received=50), load=Load(0.0, 0.0, handover=6.0))
     apart, close = Knee(8.0, 9.0, [_trial(8.0), far]), Knee(16.0, 18.0, [_trial(16.0)])
     both = Measured((apart, close))
@@ -203,7 +203,7 @@ def test_what_held_less_while_processors_lay_apart_counts_only_if_nothing_else_w
     assert not Measured((close, close)).doubtful
 
 
-def test_what_held_more_while_processors_lay_apart_counts_as_well() -> None:
+def test_a_higher_result_on_distant_processors_counts() -> None:
     far = replace(_trial(90.0, received=0), load=Load(0.0, 0.0, handover=6.0))
     called_away = Knee(16.0, 18.0, [_trial(16.0)])
     more = Knee(80.0, 90.0, [_trial(80.0), far])
@@ -213,7 +213,7 @@ def test_what_held_more_while_processors_lay_apart_counts_as_well() -> None:
     assert Measured((called_away, more, more)).scale == pytest.approx(more.scale)
 
 
-def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:
+def test_a_failure_on_a_quiet_machine_is_final() -> None:
     patient = _Neighbour(17.0, range(0), 5.0)
     hasty = _Neighbour(17.0, range(0), 0.0)
     graph = families.echo(1, 64, SHM)
@@ -221,7 +221,7 @@ def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:
     assert patient.runs == hasty.runs
 
 
-def test_a_measurement_that_is_stopped_gives_nothing() -> None:
+def test_a_stopped_measurement_gives_nothing() -> None:
     class Stopped(_Cliff):
         def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
             return super().knee(graph, guess, close_s) if self.runs == 0 else None
@@ -251,26 +251,26 @@ def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
     flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
     assert flows["image", "mapper"]["received"] == 30
     assert flows["map", "planner"]["received"] == 10
-    # The map begins its way with the image that it answers, whose callback computes for 2 ms.
+    # The map starts with its causing image, whose callback computes for 2 ms.
     assert min(flows["map", "planner"]["late_parts_us"]) > 2000
     assert trial.holds
 
 
-def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
+def test_a_graph_that_computes_too_long_is_not_carried(bench: Bench) -> None:
     busy = families.fanout(1, 64, SHM, work_us=15_000)  # 150 % of a core
-    # Of a machine that is called away for most of the second not enough is left to see.
+    # If the machine stalls for most of the second, too little is left to measure.
     trials = until(lambda one: one.behind() > 0.2, _second(bench, busy), most=30)
     assert not any(one.holds for one in trials)
     assert trials[-1].behind() > 0.2
 
 
-def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
-    with pytest.raises(Error, match="2 hosts, and nothing says what joins them"):
+def test_an_impossible_plan_is_an_error_with_its_reason(bench: Bench) -> None:
+    with pytest.raises(Error, match="no link joins the 2 hosts"):
         bench.run(families.echo(1, 64, LINK))
 
 
 def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
-    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
+    # A callback of 2 ms limits it to 500 Hz, four times its rate, on every machine.
     robot.write_text(ROBOT.replace("rate_hz: 30", "rate_hz: 125"))
 
     def measured() -> float:
@@ -282,7 +282,7 @@ def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
     assert 1 < until(lambda found: found > 1, measured, most=8)[-1] < 4.2
 
 
-# Comparing.
+# Comparison.
 
 
 def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
@@ -292,12 +292,12 @@ def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
     wrong = replace(right, predicted=4.0, low=3.2, high=5.0)
     counts = confusion([right, wrong])
     assert sum(held + broke for held, broke in counts.values()) == 12
-    assert counts[Verdict.FITS][1] == 3  # what does not hold, and was said to fit
+    assert counts[Verdict.FITS][1] == 3  # not carried, but predicted to fit
     assert counts[Verdict.DOES_NOT_FIT][0] == 0
     assert summary([one.error for one in (right, wrong)]).worst == pytest.approx(3.0, rel=0.01)
 
 
-def test_held_out_graphs_are_none_of_the_calibrated() -> None:
+def test_the_test_set_has_no_calibrated_graph() -> None:
     total = 0
     for way in (POINTER, SHM, TCP, LINK):
         known = {(kind.family, kind.count, kind.size) for kind in points_for(way)}
@@ -311,7 +311,7 @@ def test_held_out_graphs_are_none_of_the_calibrated() -> None:
 
 
 @pytest.mark.parametrize("largest", [0, 32 << 10, 1 << 20])
-def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: int) -> None:
+def test_mixed_graphs_are_within_the_calibration(largest: int) -> None:
     graphs = held_out_mixed(largest)
     made = profile_of_all(link=Wifi(rate_mbit=54) if largest == 32 << 10 else Veth(rate_mbit=1000))
     taken: set[str] = set()
@@ -326,7 +326,7 @@ def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: 
     assert len({graph.name for graph in graphs}) == len(graphs)
 
 
-def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
+def test_mixed_graphs_need_all_transports_calibrated() -> None:
     made = profile_of_all(link=Veth(rate_mbit=1000))
     jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
     assert list(jobs) == [POINTER, SHM, TCP, "cable", "short", "mixed", "mixed, cable"]

@@ -1,4 +1,4 @@
-"""The capacity model at the command line: `hyphos plan check`, `lab calibrate`, `lab verify`."""
+"""The capacity model on the command line: `hyphos plan check`, `lab calibrate`, `lab verify`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def team(robot: Path) -> Path:
     return robot
 
 
-def test_plan_check_of_two_hosts_says_what_the_link_carries(
+def test_plan_check_of_two_hosts_shows_the_use_of_the_link(
     hyphos_cli: Cli, team: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "capacity.json"
@@ -70,24 +70,24 @@ def test_plan_check_of_two_hosts_says_what_the_link_carries(
     assert "robots on air" not in out  # cables are not shared
     told = json.loads(hyphos_cli(*words, "--link", "wifi", "--json")[1])
     assert told["ways"] == [LINK, POINTER]
-    # Of 1 µs a packet and 1 ns a byte: 30 messages a second of 10 KB.
+    # 30 messages a second of 10 KB, at 1 µs a packet and 1 ns a byte.
     us = 30 * (10 * 1024 / PACKET + 10 * 1024 / 1e3)
     assert told["robots_that_fill_the_air"] == math.floor(1e6 / us)
     code, out, _ = hyphos_cli(*words, "--link", "wifi")
-    assert f"at most {math.floor(1e6 / us)}, each on hosts of its own" in " ".join(out.split())
+    assert f"at most {math.floor(1e6 / us)}, each on its own hosts" in " ".join(out.split())
 
 
 @pytest.mark.skipif(why_not(Veth()) is not None, reason="needs root and network namespaces")
 def test_two_hosts_are_measured_without_a_profile(hyphos_start: Start, team: Path) -> None:
     words = ["--measure-only", "--json", "--profile", str(team.with_name("none.json"))]
-    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
+    # A callback of 2 ms limits it to 500 Hz, four times its rate, on every machine.
     team.write_text(team.read_text().replace("rate_hz: 30", "rate_hz: 125"))
     program = hyphos_start("lab", "verify", str(team), *words, "--link", "x=veth").popen
     out, err = program.communicate(timeout=600)
     assert 0 < json.loads(out)["knee"] < 4.2, err
 
 
-def test_python_nodes_whose_interpreter_is_not_counted_are_named(
+def test_python_nodes_without_work_us_are_named(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "capacity.json"
@@ -99,8 +99,8 @@ def test_python_nodes_whose_interpreter_is_not_counted_are_named(
     words = ("plan", "check", str(robot), "--profile", str(file))
     code, out, err = hyphos_cli(*words)
     assert code == 0, err
-    # The mapper's callback is said to take 2 ms, and publishes the map meanwhile.
-    assert "counted without a work_us: camera (image), planner (map)" in " ".join(out.split())
+    # The plan gives the mapper's callback 2 ms, in which it publishes the map.
+    assert "counts only with a work_us: camera (image), planner (map)" in " ".join(out.split())
     told = json.loads(hyphos_cli(*words, "--json")[1])
     assert told["python_without_work"] == {"camera": ["image"], "planner": ["map"]}
     assert told["not_counted"] == ["debug"]
@@ -116,7 +116,7 @@ def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
     ("words", "message"),
     [
         (["--link", "cable"], "no link"),
-        (["--link", "cable=rope"], "no medium"),
+        (["--link", "cable=rope"], "unknown medium"),
         (["--link", "cable=veth,rate=fast"], "KEY=NUMBER"),
         (["--way", "pigeon"], "pigeon"),
     ],
@@ -142,11 +142,11 @@ def test_a_calibration_with_a_typo_is_refused(
         (["--held-out", "--set", "a=b"], "--set: goes with a robot.yaml"),
         (["--held-out", "--link", "cable"], "by --way, and with --anew give new ones"),
         (["--held-out", "--anew", "--way", "pigeon"], "pigeon"),
-        (["--held-out", "--anew", "--link", "a=veth", "--link", "b=rope"], "no medium"),
-        (["--link", "a", "--link", "b", "robot.yaml"], "a plan takes one link"),
+        (["--held-out", "--anew", "--link", "a=veth", "--link", "b=rope"], "unknown medium"),
+        (["--link", "a", "--link", "b", "robot.yaml"], "one joins the hosts of a plan"),
     ],
 )
-def test_what_does_not_go_together_is_not_ignored(
+def test_contradicting_options_are_not_ignored(
     hyphos_cli: Cli, words: list[str], message: str
 ) -> None:
     code, _, err = hyphos_cli("lab", "verify", *words)

@@ -1,4 +1,4 @@
-"""A machine, a robot and a profile, as the tests of the capacity model have them."""
+"""A machine, a robot and a profile for the tests of the capacity model."""
 
 from __future__ import annotations
 

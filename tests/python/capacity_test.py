@@ -1,4 +1,4 @@
-"""The capacity model: what it says of graphs, how it is fitted, kept and asked."""
+"""The capacity model: predictions for graphs, fit, profile and queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind
 from hyphos.lab.capacity.verify import held_out
 from hyphos.lab.media import Veth, Wifi
 
-# Only sockets make large messages pay for themselves.
+# Only sockets wake a process for each large message.
 OF_MEMORY = replace(TRUTH, send_us=1e-9, room_kb=1e9)
 
 
@@ -39,7 +39,7 @@ def robot(tmp_path: Path) -> Path:
 # Graphs.
 
 
-def test_a_plan_gives_its_rates_sizes_and_ways(robot: Path) -> None:
+def test_a_plan_gives_its_rates_sizes_and_transports(robot: Path) -> None:
     graph = graph_at(robot)
     found = {(d.channel.name, d.way): d.rate_hz for d in graph.deliveries()}
     assert found == {("image", SHM): 30.0, ("map", POINTER): 10.0}
@@ -48,15 +48,15 @@ def test_a_plan_gives_its_rates_sizes_and_ways(robot: Path) -> None:
     assert silent(told) == ["debug"]
 
 
-def test_a_plan_without_loads_is_an_error_that_says_how(tmp_path: Path) -> None:
+def test_a_plan_without_loads_is_an_error_with_remedy(tmp_path: Path) -> None:
     path = tmp_path / "robot.yaml"
     path.write_text("hyphos: 1\nchannels: {scan: {}}\n")
-    with pytest.raises(Error, match="no channel says what it carries") as error:
+    with pytest.raises(Error, match="no channel has a load") as error:
         graph_at(path)
     assert "rate_hz" in error.value.advice
 
 
-def test_the_graph_survives_its_own_plan(robot: Path, tmp_path: Path) -> None:
+def test_a_graph_equals_the_graph_of_its_plan(robot: Path, tmp_path: Path) -> None:
     graph = graph_at(robot)
     again = tmp_path / "again.yaml"
     again.write_text(graph.robot_yaml())
@@ -65,7 +65,7 @@ def test_the_graph_survives_its_own_plan(robot: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", [POINTER, SHM])
-def test_each_publisher_of_a_channel_pays_for_itself(way: str) -> None:
+def test_each_publisher_of_a_channel_has_its_own_cost(way: str) -> None:
     costs = {way: Costs(100.0, 1e-9, 1e-9, wake_us=1e-9, batch_us=1e-9, serial=1e-9)}
 
     def holds(publishers: int) -> float:
@@ -80,7 +80,7 @@ def test_each_publisher_of_a_channel_pays_for_itself(way: str) -> None:
     assert holds(4) == pytest.approx(holds(1) / 4, rel=1e-3)
 
 
-def test_copies_are_as_many_robots(robot: Path) -> None:
+def test_copies_multiply_the_robot(robot: Path) -> None:
     graph = graph_at(robot)
     three = graph.copies(3)
     assert len(three.nodes) == 3 * len(graph.nodes)
@@ -93,7 +93,7 @@ def test_copies_are_as_many_robots(robot: Path) -> None:
 
 
 @pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
-def test_a_knee_is_where_the_shares_reach_the_limit(way: str) -> None:
+def test_a_graph_saturates_at_the_limit_of_its_shares(way: str) -> None:
     graph = families.echo(8, 4096, way)
     costs = {way: TRUTH}
     found = demand(graph, costs, HOST)
@@ -102,7 +102,7 @@ def test_a_knee_is_where_the_shares_reach_the_limit(way: str) -> None:
     assert at_knee.total == pytest.approx(1.0, rel=1e-4)
 
 
-def test_more_of_anything_lowers_the_knee() -> None:
+def test_more_load_lowers_the_saturation_point() -> None:
     costs = {TCP: TRUTH}
     base = knee(families.echo(4, 4096, TCP), costs, HOST)
     assert knee(families.echo(8, 4096, TCP), costs, HOST) < base
@@ -110,18 +110,18 @@ def test_more_of_anything_lowers_the_knee() -> None:
     assert knee(families.echo(4, 4096, TCP, work_us=100), costs, HOST) < base
 
 
-def test_a_callback_that_computes_all_the_time_is_named() -> None:
+def test_a_saturated_callback_is_named() -> None:
     graph = families.fanout(1, 64, SHM, work_us=20_000)  # at 100 Hz
     found = demand(graph, {SHM: TRUTH}, HOST)
     assert found.first.resource == "callback of s0 on out"
     assert found.knee == pytest.approx(0.5, rel=0.05)
 
 
-def test_what_a_source_computes_counts_too() -> None:
+def test_the_computing_time_of_a_source_counts() -> None:
     graph = families.fanout(1, 64, SHM)  # at 100 Hz
     channel = replace(graph.channels[0], work_us=20_000)
     found = demand(replace(graph, channels=(channel,)), {SHM: TRUTH}, HOST)
-    assert found.first.resource == "callback of p on out, which it sends"
+    assert found.first.resource == "callback of p on out, at its source"
     assert found.knee == pytest.approx(0.5, rel=0.05)
 
 
@@ -135,14 +135,14 @@ def test_a_full_link_is_named_and_shared_media_add_up() -> None:
     assert air.knee == pytest.approx(cable.knee / 2, rel=0.15)
 
 
-def test_a_pointer_knows_no_size() -> None:
-    costs = {POINTER: Costs()}  # a profile says nothing of bytes for this way
+def test_the_cost_of_a_pointer_is_independent_of_size() -> None:
+    costs = {POINTER: Costs()}  # a profile has no cost per byte for this transport
     small = knee(families.pipeline(5, 64, POINTER), costs, HOST)
     large = knee(families.pipeline(5, 1 << 20, POINTER), costs, HOST)
     assert large == pytest.approx(small, rel=1e-4)
 
 
-def test_pointers_cost_less_in_a_process_that_has_one_processor() -> None:
+def test_pointers_cost_less_with_one_processor() -> None:
     costs = {POINTER: Costs(2.0, 4.0, wake_us=1e-9, batch_us=1e-9, serial=1e-9, local=0.5)}
     alone = families.pipeline(5, 64, POINTER)
     two = families.apart(2, 64, POINTER)
@@ -151,18 +151,18 @@ def test_pointers_cost_less_in_a_process_that_has_one_processor() -> None:
     assert knee(two, costs, Host(4.0)) == pytest.approx(
         0.6 * knee(alone, costs, Host(4.0)), rel=1e-3
     )
-    # Where there is one processor, nothing else was calibrated.
+    # On one processor, the calibration has no other case.
     assert knee(two, costs, Host(1.0)) == pytest.approx(knee(alone, costs, Host(1.0)) / 2, rel=1e-3)
 
 
-def test_hosts_of_their_own_have_processors_of_their_own() -> None:
+def test_separate_hosts_have_separate_processors() -> None:
     costs = {LINK: replace(TRUTH, wire_us=0.001, wire_byte_ns=0.001)}
     graph = families.echo(16, 64, LINK)
     assert knee(graph, costs, Host(2.0, shared=False)) > 1.5 * knee(graph, costs, Host(2.0))
 
 
-def test_sockets_take_small_messages_together_and_large_ones_in_two_calls() -> None:
-    # As strace counts ZeroMQ's: 0.13, 0.51, 0.98, 2.00 and 2.00 of each kind for a message.
+def test_sockets_batch_small_messages() -> None:
+    # ZeroMQ's system calls per message, counted by strace: 0.13, 0.51, 0.98, 2.00 and 2.00.
     calls = {TCP: Costs(1e-9, 1e-9, 1e-9, wake_us=1e-9, send_us=2e6)}
     counted = {1024: 0.13, 4096: 0.51, 8000: 0.98, 16_384: 2.0, 262_144: 2.0}
     knees = {size: knee(families.fanout(1, size, TCP), calls, HOST) for size in counted}
@@ -170,7 +170,7 @@ def test_sockets_take_small_messages_together_and_large_ones_in_two_calls() -> N
         assert knees[262_144] / knees[size] == pytest.approx(each / 2.0, rel=0.05)
 
 
-def test_what_has_no_room_in_a_socket_wakes_for_itself() -> None:
+def test_a_message_without_room_in_a_socket_wakes_alone() -> None:
     batched = Costs(0.1, 1.0, 1e-9, wake_us=40.0, batch_us=1e6, send_us=1e-9, room_kb=32.0)
     small, large = (knee(families.echo(8, size, TCP), {TCP: batched}, HOST) for size in (64, 64000))
     assert small > 10 * large
@@ -178,7 +178,7 @@ def test_what_has_no_room_in_a_socket_wakes_for_itself() -> None:
     assert knee(families.echo(8, 64_000, TCP), roomy, HOST) == pytest.approx(small, rel=0.2)
 
 
-def test_who_is_woken_in_a_crowd_finds_the_caches_cold() -> None:
+def test_a_wake_up_costs_more_among_many_processes() -> None:
     costs = {SHM: Costs(1e-6, 1e-6, 1e-9, wake_us=40.0, batch_us=1e-9, serial=1e-9)}
     few, many = (count * knee(families.echo(count, 64, SHM), costs, HOST) for count in (2, 32))
     assert few / many == pytest.approx(16**0.35, rel=0.02)
@@ -188,7 +188,7 @@ def test_who_is_woken_in_a_crowd_finds_the_caches_cold() -> None:
 
 
 @pytest.mark.parametrize("way", [SHM, TCP])
-def test_a_fit_finds_what_made_the_points(way: str) -> None:
+def test_a_fit_finds_the_costs_behind_the_points(way: str) -> None:
     costs = {way: TRUTH if way == TCP else OF_MEMORY}
     graphs = [kind.graph(way) for kind in points_for(way)]
     points = [Point(graph, knee(graph, costs, HOST)) for graph in graphs]
@@ -201,7 +201,7 @@ def test_a_fit_finds_what_made_the_points(way: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_band_holds_what_noise_does_to_the_points(seed: int) -> None:
+def test_the_band_covers_the_effect_of_noise(seed: int) -> None:
     random = np.random.default_rng(seed)
     kinds = points_for(SHM)
     points = [
@@ -216,7 +216,7 @@ def test_the_band_holds_what_noise_does_to_the_points(seed: int) -> None:
         for graph in held_out(SHM)
     ]
     assert sum(one < NINE_OF_TEN for one in off) >= 0.8 * len(off)
-    assert max(off) > 0.2  # nor is it so wide that it says nothing
+    assert max(off) > 0.2  # the band is not trivially wide
 
 
 def test_the_rivals_are_right_where_their_laws_hold() -> None:
@@ -231,11 +231,11 @@ def test_the_rivals_are_right_where_their_laws_hold() -> None:
     assert linear(law)(wanted) == pytest.approx(1 / ((5e-6 + 1e-9 * 16384) * 200), rel=1e-6)
 
 
-# Calibrating, without a machine.
+# Calibration without a machine.
 
 
 class _Known(Bench):
-    """A bench that knows the truth, to the resolution of a search."""
+    """A bench with known costs, at the resolution of a search."""
 
     def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
         del guess, close_s
@@ -256,7 +256,7 @@ def test_a_calibration_measures_at_most_nine_graphs_and_fits_them() -> None:
     assert found.sizes == (64, 8 << 20)
 
 
-def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> None:
+def test_a_point_lowered_by_a_hiccup_is_measured_again() -> None:
     class Hiccup(_Known):
         def __init__(self) -> None:
             super().__init__()
@@ -274,7 +274,7 @@ def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> No
         assert scale == pytest.approx(knee(kind.graph(SHM), {SHM: TRUTH}, HOST), rel=0.01)
 
 
-def test_a_calibration_that_is_stopped_gives_nothing() -> None:
+def test_a_stopped_calibration_gives_nothing() -> None:
     bench = _Known()
     bench.stop()
     assert calibrate(Plan(SHM), bench) is None
@@ -282,7 +282,7 @@ def test_a_calibration_that_is_stopped_gives_nothing() -> None:
 
 
 class _Drifting(Bench):
-    """Of a machine that is faster by half from its twentieth search on."""
+    """A machine that is faster by half from its twentieth search on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ class _Drifting(Bench):
 
 
 def _off(made: Calibrated, measured: Sequence[Measured], graphs: Sequence[Graph]) -> list[float]:
-    """By which factor each prediction misses, as a logarithm without sign."""
+    """The factor by which each prediction misses, as an absolute logarithm."""
     costs = {SHM: made.costs}
     return [
         abs(math.log(knee(graph, costs, HOST) / one.scale))
@@ -305,7 +305,7 @@ def _off(made: Calibrated, measured: Sequence[Measured], graphs: Sequence[Graph]
     ]
 
 
-def test_a_machine_that_drifts_is_the_same_for_points_and_held_out() -> None:
+def test_a_drift_affects_points_and_test_set_equally() -> None:
     graphs = held_out(SHM)
     apart = _Drifting()
     before = calibrate(Plan(SHM), apart)
@@ -316,12 +316,12 @@ def test_a_machine_that_drifts_is_the_same_for_points_and_held_out() -> None:
     assert found is not None
     assert all(together.asked.count(graph) >= 2 for graph in graphs)
     points = [kind.graph(SHM) for kind in points_for(SHM)]
-    assert together.asked[: len(points)] != points  # not one after the other
+    assert together.asked[: len(points)] != points  # not in their order
     known = [one for one in measured if one is not None]
     assert median(_off(*found, graphs=graphs)) < 0.7 * median(_off(before, known, graphs))
 
 
-def test_what_the_held_out_graphs_hold_does_not_go_into_the_costs() -> None:
+def test_the_test_set_does_not_change_the_costs() -> None:
     class Odd(_Known):
         def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
             found = super().knee(graph, guess, close_s)
@@ -336,7 +336,7 @@ def test_what_the_held_out_graphs_hold_does_not_go_into_the_costs() -> None:
 
 
 @pytest.mark.parametrize("way", [SHM, TCP, LINK])
-def test_a_calibration_holds_the_picture_of_a_camera(way: str) -> None:
+def test_a_calibration_includes_a_camera_image(way: str) -> None:
     full_hd = 1920 * 1080 * 3
     medium = Veth(rate_mbit=1000) if way == LINK else None
     assert max(kind.size for kind in points_for(way, None, medium)) > full_hd
@@ -345,20 +345,20 @@ def test_a_calibration_holds_the_picture_of_a_camera(way: str) -> None:
 def test_a_small_shm_is_calibrated_with_smaller_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     there = os.statvfs("/dev/shm")
     fields = list(there)
-    fields[1], fields[2] = 4096, 16384  # 64 MB, as a container has it
+    fields[1], fields[2] = 4096, 16384  # 64 MB, as in a container
     monkeypatch.setattr(os, "statvfs", lambda _path: os.statvfs_result(fields))
     assert max(kind.size for kind in points_for(SHM)) == 1 << 20
     assert max(kind.size for kind in points_for(TCP)) == 8 << 20
 
 
-def test_what_a_calibration_takes_is_computed_from_its_graphs() -> None:
-    """Of a machine that takes long around each run, each graph is searched for once at least."""
+def test_the_duration_is_estimated_from_the_graphs() -> None:
+    """On a machine with a long overhead per run, each graph is searched at least once."""
     quick, slow = (Plan(SHM).expected_s(around) for around in (0.2, 6.0))
     assert 240 <= quick <= 300
     assert slow == pytest.approx(
         sum(7 * (1.0 + 6.0 + 0.1 * len(kind.graph(SHM).processes)) for kind in Plan(SHM).kinds)
     )
-    assert Plan(SHM, max_size=64).expected_s(6.0) < slow  # fewer graphs are of one kind each
+    assert Plan(SHM, max_size=64).expected_s(6.0) < slow  # some kinds are equal at this size
 
 
 def test_a_slow_link_is_calibrated_with_small_messages() -> None:
@@ -370,7 +370,7 @@ def test_a_slow_link_is_calibrated_with_small_messages() -> None:
 # The profile.
 
 
-def test_a_profile_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+def test_a_profile_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     made = profile_of_all(link=Veth(rate_mbit=100))
     profile.save(made, tmp_path / "p/capacity.json")
     back = profile.load(tmp_path / "p/capacity.json")
@@ -386,21 +386,21 @@ def test_a_profile_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     "text",
     ["", "[]", "{}", '{"hyphos_capacity": 99}', '{"hyphos_capacity": 1, "cores": "x"}', "\x00\xff"],
 )
-def test_what_is_no_profile_is_an_error(tmp_path: Path, text: str) -> None:
+def test_an_invalid_profile_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "capacity.json"
     path.write_text(text)
-    with pytest.raises(Error, match="no capacity profile") as error:
+    with pytest.raises(Error, match="not a capacity profile") as error:
         profile.load(path)
     assert "calibrate" in error.value.advice
 
 
-def test_an_absent_profile_says_how_it_is_made(tmp_path: Path) -> None:
-    with pytest.raises(Error, match="there is no profile") as error:
+def test_an_absent_profile_is_an_error_with_remedy(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="the profile does not exist") as error:
         profile.load(tmp_path / "capacity.json")
     assert "hyphos lab calibrate" in error.value.advice
 
 
-# Asking.
+# Queries.
 
 
 def test_the_verdict_follows_the_band() -> None:
@@ -412,7 +412,7 @@ def test_the_verdict_follows_the_band() -> None:
     assert check(graph.with_rates(scale * 2), made).verdict is Verdict.DOES_NOT_FIT
 
 
-def test_a_way_that_carries_little_adds_little_to_the_band() -> None:
+def test_a_transport_with_little_load_adds_little_band() -> None:
     sure, unsure = calibrated(SHM), calibrated(TCP, error=1.0)
     alone = families.echo(8, 4096, SHM)
     beside = families.echo(1, 64, TCP).renamed("slow_").with_rates(1e-3)
@@ -422,38 +422,38 @@ def test_a_way_that_carries_little_adds_little_to_the_band() -> None:
     assert spread(beside, ways, HOST) > 5 * spread(alone, {SHM: sure}, HOST)
 
 
-def test_what_computing_decides_is_sure() -> None:
+def test_the_band_is_narrow_if_computing_decides() -> None:
     made = {SHM: calibrated(SHM, error=0.5)}
     busy = families.echo(4, 64, SHM, work_us=20_000.0)
     assert spread(busy, made, HOST) == pytest.approx(MEASURED, rel=0.2)
     assert spread(families.echo(4, 64, SHM), made, HOST) > 0.4
 
 
-def test_nothing_is_said_beyond_the_calibration() -> None:
+def test_there_is_no_prediction_beyond_the_calibration() -> None:
     made = profile_of_all()
-    with pytest.raises(Error, match=r"outside of the calibration.*bytes on 'out'"):
+    with pytest.raises(Error, match=r"outside the calibrated range.*bytes on 'out'"):
         check(families.fanout(2, 16 << 20, SHM), made)
-    with pytest.raises(Error, match=r"outside of the calibration.*nodes"):
+    with pytest.raises(Error, match=r"outside the calibrated range.*nodes"):
         check(families.echo(60, 64, SHM), made)
-    with pytest.raises(Error, match="does not know what messages by link cost"):
+    with pytest.raises(Error, match="has no costs of messages by link"):
         check(families.echo(1, 64, LINK), made)
 
 
-def test_each_way_ends_where_it_was_calibrated() -> None:
+def test_each_transport_has_its_calibrated_range() -> None:
     made = profile_of_all(link=Veth(rate_mbit=100))
     pointer = families.echo(1, 64, POINTER).renamed("p_")
     link = families.echo(16, 64, LINK)
     check(join("as many as by link", [link]), made)
-    # Pointers were calibrated with 64 nodes: that says nothing of a link.
+    # Pointers were calibrated with 64 nodes, which does not apply to a link.
     with pytest.raises(Error, match="34 nodes by link: calibrated up to 32") as error:
         check(join("both", [families.echo(17, 64, LINK), pointer]), made)
     assert "by pointer" not in error.value.message
-    # Nor do many that pass pointers count for a few on the link.
+    # Many nodes that pass pointers do not extend the range of the link.
     check(join("few by link", [families.echo(2, 64, LINK), families.echo(28, 64, POINTER)
                                .renamed("p_")]), made)  # fmt: skip
 
 
-def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
+def test_a_link_is_limited_to_the_calibrated_hosts() -> None:
     made = profile_of_all(link=Wifi(rate_mbit=54))
     two = families.fanin(2, 64, LINK)
     check(two, made)
@@ -463,7 +463,7 @@ def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
 
 
 @pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
-def test_no_more_get_a_message_than_was_measured(way: str) -> None:
+def test_receivers_are_limited_to_the_measured_number(way: str) -> None:
     made = profile_of_all(link=Veth(rate_mbit=1000))
     most = profile.MOST_EARS[way]
     names = [graph.name for graph in held_out(way)]
@@ -474,7 +474,7 @@ def test_no_more_get_a_message_than_was_measured(way: str) -> None:
         check(families.fanout(most + 1, 64, way), made)
 
 
-def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> None:
+def test_limits_in_size_and_robots_match_the_model(robot: Path) -> None:
     made = profile_of_all()
     graph = graph_at(robot)
     answer = check(graph, made)
@@ -486,12 +486,12 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
     assert 200 * 1024 * answer.size.factor <= 8 << 20
 
 
-def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
+def test_the_end_of_a_search_is_not_a_limit(robot: Path) -> None:
     made = profile_of_all()
     slow = families.echo(1, 64, SHM).with_rates(0.01)
     size = check(slow, made).size
     assert (size.factor, size.end, size.open) == (64.0, End.SEARCH, True)
-    # Messages of more than 1 MB were not calibrated, and these are 200 KB.
+    # Messages over 1 MB were not calibrated. These have 200 KB.
     assert check(graph_at(robot), made).size.end is End.CALIBRATION
     busy = families.echo(4, 16384, TCP)
     busy = busy.with_rates(0.9 * check(busy, made).knee)
@@ -501,7 +501,7 @@ def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
     assert knee(busy.with_sizes(size.factor * 1.02), {TCP: TRUTH}, HOST) < 1.0
 
 
-def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
+def test_a_calibration_prints_its_duration_and_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [100.0]
@@ -515,7 +515,7 @@ def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
     now[0] += 10.0
     pace.measured(9)
     assert pace.left() == f"about {pace_of.minutes(whole - 10.0)} left"
-    # Slower than expected: the graphs that are to come are as slow.
+    # Slower than expected, so the remaining graphs count as equally slow.
     now[0] += 190.0
     pace.measured(9)
     rest = plans[1].expected_s(2.0)

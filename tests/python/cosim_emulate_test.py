@@ -375,6 +375,6 @@ def test_missing_privileges_give_an_error_with_the_remedy(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(kernel, "try_namespaces", refuse)
-    with pytest.raises(Error, match="cannot be made here") as caught:
+    with pytest.raises(Error, match="cannot be created here") as caught:
         Emulation(scenario).up()
     assert "--privileged" in caught.value.advice

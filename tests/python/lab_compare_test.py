@@ -1,4 +1,4 @@
-"""hyphos lab compare: the others as multiples of Hyphos, results as multiples of those before."""
+"""hyphos lab compare: baselines as multiples of Hyphos, results as multiples of earlier ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def folder_of(path: Path, values_us: dict[str, list[float]], case: Case = PAIR) 
     return path
 
 
-def test_an_interval_of_a_quotient_holds_the_truth_as_often_as_it_says() -> None:
+def test_a_quotient_interval_has_its_nominal_coverage() -> None:
     random = np.random.default_rng(5)
     hits = 0
     for trial in range(200):
@@ -50,7 +50,7 @@ def test_an_interval_of_a_quotient_holds_the_truth_as_often_as_it_says() -> None
     assert 170 <= hits <= 198
 
 
-def test_a_quotient_of_single_runs_or_of_nothing_has_no_interval() -> None:
+def test_a_quotient_without_enough_runs_has_no_interval() -> None:
     alone = bootstrap_quotient([4.0], [2.0, 2.0], lambda some: some[0])
     assert alone.value == 2.0
     assert math.isnan(alone.low)
@@ -58,7 +58,7 @@ def test_a_quotient_of_single_runs_or_of_nothing_has_no_interval() -> None:
     assert math.isnan(bootstrap_quotient([1.0, 1.0], [0.0, 0.0], lambda some: some[0]).value)
 
 
-def test_results_are_shown_as_multiples_of_those_before(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_results_are_shown_as_multiples_of_earlier_ones(hyphos_cli: Cli, tmp_path: Path) -> None:
     before = folder_of(tmp_path / "before", {"futex": [10, 10, 10], "zmq/tcp": [50, 50, 50]})
     after = folder_of(tmp_path / "after", {"futex": [20, 20, 20], "hyphos/shm": [9, 9, 9]})
     code, shown, err = hyphos_cli("lab", "compare", str(before), str(after))
@@ -66,7 +66,7 @@ def test_results_are_shown_as_multiples_of_those_before(hyphos_cli: Cli, tmp_pat
     [line] = [line for line in shown.splitlines() if "futex" in line]
     assert line.split()[2:4] == ["2.00", "2.00–2.00"] or "2.00" in line
     assert "zmq" not in shown
-    assert "2 rows are in one of the folders only" in err
+    assert "2 rows are in only one of the folders" in err
     words = ("lab", "compare", str(before), str(after), "--assert")
     assert hyphos_cli(*words, "futex: p50_us <= 2.1")[0] == 0
     code, shown, _ = hyphos_cli(*words, "p99_us <= 1.1")
@@ -74,8 +74,8 @@ def test_results_are_shown_as_multiples_of_those_before(hyphos_cli: Cli, tmp_pat
     assert "missed p99_us <= 1.1" in shown
 
 
-def test_runs_of_two_folders_are_resampled_apart() -> None:
-    """In one folder the same repeats were made side by side; in two they were not."""
+def test_runs_of_two_folders_are_resampled_independently() -> None:
+    """Repeats in one folder were made side by side, those in two folders were not."""
     before = Row(PAIR, "futex", [run_of(PAIR, "futex", i, us) for i, us in enumerate([10, 20])])
     after = Row(PAIR, "futex", [run_of(PAIR, "futex", i, us) for i, us in enumerate([10, 20])])
     assert after.ratio(before, "p50_us").high == pytest.approx(1.0)
@@ -83,7 +83,7 @@ def test_runs_of_two_folders_are_resampled_apart() -> None:
 
 
 @pytest.mark.parametrize("text", ["lost == 0", "p50_us / futex < 2", "lost_share < 0.1"])
-def test_a_criterion_on_what_cannot_be_divided_is_refused(
+def test_a_criterion_on_an_indivisible_figure_is_refused(
     text: str, hyphos_cli: Cli, tmp_path: Path
 ) -> None:
     before = folder_of(tmp_path / "before", {"futex": [10]})
@@ -93,36 +93,32 @@ def test_a_criterion_on_what_cannot_be_divided_is_refused(
     assert "hyphos/shm: p99_us <= 1.1" in err
 
 
-def test_folders_with_nothing_in_common_are_an_error(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_folders_without_a_common_case_are_an_error(hyphos_cli: Cli, tmp_path: Path) -> None:
     before = folder_of(tmp_path / "before", {"futex": [10]})
     after = folder_of(tmp_path / "after", {"futex": [10]}, replace(PAIR, size=64))
     code, _, err = hyphos_cli("lab", "compare", str(before), str(after))
     assert code == 1
-    assert "no case and peer was measured in both" in err
+    assert "no case of a peer was measured in both folders" in err
 
 
-def test_others_are_measured_beside_hyphos_and_shown_as_its_multiples(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_baselines_are_shown_as_multiples_of_hyphos(hyphos_cli: Cli, tmp_path: Path) -> None:
     words = ["lab", "compare", "pair", "--with", "futex", "--with", "zmq/ipc", "--size", "2 KB"]
     words += ["--rate", "200", "--seconds", "0.2", "--repeats", "2", "-o", str(tmp_path / "out")]
-    # The floor's ring is short: it loses where the machine is called away for 100 ms.
+    # The ring of the floor is short: it loses messages if the machine stalls for 100 ms.
     code, shown, err = hyphos_cli(*words, "--assert", "hyphos/shm: lost == 0")
     assert code == 0, err
     assert "as multiples of hyphos/shm" in shown
     for name in ("hyphos/shm", "futex", "zmq/ipc"):
         assert len([line for line in shown.splitlines() if f" {name} " in line]) >= 1
     runs = Results(tmp_path / "out").runs
-    # Side by side: every repeat has all of them before the next one begins.
+    # Side by side: every repeat has all peers before the next repeat begins.
     assert [run.repeat for run in runs] == [0, 0, 0, 1, 1, 1]
     assert {run.peer for run in runs} == {"hyphos/shm", "futex", "zmq/ipc"}
     assert {(run.case.size, run.case.rate_hz) for run in runs} == {(2048, 200.0)}
     assert hyphos_cli("lab", "show", str(tmp_path / "out"))[0] == 0
 
 
-def test_a_middleware_that_is_absent_is_named_with_how_to_get_it(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_an_absent_middleware_is_named_with_its_remedy(hyphos_cli: Cli, tmp_path: Path) -> None:
     [floor] = find_peers().choose(["futex"])
     hyphos = find_peers().choose(["hyphos"])[0]
     for program in (floor.program, hyphos.program):
@@ -138,11 +134,11 @@ def test_a_middleware_that_is_absent_is_named_with_how_to_get_it(
     assert "futex" in shown
 
 
-def test_what_cannot_be_compared_is_refused(hyphos_cli: Cli) -> None:
+def test_an_impossible_comparison_is_refused(hyphos_cli: Cli) -> None:
     code, _, err = hyphos_cli("lab", "compare", "pair", "--size", "many")
     assert code == 1
-    assert "'many' is no number" in err
+    assert "'many' is not a number" in err
     code, _, err = hyphos_cli("lab", "compare", "latency", "--size", "1KB")
     assert code == 1
-    assert "--size and --rate are for a workload" in err
+    assert "--size and --rate apply to a workload only" in err
     assert hyphos_cli("lab", "compare", "latenzy")[0] == 1

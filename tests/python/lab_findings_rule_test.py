@@ -1,5 +1,5 @@
-"""The rule for every finding that comes with Hyphos. It names paper, place and sentence. The
-paper's figures meet its condition, and results can confirm or refute it."""
+"""Rules for every built-in finding. It names paper, location and sentence. The figures of the paper
+meet its condition, and results can confirm or refute it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ALL = [
     for name in experiment.built_in()
     for number in range(len(experiment.load(name).findings))
 ]
-# With --full as well, but for grids that would take minutes.
+# Also with --full, except for grids that would take minutes.
 EITHER_WAY = [
     pytest.param(*one.values, full, id=f"{one.id}{'-full' * full}")
     for one in ALL
     for full in (False, True)
     if len(experiment.load(str(one.values[0]), full=full).cases) < 60
 ]
-# Words of an excuse: a finding states differences, never a reason for its outcome.
+# Words of an excuse: a finding gives differences, never a reason for its outcome.
 EXCUSES = ("which is why", "so it is no wonder", "of course", "must be", "probably")
 
 
@@ -39,7 +39,7 @@ def one(name: str, number: int, *, full: bool = False) -> tuple[Experiment, Find
 
 
 @pytest.mark.parametrize(("name", "number"), ALL)
-def test_a_finding_names_paper_place_and_sentence(
+def test_a_finding_names_paper_location_and_sentence(
     name: str, number: int, papers: Path | None
 ) -> None:
     _, finding, _ = one(name, number)
@@ -47,8 +47,8 @@ def test_a_finding_names_paper_place_and_sentence(
     assert name.startswith(f"paper_{finding.paper}_")
     assert re.search(r"(Fig\.|[Tt]ables?|Sec\.) |abstract", finding.where), finding.where
     assert 10 <= len(finding.quote) <= MAX_QUOTE
-    assert len(finding.quote.split()) <= 40  # a quotation, and not a chapter
-    assert finding.differs or finding.unlike, "nothing that is not alike is named"
+    assert len(finding.quote.split()) <= 40  # a quotation, not a chapter
+    assert finding.differs or finding.unlike, "no difference from the paper is named"
     for text in (finding.differs, *finding.unlike.values()):
         assert not any(word in text for word in EXCUSES), text
     if papers is not None:  # the texts are not in the repository: --papers FOLDER
@@ -64,16 +64,16 @@ def test_the_figures_of_the_paper_meet_the_condition(name: str, number: int) -> 
 
 
 def plain(text: str) -> str:
-    """Without marks of layout, and with blanks for line ends."""
+    """Removes layout marks, and replaces line ends by spaces."""
     text = re.sub(r"[*_$\\]", "", text.replace("’", "'").replace("‘", "'"))
     return re.sub(r"\s+", " ", text)
 
 
-# Made-up results.
+# Synthetic results.
 
 
 def row(peer: str, case: Case, metric: str, value: float) -> Row:
-    """A result in which that metric has that value, and every other metric any value."""
+    """A result in which `metric` has this value, and every other metric some value."""
     scaled = max(1, round(value * 1e6))
     histogram = [[scaled, 40]]
     told = {
@@ -87,8 +87,8 @@ def row(peer: str, case: Case, metric: str, value: float) -> Row:
 
 
 def made_up(wanted: Experiment, criterion: Criterion, value: Callable[[int], float]) -> list[Row]:
-    """Rows of all cases and peers of an experiment, so that the criterion finds `value(n)` in the
-    n-th thing that it judges."""
+    """Rows of all cases and peers of an experiment, for which the criterion has `value(n)` in its
+    n-th verdict."""
     rows = []
     numbers: dict[Case, int] = {}
     for case in wanted.cases:
@@ -102,10 +102,10 @@ def made_up(wanted: Experiment, criterion: Criterion, value: Callable[[int], flo
 
 
 def figure(criterion: Criterion, case: Case, peer: str, value: float) -> float:
-    """The figure of a row that makes a criterion find `value`."""
+    """The figure of a row for which a criterion has `value`."""
     base = 10.0
     if criterion.spread:
-        # By size: the largest is so many times the smallest.
+        # By size: the largest case has `value` times the figure of the smallest.
         largest = 32768
         return base * (value if case.size == largest else 1.0)
     if criterion.base and peer == criterion.base:
@@ -119,7 +119,7 @@ def figure(criterion: Criterion, case: Case, peer: str, value: float) -> float:
 
 
 def outcomes(criterion: Criterion) -> tuple[float, float]:
-    """A value that meets it, and one that does not."""
+    """A value that meets the criterion, and one that does not."""
     limit = criterion.limit
     step = max(abs(limit) * 0.5, 0.2)
     if criterion.sign == "~":
@@ -132,7 +132,7 @@ def outcomes(criterion: Criterion) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("name", "number", "full"), EITHER_WAY)
-def test_a_finding_comes_out_either_way(name: str, number: int, full: bool) -> None:
+def test_a_finding_can_be_confirmed_and_refuted(name: str, number: int, full: bool) -> None:
     wanted, finding, criterion = one(name, number, full=full)
     good, bad = outcomes(criterion)
 
@@ -147,19 +147,19 @@ def test_a_finding_comes_out_either_way(name: str, number: int, full: bool) -> N
         for value in (good, bad):
             same = told(lambda _n, value=value: value)  # type: ignore[misc]
             assert not same.whole
-            assert same.answer().startswith("not so here")
+            assert same.answer().startswith("not confirmed")
         return
     true, false = told(lambda _n: good), told(lambda _n: bad)
-    assert (true.whole, true.answer()) == (True, "so it is here")
-    assert (false.met, false.answer()) == (0, "not so here")
+    assert (true.whole, true.answer()) == (True, "confirmed")
+    assert (false.met, false.answer()) == (0, "not confirmed")
     # Both verdicts show the differences.
     assert true.differs() == false.differs() != ""
     assert true.source().startswith(PAPERS[finding.paper])
 
 
 @pytest.mark.parametrize("name", experiment.built_in())
-def test_no_finding_rests_on_what_the_paper_does_not_have(name: str) -> None:
-    """Modes of Hyphos that the papers' systems lack, and a DDS through memory for one by UDP."""
+def test_no_finding_uses_a_mode_that_the_paper_lacks(name: str) -> None:
+    """Excludes modes of Hyphos that the papers' systems lack, and DDS by memory instead of UDP."""
     wanted = experiment.load(name, full=True)
     for finding in wanted.findings:
         criterion = asserts.parse(finding.holds)
@@ -173,13 +173,13 @@ def test_no_finding_rests_on_what_the_paper_does_not_have(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in experiment.built_in() if n.startswith("paper_000_")])
-def test_what_serializes_nothing_stands_in_no_table_of_those_who_do(name: str) -> None:
+def test_peers_without_serialization_are_not_in_paper_000(name: str) -> None:
     for full in (False, True):
         wanted = experiment.load(name, full=full)
         assert not [peer for peer in wanted.peers if peer.startswith("csharp")]
 
 
-def test_the_law_of_paper_004_is_judged_by_n_f_s_over_knees() -> None:
+def test_the_law_of_paper_004_is_judged_at_saturation() -> None:
     wanted = experiment.load("paper_004_cslv")
     criteria = findings.parse(wanted.findings)
     assert {one.metric for one in criteria} == {"knee_mb_per_s"}
@@ -191,11 +191,11 @@ def test_the_law_of_paper_004_is_judged_by_n_f_s_over_knees() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{says: a, holds: 'p50_us < 1', otherwise: It waits.}", "an excuse for one outcome"),
+        ("{says: a, holds: 'p50_us < 1', otherwise: It waits.}", "excuses one outcome"),
         ("{says: a, holds: 'p50_us < 1', paper: '003'}", "lacks 'where', 'quote'"),
-        ("{says: a, holds: 'p50_us < 1', paper: '9', where: b, quote: c}", "no paper '9'"),
-        ("{says: a, holds: 'p50_us < 1', theirs: {x: y}}", "'y' is no number"),
-        ("{says: a, holds: 'p50_us < 1', theirs: 3}", "is a mapping of cases"),
+        ("{says: a, holds: 'p50_us < 1', paper: '9', where: b, quote: c}", "unknown paper '9'"),
+        ("{says: a, holds: 'p50_us < 1', theirs: {x: y}}", "'y' is not a number"),
+        ("{says: a, holds: 'p50_us < 1', theirs: 3}", "must be a mapping of cases"),
         ("{says: a, holds: 'p50_us < 1', mixed: often}", "yes or no"),
         (
             f"{{says: a, holds: 'p50_us < 1', paper: '003', where: b, quote: {'x' * 300}}}",
@@ -203,7 +203,7 @@ def test_the_law_of_paper_004_is_judged_by_n_f_s_over_knees() -> None:
         ),
     ],
 )
-def test_a_source_that_cannot_be_read_is_refused(text: str, message: str) -> None:
+def test_an_invalid_source_of_a_finding_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message) as caught:
         experiment.parse(f"lab: 1\nworkload: pair\nfindings: [{text}]\n", "my.yaml")
     assert "my.yaml:3" in str(caught.value)

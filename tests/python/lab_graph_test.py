@@ -1,4 +1,4 @@
-"""A mixed graph as a workload: any robot.yaml with synthetic nodes, measured like the others."""
+"""A mixed graph as a workload: any robot.yaml with synthetic nodes, measured like other cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hyphos.lab.stage import Stage
 from lab_places import things_named
 from lab_runs import RESOLUTION, least_us, rows_of
 
-# A chain of three, beside a channel that many hear. A message in two is answered.
+# A chain of three nodes, beside a channel with two subscribers. Every second message has a reply.
 ROBOT = """hyphos: 1
 robot: small
 processes: {eyes: {}, brain: {}, hand: {}}
@@ -53,7 +53,7 @@ def robot(tmp_path: Path) -> Path:
 
 
 def whole(rows: list[Row]) -> bool:
-    """Queues may overflow where the machine is called away."""
+    """Queues may overflow if the machine stalls."""
     return all(row.total("lost") == row.total("unsent") == 0 for row in rows)
 
 
@@ -70,16 +70,14 @@ def measured(text: str, folder: Path) -> dict[str, Any]:
     return row.runs[0].result
 
 
-def test_every_message_of_the_graph_is_sent_on_schedule_and_counted(
-    robot: Path, tmp_path: Path
-) -> None:
+def test_every_message_of_a_graph_is_sent_and_counted(robot: Path, tmp_path: Path) -> None:
     told = measured(GRAPH.format(robot), tmp_path)
-    # 40 images, every second answered, and 50 states that two nodes hear.
+    # 40 images, a reply to every second image, and 50 states for two nodes.
     assert told["planned"] == told["sent"] == 40 + 20 + 50
     assert told["received"] == 40 + 20 + 2 * 50
     assert told["lost"] == told["duplicates"] == told["corrupt"] == 0
     assert (told["processes"], told["sources"], told["flows"]) == (3, 3, 4)
-    # Nobody answers a grip or a state: three ends of chains.
+    # Grips and states have no reply, so there are three chain ends.
     assert told["chains"] == 3
     assert told["samples"] == sum(told["flow_received"]) == 20 + 2 * 50
     carried = 40 * 20 * 1024 + 20 * 40 + 2 * 50 * 64
@@ -88,34 +86,34 @@ def test_every_message_of_the_graph_is_sent_on_schedule_and_counted(
     assert told["memory_mb"] > 1
 
 
-def test_latency_is_that_of_whole_chains(robot: Path, tmp_path: Path) -> None:
-    """The grip is answered after 2 ms of computing on the image, whose stamp it carries."""
+def test_latency_is_measured_over_whole_chains(robot: Path, tmp_path: Path) -> None:
+    """The grip follows after 2 ms of computing on the image, and carries its stamp."""
     alone = ROBOT.replace("load: {rate_hz: 50, size: 64}", "load: {rate_hz: 0.1, size: 64}")
     robot.write_text(alone)
     [row] = rows_of(GRAPH.format(robot), ["hyphos"], tmp_path)
     counted = row.runs[0].histogram("histogram_ns")
-    # One state, and twenty grips.
+    # One state and twenty grips.
     slow = [
         n
         for value, n in zip(counted.values, counted.counts, strict=True)
         if value >= 2e6 * RESOLUTION
     ]
     assert sum(slow) >= row.runs[0].result["flow_received"][0]  # type: ignore[index]
-    # From due is from before the first publish.
+    # The due time is before the first publish.
     assert row.estimate("open_p50_us").value >= row.estimate("p50_us").value * RESOLUTION
     told = row.runs[0].result
     assert told is not None
-    # The program works the same percentile out by itself.
+    # The program computes the same percentile by itself.
     assert row.estimate("p95_us").value == pytest.approx(told["p95_us"], rel=2e-3)
 
 
-def test_scale_multiplies_all_rates_and_no_size(robot: Path, tmp_path: Path) -> None:
+def test_scale_multiplies_all_rates_and_no_sizes(robot: Path, tmp_path: Path) -> None:
     told = measured(GRAPH.format(robot) + "scale: 2\n", tmp_path)
     assert told["sent"] == 80 + 40 + 100
 
 
-def test_an_overloaded_graph_says_what_is_lost_or_was_not_sent(robot: Path, tmp_path: Path) -> None:
-    """The mapper can compute on 500 images a second."""
+def test_an_overloaded_graph_counts_lost_and_unsent_messages(robot: Path, tmp_path: Path) -> None:
+    """The mapper can process 500 images a second."""
     text = GRAPH.format(robot).replace("seconds: 1", "seconds: 2") + "scale: 50\n"
     [row] = rows_of(text, ["hyphos"], tmp_path)
     assert not row.failure
@@ -130,12 +128,12 @@ def test_processes_of_a_graph_are_placed_by_their_names(robot: Path, tmp_path: P
     assert told["cpus"]["brain"] == f"{cpu}"
     assert set(told["cpus"]) == {"eyes", "brain", "hand"}
     wrong = experiment.parse(GRAPH.format(robot) + "placement: {pub: 0}\n", "x.yaml")
-    with pytest.raises(Error, match="its plan has no 'pub' to place; there are eyes, brain, hand"):
+    with pytest.raises(Error, match="its plan has no 'pub' to place, use one of eyes, brain, hand"):
         commands.resolved(wrong)
 
 
 @pytest.mark.skipif(why_not(Tun()) is not None, reason="needs root and TUN devices")
-def test_hosts_of_a_plan_stand_on_the_link(robot: Path, tmp_path: Path) -> None:
+def test_hosts_of_a_plan_are_joined_by_the_link(robot: Path, tmp_path: Path) -> None:
     text = ROBOT.replace(
         "processes: {eyes: {}, brain: {}, hand: {}}",
         "hosts: {ugv: {address: 10.9.0.1}, base: {address: 10.9.0.2}, arm_2: {address: 10.9.0.3}}\n"
@@ -143,7 +141,7 @@ def test_hosts_of_a_plan_stand_on_the_link(robot: Path, tmp_path: Path) -> None:
     )
     robot.write_text(text)
     link = "links: {far: {kind: tun, delay_ms: 10}}\n"
-    with pytest.raises(Error, match="its hosts are ugv, base, arm_2, and no link says what joins"):
+    with pytest.raises(Error, match="no link joins its hosts ugv, base, arm_2"):
         commands.resolved(experiment.parse(GRAPH.format(robot), "x.yaml"))
     [row] = rows_of(GRAPH.format(robot) + link + "link: far\n", ["hyphos"], tmp_path)
     assert not row.failure
@@ -152,7 +150,7 @@ def test_hosts_of_a_plan_stand_on_the_link(robot: Path, tmp_path: Path) -> None:
     assert things_named(f"hyphos-lab-{os.getpid()}-") == []
 
 
-def test_a_graph_is_measured_shown_judged_and_gone_on_with(
+def test_a_graph_is_measured_shown_judged_and_resumed(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "x.yaml").write_text(
@@ -164,9 +162,9 @@ def test_a_graph_is_measured_shown_judged_and_gone_on_with(
     assert code == 0, shown + err
     assert "met " in shown
     assert "0.5 × its rates" in shown
-    assert "without zmq: it does not do graph" in err
-    assert "without futex: it does not do graph" in err
-    assert "not run, since the plan does not say what it carries: debug" in " ".join(err.split())
+    assert "without zmq: it does not support graph" in err
+    assert "without futex: it does not support graph" in err
+    assert "not run, because the plan gives no size or rate: debug" in " ".join(err.split())
     assert [run.case.scale for run in Results(out).runs] == [0.5, 1.0]
     [described] = machines.load(out).values()
     assert "hyphos " in described["peers"]
@@ -175,7 +173,7 @@ def test_a_graph_is_measured_shown_judged_and_gone_on_with(
     assert hyphos_cli(*words, "--resume")[0] == 0
     assert len(Results(out).runs) == 2
     assert hyphos_cli("lab", "show", str(out))[0] == 0
-    # Another plan in its place is not what was measured.
+    # Another plan at the same path is a new case.
     robot.write_text(ROBOT.replace("rate_hz: 40", "rate_hz: 20"))
     assert hyphos_cli(*words, "--resume")[0] == 0
     runs = Results(out).runs
@@ -184,7 +182,7 @@ def test_a_graph_is_measured_shown_judged_and_gone_on_with(
     assert len({run.case.plan_id for run in runs}) == 2
 
 
-def test_a_plan_may_be_named_on_the_command_line(
+def test_a_plan_may_be_given_on_the_command_line(
     hyphos_cli: Cli, robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sub").mkdir()
@@ -192,13 +190,13 @@ def test_a_plan_may_be_named_on_the_command_line(
     words = ("lab", "run", str(tmp_path / "sub" / "x.yaml"), "-o", str(tmp_path / "out"))
     code, _, err = hyphos_cli(*words)
     assert code == 1
-    assert "no plan is named" in err
+    assert "no plan is given" in err
     code, _, err = hyphos_cli(*words, "--set", f"plan={robot}")
     assert code == 0, err
     [run] = Results(tmp_path / "out").runs
     assert run.case.plan == str(robot)
     assert hyphos_cli("lab", "show", str(tmp_path / "out"))[0] == 0
-    # As seen from where the command is given, and not from the experiment's file.
+    # Relative to the current folder, not to the experiment's file.
     monkeypatch.chdir(tmp_path)
     found = experiment.load("sub/x.yaml", changes=["plan=robot.yaml"])
     assert commands.resolved(found).cases[0].plan == str(robot)
@@ -210,12 +208,12 @@ def test_a_plan_may_be_named_on_the_command_line(
         ("hyphos: 1\nnodes: {a: {process: brain}}\n", "brain"),
         (
             "hyphos: 1\nprocesses: {p: {}}\nnodes: {a: {process: p}}\nchannels: {c: {}}\n",
-            "no channel says what it carries",
+            "no channel has a load",
         ),
         ("- 1\n", "robot.yaml"),
     ],
 )
-def test_a_wrong_plan_is_an_error_of_the_plan(plan: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_plan_is_an_error_with_its_file(plan: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "robot.yaml").write_text(plan)
     found = experiment.parse(GRAPH.format("robot.yaml"), str(tmp_path / "x.yaml"))
     with pytest.raises(Error) as caught:
@@ -224,9 +222,9 @@ def test_a_wrong_plan_is_an_error_of_the_plan(plan: str, message: str, tmp_path:
     assert "robot.yaml" in str(caught.value)
 
 
-def test_a_plan_that_is_not_there_is_named() -> None:
+def test_a_missing_plan_is_an_error_with_its_path() -> None:
     found = experiment.parse(GRAPH.format("robot.yaml"), "/nonexistent/x.yaml")
-    with pytest.raises(Error, match="there is no such plan") as caught:
+    with pytest.raises(Error, match="the plan does not exist") as caught:
         commands.resolved(found)
     assert caught.value.where == "/nonexistent/robot.yaml"
 
@@ -236,12 +234,15 @@ def test_a_plan_that_is_not_there_is_named() -> None:
     [
         (
             "workload: graph\nplan: r.yaml\nsize: 64",
-            "x.yaml:4: 'size' means nothing to the workload",
+            "x.yaml:4: 'size' has no effect in the workload",
         ),
-        ("workload: graph\nplan: r.yaml\ngrid: {rate_hz: [1]}", "'rate_hz' means nothing to the"),
-        ("workload: graph\nplan: r.yaml\nhosts: 2", "'hosts' means nothing to the workload graph"),
-        ("workload: pair\nplan: r.yaml", "x.yaml:3: 'plan' means nothing to the workload pair"),
-        ("workload: pair\ngrid: {scale: [1]}", "'scale' is of the workload graph, not of pair"),
+        ("workload: graph\nplan: r.yaml\ngrid: {rate_hz: [1]}", "'rate_hz' has no effect in the"),
+        ("workload: graph\nplan: r.yaml\nhosts: 2", "'hosts' has no effect in the workload graph"),
+        ("workload: pair\nplan: r.yaml", "x.yaml:3: 'plan' has no effect in the workload pair"),
+        (
+            "workload: pair\ngrid: {scale: [1]}",
+            "'scale' applies to the workload graph, not to pair",
+        ),
         ("workload: graph\nplan: r.yaml\nscale: 0", "scale: 0 is not from 1e-05 to 100000"),
     ],
 )
@@ -251,18 +252,18 @@ def test_a_bad_experiment_with_a_graph_is_refused(text: str, message: str) -> No
     assert message in str(caught.value)
 
 
-def test_what_is_not_for_graphs_says_so(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_commands_without_graphs_name_the_alternative(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(GRAPH.format("robot.yaml"))
     code, _, err = hyphos_cli("lab", "saturate", str(tmp_path / "x.yaml"))
     assert code == 1
     assert "hyphos lab verify robot.yaml --measure-only" in " ".join(err.split())
     code, _, err = hyphos_cli("lab", "compare", "graph")
     assert code == 1
-    assert "no other middleware runs a plan" in err
+    assert "no baseline can run a plan" in err
 
 
-def test_the_graph_that_comes_along_holds(tmp_path: Path) -> None:
-    """Its first case, for a moment."""
+def test_the_built_in_graph_runs(tmp_path: Path) -> None:
+    """Runs its first case for a moment."""
     wanted = commands.resolved(experiment.load("mixed_graph", changes=["seconds=1"]))
     [peer] = find_peers().choose(["hyphos/plan"])
     results = Results(tmp_path)
@@ -271,7 +272,7 @@ def test_the_graph_that_comes_along_holds(tmp_path: Path) -> None:
     [run] = results.runs
     assert run.result is not None, run.failure
     assert run.result["processes"] == len(mixed.of_case(run.case).graph.processes) == 3
-    # 270 messages are due, and two answers to each of twenty scans.
+    # 270 messages are due, with two replies to each of twenty scans.
     assert run.result["received"] + run.result["lost"] == run.result["sent"]
     assert run.result["received"] > 200
 
@@ -287,7 +288,7 @@ def test_the_graph_that_comes_along_holds(tmp_path: Path) -> None:
         (["--plan"], "--plan needs a value"),
     ],
 )
-def test_the_program_says_what_is_wrong(
+def test_the_graph_program_names_a_wrong_option(
     start: Start, robot: Path, words: list[str], message: str
 ) -> None:
     [peer] = find_peers().choose(["hyphos/plan"])

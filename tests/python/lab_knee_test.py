@@ -1,4 +1,4 @@
-"""The definition of a knee: the same in every command that searches for it."""
+"""The definition of the saturation point, which every search shares."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def cases() -> list[tuple[float, float, float, int]]:
 
 
 @pytest.mark.parametrize(("capacity", "load", "transit", "flows"), cases())
-def test_a_load_is_carried_up_to_what_is_served(
+def test_a_load_is_carried_up_to_the_capacity(
     capacity: float, load: float, transit: float, flows: int
 ) -> None:
     case = saturation.at_rate(Case("pair"), capacity * load)
     told = served(case, capacity, transit_s=transit, flows=flows)
     offered = knee.of_result(told)
     assert offered.carried is (load <= 1 + knee.MAX_GROWTH), offered.too_much
-    # One definition: the program of graphs is judged alike.
+    # The definition is shared, so graphs have the same verdict.
     assert knee.of_graph(as_graph(told), told["span_s"]).too_much == offered.too_much
     assert offered.delivered == pytest.approx(min(1.0, 1 / load), rel=0.01)
 
@@ -49,7 +49,7 @@ def at(begin: float, end: float, late_s: float) -> object:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_hiccup_is_no_growth(seed: int) -> None:
+def test_a_hiccup_does_not_count_as_growth(seed: int) -> None:
     chance = Random(seed)
     begin = chance.uniform(0.0, 0.8)
     case = saturation.at_rate(Case("pair"), 400.0)
@@ -61,7 +61,7 @@ def test_a_hiccup_is_no_growth(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("lost", "carried"), [(0, True), (4, True), (5, False), (400, False)])
-def test_a_flow_that_loses_more_than_a_hundredth_is_not_carried(lost: int, carried: bool) -> None:
+def test_a_flow_with_more_than_1_percent_loss_is_not_carried(lost: int, carried: bool) -> None:
     told = served(saturation.at_rate(Case("pair"), 400.0), 1000.0, lost=lost)
     assert knee.of_result(told).carried is carried
 
@@ -76,7 +76,7 @@ def test_one_flow_in_many_decides() -> None:
     assert "lost" in knee.of_result(good).too_much
 
 
-def test_a_publisher_that_gave_up_carries_nothing() -> None:
+def test_a_load_with_unsent_messages_is_not_carried() -> None:
     told = served(saturation.at_rate(Case("pair"), 400.0), 1000.0) | {"sent": 399}
     assert knee.of_result(told).too_much == "publishers sent 399 of 400"
     graph = as_graph(served(saturation.at_rate(Case("pair"), 400.0), 1000.0))
@@ -85,7 +85,7 @@ def test_a_publisher_that_gave_up_carries_nothing() -> None:
 
 
 @pytest.mark.parametrize("capacity", [0.5, 5.26, 37.0, 1234.0, 25_000.0])
-def test_both_searches_find_the_same_knee(capacity: float) -> None:
+def test_both_searches_find_the_same_saturation_point(capacity: float) -> None:
     def measure(case: Case, _attempt: int) -> Run:
         return Run(case, "fake", 0, served(case, capacity))
 
@@ -112,16 +112,16 @@ def test_both_searches_find_the_same_knee(capacity: float) -> None:
         assert capacity / knee.RESOLUTION <= math.sqrt(low * high) <= limit * knee.RESOLUTION
 
 
-def test_runs_of_an_earlier_version_are_refused_in_words() -> None:
+def test_runs_of_an_earlier_version_are_refused() -> None:
     told = served(saturation.at_rate(Case("pair"), 400.0), 1000.0)
     del told["late_parts_us"]
-    with pytest.raises(Error, match="how late its messages were") as caught:
+    with pytest.raises(Error, match="no lateness over time") as caught:
         saturation.holds(Run(Case("pair"), "fake", 0, told))
     assert "--overwrite" in caught.value.advice
 
 
-def test_no_other_module_decides_what_is_carried() -> None:
-    """Limits of a load are named in one file."""
+def test_only_one_module_defines_a_carried_load() -> None:
+    """The limits of a load are in one file."""
     for path in LAB.rglob("*.py"):
         if path.name == "knee.py":
             continue

@@ -38,7 +38,7 @@ def own_reaper() -> Iterator[Reaper]:
 
 
 def dead_process() -> str:
-    """PID-START of a process that has been, as names have it."""
+    """PID-START of a process that has ended, in the format of names."""
     with subprocess.Popen(["sleep", "1000"]) as process:
         start = kernel.start_of(process.pid)
         process.kill()
@@ -56,9 +56,9 @@ print((time.process_time() - used) / (time.monotonic() - began))
 
 
 @quota_only
-def test_a_quota_caps_what_a_spinning_process_gets() -> None:
+def test_a_quota_caps_the_cpu_of_a_spinning_process() -> None:
     with Limits(cores=0.3) as lab:
-        # A machine that is busy gives less, and one that is called away may count that as used.
+        # A busy machine gives less. A stalled machine may count the stall as used.
         used = until(lambda used: used < 0.36, lambda: float(run(lab.place, SPIN)))
         assert lab.quota is not None
         throttling = lab.quota.throttling()
@@ -81,7 +81,7 @@ def test_processes_within_one_quota_share_it() -> None:
 
 
 @quota_only
-def test_the_cores_that_are_available_are_told() -> None:
+def test_the_available_cores_are_found() -> None:
     assert 0 < cores_available() <= len(os.sched_getaffinity(0))
     with Limits(cores=0.25) as lab:
         one = lab.place.start(["sleep", "1000"])
@@ -92,7 +92,7 @@ def test_the_cores_that_are_available_are_told() -> None:
 
 @root_only
 @quota_only
-def test_the_end_of_limits_ends_their_processes_and_removes_the_group() -> None:
+def test_ending_limits_ends_processes_and_removes_the_group() -> None:
     with Limits(cores=1, shm_mb=1) as lab:
         assert len(things_named(OWN)) == 2
         stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(1000)"
@@ -105,7 +105,7 @@ def test_the_end_of_limits_ends_their_processes_and_removes_the_group() -> None:
 
 
 @quota_only
-def test_a_process_that_comes_while_its_group_is_removed_ends_too(
+def test_a_process_that_joins_a_removed_group_ends_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     look, looks = reaper._running, []
@@ -124,7 +124,7 @@ def test_a_process_that_comes_while_its_group_is_removed_ends_too(
 
 
 @quota_only
-def test_a_quota_that_the_kernel_cannot_keep_is_refused() -> None:
+def test_a_quota_below_the_kernel_minimum_is_refused() -> None:
     with pytest.raises(Error, match="1000 µs or more") as caught:
         Limits(cores=0.01).up()
     assert caught.value.where == "cores"
@@ -147,7 +147,7 @@ def test_the_controller_of_version_1_comes_first(tmp_path: Path) -> None:
     assert (found.version, found.folder) == (1, tmp_path / "cpu/user")
 
 
-def test_a_group_of_version_2_is_made_where_the_controller_is_handed_on(tmp_path: Path) -> None:
+def test_a_version_2_group_is_made_below_a_delegating_group(tmp_path: Path) -> None:
     own = tmp_path / "unified/user/shell"
     own.mkdir(parents=True)
     (tmp_path / "unified/cgroup.controllers").write_text("cpu memory\n")
@@ -157,13 +157,13 @@ def test_a_group_of_version_2_is_made_where_the_controller_is_handed_on(tmp_path
     assert (found.version, found.folder, found.own) == (2, own.parent, own)
 
 
-def test_a_container_that_does_not_see_its_group_uses_the_root(tmp_path: Path) -> None:
+def test_a_container_with_an_invisible_group_uses_the_root(tmp_path: Path) -> None:
     (tmp_path / "cpu").mkdir()
     found = fake_machine(tmp_path, V1, "4:cpu,cpuacct:/docker/0123\n")
     assert found.folder == tmp_path / "cpu"
 
 
-def test_a_machine_without_the_controller_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_cpu_controller_is_an_error_with_remedy(tmp_path: Path) -> None:
     (tmp_path / "unified").mkdir()
     (tmp_path / "unified/cgroup.controllers").write_text("memory\n")
     with pytest.raises(Error, match="no cgroup file system") as caught:
@@ -172,7 +172,7 @@ def test_a_machine_without_the_controller_is_told_what_to_do(tmp_path: Path) -> 
     assert "mount -t cgroup2" in caught.value.advice
 
 
-def test_quotas_around_a_group_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quotas_of_outer_groups_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "unified/user/shell"
     own.mkdir(parents=True)
     (own / "cpu.max").write_text("max 100000\n")
@@ -180,7 +180,7 @@ def test_quotas_around_a_group_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found = CpuController(2, tmp_path / "unified", own, own)
     monkeypatch.setattr(limits.CpuController, "find", lambda *_: found)
     assert cores_available() == 0.5
-    # What a machine is said to have, and what a capacity profile reckons with.
+    # The machine description and a capacity profile use the same number.
     assert describe_machine()["cores"] == "0.5"
     assert empty_profile().cores == 0.5
 
@@ -193,7 +193,7 @@ def test_limits_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.code == "permission"
 
 
-def test_a_container_that_may_not_make_namespaces_is_told_so(
+def test_forbidden_namespaces_are_an_error_with_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(_flags: int) -> None:
@@ -201,7 +201,7 @@ def test_a_container_that_may_not_make_namespaces_is_told_so(
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(kernel, "unshare", refuse)
-    with pytest.raises(Error, match="cannot be made here") as caught:
+    with pytest.raises(Error, match="cannot be created here") as caught:
         Limits(shm_mb=1).up()
     assert "--privileged" in caught.value.advice
 
@@ -219,7 +219,7 @@ except hyphos.Error as error:
 
 
 @root_only
-def test_a_shm_that_is_too_small_is_a_clear_error_and_not_a_crash(domain: str) -> None:
+def test_a_small_shm_gives_an_error_instead_of_a_crash(domain: str) -> None:
     with Limits(shm_mb=1) as lab:
         words = [sys.executable, "-c", OPEN, domain]
         one = lab.place.start(words, stdout=subprocess.PIPE, text=True)
@@ -230,7 +230,7 @@ def test_a_shm_that_is_too_small_is_a_clear_error_and_not_a_crash(domain: str) -
 
 
 @root_only
-def test_programs_within_one_limit_share_their_shm_and_nobody_else_sees_it() -> None:
+def test_programs_within_a_limit_share_a_private_shm() -> None:
     name = f"/dev/shm/{owned_name('shared')}"
     with Limits(shm_mb=2) as lab:
         run(lab.place, f"open({name!r}, 'wb').write(bytes(1000))")
@@ -250,7 +250,7 @@ except OSError as error:
 # The reaper.
 
 
-def test_a_process_that_is_registered_ends_with_its_session(own_reaper: Reaper) -> None:
+def test_a_registered_process_ends_with_its_session(own_reaper: Reaper) -> None:
     words = ["sh", "-c", "sleep 1000 & exec sleep 1000"]
     with subprocess.Popen(words, start_new_session=True) as shell:
         wait_until(lambda: len(list(kernel.in_session(shell.pid))) == 2, "the shell's child")
@@ -260,7 +260,7 @@ def test_a_process_that_is_registered_ends_with_its_session(own_reaper: Reaper) 
         assert not list(kernel.in_session(shell.pid))
 
 
-def test_a_number_that_is_somebody_elses_now_is_left_alone(own_reaper: Reaper) -> None:
+def test_a_reused_pid_is_left_alone(own_reaper: Reaper) -> None:
     with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
         start = kernel.start_of(other.pid)
         assert start is not None
@@ -269,7 +269,7 @@ def test_a_number_that_is_somebody_elses_now_is_left_alone(own_reaper: Reaper) -
         other.kill()
 
 
-def test_what_is_not_registered_stays(tmp_path: Path) -> None:
+def test_unregistered_resources_stay(tmp_path: Path) -> None:
     for name in ("mine", "yours"):
         (tmp_path / name).mkdir()
     reaper = Reaper()
@@ -282,7 +282,7 @@ def test_what_is_not_registered_stays(tmp_path: Path) -> None:
     assert (tmp_path / "yours").exists()
 
 
-def test_the_fork_of_a_program_may_end_and_removes_nothing(tmp_path: Path) -> None:
+def test_the_end_of_a_fork_removes_nothing(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     code = f"""
 import os
@@ -300,18 +300,18 @@ print(Path({str(tmp_path / "mine")!r}).exists())
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_program_does_not_begin_when_nobody_would_end_it() -> None:
+def test_a_program_does_not_start_after_its_reaper_closed() -> None:
     reaper = Reaper()
     words = limits.Place(reaper).command(["echo", "begun"])
     reaper.close()
-    # The number of the pipe may be that of another file by now.
+    # Meanwhile another file may have the number of the pipe.
     with (Path(os.devnull)).open("wb"):
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (127, "")
-    assert "are no more" in done.stderr
+    assert "were removed" in done.stderr
 
 
-def test_a_reaper_that_was_killed_lets_no_program_begin(own_reaper: Reaper) -> None:
+def test_a_program_does_not_start_after_its_reaper_was_killed(own_reaper: Reaper) -> None:
     os.kill(own_reaper.pid, signal.SIGKILL)
     own_reaper._process.wait()
     words = limits.Place(own_reaper).command(["echo", "begun"])
@@ -320,7 +320,7 @@ def test_a_reaper_that_was_killed_lets_no_program_begin(own_reaper: Reaper) -> N
 
 
 @root_only
-def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
+def test_a_sweep_removes_only_leftovers_of_dead_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dead = f"hyphos-lab-{dead_process()}-x"
@@ -332,7 +332,7 @@ def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
     monkeypatch.setattr(reaper, "FOLDERS", tmp_path / "folders")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary" / f"{dead}-link").symlink_to(tmp_path / "folders" / others[0])
-    # Files stand for namespaces.
+    # Files replace namespaces.
     (tmp_path / "namespaces" / dead).rmdir()
     (tmp_path / "namespaces" / dead).touch()
     found = sweep([tmp_path / "groups"])
@@ -345,7 +345,7 @@ def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
 
 
 @root_only
-def test_a_folder_on_which_something_is_mounted_is_not_emptied(own_reaper: Reaper) -> None:
+def test_a_mounted_folder_is_not_emptied(own_reaper: Reaper) -> None:
     path = Path("/run") / owned_name("mounted")
     folder = own_reaper.register("folder", str(path))
     mounted = own_reaper.register("mount", str(path))
@@ -359,7 +359,7 @@ def test_a_folder_on_which_something_is_mounted_is_not_emptied(own_reaper: Reape
 
 
 @root_only
-def test_a_namespace_is_removed_with_who_is_in_it(own_reaper: Reaper) -> None:
+def test_a_namespace_is_removed_with_its_processes(own_reaper: Reaper) -> None:
     NETNS.mkdir(exist_ok=True)
     name = owned_name("lone")
     one = own_reaper.register("namespace", name)

@@ -1,4 +1,4 @@
-"""Networks of namespaces: what they do to packets, and that nothing of them stays."""
+"""Networks of namespaces: their effect on packets, and their complete removal."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def round_trips_ms(link: Network, count: int = 60) -> list[float]:
 
 
 def flood(link: Network, count: int, size: int) -> tuple[int, int]:
-    """Sends so many datagrams, and then some that say that this is the end, until one of those has
-    come; how many came before it, and how many ends were sent."""
+    """Sends `count` datagrams, and then end marks until the receiver has one. Returns the number of
+    datagrams that arrived before it, and the number of end marks sent."""
     receiver = begin(link["b"].place, COUNT)
     send = f"""
 import select, socket, sys, time
@@ -68,7 +68,7 @@ print(ends)
 
 
 def settled(link: Network) -> dict[str, Any]:
-    """The counters, once the packets of `a` are delivered or dropped, each of them."""
+    """The counters, once each packet of `a` is delivered or dropped."""
 
     def whole() -> bool:
         one = link.counters()["hosts"]["a"]
@@ -79,7 +79,7 @@ def settled(link: Network) -> dict[str, Any]:
 
 
 def goodput_mbit(link: Network, megabytes: float) -> float:
-    """Of one TCP connection, from when it is asked for to its last byte at the receiver."""
+    """The rate of one TCP connection, from its start to its last byte at the receiver."""
     take = """
 import socket, time
 listening = socket.create_server(("0.0.0.0", 7001))
@@ -100,27 +100,27 @@ s.sendall(bytes({round(megabytes * 1e6)}))
 
 
 def goodputs_mbit(link: Network, long: float, short: float, hoped: float) -> tuple[float, float]:
-    """Of a transfer of `long` megabytes, and of the fastest of `short` ones: a processor that is
-    called away sends nothing meanwhile, so that only short ones tell what a link can do."""
+    """The rates of a transfer of `long` megabytes, and of the fastest of `short` ones. A stalled
+    processor sends nothing, so only short transfers show the capacity of a link."""
     of_long = goodput_mbit(link, long)
     found = until(lambda goodput: goodput > hoped, lambda: goodput_mbit(link, short), 20)
     return of_long, max(found)
 
 
 @need()
-def test_a_delay_of_5_ms_each_way_shows_as_10_ms_there_and_back() -> None:
+def test_a_delay_of_5_ms_gives_a_round_trip_of_10_ms() -> None:
     with Link(Tun(delay_ms=5)) as link:
         trips = until(lambda found: min(found) < 12.0, lambda: round_trips_ms(link))
     assert min(map(min, trips)) >= 10.0
-    assert min(trips[-1]) < 12.0  # of the fastest: others may find the machine called away
+    assert min(trips[-1]) < 12.0  # the fastest, as the machine may stall others
 
 
 @need()
-def test_jitter_spreads_the_delay_and_never_shortens_it_below_its_bounds() -> None:
+def test_jitter_spreads_the_delay_within_its_bounds() -> None:
     with Link(Tun(delay_ms=6, jitter_ms=4)) as link:
         trips = round_trips_ms(link)
     assert min(trips) >= 4.0
-    assert statistics.pstdev(trips) > 1.0  # 3.3 for the sum of two even ones
+    assert statistics.pstdev(trips) > 1.0  # 3.3 for the sum of two uniform ones
 
 
 @need()
@@ -128,21 +128,21 @@ def test_jitter_spreads_the_delay_and_never_shortens_it_below_its_bounds() -> No
 def test_a_tcp_transfer_keeps_to_the_rate(medium: Tun | Veth) -> None:
     with Link(medium) as link:
         long, short = goodputs_mbit(link, 4, 0.4, 20 * 0.8)
-    # Of a full segment 1448 of 1500 bytes are the program's; tbf lets a burst pass besides.
+    # In a full segment 1448 of 1500 bytes belong to the program. tbf also lets a burst pass.
     assert long <= 20 * 1.01
     assert 20 * 0.8 < short <= 20 * 1.1
 
 
 @need()
-def test_what_is_lost_is_counted() -> None:
+def test_lost_packets_are_counted() -> None:
     with Link(Tun(loss=0.1)) as link:
-        # The queue of the device takes them all, and the ends of three seconds.
+        # The queue of the device has room for all of them, and for the end marks of three seconds.
         received, sent_ends = flood(link, 1800, 200)
         counters = settled(link)
     one = counters["hosts"]["a"]
     assert one["device_overrun"] == 0
     assert one["packets"] == one["delivered"] + sum(one["drops"].values())
-    # Give or take six deviations.
+    # Within six standard deviations.
     assert abs(one["drops"]["loss"] - 0.1 * (1800 + sent_ends)) < 85
     ends = one["delivered"] - received
     assert 1 <= ends <= sent_ends
@@ -160,7 +160,7 @@ def test_a_full_queue_drops_and_counts() -> None:
 
 
 @need()
-def test_packets_that_the_kernel_drops_before_the_link_has_them_are_counted() -> None:
+def test_packets_dropped_by_the_kernel_are_counted() -> None:
     send = """
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -184,11 +184,11 @@ for i in range(4000):
 
 
 @need()
-def test_wifi_is_half_duplex_and_gives_about_half_of_its_rate() -> None:
+def test_wifi_is_half_duplex_with_about_half_of_its_rate() -> None:
     with Link(Wifi(rate_mbit=12)) as link:
         long, short = goodputs_mbit(link, 2, 0.3, 4)
         hosts = link.counters()["hosts"]
-    # TCP's acknowledgements take their turns in the same channel.
+    # TCP's acknowledgements use the same channel.
     assert 4 < short < 10
     assert long < 10
     assert hosts["a"]["attempts"] > 1000
@@ -198,7 +198,7 @@ def test_wifi_is_half_duplex_and_gives_about_half_of_its_rate() -> None:
 
 @need()
 @pytest.mark.parametrize("medium", [Tun(delay_ms=1), Veth()], ids=["tun", "veth"])
-def test_a_packet_to_everyone_reaches_all_hosts_of_a_star(medium: Tun | Veth) -> None:
+def test_a_multicast_packet_reaches_all_hosts_of_a_star(medium: Tun | Veth) -> None:
     say = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -213,8 +213,8 @@ s.sendto(b"hello", ("239.255.72.89", 7002))
 
 
 @need()
-def test_each_cable_of_a_star_keeps_to_its_rate_and_not_to_that_of_others() -> None:
-    """Three at once to three others: a cable that all shared would give each a third."""
+def test_each_cable_of_a_star_has_its_own_rate() -> None:
+    """Three hosts send to three others at once. A shared cable would give each a third."""
     send = """
 import socket, sys
 s = socket.create_connection((sys.argv[1], 7001))
@@ -244,7 +244,7 @@ print(time.monotonic() - began)
                 mouth.wait(PATIENCE_S)
             return times
 
-        # 0.4 s for each alone; 1.2 s where they shared one.
+        # 0.4 s for each alone, 1.2 s if they shared one cable.
         times = until(lambda found: max(found) < 0.8, took_s)
         assert min(times[-1]) >= 0.4 * 0.9
         assert max(times[-1]) < 0.8
@@ -254,7 +254,7 @@ print(time.monotonic() - began)
 
 @need()
 @pytest.mark.parametrize("medium", [Veth(), Tun(), Wifi()], ids=["veth", "tun", "wifi"])
-def test_nothing_stays_after_the_end(medium: Tun | Veth | Wifi) -> None:
+def test_a_link_leaves_nothing_behind(medium: Tun | Veth | Wifi) -> None:
     with Link(medium) as link:
         assert len(things_named(OWN)) == 2
         left_running = begin(link["b"].place, ECHO)
@@ -264,7 +264,7 @@ def test_nothing_stays_after_the_end(medium: Tun | Veth | Wifi) -> None:
 
 
 @need()
-def test_a_failure_while_coming_up_leaves_nothing() -> None:
+def test_a_failed_set_up_leaves_nothing() -> None:
     with pytest.raises(Error, match="--loss") as caught:
         Link(Tun(loss=7)).up()
     assert caught.value.where == "hyphos-link"
@@ -278,7 +278,7 @@ from hyphos.lab.media import Tun
 from hyphos.lab.limits import Limits
 link, limits = Link(Tun()).up(), Limits(cores=1, shm_mb=1).up()
 link["a"].start(["sleep", "1000"], limits.place)
-# One that tries to get away: a daemon in a session of its own.
+# A daemon that tries to escape into its own session.
 link["b"].start(["setsid", "-f", "sleep", "1000"]).wait()
 print("up", flush=True)
 time.sleep(1000)
@@ -287,7 +287,7 @@ time.sleep(1000)
 
 @need()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_nothing_stays_of_a_program_that_a_signal_ends(number: signal.Signals) -> None:
+def test_a_program_ended_by_a_signal_leaves_nothing(number: signal.Signals) -> None:
     mark = f"HYPHOS_TEST_MARK={os.getpid()}-{number}-"
     name, _, value = mark.partition("=")
     tool = subprocess.Popen(
@@ -309,7 +309,7 @@ def test_nothing_stays_of_a_program_that_a_signal_ends(number: signal.Signals) -
 
 
 @need()
-def test_a_program_that_is_killed_at_any_instant_leaves_nothing() -> None:
+def test_a_program_killed_at_any_instant_leaves_nothing() -> None:
     script = Path(__file__).parents[1] / "crash/lab_kill.py"
     done = subprocess.run(
         [sys.executable, str(script), "6"], capture_output=True, text=True, check=False
@@ -318,7 +318,7 @@ def test_a_program_that_is_killed_at_any_instant_leaves_nothing() -> None:
 
 
 @need()
-def test_hyphos_link_ends_with_the_program_that_started_it() -> None:
+def test_hyphos_link_ends_with_its_parent() -> None:
     with Link(Veth()) as link:  # for its namespaces
         words = [link_program(), "--device", "other0"]
         for host in link.hosts.values():
@@ -328,22 +328,22 @@ def test_hyphos_link_ends_with_the_program_that_started_it() -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "ready\n"
         parent.kill()
-        # Its last words, and the end of the pipe: it is gone.
+        # Its last output and the end of the pipe show that it has ended.
         assert '"inside":0' in parent.communicate(timeout=PATIENCE_S)[0]
 
 
 @need()
-def test_a_network_whose_program_has_ended_says_so() -> None:
+def test_a_network_reports_the_end_of_its_program() -> None:
     with Link(Tun()) as link:
         assert link._program is not None
         link._program.kill()
         link._program.wait()
-        with pytest.raises(Error, match="it ended with -9"):
+        with pytest.raises(Error, match="exit code -9"):
             link.counters()
 
 
 @need()
-def test_a_program_that_does_not_exist_is_named() -> None:
+def test_a_missing_program_is_named() -> None:
     with Link(Veth()) as link:
         done = link["a"].start(["no-such-program"], stderr=subprocess.PIPE, text=True)
         said = done.communicate(timeout=PATIENCE_S)[1]
@@ -351,12 +351,12 @@ def test_a_program_that_does_not_exist_is_named() -> None:
     assert said == "hyphos lab: no-such-program: No such file or directory\n"
 
 
-def test_a_network_that_cannot_be_is_refused_before_anything_is_made() -> None:
+def test_an_impossible_network_is_refused_before_set_up() -> None:
     for medium, hosts, why in (
         (Veth(), [f"h{number}" for number in range(65)], "at most 64 hosts"),
-        (Tun(), ["a"], "two hosts or more"),
-        (Tun(), ["a", "a"], "each named once"),
-        (Tun(), ["a", "../b"], "no name of a host"),
+        (Tun(), ["a"], "two or more hosts"),
+        (Tun(), ["a", "a"], "hosts with different names"),
+        (Tun(), ["a", "../b"], "not a valid host name"),
     ):
         with pytest.raises(Error, match=why):
             Network(medium, hosts)
@@ -364,7 +364,7 @@ def test_a_network_that_cannot_be_is_refused_before_anything_is_made() -> None:
         Network(Tun(), ["a", "b", "c"], subnet="10.0.0.0/30")
 
 
-def test_a_medium_is_made_from_keys_of_a_file() -> None:
+def test_a_medium_is_made_from_the_keys_of_a_file() -> None:
     assert medium_of("tun", {"delay_ms": 5}) == Tun(delay_ms=5)
     with pytest.raises(Error, match="did you mean 'delay_ms'") as caught:
         medium_of("tun", {"dealy_ms": 5}, "lab.yaml:3")
@@ -373,7 +373,7 @@ def test_a_medium_is_made_from_keys_of_a_file() -> None:
         medium_of("lan", {})
 
 
-def test_what_the_machine_lacks_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_requirement_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(Error, match="needs root") as caught:
         Link(Tun()).up()

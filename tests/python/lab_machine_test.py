@@ -1,4 +1,4 @@
-"""What else the machine does beside a measurement."""
+"""The load of the machine beside a measurement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from helpers import PATIENCE_S, until, wait_until
 from hyphos import Error
 from hyphos.lab import machine, machines
-from hyphos.lab.awake import kept_awake
+from hyphos.lab.busy_cpus import kept_awake
 from hyphos.lab.machine import (
     Load,
     LoadWatch,
@@ -33,8 +33,7 @@ def spinning(seconds: float, *, below: bool = False) -> subprocess.Popen[bytes]:
 
 
 def cores_of(load: Callable[[LoadWatch], Load], seconds: float) -> float:
-    """How many cores `load` finds to be foreign, beyond what other programs take: they come and
-    go."""
+    """How many cores `load` counts as foreign, minus those of other programs, which vary."""
 
     def more() -> float:
         found = load(LoadWatch()).foreign
@@ -46,7 +45,7 @@ def cores_of(load: Callable[[LoadWatch], Load], seconds: float) -> float:
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_our_own_processes_that_still_run_are_not_foreign(below: bool) -> None:
+def test_running_child_processes_are_not_foreign(below: bool) -> None:
     def alive(watch: LoadWatch) -> Load:
         with spinning(60, below=below) as process:
             try:
@@ -59,7 +58,7 @@ def test_our_own_processes_that_still_run_are_not_foreign(below: bool) -> None:
     assert cores_of(alive, 1.0) < 0.6
 
 
-def test_processes_that_ended_meanwhile_are_not_foreign() -> None:
+def test_ended_child_processes_are_not_foreign() -> None:
     def ended(watch: LoadWatch) -> Load:
         with spinning(0.5) as process:
             process.wait()
@@ -69,7 +68,7 @@ def test_processes_that_ended_meanwhile_are_not_foreign() -> None:
 
 
 def found_one_by_one(monkeypatch: pytest.MonkeyPatch, figure: str, best: type) -> list[float]:
-    """What the machine is found to be, one after the other; nothing is known of its best."""
+    """The successive measurements of the machine. Its best is not known."""
     told: list[float] = []
     monkeypatch.setattr(machine, figure, lambda: told.pop(0))
     monkeypatch.setattr(best, "known", 0.0)
@@ -78,17 +77,17 @@ def found_one_by_one(monkeypatch: pytest.MonkeyPatch, figure: str, best: type) -
 
 @pytest.fixture
 def paces(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What the processors do."""
+    """The successive paces of the processors."""
     return found_one_by_one(monkeypatch, "pace", machine._Best)
 
 
 @pytest.fixture
 def handovers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a cache line takes between the processors."""
+    """The successive times of a cache line between the processors."""
     return found_one_by_one(monkeypatch, "handover", machine._Closest)
 
 
-def test_processors_that_became_slower_meanwhile_disturb(paces: list[float]) -> None:
+def test_slower_processors_disturb_a_run(paces: list[float]) -> None:
     paces += [40.0, 20.0]
     load = LoadWatch().finish()
     assert load.speed == 0.5
@@ -98,7 +97,7 @@ def test_processors_that_became_slower_meanwhile_disturb(paces: list[float]) -> 
     assert LoadWatch().finish().speed == 38 / 40
 
 
-def test_processors_that_were_faster_when_they_were_described(paces: list[float]) -> None:
+def test_an_earlier_faster_pace_disturbs_a_run(paces: list[float]) -> None:
     paces += [50.0, 20.0, 20.0, 60.0]
     described = describe_machine()
     machine._Best.known = 0.0
@@ -109,7 +108,7 @@ def test_processors_that_were_faster_when_they_were_described(paces: list[float]
     assert expect_best({"cpu": "of an older file"}) == 1.0
 
 
-def test_processors_that_come_to_lie_apart_disturb(handovers: list[float]) -> None:
+def test_distant_processors_disturb_a_run(handovers: list[float]) -> None:
     handovers += [30.0, 150.0]
     load = LoadWatch().finish()
     assert load.handover == 5.0
@@ -117,10 +116,12 @@ def test_processors_that_come_to_lie_apart_disturb(handovers: list[float]) -> No
     assert load.disturbed
     handovers += [35.0, 25.0, 160.0, 0.0]
     assert not LoadWatch().finish().apart
-    assert LoadWatch().finish().handover == 6.4  # of 25; where nothing is known, nothing is said
+    assert (
+        LoadWatch().finish().handover == 6.4
+    )  # as a multiple of 25, an unknown time gives no figure
 
 
-def test_processors_that_lay_closer_when_they_were_described(handovers: list[float]) -> None:
+def test_an_earlier_faster_hand_over_disturbs_a_run(handovers: list[float]) -> None:
     handovers += [26.4, 160.0, 160.0]
     described = describe_machine()
     assert described["hand-over"] == "26 ns between processors"
@@ -130,10 +131,10 @@ def test_processors_that_lay_closer_when_they_were_described(handovers: list[flo
     machine._Closest.known = 0.0
     expect_best({"cpu": "of an older file"})
     handovers += [160.0, 160.0]
-    assert not LoadWatch().finish().apart  # as at best, for all that is known
+    assert not LoadWatch().finish().apart  # equal to the best known
 
 
-def test_one_waits_for_processors_that_lie_apart_but_not_for_ever(handovers: list[float]) -> None:
+def test_the_wait_for_close_processors_is_limited(handovers: list[float]) -> None:
     machine._Closest.known = 25.0
     handovers += [150.0, 150.0, 26.0]
     assert wait_until_close(PATIENCE_S)
@@ -144,9 +145,7 @@ def test_one_waits_for_processors_that_lie_apart_but_not_for_ever(handovers: lis
 
 
 @pytest.mark.parametrize("what", ["pace", "hand-over", "load at start"])
-def test_what_differs_from_one_look_to_the_next_makes_no_other_machine(
-    what: str, tmp_path: Path
-) -> None:
+def test_passing_properties_do_not_make_another_machine(what: str, tmp_path: Path) -> None:
     here = describe_machine()
     name, _ = machines.enter(tmp_path, here)
     assert machines.enter(tmp_path, {**here, what: here[what] + "9"}) == (name, [])
@@ -154,7 +153,7 @@ def test_what_differs_from_one_look_to_the_next_makes_no_other_machine(
         machines.enter(tmp_path, {**here, "cores": here["cores"] + "9"})
 
 
-def test_the_hand_over_is_that_between_processors() -> None:
+def test_the_hand_over_is_measured_between_processors() -> None:
     before = os.sched_getaffinity(0)
     found = machine.handover()
     assert (found > 0) == (len(before) > 1)
@@ -167,20 +166,20 @@ def test_the_hand_over_is_that_between_processors() -> None:
         os.sched_setaffinity(0, before)
 
 
-def test_measuring_the_pace_leaves_the_processors_as_they_were() -> None:
+def test_measuring_the_pace_restores_the_affinity() -> None:
     before = os.sched_getaffinity(0)
     assert machine.pace() > 0
     assert os.sched_getaffinity(0) == before
 
 
-def test_one_does_not_wait_for_ever_for_quiet() -> None:
+def test_the_wait_for_a_quiet_machine_is_limited() -> None:
     began = time.monotonic()
     wait_until_quiet(0.2)
     assert time.monotonic() - began < PATIENCE_S
 
 
 def loops_of(pid: int) -> list[set[int]]:
-    """The processors of its threads that give way to everything else."""
+    """The processors of its threads of lowest priority."""
     threads = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
     return [
         os.sched_getaffinity(thread)
@@ -189,7 +188,7 @@ def loops_of(pid: int) -> list[set[int]]:
     ]
 
 
-def test_every_processor_is_kept_awake_by_what_gives_way() -> None:
+def test_every_processor_is_kept_awake_at_low_priority() -> None:
     here = [{one} for one in sorted(os.sched_getaffinity(0))]
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake():
@@ -202,10 +201,10 @@ def test_every_processor_is_kept_awake_by_what_gives_way() -> None:
         assert programs_of(os.getpid(), "hyphos-lab-awak") == []
 
 
-def test_processors_may_sleep_again_when_who_keeps_them_awake_is_killed() -> None:
+def test_processors_may_sleep_after_the_keeper_is_killed() -> None:
     code = """
 import time
-from hyphos.lab.awake import kept_awake
+from hyphos.lab.busy_cpus import kept_awake
 with kept_awake():
     print("kept", flush=True)
     time.sleep(60)

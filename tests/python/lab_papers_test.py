@@ -1,4 +1,4 @@
-"""The experiments of the papers: each of them runs, if small, and leaves a report."""
+"""The experiments of the papers: a small version of each runs, and writes a report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAPERS = [name for name in experiment.built_in() if name.startswith("paper_")]
 
 
 def missing(wanted: Experiment) -> str:
-    """What this machine lacks for the first case; empty: nothing."""
+    """The requirement of the first case that this machine lacks. Empty if there is none."""
     case = wanted.cases[0]
     if case.link and (error := why_not(wanted.links[case.link])):
         return str(error)
@@ -30,7 +30,7 @@ def missing(wanted: Experiment) -> str:
 
 
 def own_peer(wanted: Experiment) -> str:
-    """One that is built everywhere."""
+    """A peer that is built everywhere."""
     for peer in find_peers().choose(wanted.peers):
         if peer.middleware in ("hyphos", "gateway") and not peer.cannot(wanted.cases[0]):
             return peer.name
@@ -49,7 +49,7 @@ def scans(path: Path) -> Path:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: Path) -> None:
-    """Its first case, once and for a moment."""
+    """Runs its first case once, for a moment."""
     wanted = experiment.load(name)
     if why := missing(wanted):
         pytest.skip(why)
@@ -71,12 +71,12 @@ def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: 
     assert (run.case.workload, run.case.link) == (case.workload, case.link)
     page = write_report(out, None).read_text()
     assert name in page
-    assert "What others found" in page
+    assert "Published findings" in page
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_with_full_an_experiment_has_the_whole_grid(name: str) -> None:
-    """All of it, and at least what it has without: nobody loses a case by asking for more."""
+def test_full_gives_an_experiment_its_whole_grid(name: str) -> None:
+    """The full grid is complete, and includes the reduced grid."""
     reduced, whole = experiment.load(name), experiment.load(name, full=True)
     assert len(whole.cases) >= len(reduced.cases)
     for parameter in reduced.varied():
@@ -85,7 +85,7 @@ def test_with_full_an_experiment_has_the_whole_grid(name: str) -> None:
     assert set(reduced.peers) <= set(whole.peers)
 
 
-def test_the_whole_grid_may_be_run_less_often() -> None:
+def test_the_whole_grid_may_have_fewer_repeats() -> None:
     assert experiment.load("paper_003_table").repeats == 3
     assert experiment.load("paper_003_table", full=True).repeats == 1
     for text in ("{repeats: 0}", "{repeats: [1, 2]}"):

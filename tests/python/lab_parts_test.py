@@ -1,4 +1,4 @@
-"""Experiments in parts, the figures of Allspaw et al., and the bars of the gateways."""
+"""Experiments in parts, the figures of Allspaw et al., and the performance bars of the gateways."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def parsed(text: str = PARTS, **how: Any) -> experiment.Experiment:
     return experiment.parse(text, "x.yaml", **how)
 
 
-def test_parts_are_one_experiment_with_peers_of_their_own() -> None:
+def test_parts_are_one_experiment_with_separate_peers() -> None:
     found = parsed()
     told = [(c.workload, c.size, c.seconds, c.rate_hz, found.peers_of(c)) for c in found.cases]
     assert told == [
         ("pair", 64, 0.5, 60.0, ["futex", "hyphos/shm"]),
         ("pair", 4096, 0.5, 60.0, ["futex", "hyphos/shm", "zmq/ipc"]),
-        ("uncapped", 4096, 0.2, 100.0, ["hyphos/shm"]),  # a rate means nothing to it,
+        ("uncapped", 4096, 0.2, 100.0, ["hyphos/shm"]),  # the rate has no effect here
     ]
     assert found.peers == ["futex", "hyphos/shm", "zmq/ipc"]
     assert (found.base, found.repeats) == ("futex", 2)
@@ -49,7 +49,7 @@ def test_parts_are_one_experiment_with_peers_of_their_own() -> None:
     assert parsed(changes=["rate_hz=9"]).cases[0].rate_hz == 9.0
 
 
-def test_each_part_is_measured_with_its_own_peers_however_long() -> None:
+def test_each_part_keeps_its_peers_at_any_length() -> None:
     peers = find_peers().choose(["futex", "hyphos/shm", "zmq/ipc"])
     wanted = commands.change(parsed(), RunOptions(seconds=0.1, repeats=1))
     made = [(w.case.workload, w.case.size, w.peer.name) for w in wishes(wanted, peers)]
@@ -65,16 +65,16 @@ def test_each_part_is_measured_with_its_own_peers_however_long() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("parts: {}", "x.yaml:2: 'parts' is a list"),
-        ("parts: []", "x.yaml:2: 'parts' is a list"),
-        ("parts: [pair]", "x.yaml:2: a part is a mapping"),
+        ("parts: {}", "x.yaml:2: 'parts' must be a list"),
+        ("parts: []", "x.yaml:2: 'parts' must be a list"),
+        ("parts: [pair]", "x.yaml:2: a part must be a mapping"),
         (
             "parts:\n  - {workload: pair}\n  - {workload: pair,\n     base: a}",
-            "x.yaml:5: 'base' is",
+            "x.yaml:5: 'base' applies to the whole",
         ),
-        ("parts:\n  - {workload: pear}", "x.yaml:3: there is no workload 'pear'"),
+        ("parts:\n  - {workload: pear}", "x.yaml:3: unknown workload 'pear'"),
         ("parts:\n  - {workload: pair, sise: 4}", "x.yaml:3: an experiment has no 'sise'"),
-        ("parts:\n  - {size: 64}", "x.yaml:3: it names no workload"),
+        ("parts:\n  - {size: 64}", "x.yaml:3: the workload is missing"),
         (
             "parts:\n  - {workload: pair, seconds: 1}\n  - {workload: pair, seconds: 2}",
             "x.yaml:3: two parts have the same case",
@@ -87,10 +87,10 @@ def test_a_bad_part_is_refused_with_its_line(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_parts_are_repeated_equally_often() -> None:
+def test_parts_need_the_same_repeats() -> None:
     text = "lab: 1\nparts:\n  - {workload: pair, full: {repeats: 3}}\n  - {workload: flood}\n"
     assert len(parsed(text).cases) == 2
-    with pytest.raises(Error, match="repeated equally often"):
+    with pytest.raises(Error, match="need the same `repeats`"):
         parsed(text, full=True)
 
 
@@ -127,7 +127,7 @@ def test_delays_are_averaged_over_ten_messages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hyphos/shm", "hyphos_py", "zmq/ipc"])
 def test_an_uncapped_run_ends_by_the_clock(name: str, tmp_path: Path) -> None:
-    """With more messages than have a slot of their own."""
+    """With more messages than slots."""
     [peer] = find_peers().choose([name])
     case = Case("uncapped", 256, seconds=0.4, messages=50, warmup=3)
     told = run_of(peer, case, tmp_path / "out").result
@@ -140,7 +140,7 @@ def test_an_uncapped_run_ends_by_the_clock(name: str, tmp_path: Path) -> None:
     assert told["samples"] == 50
 
 
-def test_the_work_of_a_gateway_is_told(tmp_path: Path) -> None:
+def test_the_cpu_time_of_a_gateway_is_measured(tmp_path: Path) -> None:
     [peer] = find_peers().choose(["gateway/ros_tcp"])
     case = Case("uncapped", 10_240, seconds=0.5, warmup=5)
     told = run_of(peer, case, tmp_path / "out").result
@@ -154,7 +154,7 @@ def row_of(rates: list[list[float]], **more: Any) -> Row:
     return Row(case, "futex", [Run(case, "futex", i, one) for i, one in enumerate(told)])
 
 
-def test_windows_of_all_runs_stand_for_a_rate() -> None:
+def test_a_rate_uses_the_windows_of_all_runs() -> None:
     row = row_of([[10, 30], [20, 50], [40]])
     assert row.estimate("publishing_rate_hz").value == 30
     assert row.estimate("publishing_rate_low_hz").value == 10
@@ -167,12 +167,12 @@ def test_windows_of_all_runs_stand_for_a_rate() -> None:
     assert [figure.value for figure in line.figures[:3]] == [30, 10, 50]
 
 
-def test_an_experiment_may_say_which_figures_it_shows() -> None:
+def test_an_experiment_may_choose_its_figures() -> None:
     found = parsed("lab: 1\nworkload: pair\nfigures: [average_delay_p50_us, mean_us]\n")
     assert found.figures == ["average_delay_p50_us", "mean_us"]
     heads, _ = show.result_lines([], [], "", found.figures)
     assert heads[2:4] == ["average delay µs (10 messages)", "mean µs"]
-    with pytest.raises(Error, match="there is no figure 'p51_us'") as caught:
+    with pytest.raises(Error, match="unknown metric 'p51_us'") as caught:
         parsed("lab: 1\nworkload: pair\nfigures: [p51_us]\n")
     assert "x.yaml:3" in str(caught.value)
 
@@ -180,9 +180,7 @@ def test_an_experiment_may_say_which_figures_it_shows() -> None:
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def test_several_workloads_have_their_own_tables_pictures_and_criteria(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_workloads_have_separate_tables_plots_and_criteria(hyphos_cli: Cli, tmp_path: Path) -> None:
     file, out = tmp_path / "x.yaml", tmp_path / "out"
     file.write_text(
         PARTS.replace("seconds: 0.5", "seconds: 0.3\nwarmup: 3")
@@ -210,7 +208,7 @@ def test_several_workloads_have_their_own_tables_pictures_and_criteria(
     assert write_report(out, None).read_text() == page
 
 
-def test_every_bar_of_the_gateways_is_about_something_measured() -> None:
+def test_every_gateway_bar_fits_a_measured_row() -> None:
     for full in (False, True):
         wanted = experiment.load("gateway_bars", full=full)
         rows = [

@@ -1,4 +1,4 @@
-"""The other middlewares: each that is here carries every workload that it says it can."""
+"""The peers: each available one carries every workload that it declares."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHERS = (
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("middleware", OTHERS)
-def test_a_middleware_that_is_here_carries_what_it_says_it_can(
+def test_an_available_peer_carries_its_declared_workloads(
     middleware: str, workload: str, tmp_path: Path
 ) -> None:
     peers = find_peers()
@@ -46,26 +46,26 @@ def test_a_middleware_that_is_here_carries_what_it_says_it_can(
         assert run.result is not None, run.failure
         told = run.result
         assert told["duplicates"] == told["corrupt"] == 0
-        if case.uncapped:  # what holds nobody back may lose, and says so
+        if case.uncapped:  # without back-pressure it may lose messages, which it reports
             assert told["received"] + told["lost"] == told["sent"]
             [rate] = told["publishing_rates_hz"]
             assert 0 < rate * case.seconds <= told["received"]
             continue
         assert told["sent"] == sources * case.count
         assert told["received"] + told["lost"] == flows * case.count
-        # Small messages, no more of them than any queue holds: whoever may lose some has no reason.
+        # Small messages, no more than any queue holds, so that no peer has a reason to lose some.
         assert told["lost"] == 0
 
 
 @pytest.mark.parametrize("name", ["hyphos/tcp", "hyphos_py/tcp", "ros1"])
-def test_a_queue_holds_what_it_was_told_to(name: str, tmp_path: Path) -> None:
-    """A subscriber stops for 300 ms, in which 60 messages come: they wait, or are lost."""
+def test_a_queue_has_its_configured_capacity(name: str, tmp_path: Path) -> None:
+    """A subscriber stops for 300 ms, in which 60 messages come. They wait, or are lost."""
     peers = find_peers()
     if name in peers.absent:
         pytest.skip(f"{name} is absent: {peers.absent[name]}")
     lost = []
     for queue in (2, 1000):
-        # Large ones: between programs the kernel has queues, too.
+        # Large messages, because the kernel has queues between programs too.
         case = Case("pair", 200_000, 200, stall_ms=300, seconds=0.6, warmup=10, queue=queue)
         results = Results(tmp_path / str(queue))
         results.folder.mkdir()
@@ -91,14 +91,14 @@ WORDS = (
 @pytest.mark.parametrize(
     ("length_of", "message"),
     [
-        (lambda right: right, "of another version"),
-        (lambda right: right + 8, "another size than its run asks for"),
+        (lambda right: right, "has another version"),
+        (lambda right: right + 8, "the wrong size for this run"),
     ],
 )
-def test_a_process_in_python_refuses_a_sheet_that_it_does_not_know(
+def test_a_python_process_refuses_an_unknown_sheet(
     length_of: Callable[[int], int], message: str
 ) -> None:
-    """Both sides map the same memory: one that has another idea of it would write anywhere."""
+    """Both sides map the same memory. A different layout would write to wrong places."""
     sheet = os.memfd_create("sheet")
     head = 64 + 256 * (64 + 64)
     os.ftruncate(sheet, length_of(head + 8 * 20 * 3))

@@ -1,4 +1,4 @@
-"""What the tests of the laboratory share: who may run them, programs for hosts, and leftovers."""
+"""Common parts of the laboratory's tests: requirements, programs for hosts, and leftovers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ for i in range(count):
     time.sleep(0.005)
 """
 
-# Says the first datagram to a group.
+# Prints the first datagram to a group.
 EAR = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -51,7 +51,7 @@ print("up", flush=True)
 print(s.recv(100).decode())
 """
 
-# Prints how many datagrams came until one said "end".
+# Prints the number of datagrams before the one with "end".
 COUNT = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -66,7 +66,7 @@ print(count)
 
 
 def need(medium: Medium | None = None) -> pytest.MarkDecorator:
-    """Skips where such a network is not possible, and says why."""
+    """Skips a test if such a network is not possible, with the reason."""
     missing = why_not(medium or Tun())
     return pytest.mark.skipif(missing is not None, reason=str(missing))
 
@@ -76,7 +76,7 @@ def program(code: str) -> list[str]:
 
 
 def run(place: Place, code: str, *arguments: str) -> str:
-    """What a Python program says that runs there, to its end."""
+    """Runs a Python program there to its end. Returns its output."""
     running = place.start([*program(code), *arguments], stdout=subprocess.PIPE, text=True)
     out: str = running.communicate(timeout=PATIENCE_S)[0]
     assert running.returncode == 0, out
@@ -84,7 +84,7 @@ def run(place: Place, code: str, *arguments: str) -> str:
 
 
 def begin(place: Place, code: str) -> subprocess.Popen[str]:
-    """The same, in the background; it has said that it is up."""
+    """Starts a Python program there, in the background. Returns when it is up."""
     running = place.start(program(code), stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     assert running.stdout.readline() == "up\n"
@@ -92,7 +92,7 @@ def begin(place: Place, code: str) -> subprocess.Popen[str]:
 
 
 def things_named(part: str) -> list[str]:
-    """Namespaces, folders, mounts and cgroups of the laboratory whose name has this part."""
+    """Namespaces, folders, mounts and cgroups of the laboratory whose name contains `part`."""
     found: list[str] = []
     for place in ("/run", "/run/netns", "/dev/shm", tempfile.gettempdir()):
         found += [str(path) for path in Path(place).glob("hyphos-lab-*")]
@@ -103,7 +103,7 @@ def things_named(part: str) -> list[str]:
 
 
 def domains_of(pid: int) -> list[str]:
-    """What is left in shared memory of the domains of Hyphos in which its runs were."""
+    """Leftovers in shared memory of the Hyphos domains of its runs."""
     first = pid % 20_000 * 100_000
     folders = Path(f"/dev/shm/hyphos-{os.getuid()}").glob("lab*")
     numbers = ((path, path.name.removeprefix("lab")) for path in folders)
@@ -111,7 +111,7 @@ def domains_of(pid: int) -> list[str]:
 
 
 def processes_with(word: str) -> Iterator[int]:
-    """Processes that have this in their environment, whoever started them."""
+    """Processes with this in their environment, from any parent."""
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
             if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes():
@@ -121,7 +121,7 @@ def processes_with(word: str) -> Iterator[int]:
 
 
 def words_of(pids: Sequence[int]) -> list[str]:
-    """For a message: what these processes are."""
+    """A description of these processes for a message."""
     found = []
     for pid in pids:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""hyphos lab profile, of a graph that runs, and what it costs."""
+"""hyphos lab profile of a running graph, and its overhead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_command_prints_and_writes_everything(
     assert re.search(r"slowest messages spend \d+% \(.*\) in \w+ ", out)
     assert "p95:" in out
     cost = re.search(
-        r"the profiler itself: [\d.]+ s of CPU, [\d.]+% of a core while it listened to ([\d,]+) "
+        r"the profiler itself: [\d.]+ s of CPU, [\d.]+% of a core while it read ([\d,]+) "
         r"messages/s; 0 of ([\d,]+) events missed",
         out,
     )
@@ -40,7 +40,7 @@ def test_the_command_prints_and_writes_everything(
     assert int(cost[1]) == pytest.approx(int(heard[1]) / float(heard[3]), abs=1)
     page = files["html"].read_text()
     assert page.count("<svg") == 3
-    assert not re.search(r"""\b(src|href)=["']http""", page)  # it needs no network
+    assert not re.search(r"""\b(src|href)=["']http""", page)  # the page needs no network
     assert "camera ─image→ filter ─edges→ sink; its slowest messages spend" in page
     assert "The profiler itself: " in page
     assert files["svg"].read_text().startswith("<svg")
@@ -48,7 +48,7 @@ def test_the_command_prints_and_writes_everything(
     assert json.loads(files["json"].read_text())["traceEvents"]
 
 
-def test_figures_for_programs_hold_the_sum_of_the_layers(
+def test_json_figures_include_the_sum_of_the_layers(
     start: Start, hyphos_cli: Cli, domain: str
 ) -> None:
     start_pipeline(start, domain, 0.0)
@@ -71,7 +71,7 @@ def test_figures_for_programs_hold_the_sum_of_the_layers(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--experiment", "latency", "-p", "zmq/ipc"), "keeps no flight recorder"),
+        (("--experiment", "latency", "-p", "zmq/ipc"), "has no flight recorder"),
         (("--experiment", "paper_001_throughput"), "a flood has no rate"),
         (("--experiment", "mixed_graph"), "start it with `hyphos run`"),
         (("--experiment", "latency", "--overhead"), "either --experiment or --overhead"),
@@ -88,7 +88,7 @@ def test_figures_for_programs_hold_the_sum_of_the_layers(
         (("--retries", "2"), "--retries is for --experiment"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_contradicting_options_are_refused(
     hyphos_cli: Cli, words: tuple[str, ...], problem: str
 ) -> None:
     code, _, err = hyphos_cli("lab", "profile", *words)
@@ -101,10 +101,10 @@ def quad(alone_us: float, profiled_us: float) -> Quad:
     return Quad(tuple(Block(on, round(1e6 * costs[on]), 1000, 0.0, 0.1) for on in TURNS[0]))
 
 
-def test_the_overhead_is_a_ratio_of_blocks_beside_each_other_with_its_interval(
+def test_the_overhead_is_a_ratio_of_adjacent_blocks(
     hyphos_cli: Cli,
 ) -> None:
-    # Of four blocks, two of each kind: a drift, the same for both, leaves no trace.
+    # Four blocks, two of each kind: a drift affects both equally, and cancels.
     drift = Quad(tuple(Block(on, 1000 + 100 * i, 10, 0.0, 0.1) for i, on in enumerate(TURNS[0])))
     assert drift.ratio == 1.0
     ratio = ratio_of([quad(10.0, 10.1), quad(10.0, 10.3)])
@@ -115,15 +115,13 @@ def test_the_overhead_is_a_ratio_of_blocks_beside_each_other_with_its_interval(
     code, out, err = hyphos_cli(
         "lab", "profile", "--overhead", "--repeats", "2", "--for", "0.3", "--json", "-q"
     )
-    assert code in (0, 1), (
-        err
-    )  # 1: surely more than is promised, as two turns on a busy machine may
+    assert code in (0, 1), err  # 1: certainly over the limit, as two turns on a busy machine may be
     told: dict[str, Any] = json.loads(out)
     assert told["quads"] == 2
     assert told["alone_us_per_msg"] > 0
     assert told["profiled_us_per_msg"] > 0
     assert told["profiler_cores"] > 0
-    # Two turns of two profiled blocks: each message is an event at both of its ends.
+    # Two turns of two profiled blocks: each message is an event at both of its endpoints.
     sent = 2 * 2 * 0.3 * told["rate_hz"]
     assert told["events"] + told["missed"] > sent / 2
 

@@ -1,4 +1,4 @@
-"""hyphos lab profile --experiment: layers of cases in several runs, and what others found."""
+"""hyphos lab profile --experiment: layers of cases in several runs, and published findings."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ findings:
 """
 
 
-def test_an_experiment_gives_the_layers_of_each_size_in_several_runs(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "small.yaml").write_text(CASES)
     code, out, err = hyphos_cli(
@@ -66,9 +64,9 @@ def test_an_experiment_gives_the_layers_of_each_size_in_several_runs(
     for case in told["cases"]:
         check_case(case, 3)
         assert case["path"].count("→") == 2
-    # Of three findings one is not about layers.
+    # One of the three findings is not about layers.
     assert [(one["answer"], one["differs"]) for one in told["findings"]] == [
-        ("not so here", "It is a made-up one."), ("so it is here", ""),
+        ("not confirmed", "It is a made-up one."), ("confirmed", ""),
     ]  # fmt: skip
     assert (tmp_path / "fig.svg").read_text().count("64 KB, 100 Hz, p95") == 1
     assert (tmp_path / "fig-flow.svg").exists()
@@ -79,11 +77,11 @@ def test_an_experiment_gives_the_layers_of_each_size_in_several_runs(
 
 
 def check_case(case: dict[str, Any], repeats: int) -> None:
-    """What holds of every case as it is printed for programs."""
+    """Checks the JSON of every case."""
     assert case["failures"] == []
     assert [run["repeat"] for run in case["runs"]] == list(range(repeats))
     assert case["disturbed"] == sum(run["disturbed"] for run in case["runs"])
-    # By stamps that the profiler does not use, too.
+    # Also by stamps that the profiler does not use.
     assert abs(case["apart_from_own_stamps"]) < 0.5
     for message in case["messages"].values():
         parts = [sum(step["parts_ns"].values()) for step in message["steps"]]
@@ -91,20 +89,18 @@ def check_case(case: dict[str, Any], repeats: int) -> None:
     for percentile in ("p50", "p95"):
         value, low, high = case["whole_ns"][percentile]
         assert 0 < low <= value <= high
-        # The whole of each run is the sum of its layers; that of the case is their median.
+        # The whole of each run is the sum of its layers. The whole of the case is their median.
         wholes = sorted(sum(run["layers_ns"][percentile].values()) for run in case["runs"])
         assert wholes[0] - 1 <= value <= wholes[-1] + 1
         for layer, ns in case["layers_ns"][percentile].items():
             low, high = case["layers_interval_ns"][percentile][layer]
             assert low <= ns <= high
         shares = [share[0] for share in case["shares"][percentile].values()]
-        assert sum(shares) == pytest.approx(1, abs=0.2)  # medians: each run's add up
+        assert sum(shares) == pytest.approx(1, abs=0.2)  # medians, only those of each run add up
     assert case["whole_ns"]["p50"][0] <= case["end_to_end"]["max_ns"]
 
 
-def test_all_cases_of_an_experiment_come_into_one_trace_and_one_file(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_all_cases_of_an_experiment_are_in_one_trace(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(CASES)
     code, out, err = hyphos_cli(
         "lab", "profile", "--experiment", "small.yaml", "--for", "0.2", "--repeats", "1", "--all",
@@ -113,7 +109,7 @@ def test_all_cases_of_an_experiment_come_into_one_trace_and_one_file(
     assert code == 0, err
     cases = ["1 KB, 20 Hz", "1 KB, 100 Hz", "64 KB, 20 Hz", "64 KB, 100 Hz"]
     assert all(re.search(rf"^ ?{case} +p95 ", out, re.MULTILINE) for case in cases)
-    assert "“All of it is transport.”: not so here" in out
+    assert "“All of it is transport.”: not confirmed" in out
     records = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     processes = [r["args"]["name"] for r in records if r["name"] == "process_name"]
     assert len(processes) == 3 * len(cases)
@@ -125,15 +121,13 @@ def test_all_cases_of_an_experiment_come_into_one_trace_and_one_file(
     }  # fmt: skip
 
 
-def test_a_path_that_no_case_has_ends_the_command_at_its_first_run(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_an_unknown_path_ends_the_command_at_its_first_run(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(CASES)
     code, _, err = hyphos_cli(
         "lab", "profile", "--experiment", "small.yaml", "--for", "0.2", "--path", "moon -> mars",
     )  # fmt: skip
     assert code not in (0, 130)
-    assert "no path goes 'moon -> mars'" in " ".join(err.split())
+    assert "no path matches 'moon -> mars'" in " ".join(err.split())
     assert "[1/" not in err
 
 
@@ -160,18 +154,21 @@ def test_cases_are_chosen_by_rate(
     assert {one.seconds for one in chosen} == {2.0}
 
 
-def test_a_rate_that_there_is_not_is_refused_with_those_there_are() -> None:
+def test_an_unknown_rate_is_refused_with_the_known_ones() -> None:
     with pytest.raises(Error, match="no case of the experiment has 50 Hz") as caught:
         chosen_cases(GRID, 2.0, (10.0, 50.0))
-    assert caught.value.advice == "there are 10, 100; --set rate_hz=50 gives all cases that rate"
+    assert (
+        caught.value.advice
+        == "use one of 10, 100, or set all cases to this rate with --set rate_hz=50"
+    )
 
 
-def test_the_layers_of_a_case_are_medians_of_its_quiet_runs_with_intervals() -> None:
+def test_layers_of_a_case_are_medians_of_its_quiet_runs() -> None:
     case = Case("pipeline", size=128)
     told = case_profile(case, (0, 10, 20, 30))
     told.runs.append(run_layers(case, 4, 100_000, DISTURBED))
     found = told.as_dict()
-    # The transport takes 28 ns and what a run waits, all other layers 102.
+    # The transport takes 28 ns and the wait of the run, all other layers take 102 ns.
     assert found["layers_ns"]["p50"]["transport"] == 43
     low, high = found["layers_interval_ns"]["p50"]["transport"]
     assert 28 <= low < 43 < high <= 58
@@ -184,11 +181,11 @@ def test_the_layers_of_a_case_are_medians_of_its_quiet_runs_with_intervals() -> 
     assert [one["disturbed"] for one in found["runs"]] == [False] * 4 + [True]
     assert found["runs"][4]["load"]["foreign"] == 0.5
     assert found["end_to_end"]["count"] == 4
-    # Where only one run can be shown it is the median one of those that count.
+    # The representative run is the median one of the runs that count.
     assert found["shown_repeat"] == 1
 
 
-def test_runs_count_though_disturbed_where_most_are() -> None:
+def test_disturbed_runs_count_if_most_runs_are_disturbed() -> None:
     case = Case("pipeline")
     runs = [run_layers(case, i, 10 * i, DISTURBED) for i in range(3)]
     told = CaseProfile(case, "hyphos/shm", ["size"], runs)
@@ -203,12 +200,12 @@ def test_one_run_has_no_interval() -> None:
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
-def test_an_interval_says_its_unit_once() -> None:
+def test_an_interval_shows_its_unit_once() -> None:
     assert interval(1200, 3400) == "1.2–3.4 µs"
     assert interval(900, 3400) == "900 ns–3.4 µs"
 
 
-def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback() -> None:
+def test_layers_add_up_to_their_percentile() -> None:
     steps = [Step(0, 0, 100 + i, (10, 0, 0, 0, 20, 0, 70 + i, 0), False) for i in range(1000)]
     ways_of_path = [Way((step,)) for step in steps]
     path = PathProfile("a", (("c", "b"),), False, Spread.of(np.array([100])), np.zeros((1, 8)),
@@ -219,7 +216,7 @@ def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback()
     assert around(path, 0.95).sum() == 40 + 30
 
 
-# What others found.
+# Published findings.
 
 
 def test_figures_of_layers_compare_the_stack_with_the_transport() -> None:
@@ -236,28 +233,28 @@ def test_figures_of_layers_compare_the_stack_with_the_transport() -> None:
     assert np.isnan([nothing["transport_share"], nothing["stack_overhead"]]).all()
 
 
-def test_criteria_about_layers_are_judged_on_runs_that_have_them() -> None:
+def test_criteria_about_layers_are_judged_on_profiled_runs() -> None:
     rows = [case_profile(Case("pipeline", size=s), (w,)).row for s, w in ((128, 0), (1000, 130))]
     plain = Row(rows[0].case, "zmq/tcp", [Run(rows[0].case, "zmq/tcp", 0, {"received": 1})])
     text = "p95_transport_share from size=128 to 1000 > 2"
     [verdict] = asserts.judge([asserts.parse(text)], [*rows, plain])
     assert verdict.value == pytest.approx((158 / 260) / (28 / 130))
     assert verdict.met
-    with pytest.raises(Error, match="nothing was measured that"):
+    with pytest.raises(Error, match="no measured row fits"):
         asserts.judge([asserts.parse("p95_queue_us > 0")], [plain])
 
 
-def test_findings_about_layers_stand_beside_what_was_profiled() -> None:
+def test_findings_about_layers_are_judged_on_profiled_cases() -> None:
     wanted = experiment.parse(CASES, "small.yaml")
     cases = [case_profile(Case("pipeline", size=size), (0, 10)) for size in (1024, 65536)]
     found = layer_findings(wanted, cases)
-    assert [one.answer() for one in found] == ["not so here", "so it is here"]
-    # Nothing but the smaller size is asked about; 28 and 38 of 130 and 140 ns.
+    assert [one.answer() for one in found] == ["not confirmed", "confirmed"]
+    # The finding is only about the smaller size: 28 and 38 of 130 and 140 ns.
     assert found[0].figures() == "hyphos/shm 0.24"
     assert found[0].differs() == "It is a made-up one."
 
 
-def test_the_layers_of_the_paper_are_an_experiment_of_its_own() -> None:
+def test_the_layers_of_the_paper_are_a_separate_experiment() -> None:
     wanted = experiment.load("paper_003_layers")
     chosen = chosen_cases(wanted.cases, 5.0)
     assert [(one.size, one.rate_hz) for one in chosen] == [(128, 100), (500_000, 100)]
@@ -283,21 +280,21 @@ def test_the_experiments_of_the_paper_include_its_layers(
         for size in ("128 B", "500 kB")
         for peer in ("hyphos/shm", "hyphos/tcp")
     ]
-    assert "What others found of layers" in (folder / "report.html").read_text()
+    assert "Published findings about layers" in (folder / "report.html").read_text()
     capsys.readouterr()
     assert series.run(steps, "layers", replace(wanted, resume=True)) == 0
-    assert "left out: paper_003_layers: is there already" in capsys.readouterr().err
+    assert "left out: paper_003_layers: exists already" in capsys.readouterr().err
     assert (folder / "profile.json").read_text() == told
     alone = replace(wanted, peers=["zmq/tcp"], output=tmp_path / "zmq")
     assert series.run(steps, "layers", alone) == 0
-    assert "none of these peers keeps a recorder" in capsys.readouterr().err
+    assert "none of these peers has a recorder" in capsys.readouterr().err
 
 
 # Runs.
 
 
 class Watched:
-    """Stands for a Collector; says when somebody looks at a domain."""
+    """Replaces a Collector. Records the looks at a domain."""
 
     looked: dict[str, threading.Event]
 
@@ -306,20 +303,20 @@ class Watched:
         self.looked[domain].set()
 
     def look(self) -> None:
-        """There is nothing to see."""
+        """Does nothing."""
 
     def finish(self) -> Collection:
         return Collection(missed={self.domain: 1})
 
 
 class Staged:
-    """Stands for a Stage."""
+    """Replaces a Stage."""
 
     domain = ""
 
 
 class Making:
-    """Stands for a Runner, that makes a run in each of these domains until one is quiet."""
+    """Replaces a Runner. Makes a run in each of these domains until one is quiet."""
 
     def __init__(self, stage: Staged, domains: list[str], made: Callable[[Wish], Run]) -> None:
         self._stage, self._domains, self._made = stage, domains, made
@@ -331,7 +328,7 @@ class Making:
         return self._made(wish)
 
 
-def test_of_a_run_that_is_made_again_only_the_last_one_counts(
+def test_only_the_last_attempt_at_a_run_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(profiled, "Collector", Watched)
@@ -348,7 +345,7 @@ def test_of_a_run_that_is_made_again_only_the_last_one_counts(
     assert found.missed == {"b": 1}
 
 
-def test_what_keeps_a_run_from_beginning_is_an_error_of_the_command() -> None:
+def test_a_run_that_cannot_start_is_an_error() -> None:
     def refuse(_wish: Wish) -> Run:
         raise Error("io", "there is no link")
 
@@ -358,7 +355,7 @@ def test_what_keeps_a_run_from_beginning_is_an_error_of_the_command() -> None:
         observed_run(runner, Staged(), Wish(Case("pipeline"), peer, 0))  # type: ignore[arg-type]
 
 
-def test_ctrl_c_shows_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_shows_the_finished_runs(hyphos_start: Start, tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(CASES)
     running = hyphos_start(
         "lab", "profile", "--experiment", "small.yaml", "--for", "0.2", "--repeats", "1000",
@@ -373,13 +370,13 @@ def test_ctrl_c_shows_what_there_is(hyphos_start: Start, tmp_path: Path) -> None
     assert "1 KB, 100 Hz" in out
 
 
-def test_a_case_tells_which_of_its_runs_failed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_case_names_its_failed_runs(capsys: pytest.CaptureFixture[str]) -> None:
     from hyphos.profile.show_cases import print_cases  # noqa: PLC0415
     from hyphos.tools.console import console  # noqa: PLC0415
 
     told = case_profile(Case("pipeline"), (0, 10))
-    told.failures.append(Run(told.case, told.peer, 2, None, "it was ended by SIGKILL"))
-    assert told.as_dict()["failures"] == [{"repeat": 2, "why": "it was ended by SIGKILL"}]
+    told.failures.append(Run(told.case, told.peer, 2, None, "ended by SIGKILL"))
+    assert told.as_dict()["failures"] == [{"repeat": 2, "why": "ended by SIGKILL"}]
     print_cases(console(), [told], "small")
     out = capsys.readouterr().out
-    assert "1 KB, 100 Hz: run 3 failed: it was ended by SIGKILL" in out
+    assert "1 KB, 100 Hz: run 3 failed: ended by SIGKILL" in out

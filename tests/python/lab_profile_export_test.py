@@ -24,7 +24,7 @@ def flows() -> Flows:
     return two_hops()
 
 
-def test_the_trace_for_perfetto_keeps_the_rules_of_its_format(flows: Flows, tmp_path: Path) -> None:
+def test_the_perfetto_trace_follows_its_format(flows: Flows, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     count = write_perfetto(path, flows)
     records = json.loads(path.read_text())["traceEvents"]
@@ -48,7 +48,7 @@ def test_the_trace_for_perfetto_keeps_the_rules_of_its_format(flows: Flows, tmp_
     assert starts.keys() == ends.keys()
     assert len(starts) == 2
     assert all(starts[i]["ts"] <= ends[i]["ts"] for i in starts)
-    # An arrow ends in a slice: at the start of a callback.
+    # An arrow ends in a slice, at the start of a callback.
     begins = {(r["pid"], r["tid"], r["ts"]) for r in records if r["ph"] == "X"}
     assert all((r["pid"], r["tid"], r["ts"]) in begins for r in ends.values())
 
@@ -77,10 +77,10 @@ def test_slices_of_one_track_never_overlap(node: hyphos.Node, domain: str) -> No
     for slices in tracks.values():
         slices.sort()
         for (_, end), (begin, _) in itertools.pairwise(slices):
-            assert end <= begin + 0.001  # µs, as far as they are printed
+            assert end <= begin + 0.001  # µs, the printed resolution
 
 
-def test_the_mcap_file_holds_every_event_with_its_schema(flows: Flows, tmp_path: Path) -> None:
+def test_the_mcap_file_has_every_event_with_its_schema(flows: Flows, tmp_path: Path) -> None:
     path = tmp_path / "events.mcap"
     assert write_mcap(path, flows) == 4
     with path.open("rb") as file:
@@ -106,8 +106,8 @@ def test_the_mcap_file_holds_every_event_with_its_schema(flows: Flows, tmp_path:
         assert sum(layers.values()) == event["latency_ns"]
 
 
-def test_cases_stand_below_each_other_in_one_trace(tmp_path: Path) -> None:
-    # The same processes in both, as the kernel may number them.
+def test_cases_are_below_each_other_in_one_trace(tmp_path: Path) -> None:
+    # Both have the same pids, which the kernel may reuse.
     path = tmp_path / "cases.json"
     cases = [("128 B, 100 Hz", two_hops()), ("500 kB, 100 Hz", two_hops(1000))]
     count = write_perfetto_of_cases(path, cases)
@@ -126,7 +126,7 @@ def test_cases_stand_below_each_other_in_one_trace(tmp_path: Path) -> None:
     assert by_case == ["128 B, 100 Hz"] * 2 + ["500 kB, 100 Hz"] * 2
     labels = {r["args"]["labels"] for r in records if r["name"] == "process_labels"}
     assert labels == {"pid 10", "pid 20"}
-    # Each case begins at 0, and an arrow stays within its case.
+    # Each case starts at 0, and an arrow stays within its case.
     for case in ("128 B", "500 kB"):
         own = {pid for pid, name in processes.items() if name.startswith(case)}
         assert min(r["ts"] for r in records if r["pid"] in own and "ts" in r) == 0
@@ -140,7 +140,7 @@ def test_cases_stand_below_each_other_in_one_trace(tmp_path: Path) -> None:
         assert len(pids) == 2
 
 
-def test_cases_have_channels_of_their_own_in_one_mcap_file(tmp_path: Path) -> None:
+def test_cases_have_separate_channels_in_one_mcap_file(tmp_path: Path) -> None:
     path = tmp_path / "cases.mcap"
     cases = [("128 B, 100 Hz", two_hops()), ("500 kB, 2.5 Hz, ×2", two_hops(1000))]
     assert write_mcap_of_cases(path, cases) == 8

@@ -1,5 +1,5 @@
-"""The profiler where messages go from one host to another, by tcp: network namespaces with a veth
-between them, and, where they are two machines, a clock of its own for one of them."""
+"""The profiler with messages between hosts by tcp: network namespaces joined by a veth. To act as
+two machines, one namespace has a separate clock."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ links: {wire: {kind: veth}}
 
 
 def plan_of(link: Link, folder: Path, domain: str) -> Path:
-    """camera and sink on one host, the filter on the other: each hop crosses the link."""
+    """camera and sink on one host, the filter on the other, so each hop crosses the link."""
     near, far = link["a"].address, link["b"].address
     plan = folder / "robot.yaml"
     plan.write_text(
@@ -51,7 +51,7 @@ def plan_of(link: Link, folder: Path, domain: str) -> Path:
 
 
 @need(Veth())
-def test_layers_between_hosts_with_one_clock_add_up_to_what_the_message_itself_measured(
+def test_layers_between_hosts_add_up_to_the_measured_latency(
     start: Start, domain: str, tmp_path: Path
 ) -> None:
     with Link(Veth()) as link:
@@ -71,15 +71,15 @@ def test_layers_between_hosts_with_one_clock_add_up_to_what_the_message_itself_m
     [path] = told.paths
     assert path.name == "camera ─image→ filter ─edges→ sink"
     assert told.worst_sum_error < 0.01
-    assert path.uncertainty_ns == 0  # they are of one machine, and have its clock
+    assert path.uncertainty_ns == 0  # both are on one machine, with one clock
     seen = np.array([measured[told.flows.message(way.steps[-1].row)[1]] for way in path.ways])
     summed = np.array([to_the_last_callback(way) for way in path.ways])
-    # Of most messages: the camera may be interrupted between its look at the clock and publish().
+    # For most messages: the camera may be interrupted between its clock reading and publish().
     assert np.median(np.abs(summed - seen) / seen) < 0.01
 
 
 def two_clocks() -> str:
-    """What is lacking for a clock of one's own; empty if nothing is."""
+    """The missing requirement for a separate clock. Empty if there is none."""
     try:
         tried = subprocess.run([*FAR_CLOCK, "true"], capture_output=True, text=True, check=False)
     except OSError as error:
@@ -88,7 +88,7 @@ def two_clocks() -> str:
 
 
 @need(Veth())
-def test_between_machines_with_two_clocks_a_path_begins_where_it_comes_in_and_adds_up(
+def test_paths_of_a_machine_with_another_clock_add_up(
     start: Start, domain: str, tmp_path: Path
 ) -> None:
     if lack := two_clocks():
@@ -116,7 +116,7 @@ def test_between_machines_with_two_clocks_a_path_begins_where_it_comes_in_and_ad
         [path] = [one for one in told.paths if one.hops[-1][1] == "sink"]
         sequences = {told.flows.message(way.steps[-1].row)[1] for way in path.ways}
         measured = ages_of(sink, sequences)
-    # The far clock is a day ahead: nothing here was subtracted from it without the measured offset.
+    # The far clock is a day ahead, so every difference used the measured offset.
     assert path.name == "another machine ─edges→ sink"
     assert path.uncertainty_ns > 0
     assert told.worst_sum_error < 0.01
@@ -147,9 +147,9 @@ def test_an_experiment_between_hosts_gives_layers_that_add_up(
         assert sum(parts) == pytest.approx(message["total_ns"], rel=0.01)
 
 
-def test_a_peer_that_stays_on_one_machine_is_refused(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_peer_for_one_machine_only_is_refused(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "far.yaml").write_text(CASES)
     code, _, err = hyphos_cli("lab", "profile", "--experiment", "far.yaml", "-p", "hyphos/shm")
     assert code != 0
-    assert "'hyphos/shm': it stays on one machine" in " ".join(err.split())
+    assert "'hyphos/shm': it works on one machine only" in " ".join(err.split())
     assert "-p hyphos/tcp" in " ".join(err.split())

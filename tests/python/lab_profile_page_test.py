@@ -1,4 +1,4 @@
-"""Pages and pictures of profiles."""
+"""Pages and plots of profiles."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from pages import look_at
 from profiles import case_profile, two_hops
 
 
-def test_the_page_of_a_graph_is_readable_in_a_browser_and_gives_its_data_back(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_the_page_of_a_graph_is_readable_and_has_its_data(tab: Page, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from hyphos.profile.report import write_report  # noqa: PLC0415
 
@@ -28,9 +26,7 @@ def test_the_page_of_a_graph_is_readable_in_a_browser_and_gives_its_data_back(
     assert "body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest messages spend" in text
 
 
-def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_sizes(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_the_page_of_an_experiment_shows_its_critical_paths(tab: Page, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from hyphos.profile.report import write_report  # noqa: PLC0415
 
@@ -41,8 +37,8 @@ def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_siz
         "machine": {"cores": 2},
         "cases": [one.as_dict() for one in cases],
         "findings": [
-            {"says": "It is <slow>.", "answer": "not so here", "whole": False, "figures": "p95: 3",
-             "differs": "Another machine."},
+            {"says": "It is <slow>.", "answer": "not confirmed", "whole": False,
+             "figures": "p95: 3", "differs": "Another machine."},
         ],
     }  # fmt: skip
     path = write_report(tmp_path / "page.html", told)
@@ -55,7 +51,7 @@ def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_siz
     assert "6 runs, of which 0 were disturbed" in text
 
 
-def test_more_cases_than_a_picture_holds_are_on_further_ones(tmp_path: Path) -> None:
+def test_many_cases_are_spread_over_several_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from hyphos.profile.draw import write_pictures  # noqa: PLC0415
 
@@ -70,7 +66,7 @@ def test_more_cases_than_a_picture_holds_are_on_further_ones(tmp_path: Path) -> 
         assert sum(text.count(f">1 KB, {hz} Hz, p95<") for text in shown) == 1
 
 
-def test_pictures_are_png_where_the_file_is_named_so(tmp_path: Path) -> None:
+def test_plots_are_png_if_the_file_name_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from hyphos.profile.draw import write_pictures  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The profiler's layers and paths, in graphs of which one knows what is to be found."""
+"""The profiler's layers and paths, in graphs with known results."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ from profiles import (
 )
 
 
-def test_the_layers_of_three_processes_add_up_to_what_the_message_itself_measured(
-    start: Start, domain: str
-) -> None:
+def test_layers_of_three_processes_add_up_to_the_latency(start: Start, domain: str) -> None:
     sink = start_pipeline(start, domain, 0.02)
     told = Gathered(domain).until(20, ways)
     [path] = told.paths
@@ -45,17 +43,17 @@ def test_the_layers_of_three_processes_add_up_to_what_the_message_itself_measure
     for way in path.ways:
         seen = measured[told.flows.message(way.steps[-1].row)[1]]
         off.append(abs(to_the_last_callback(way) - seen) / seen)
-    # Of most messages: the camera may be interrupted between its look at the clock and publish().
+    # For most messages: the camera may be interrupted between its clock reading and publish().
     assert np.median(off) < 0.01
     assert path.critical
     assert path.parts[0][CALLBACK] >= 20e6
-    # The fastest message, since other programs may hold up the slower ones anywhere.
+    # The fastest message, because other programs may delay slower ones anywhere.
     parts = np.array([step.parts for step in path.at(0.0).steps])
     hop, layer = np.unravel_index(int(parts.argmax()), parts.shape)
     assert (path.hops[int(hop)], LAYERS[int(layer)]) == (("image", "filter"), "callback")
 
 
-def test_each_of_two_subscribers_ends_a_path_of_its_own(node: hyphos.Node, domain: str) -> None:
+def test_each_of_two_subscribers_ends_a_separate_path(node: hyphos.Node, domain: str) -> None:
     gathered = Gathered(domain)
     first, second = Inbox(), Inbox()
     with (
@@ -101,9 +99,7 @@ def test_two_sources_of_one_node_give_two_paths(node: hyphos.Node, domain: str) 
     assert not any(path.inferred for path in told.paths)
 
 
-def test_what_a_timer_publishes_follows_the_last_message_and_says_that_it_is_inferred(
-    node: hyphos.Node, domain: str
-) -> None:
+def test_a_timer_publish_follows_the_last_message_inferred(node: hyphos.Node, domain: str) -> None:
     gathered = Gathered(domain)
     heard, done = Inbox(), Inbox()
     node.subscribe("command", Int64, done)
@@ -116,7 +112,7 @@ def test_what_a_timer_publishes_follows_the_last_message_and_says_that_it_is_inf
         heard.wait(1)
         gathered.until(1, receptions)  # the callback has ended
         time.sleep(0.03)
-        command.publish(Int64(data=2))  # in this thread: outside of any callback
+        command.publish(Int64(data=2))  # in this thread, outside any callback
         done.wait(1)
         told = gathered.until(3, ways)
     names = [(path.name, path.inferred) for path in told.paths]
@@ -129,9 +125,7 @@ def test_what_a_timer_publishes_follows_the_last_message_and_says_that_it_is_inf
     assert told.worst_sum_error < 0.01
 
 
-def test_messages_that_a_queue_dropped_are_unheard_and_break_no_join(
-    node: hyphos.Node, domain: str
-) -> None:
+def test_dropped_messages_have_no_reception(node: hyphos.Node, domain: str) -> None:
     gathered = Gathered(domain)
     gate, entered, heard = threading.Event(), threading.Event(), Inbox()
 
@@ -146,7 +140,7 @@ def test_messages_that_a_queue_dropped_are_unheard_and_break_no_join(
     busy.publish(Int64(data=0))
     assert entered.wait(60)
     for number in range(1, 5):
-        busy.publish(Int64(data=number))  # the queue keeps the last one
+        busy.publish(Int64(data=number))  # the queue keeps the last message
     gate.set()
     heard.wait(2)
     told = gathered.until(2, receptions)
@@ -157,7 +151,7 @@ def test_messages_that_a_queue_dropped_are_unheard_and_break_no_join(
     assert told.worst_sum_error < 0.01
 
 
-def test_a_recorder_that_ran_over_tells_how_much_is_missed(node: hyphos.Node, domain: str) -> None:
+def test_an_overrun_recorder_counts_missed_events(node: hyphos.Node, domain: str) -> None:
     gathered = Gathered(domain)
     count = node.publisher("count", Int64)
     for number in range(5000):
@@ -167,19 +161,19 @@ def test_a_recorder_that_ran_over_tells_how_much_is_missed(node: hyphos.Node, do
     assert told.flows.found.missed_in_all > 0
 
 
-def test_what_listening_cost_counts_messages_once_and_what_went_by_unread() -> None:
+def test_the_cost_counts_messages_once_and_missed_events() -> None:
     found = two_hops().found
     found.missed, found.seconds, found.cpu_s = {"mind": 3, "body": 1}, 0.5, 0.01
     assert found.cost() == {
         "cpu_s": 0.01, "cores": 0.02, "messages_per_s": 4.0, "events": 4, "missed": 4,
     }  # fmt: skip
     assert cost_line(found.cost()) == (
-        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it listened to 4 messages/s; "
+        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it read 4 messages/s; "
         "4 of 8 events missed"
     )
 
 
-# Events made by hand: two machines, and a way that began before.
+# Synthetic events: two machines, and a path that began before.
 
 
 def test_every_layer_is_the_time_between_its_stamps() -> None:
@@ -187,7 +181,7 @@ def test_every_layer_is_the_time_between_its_stamps() -> None:
     assert flows.layers.tolist() == [[5, 1, 14, 5, 15, 10, 50]]
 
 
-def test_a_layer_that_was_not_crossed_takes_no_time() -> None:
+def test_a_skipped_layer_takes_no_time() -> None:
     events = np.zeros(1, EVENT)
     for name, ns in (("publish", 100), ("scheduled", 130), ("dequeued", 150), ("callback", 150)):
         events[name] = ns
@@ -195,7 +189,7 @@ def test_a_layer_that_was_not_crossed_takes_no_time() -> None:
     assert layers_of(events).tolist() == [[0, 0, 0, 30, 20, 0, 40]]
 
 
-def test_a_message_of_another_machine_begins_a_path_and_its_uncertainty_is_told() -> None:
+def test_a_message_of_another_machine_begins_a_path() -> None:
     rows = (reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7), reception(2, 3, 8, 1080))
     told = profile(made_up(*rows, uncertainty_ns={2: 12_000}))
     [path] = told.paths
@@ -205,13 +199,13 @@ def test_a_message_of_another_machine_begins_a_path_and_its_uncertainty_is_told(
     assert path.total.mean == 180
 
 
-def test_a_way_whose_beginning_is_not_known_is_counted_and_left_out() -> None:
+def test_a_path_with_unknown_beginning_is_counted_only() -> None:
     rows = (reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7), reception(2, 3, 8, 1080))
     told = profile(made_up(*rows))
     assert (told.paths, told.cut) == ([], 1)
 
 
-def test_a_path_ends_where_what_follows_is_heard_by_nobody_here() -> None:
+def test_a_path_ends_before_a_publish_without_reception() -> None:
     rows = (published(1, 1, 7, 1000), reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7))
     [path] = profile(made_up(*rows)).paths
     assert path.name == "body/driver ─scan→ mind/mapper"
@@ -219,9 +213,9 @@ def test_a_path_ends_where_what_follows_is_heard_by_nobody_here() -> None:
     assert path.worst_sum_error == 0
 
 
-def test_stamps_of_two_clocks_are_not_subtracted_from_each_other() -> None:
-    # The shared memory of both is here, as that of a container may be: the publish() was stamped by
-    # another clock, a second ahead of the one to which the reception's stamps were converted.
+def test_stamps_of_two_clocks_are_not_subtracted() -> None:
+    # The shared memory of both is here, as that of a container may be. Another clock, a second
+    # ahead of the clock of the reception's stamps, stamped the publish().
     ahead = 10**9
     rows = (published(1, 1, 7, 1000 + ahead), reception(2, 1, 7, 1000))
     told = profile(made_up(*rows, uncertainty_ns={2: 12_000}))
@@ -232,17 +226,17 @@ def test_stamps_of_two_clocks_are_not_subtracted_from_each_other() -> None:
     assert [one.publishers for one in told.channels] == [["another machine"]]
 
 
-def test_a_path_is_chosen_by_names_in_their_order() -> None:
+def test_a_path_is_chosen_by_names_in_order() -> None:
     rows = (published(1, 1, 7, 1000), reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7))
     flows = made_up(*rows, reception(2, 3, 8, 1080))
     assert len(profile(flows, "scan->map").paths) == 1
     assert len(profile(flows, "body/driver → map").paths) == 1
-    with pytest.raises(hyphos.Error, match="no path goes 'map->scan'") as problem:
+    with pytest.raises(hyphos.Error, match="no path matches 'map->scan'") as problem:
         profile(flows, "map->scan")
     assert "─scan→ mind/mapper" in problem.value.advice
 
 
-def test_the_critical_path_is_the_slowest_between_its_ends_and_names_what_costs_most() -> None:
+def test_the_critical_path_is_the_slowest_between_its_ends() -> None:
     def row(kind: dict[str, int], i: int) -> dict[str, int]:
         moved = {"publish", "encoded", "submitted", "arrived", "scheduled", "dequeued", "decoded"}
         moved |= {"callback", "end"}
@@ -264,10 +258,10 @@ def test_the_critical_path_is_the_slowest_between_its_ends_and_names_what_costs_
     assert (path.at(0.5).total_ns, path.at(0.99).total_ns) == (180, 5180)
 
 
-def test_a_loop_of_the_graph_ends_where_it_began() -> None:
+def test_a_loop_of_the_graph_is_followed_once() -> None:
     ping = [published(2, 2, 8, 100 * i) | {"sequence": i} for i in range(1, 4)]
     back = [reception(2, 3, 8, 100 * i) | {"sequence": i} for i in range(1, 4)]
-    for i in (1, 2):  # each is published in the callback of the one before
+    for i in (1, 2):  # each is published in the callback of the previous one
         ping[i] |= {"cause_sender": 8, "cause_sequence": i, "cause_endpoint": 3}
         ping[i]["publish"] = back[i]["publish"] = back[i - 1]["callback"] + 10
     told = profile(made_up(*ping, *back))
@@ -275,9 +269,7 @@ def test_a_loop_of_the_graph_ends_where_it_began() -> None:
     assert told.worst_sum_error == 0
 
 
-def test_the_events_of_the_library_have_the_size_that_python_reads(
-    node: hyphos.Node, domain: str
-) -> None:
+def test_library_events_have_the_size_of_the_python_type(node: hyphos.Node, domain: str) -> None:
     node.publisher("once", Int64).publish(Int64(data=1))
     [batch] = _hyphos.recorded_events(domain)
     assert len(batch.events) == EVENT.itemsize * batch.next

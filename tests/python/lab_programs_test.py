@@ -1,4 +1,4 @@
-"""Programs of the laboratory: each gives its one result, or an error that says why not."""
+"""Laboratory programs: each gives one result, or an error with the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_result_is_the_last_line() -> None:
     assert shell("""echo warming up; echo '{"a": 1}'""") == {"a": 1}
 
 
-def test_a_program_that_hangs_is_an_error_and_takes_its_children_with_it(tmp_path: Path) -> None:
+def test_a_hung_program_is_an_error_and_ends_its_children(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     with pytest.raises(Error, match=r"thing: no result within 5 s") as caught:
         shell(f"sleep 1000 & echo $$ $! > {pids}; wait", limit_s=5)
@@ -34,7 +34,7 @@ def test_a_program_that_hangs_is_an_error_and_takes_its_children_with_it(tmp_pat
 
 
 def has_ended(pid: str) -> bool:
-    """So has a zombie that nobody waits for."""
+    """True also for a zombie that no process waits for."""
     try:
         return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -44,30 +44,30 @@ def has_ended(pid: str) -> bool:
 @pytest.mark.parametrize(
     ("script", "code", "message"),
     [
-        ("kill -SEGV $$", "disconnected", "thing: it was ended by SIGSEGV"),
-        ("echo why >&2; kill -ABRT $$", "disconnected", "thing: it was ended by SIGABRT: why"),
-        ("kill -KILL $$", "disconnected", "thing: it was ended by SIGKILL"),
+        ("kill -SEGV $$", "disconnected", "thing: ended by SIGSEGV"),
+        ("echo why >&2; kill -ABRT $$", "disconnected", "thing: ended by SIGABRT: why"),
+        ("kill -KILL $$", "disconnected", "thing: ended by SIGKILL"),
         ("echo first >&2; echo last >&2; exit 3", "io", "thing: last"),
         (
             "echo why >&2; echo 'process daemon died' >&2; exit 1",
             "io",
-            "thing: process daemon died; the line before: why",
+            "thing: process daemon died (previous line: why)",
         ),
         ("exit 3", "io", "thing: exit status 3"),
-        ("true", "corrupt", "thing: its last line is no result in JSON: ''"),
-        ("echo '{\"a\":'", "corrupt", "thing: its last line is no result in JSON: '{\"a\":'"),
-        ("echo 3", "corrupt", "thing: its last line is no result in JSON: '3'"),
-        ("printf '\\377'", "corrupt", "thing: its last line is no result in JSON: '\ufffd'"),
+        ("true", "corrupt", "thing: its last line is not a JSON result: ''"),
+        ("echo '{\"a\":'", "corrupt", "thing: its last line is not a JSON result: '{\"a\":'"),
+        ("echo 3", "corrupt", "thing: its last line is not a JSON result: '3'"),
+        ("printf '\\377'", "corrupt", "thing: its last line is not a JSON result: '\ufffd'"),
     ],
 )
-def test_a_program_without_a_result_says_why(script: str, code: str, message: str) -> None:
+def test_a_program_without_a_result_is_an_error(script: str, code: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         shell(script)
     assert (caught.value.code, str(caught.value)) == (code, message)
     assert caught.value.advice
 
 
-def test_a_stopped_program_has_no_result_and_none_follows_it(tmp_path: Path) -> None:
+def test_a_stopped_program_has_no_result_and_no_successor(tmp_path: Path) -> None:
     programs = Programs()
     begun = tmp_path / "begun"
     results: list[object] = []
@@ -81,7 +81,7 @@ def test_a_stopped_program_has_no_result_and_none_follows_it(tmp_path: Path) -> 
     assert programs.run("x", [sys.executable, "-c", "print('{}')"], PATIENCE_S) is None
 
 
-def test_every_run_has_a_domain_of_its_own() -> None:
+def test_every_run_has_a_separate_domain() -> None:
     made = domains()
     names = [next(made).name for _ in range(3)]
     assert len(set(names)) == 3

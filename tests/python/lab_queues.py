@@ -1,4 +1,4 @@
-"""Made-up runs: a queue that is served at a fixed rate, in the output format of the laboratory's
+"""Synthetic runs: a queue that is served at a fixed rate, in the output format of the laboratory's
 programs."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def served(
     lost: int = 0,
 ) -> dict[str, Any]:
     """The output of a pair's program if `capacity_hz` messages a second of each flow are served.
-    `hiccup_s`: the extra delay of a message that is due after that share of the run."""
+    `hiccup_s` is the extra delay of a message that is due after that share of the run."""
     count = case.count
     span_s = count / case.rate_hz
     late_us = []
@@ -50,7 +50,7 @@ def served(
 
 
 def as_graph(told: dict[str, Any]) -> dict[str, Any]:
-    """The same run in the output of the program of graphs."""
+    """The same run in the output format of the graph program."""
     flows = len(told["flow_sent"])
     return {
         "sources": [

@@ -1,4 +1,4 @@
-"""Recorded messages as a workload: read, written for the programs, sent when they were recorded."""
+"""Recorded messages as a workload: reading, writing for the programs, sending at their times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAP_NS = 20_000_000
 
 
 def bursts(path: Path) -> Path:
-    """Five messages of different sizes, of which the last two come together."""
+    """Five messages of different sizes, the last two at the same time."""
     recording = McapRecording(path, TypeBook())
     blob = recording.add_channel("blob", "test.Blob", "bytes", 7, {})
     for number, size in enumerate(SIZES):
@@ -44,18 +44,18 @@ def run_of(name: str, case: Case, folder: Path) -> Run:
     return run
 
 
-def test_the_messages_of_a_topic_keep_their_order_sizes_and_times(tmp_path: Path) -> None:
+def test_messages_of_a_topic_keep_order_sizes_and_times(tmp_path: Path) -> None:
     found = read_recorded(bursts(tmp_path / "x.mcap"), "blob")
     assert found.offsets_ns == [0, GAP_NS, 2 * GAP_NS, 3 * GAP_NS, 3 * GAP_NS]
     assert [len(one) for one in found.payloads] == [40, 1000, 70_000, 33, MIN_SIZE]
     assert found.payloads[4] == b"\4" * 5 + bytes(MIN_SIZE - 5)  # the lab's header must fit
     assert found.largest == 70_000
-    # Five gaps of the mean: four lie between the messages, one before it begins again.
+    # Five mean gaps: four are between the messages, one is before the next loop.
     assert found.span_ns == 3 * GAP_NS * 5 // 4
     assert found.rate_hz == pytest.approx(5e9 / found.span_ns)
 
 
-def test_a_topic_of_ros_is_found_by_its_name_there_and_its_bytes_are_those_of_ros(
+def test_a_ros_topic_is_found_by_its_ros_name(
     tmp_path: Path,
 ) -> None:
     write_ros1(tmp_path / "x.bag")
@@ -64,21 +64,21 @@ def test_a_topic_of_ros_is_found_by_its_name_there_and_its_bytes_are_those_of_ro
     assert b"laser" in by_topic.payloads[0]
 
 
-def test_one_message_is_sent_once_a_second() -> None:
+def test_a_single_message_is_sent_once_a_second() -> None:
     alone = Recorded([0], [bytes(64)])
     assert alone.rate_hz == 1.0
 
 
-def test_a_topic_that_is_not_there_is_an_error_with_those_that_are(tmp_path: Path) -> None:
+def test_a_missing_topic_is_an_error_with_the_known_ones(tmp_path: Path) -> None:
     make_recording(tmp_path / "x.mcap")
     with pytest.raises(Error, match="did you mean 'scan'") as caught:
         read_recorded(tmp_path / "x.mcap", "scam")
-    assert caught.value.advice == "`channel` is one of scan, camera"
-    with pytest.raises(Error, match="no channel of it is named"):
+    assert caught.value.advice == "set `channel` to one of scan, camera"
+    with pytest.raises(Error, match="no channel is given"):
         read_recorded(tmp_path / "x.mcap", "")
 
 
-def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_recording_is_refused(tmp_path: Path) -> None:
     make_recording(tmp_path / "x.mcap", 250)
     whole = (tmp_path / "x.mcap").read_bytes()
     (tmp_path / "y.mcap").write_bytes(whole[: len(whole) * 2 // 3])
@@ -89,7 +89,7 @@ def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path) -> None:
         read_recorded(tmp_path / "z.mcap", "scan")
 
 
-def test_a_schedule_begins_again_after_its_span(tmp_path: Path) -> None:
+def test_a_schedule_starts_over_after_its_span(tmp_path: Path) -> None:
     Recorded([0, 10, 30], [b"a" * 32, b"b" * 40, b"c" * 50]).write(tmp_path / "schedule")
     schedule = Schedule(50, 100.0, str(tmp_path / "schedule"), 2.0)
     assert [schedule.size(i) for i in range(4)] == [32, 40, 50, 32]
@@ -110,24 +110,24 @@ def test_recorded_messages_arrive_whole_and_at_their_times(
 
     def fine(run: Run) -> bool:
         assert run.result is not None, run.failure
-        # The floor's ring is short: it loses where the machine is called away.
+        # The ring of the floor is short: it loses messages if the machine stalls.
         return not run.result["lost"]
 
     folders = map(str, itertools.count())
     runs = until(fine, lambda: run_of(name, case, tmp_path / next(folders)))
     told = runs[-1].result
     assert told is not None
-    # A message of another size than the recorded one would be counted as corrupt.
+    # A message with a size other than the recorded one would count as corrupt.
     assert told["sent"] == told["received"] == case.count == 20
     assert told["corrupt"] == told["lost"] == told["duplicates"] == 0
-    # 20 messages are four times the recording; the last two are due together.
+    # 20 messages are four loops of the recording. The last two are due together.
     due_s = (3 * 75 + 60) / 1e3
     assert told["seconds"] >= due_s
     carried = 4 * sum(max(size, MIN_SIZE) for size in SIZES)
     assert told["mb_per_s"] * told["seconds"] == pytest.approx(carried / 1e6)
 
 
-def test_at_any_rate_the_times_of_the_recording_do_not_count(tmp_path: Path) -> None:
+def test_a_fixed_rate_ignores_the_recorded_times(tmp_path: Path) -> None:
     recording = str(bursts(tmp_path / "x.mcap"))
     found = experiment.parse(
         f"lab: 1\nworkload: echo\nrecording: {recording}\nchannel: blob\nseconds: 0.2\n"
@@ -142,12 +142,12 @@ def test_at_any_rate_the_times_of_the_recording_do_not_count(tmp_path: Path) -> 
     assert run.result["seconds"] >= 39 / 200
 
 
-def test_a_peer_whose_messages_have_one_size_takes_no_part() -> None:
+def test_a_peer_with_one_message_size_is_left_out() -> None:
     [peer] = find_peers().choose(["hyphos/shm_struct"])
-    assert peer.cannot(Case("pair", recording="x.mcap")) == "its messages are all of one size"
+    assert peer.cannot(Case("pair", recording="x.mcap")) == "all its messages have one size"
 
 
-def test_a_program_refuses_a_schedule_that_was_cut_off(start: Start, tmp_path: Path) -> None:
+def test_a_program_refuses_a_truncated_schedule(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "schedule"
     Recorded([0, 10], [b"a" * 32, b"b" * 40]).write(path)
     path.write_bytes(path.read_bytes()[:-1])
@@ -161,10 +161,10 @@ def test_a_program_refuses_a_schedule_that_was_cut_off(start: Start, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("workload: flood\nrecording: x.mcap", "x.yaml:3: 'recording' means nothing to"),
-        ("workload: pair\nrecording: x.mcap\nsize: 64", "have sizes of their own"),
+        ("workload: flood\nrecording: x.mcap", "x.yaml:3: 'recording' has no effect in"),
+        ("workload: pair\nrecording: x.mcap\nsize: 64", "have their own sizes"),
         ("workload: pair\nrecording: x.mcap\nspeed: 2\nrate_hz: 9", "either a 'speed' or a"),
-        ("workload: pair\nchannel: scan", "'channel' is of a recording, and none is named"),
+        ("workload: pair\nchannel: scan", "'channel' needs a recording"),
         ("workload: pair\nrecording: x.mcap\nspeed: 0", "speed: 0 is not from 0.001"),
     ],
 )
@@ -174,12 +174,10 @@ def test_a_bad_experiment_with_a_recording_is_refused(text: str, message: str) -
     assert message in str(caught.value)
 
 
-def test_an_experiment_that_needs_a_recording_says_so_and_takes_one(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_an_experiment_asks_for_its_recording(hyphos_cli: Cli, tmp_path: Path) -> None:
     code, _, err = hyphos_cli("lab", "run", "paper_004_recorded")
     assert code == 1
-    assert "no recording is named" in err
+    assert "no recording is given" in err
     assert "--set recording=FILE" in err
     recording = bursts(tmp_path / "x.mcap")
     (tmp_path / "x.yaml").write_text(

@@ -1,4 +1,4 @@
-"""Reports: what people would see in a browser, and what they can take out of them."""
+"""Reports: their content in a browser, and their data."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def titles(plot: Plot) -> list[str]:
     return [title for ax in plot.figure.axes if (title := ax.get_title())]
 
 
-def test_pictures_go_on_until_every_case_was_shown() -> None:
-    """25 cases at two rates: what one picture has no room for is on the next one."""
+def test_plots_continue_until_every_case_is_shown() -> None:
+    """25 cases at two rates: cases without room in one picture are in the next one."""
     sizes = [64 * 2**i for i in range(13)]
     rows = [
         Row(case, "futex", [run_at(case, "futex")])
@@ -104,7 +104,7 @@ def test_pictures_go_on_until_every_case_was_shown() -> None:
         assert sum(len(titles(plot)) for plot in shown) == fields
 
 
-def test_what_reliable_costs_is_drawn_against_best_effort() -> None:
+def test_the_cost_of_reliable_is_relative_to_best_effort() -> None:
     def slower(case: Case, factor: int) -> Row:
         run = run_at(case, "futex")
         assert run.result is not None
@@ -121,7 +121,7 @@ def test_what_reliable_costs_is_drawn_against_best_effort() -> None:
     line = picture.figure.axes[0].get_lines()[0]
     assert np.asarray(line.get_xdata()).tolist() == [3, 5]
     assert np.asarray(line.get_ydata()).tolist() == pytest.approx([2, 3], rel=0.01)
-    # Without the one there is nothing to divide the other by.
+    # Without best effort there is no divisor.
     made = plots([row for row in rows if row.case.reliability == "reliable"], ["processes"])
     assert "reliable_by_processes" not in [plot.name for plot in made]
 
@@ -146,16 +146,14 @@ def profiled() -> dict[str, Any]:
         "messages": {"p50": message(40_000), "p95": message(90_000)},
     }
     told = {"experiment": "queue", "peer": "hyphos/shm", "machine": {}, "cases": [one]}
-    finding = {"says": "All is queue.", "answer": "not so here", "whole": False, "figures": "0.5"}
+    finding = {"says": "All is queue.", "answer": "not confirmed", "whole": False, "figures": "0.5"}
     return told | {"findings": [finding | {"differs": "Half of it is transport."}]}
 
 
-def test_a_report_is_readable_in_a_browser_and_gives_its_data_back(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_a_report_is_readable_and_has_its_data(tab: Page, tmp_path: Path) -> None:
     folder = grid(tmp_path / "out")
     path = write_report(folder, None)
-    # By size, by rate, what arrives, how late, percentiles, CDF.
+    # By size, by rate, delivery, lateness, percentiles, CDF.
     files = look_at(tab, path, 6, {"figures", "machine"})
     assert files["runs.jsonl.gz"] == (folder / "runs.jsonl").read_text()
     assert json.loads(files["summary.json.gz"]) == json.loads((folder / "summary.json").read_text())
@@ -164,9 +162,7 @@ def test_a_report_is_readable_in_a_browser_and_gives_its_data_back(
     assert "a <queue> & its rate" in tab.ask("document.body.innerText")
 
 
-def test_the_layers_of_a_profile_beside_the_results_are_in_the_report(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_a_report_includes_the_layers_of_a_profile(tab: Page, tmp_path: Path) -> None:
     folder = grid(tmp_path / "out")
     (folder / "profile.json").write_text(json.dumps(profiled()))
     tables = {"figures", "layer-findings", "machine"}
@@ -196,9 +192,9 @@ def searched(path: Path) -> Path:
     return path
 
 
-def test_a_search_for_knees_is_reported_with_its_knees(tab: Page, tmp_path: Path) -> None:
+def test_a_search_is_reported_with_its_saturation_points(tab: Page, tmp_path: Path) -> None:
     folder = searched(tmp_path / "out")
-    # N·f·S, what arrives, how late, percentiles and CDF at the knees.
+    # N·f·S, delivery, lateness, percentiles and CDF at the saturation points.
     files = look_at(tab, write_report(folder, None), 5, {"knees", "figures", "machine"})
     assert files["saturation.json.gz"] == (folder / "saturation.json").read_text()
     first, second = saturation.load(folder, Results(folder).runs)
@@ -209,7 +205,7 @@ def test_a_search_for_knees_is_reported_with_its_knees(tab: Page, tmp_path: Path
     assert rows == ["peer", "futex", "futex"]
 
 
-def test_a_search_in_which_nothing_failed_names_no_rate_that_fails() -> None:
+def test_a_search_without_a_failure_has_no_failed_rate() -> None:
     def easy(case: Case, _attempt: int) -> Run:
         return Run(case, "futex", 0, served(replace(case, seconds=40 / case.rate_hz), 1e9))
 
@@ -217,10 +213,10 @@ def test_a_search_in_which_nothing_failed_names_no_rate_that_fails() -> None:
     assert knee is not None
     assert knee.open
     assert knee.rate_hz == knee.low_hz == max(run.case.rate_hz for run in knee.runs)
-    assert knee_cells(knee)[1] == "none found"
+    assert knee_cells(knee)[1] == "none"
 
 
-def test_what_arrives_is_the_rate_of_the_server_once_it_is_behind() -> None:
+def test_an_overloaded_server_delivers_at_its_capacity() -> None:
     assert delivered(run_at(replace(PAIR, rate_hz=1000.0), "futex")) == pytest.approx(1.0, abs=0.01)
     behind = delivered(run_at(replace(PAIR, rate_hz=10_000.0), "futex"))
     assert behind == pytest.approx(0.5, abs=0.01)
@@ -265,37 +261,37 @@ def test_a_verification_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Pat
     assert "11%" in text  # 100 ÷ √(88·92) − 1
 
 
-def test_what_is_no_verification_is_refused(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_an_invalid_verification_is_refused(hyphos_cli: Cli, tmp_path: Path) -> None:
     _, profile = verification(tmp_path)
     for content in ("{", '[{"graph": 1}]', "3"):
         (tmp_path / "bad.json").write_text(content)
         words = ("lab", "report", str(tmp_path / "bad.json"), "--profile", str(profile))
         code, _, err = hyphos_cli(*words)
         assert code == 1
-        assert "this is no verification" in err
-        assert "--held-out" in err
+        assert "not a verification" in err
+        assert "--test-set" in err
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "no profile"),
-        ("{}", "neither cases"),
+        ("{", "not a profile"),
+        ("{}", "neither 'cases'"),
         ('{"paths": []}', "another version"),
         ('{"cases": [{"messages": {}}]}', "another version"),
     ],
 )
-def test_what_is_no_profile_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_an_invalid_profile_is_refused(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "profile.json").write_text(content)
     with pytest.raises(Error, match=message):
         read_profile(tmp_path / "profile.json")
-    with pytest.raises(Error, match="cannot be read"):
+    with pytest.raises(Error, match="cannot read"):
         read_profile(tmp_path / "absent.json")
 
 
-def test_knees_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_an_unreadable_search_result_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "saturation.json").write_text('[{"peer": 3}]')
-    with pytest.raises(Error, match="these are no knees"):
+    with pytest.raises(Error, match="not a list of saturation points"):
         saturation.load(tmp_path, [])
     assert saturation.load(tmp_path / "absent", []) == []
 
@@ -317,7 +313,7 @@ def test_results_are_exported_as_csv(hyphos_cli: Cli, tmp_path: Path) -> None:
         assert len(list(csv.DictReader(file))) == 12
 
 
-def test_parquet_without_pyarrow_says_how_to_get_it(
+def test_parquet_without_pyarrow_is_an_error_with_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -349,7 +345,7 @@ def test_data_of_a_report_unpacks_without_a_browser(tmp_path: Path) -> None:
     assert data == (folder / "runs.jsonl").read_bytes()
 
 
-def test_what_is_to_be_typed_stands_out_in_sentences_and_nothing_else_does() -> None:
+def test_code_in_sentences_is_marked_up() -> None:
     assert page.paragraph("see `a <b>`") == "<p>see <code>a &lt;b&gt;</code></p>"
     assert "<td>`a`</td>" in page.table(("", ""), [("x", page.Cell("`a`"))])
     assert "<code>a</code>" in page.table(("",), [(page.Cell("`a`", words=True),)])

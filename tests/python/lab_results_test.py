@@ -1,4 +1,4 @@
-"""A folder of results: what of it is in memory, and what is worked out from it."""
+"""A folder of results: its parts in memory, and its statistics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_all_percentiles_at_once_are_those_of_the_bootstrap() -> None:
         assert (found.value, found.low, found.high) == (one.value, one.low, one.high)
 
 
-def test_histograms_stay_in_the_file_and_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+def test_histograms_are_read_from_the_file_on_demand(tmp_path: Path) -> None:
     made = folder_of(tmp_path, 3)
     lines = (tmp_path / "runs.jsonl").read_text().splitlines()
     for results in (made, Results(tmp_path)):
@@ -59,7 +59,7 @@ def test_histograms_stay_in_the_file_and_are_read_when_they_are_asked_for(tmp_pa
         assert row.estimate("p99_us").to_json() == pytest.approx(expected.to_json())
 
 
-def test_the_mean_is_that_of_all_messages_with_an_interval_over_runs(tmp_path: Path) -> None:
+def test_the_mean_covers_all_messages_of_all_runs(tmp_path: Path) -> None:
     results = Results(tmp_path)
     samples: list[int] = []
     for repeat, values in enumerate(([1000, 3000], [9000], [2000, 2000, 5000])):
@@ -79,7 +79,7 @@ def test_the_mean_is_that_of_all_messages_with_an_interval_over_runs(tmp_path: P
     assert "open_mean_us" in (tmp_path / "summary.csv").read_text()
 
 
-def test_lines_that_another_program_has_written_are_read_too(tmp_path: Path) -> None:
+def test_lines_of_another_json_writer_are_read(tmp_path: Path) -> None:
     folder_of(tmp_path, 1)
     path = tmp_path / "runs.jsonl"
     [expected] = [run.histogram("histogram_ns").values.tolist() for run in Results(tmp_path).runs]
@@ -88,7 +88,7 @@ def test_lines_that_another_program_has_written_are_read_too(tmp_path: Path) -> 
     assert run.histogram("histogram_ns").values.tolist() == expected
 
 
-def test_a_line_that_a_kill_has_cut_gives_way_to_the_next_run(tmp_path: Path) -> None:
+def test_a_truncated_line_is_replaced_by_the_next_run(tmp_path: Path) -> None:
     folder_of(tmp_path, 3)
     path = tmp_path / "runs.jsonl"
     whole = path.read_bytes().splitlines(keepends=True)
@@ -101,24 +101,24 @@ def test_a_line_that_a_kill_has_cut_gives_way_to_the_next_run(tmp_path: Path) ->
     assert last.histogram("histogram_ns").values.tolist() == [1000, 2000]
 
 
-def test_a_line_that_is_no_run_is_named(tmp_path: Path) -> None:
+def test_an_invalid_line_is_an_error_with_its_number(tmp_path: Path) -> None:
     folder_of(tmp_path, 1)
     with (tmp_path / "runs.jsonl").open("a") as file:
         file.write('{"case": {}}\n')
-    with pytest.raises(Error, match="this is no run of an experiment") as caught:
+    with pytest.raises(Error, match="not a run of an experiment") as caught:
         Results(tmp_path)
     assert caught.value.where.endswith("runs.jsonl:2")
     assert "--resume" in caught.value.advice
 
 
-def test_a_file_that_was_changed_while_it_was_read_is_an_error(tmp_path: Path) -> None:
+def test_a_file_changed_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     results = folder_of(tmp_path, 1)
     (tmp_path / "runs.jsonl").write_text("")
     with pytest.raises(Error, match="changed while they were read"):
         results.runs[0].histogram("histogram_ns")
 
 
-def test_a_row_counts_the_runs_that_come_later(tmp_path: Path) -> None:
+def test_a_row_includes_runs_added_later(tmp_path: Path) -> None:
     results = folder_of(tmp_path, 1)
     [before] = results.rows()
     assert results.rows()[0] is before
@@ -129,9 +129,7 @@ def test_a_row_counts_the_runs_that_come_later(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "whole"), [(240, True), (70, False)])
-def test_a_table_without_room_for_intervals_cuts_off_no_figure(
-    tmp_path: Path, width: int, whole: bool
-) -> None:
+def test_a_narrow_table_truncates_no_figure(tmp_path: Path, width: int, whole: bool) -> None:
     rows = folder_of(tmp_path, 5).rows()
     figures = [row.estimate(metric) for row in rows for metric in ("p50_us", "p95_us", "p99_us")]
     out = Console(width=width, file=StringIO(), color_system=None)

@@ -1,4 +1,4 @@
-"""The laboratory's runner: runs, what disturbs and ends them, and that each peer counts right."""
+"""The laboratory's runner: runs, disturbances, stops, and correct counts of each peer."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from hyphos.lab.runner import Rules, Runner, Wish
 from lab_runs import RESOLUTION, SMALL, least_us, measured_row, programs_of
 
 
-def test_ctrl_c_ends_it_with_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_finished_runs(hyphos_start: Start, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL.replace("seconds: 0.2", "seconds: 30"))
     out = tmp_path / "out"
     program = hyphos_start("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))
     wait_until(lambda: bool(folders_of(program.popen.pid)), "a run to begin")
     code, _, err = program.stop()
     assert code == 130, err
-    assert "go on with --resume" in err
+    assert "continue with --resume" in err
     assert not folders_of(program.popen.pid)
 
 
 def folders_of(pid: int) -> list[Path]:
-    """What runs of the laboratory that is process `pid` have in shared memory."""
+    """Folders in shared memory of the runs of the laboratory process `pid`."""
     return list(Path("/dev/shm").glob(f"hyphos-lab-{pid}-*"))
 
 
@@ -52,7 +52,7 @@ def test_a_killed_laboratory_leaves_nothing(hyphos_start: Start, tmp_path: Path)
 
 
 def peer_program(folder: Path, name: str, packages: str, interface: int) -> None:
-    """A program that says what it can do, and then cannot."""
+    """A program that describes its capabilities, and then fails."""
     described = (
         f'{{"peer": "{name}", "interface": {interface}, "variants": [{{"name": "", '
         '"shapes": ["pair"], "max_size": 1000000, "floor": false, "network": false}]}'
@@ -67,15 +67,15 @@ def peer_program(folder: Path, name: str, packages: str, interface: int) -> None
     )
 
 
-def test_a_peer_of_another_version_takes_no_part(tmp_path: Path) -> None:
+def test_a_peer_of_another_version_is_left_out(tmp_path: Path) -> None:
     peer_program(tmp_path, "now", "-", INTERFACE)
     peer_program(tmp_path, "old", "libold-dev", INTERFACE - 1)
     found = find_peers(tmp_path)
     assert [peer.name for peer in found.present] == ["now"]
-    assert found.absent == {"old": "its program is of another version than this: `make peers`"}
+    assert found.absent == {"old": "its program has another version: run `make peers`"}
 
 
-def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
+def test_a_failed_peer_is_reported_and_not_tried_again(tmp_path: Path) -> None:
     peer_program(tmp_path, "broken", "-", INTERFACE)
     [peer] = find_peers(tmp_path).present
     results = Results(tmp_path)
@@ -88,7 +88,7 @@ def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
     assert math.isnan(summed.estimate("p50_us").value)
 
 
-def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> None:
+def test_the_next_runner_repeats_a_failed_run(tmp_path: Path) -> None:
     peer_program(tmp_path, "broken", "-", INTERFACE)
     [peer] = find_peers(tmp_path).present
     todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
@@ -103,7 +103,7 @@ def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> 
 
 
 def counting_program(folder: Path) -> Peer:
-    """Tells how often it has run by now as its p50."""
+    """Reports the number of its runs as its p50."""
     peer_program(folder, "counting", "-", INTERFACE)
     [peer] = find_peers(folder).present
     told = '"received": 1, "histogram_ns": [[1000, 1]], "open_histogram_ns": []'
@@ -116,7 +116,7 @@ def counting_program(folder: Path) -> Peer:
 
 
 def loads(monkeypatch: pytest.MonkeyPatch, told: Iterable[Load]) -> None:
-    """What is found beside the runs, one after the other."""
+    """The successive loads beside the runs."""
     source = iter(told)
 
     class Watch:
@@ -130,12 +130,12 @@ def loads(monkeypatch: pytest.MonkeyPatch, told: Iterable[Load]) -> None:
 QUIET, DISTURBED = Load(0.0, 0.0), Load(0.5, 0.0)
 
 
-def test_a_disturbed_run_is_made_again_as_often_as_asked(
+def test_a_disturbed_run_is_repeated_as_often_as_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     peer = counting_program(tmp_path)
     results = Results(tmp_path)
-    # Quiet at the second go; disturbed each time.
+    # Quiet at the second attempt, or disturbed each time.
     loads(monkeypatch, [DISTURBED, QUIET, DISTURBED, DISTURBED, DISTURBED])
     todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
     Runner(results, Rules(retries=2)).measure(todo)
@@ -145,7 +145,7 @@ def test_a_disturbed_run_is_made_again_as_often_as_asked(
     assert (len(one.done), one.disturbed, len(one.used)) == (2, 1, 1)
 
 
-def test_who_waits_for_a_quiet_machine_can_be_stopped(
+def test_the_wait_for_a_quiet_machine_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = threading.Event()
@@ -168,19 +168,17 @@ def test_who_waits_for_a_quiet_machine_can_be_stopped(
     assert results.runs == []
 
 
-def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_unknown_peers_are_refused_and_absent_ones_omitted(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL)
     code, _, err = hyphos_cli("lab", "run", str(tmp_path / "x.yaml"), "-p", "zenoh9")
     assert code == 1
-    assert "there is no peer 'zenoh9'" in err
+    assert "unknown peer 'zenoh9'" in err
     peers = find_peers()
     for name in peers.absent:
         assert not peers.choose([name])
 
 
-def test_a_name_means_the_peer_that_has_it_or_else_all_variants_of_its_middleware() -> None:
+def test_a_name_selects_a_peer_or_all_variants() -> None:
     def peer(middleware: str, variant: str) -> Peer:
         return Peer(Path("x"), middleware, variant, frozenset({"pair"}), 1024, False, False)
 
@@ -201,7 +199,7 @@ def test_a_name_means_the_peer_that_has_it_or_else_all_variants_of_its_middlewar
         ["--rate"],
     ],
 )
-def test_a_program_of_the_laboratory_says_what_is_wrong(start: Start, words: list[str]) -> None:
+def test_a_laboratory_program_names_a_wrong_option(start: Start, words: list[str]) -> None:
     [peer] = find_peers().choose(["futex"])
     code, _, err = start(str(peer.program), *words).end()
     assert code == 1
@@ -217,7 +215,7 @@ def test_a_program_of_the_laboratory_says_what_is_wrong(start: Start, words: lis
         *(("futex", one) for one in ("pair", "echo", "pipeline", "fanout", "flood")),
     ],
 )
-def test_every_workload_loses_nothing_and_counts_everything(name: str, workload: str) -> None:
+def test_every_workload_counts_all_messages(name: str, workload: str) -> None:
     [peer] = find_peers().choose([name])
     case = Case(workload, 4096, pairs=2, publishers=3, subscribers=3, seconds=0.2, messages=200)
 
@@ -235,7 +233,7 @@ def test_every_workload_loses_nothing_and_counts_everything(name: str, workload:
 
     result = measured()
     if peer.floor and result["lost"]:
-        # It holds nobody back: it loses if the machine is called away for as long as its queue is.
+        # Without back-pressure it loses messages if the machine stalls for longer than its queue.
         result = until(lambda result: result["lost"] == 0, measured)[-1]
     sources = {"echo": 2, "fanin": 3}.get(workload, 1)
     flows = {"fanout": 3}.get(workload, sources)
@@ -246,16 +244,16 @@ def test_every_workload_loses_nothing_and_counts_everything(name: str, workload:
 
 
 def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
-    """To 2 %, and at the median, `hyphos lab selftest` shows it, on a quiet machine."""
+    """`hyphos lab selftest` tests to 2 %, and at the median, on a quiet machine."""
     [peer] = find_peers().choose([selftest.PEER])
     plain = Case("pair", rate_hz=500, seconds=1, faults=f"{{delay_ms: {selftest.REFERENCE_MS}}}")
     slow = Case("pair", rate_hz=500, seconds=1, faults="{delay_ms: 20}")
-    # So slow that no queue overflows besides.
+    # So slow that no queue overflows.
     lossy = Case("pair", rate_hz=100, seconds=4, faults="{loss: 0.2, seed: 3}")
     results = Results(tmp_path)
     Runner(results).measure([Wish(case, peer, 0) for case in (plain, slow)])
     reference, delayed = results.rows()
-    # A machine that is called away for long fills the queue: more is lost, never less.
+    # A long stall of the machine fills the queue, so more is lost, never less.
     lost = until(
         lambda row: row.estimate("lost_share").value < 0.28,
         lambda: measured_row(lossy, peer, tmp_path),
@@ -264,11 +262,11 @@ def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
     assert 19_800 * 0.9 < least_us(delayed) - least_us(reference) < 19_800 * 1.1
     assert selftest.loss_check(lost).measured.endswith("%")
     share = lost.estimate("lost_share")
-    assert 0.12 < share.value < 0.28  # of 400 messages, give or take four deviations
+    assert 0.12 < share.value < 0.28  # of 400 messages, within four standard deviations
 
 
-def test_the_selftest_judges_each_thing_that_it_injects(hyphos_cli: Cli) -> None:
-    """How exact they are found depends on the machine; that each is found out does not."""
+def test_the_selftest_judges_each_injected_effect(hyphos_cli: Cli) -> None:
+    """The accuracy depends on the machine, but each effect is detected."""
     code, shown, err = hyphos_cli("lab", "selftest", "--seconds", "1", "--repeats", "1")
     assert code in (0, 1), err
     assert "[6/6] measured" in err
@@ -277,7 +275,7 @@ def test_the_selftest_judges_each_thing_that_it_injects(hyphos_cli: Cli) -> None
 
 
 def test_a_stalled_subscriber_shows_in_the_tail(tmp_path: Path) -> None:
-    """A load that waited for its answers would send nothing meanwhile, and not see it."""
+    """A load that waits for replies would send nothing during the stall, and not see it."""
     [peer] = find_peers().choose([selftest.PEER])
     case = Case("pair", rate_hz=200, seconds=2, stall_ms=100)
     stalled = until(

@@ -1,4 +1,4 @@
-"""What the tests of the laboratory's runs share: small experiments, measured once."""
+"""Common parts of the tests of the laboratory's runs: small experiments, measured once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hyphos.lab.stage import Stage
 
 SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
 
-RESOLUTION = 0.999  # of histograms: what took 20 ms may be said to have taken 19.98
+RESOLUTION = 0.999  # of histograms: 20 ms may be reported as 19.98
 
 
 def programs_of(pid: int, name: str = "hyphos-lab") -> list[int]:
-    """The programs of the laboratory whose names begin so that process `pid` has started."""
+    """The laboratory programs that process `pid` has started, by the beginning of their names."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -31,12 +31,12 @@ def programs_of(pid: int, name: str = "hyphos-lab") -> list[int]:
 
 
 def least_us(one: Row) -> float:
-    """What the fastest message took: no machine that is called away makes it longer."""
+    """The latency of the fastest message, which a stall of the machine does not increase."""
     return min(float(run.histogram("histogram_ns").values[0]) for run in one.used) / 1e3
 
 
 def measured_row(case: Case, peer: Peer, folder: Path) -> Row:
-    """Of one run, in a folder of its own."""
+    """The row of one run, in its own folder."""
     own = folder / f"again{len(list(folder.glob('again*')))}"
     own.mkdir()
     results = Results(own)
@@ -46,7 +46,7 @@ def measured_row(case: Case, peer: Peer, folder: Path) -> Row:
 
 
 def rows_of(text: str, peers: list[str], folder: Path) -> list[Row]:
-    """Measured once; skipped where there are no links."""
+    """Measures once. Skips the test without links."""
     found = commands.resolved(experiment.parse(text, "x.yaml"))
     stage = Stage(found.links)
     if lack := stage.why_not(found.cases[0]):

@@ -1,4 +1,4 @@
-"""The search for the highest rate that a case sustains."""
+"""The search for the highest rate that a case carries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab_queues import served
 
 
 @pytest.mark.parametrize("capacity", [0.5, 37.0, 1234.0, 250_000.0])
-def test_a_knee_is_found_wherever_it_lies(capacity: float) -> None:
+def test_a_saturation_point_is_found_anywhere(capacity: float) -> None:
     asked: list[float] = []
 
     def measure(case: Case, _attempt: int) -> Run:
@@ -33,7 +33,7 @@ def test_a_knee_is_found_wherever_it_lies(capacity: float) -> None:
     assert len(asked) <= 20
 
 
-def test_a_disturbance_far_below_the_knee_does_not_end_the_search() -> None:
+def test_a_disturbance_at_low_load_does_not_end_the_search() -> None:
     failed: list[float] = []
 
     def measure(case: Case, attempt: int) -> Run:
@@ -50,7 +50,7 @@ def test_a_disturbance_far_below_the_knee_does_not_end_the_search() -> None:
     assert 4600 < found.rate_hz < 5400
 
 
-def test_a_case_that_never_holds_has_no_knee() -> None:
+def test_a_case_that_always_fails_has_no_saturation_point() -> None:
     found = saturation.find(Case("pair"), lambda case, _n: Run(case, "fake", 0, None, "broken"))
     assert found is not None
     assert found.low_hz == 0.0
@@ -59,7 +59,7 @@ def test_a_case_that_never_holds_has_no_knee() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
-def test_the_knee_of_a_slow_link_is_its_rate(
+def test_a_slow_link_saturates_at_its_rate(
     hyphos_start: Start, hyphos_cli: Cli, tmp_path: Path
 ) -> None:
     (tmp_path / "x.yaml").write_text(
@@ -83,7 +83,7 @@ def test_the_knee_of_a_slow_link_is_its_rate(
     capacity = 8e6 / 8 / (4096 + 3 * 52)
 
     def held(found: tuple[Path, float, float]) -> bool:
-        """A machine that is called away holds less than the link; the runs may say that it was."""
+        """A stalled machine carries less than the link. The runs may show the stall."""
         out, low, high = found
         enough = math.sqrt(low * high) >= capacity * 0.8
         return enough or any(run.load.disturbed for run in Results(out).runs)

@@ -1,4 +1,4 @@
-"""The effect of processors with a slower clock, and of a gateway on its own host, on figures."""
+"""The effect on figures of processors with a slower clock, and of a gateway on its own host."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_work_takes_longer_at_a_slower_clock(share: float) -> None:
 
 
 @root_only
-def test_a_slowed_program_ends_as_it_would() -> None:
+def test_a_slowed_program_keeps_its_exit_code() -> None:
     if why := slow.why_not():
         pytest.skip(why)
     for words, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], -9)):
@@ -49,7 +49,7 @@ def test_a_slowed_program_ends_as_it_would() -> None:
 
 
 @pytest.mark.parametrize("share", ["0", "0.05", "1", "x"])
-def test_a_share_that_is_none_is_refused(share: str) -> None:
+def test_an_invalid_share_of_the_clock_is_refused(share: str) -> None:
     program = slow.words(0.5)[0]
     done = subprocess.run(
         [program, share, "--", "true"], capture_output=True, text=True, check=False
@@ -60,7 +60,7 @@ def test_a_share_that_is_none_is_refused(share: str) -> None:
 
 @root_only
 def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
-    """Not only the ones that a quota stops, but also the fastest."""
+    """Even the fastest message is slower, not only messages that a quota would stop."""
     if why := slow.why_not():
         pytest.skip(why)
     text = (
@@ -73,7 +73,7 @@ def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
     assert slowed.estimate("mean_us").value > 1.1 * whole.estimate("mean_us").value
 
 
-def test_a_gateway_of_its_own_has_a_third_host() -> None:
+def test_a_separate_gateway_has_a_third_host() -> None:
     assert hosts_of(Case("pair", link="cable")) == ("near", "far")
     assert hosts_of(Case("pair", link="cable", relay="own")) == ("near", "far", "relay")
     both = Case("fanout", link="cable", relay="own", hosts=2, subscribers=2)
@@ -82,8 +82,8 @@ def test_a_gateway_of_its_own_has_a_third_host() -> None:
 
 @root_only
 @pytest.mark.parametrize("peer", ["gateway/ros_tcp", "gateway/ros_tcp_out", "gateway/rosbridge"])
-def test_a_gateway_on_a_host_of_its_own_costs_a_hop(peer: str, tmp_path: Path) -> None:
-    """Through a slow link the second crossing shows: the message is sent twice."""
+def test_a_gateway_on_its_own_host_costs_a_hop(peer: str, tmp_path: Path) -> None:
+    """Over a slow link the second crossing is visible, as the message is sent twice."""
     text = (
         f"lab: 1\nworkload: pair\npeers: [{peer}]\nsize: 20 KB\nrate_hz: 20\nseconds: 1\n"
         "warmup: 3\nlinks: {slow: {kind: tun, rate_mbit: 20, delay_ms: 5}}\nlink: slow\n"
@@ -92,7 +92,7 @@ def test_a_gateway_on_a_host_of_its_own_costs_a_hop(peer: str, tmp_path: Path) -
     beside, own = rows_of(text, [peer], tmp_path)
     assert not beside.failure + own.failure
     assert own.total("received") > 0
-    # At 20 Mbit/s 20 KB take 8 ms, and 5 ms of delay, each time.
+    # At 20 Mbit/s each crossing of 20 KB takes 8 ms, plus 5 ms of delay.
     fastest = [
         min(r.histogram("histogram_ns").values[0] for r in row.used) for row in (beside, own)
     ]

@@ -1,4 +1,4 @@
-"""Where runs take place: across links, on several hosts, within limits and on processors."""
+"""The environment of runs: links, several hosts, limits and processors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="namespaces and cgroups need root")
-def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
+def test_a_case_may_use_a_link_and_limits(tmp_path: Path) -> None:
     found = experiment.parse(
         "lab: 1\nworkload: echo\nseconds: 0.5\ncores: 1.5\nlinks:\n"
         "  far: {kind: tun, delay_ms: 10}\n  near: {kind: veth}\ngrid: {link: [far, near]}\n",
@@ -34,7 +34,7 @@ def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
     if lack := stage.why_not(found.cases[0]):
         pytest.skip(lack)
     peers = find_peers().choose(["hyphos/shm", "hyphos/tcp"])
-    assert peers[0].cannot(found.cases[0]) == "it stays on one machine"
+    assert peers[0].cannot(found.cases[0]) == "it works on one machine only"
     results = Results(tmp_path)
     todo = [wish for case in found.cases for wish in side_by_side(case, peers, 0)]
     Runner(results, stage=stage).measure(todo)
@@ -43,13 +43,13 @@ def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
         assert one.peer == "hyphos/tcp"
         assert not one.failure
         assert one.total("lost") == 0
-    # There and back.
+    # In both directions.
     assert least_us(near) < 10_000
     assert 20_000 * RESOLUTION <= least_us(far) < 30_000
     assert not list(Path("/run/netns").glob(f"hyphos-lab-{os.getpid()}-*"))
 
 
-def test_every_hyperedge_of_a_pipeline_lies_across_the_link(tmp_path: Path) -> None:
+def test_every_hop_of_a_pipeline_crosses_the_link(tmp_path: Path) -> None:
     text = (
         "lab: 1\nworkload: pipeline\nprocesses: {}\nseconds: 0.4\nlinks: {{one: {}}}\nlink: one\n"
     )
@@ -63,8 +63,8 @@ def test_every_hyperedge_of_a_pipeline_lies_across_the_link(tmp_path: Path) -> N
     assert all(least_us(one) >= 30_000 * RESOLUTION for one in far)
 
 
-def test_what_a_slow_link_cannot_carry_in_time_is_lost_and_the_run_reports(tmp_path: Path) -> None:
-    """Some six messages a second pass. It takes as long as a run waits for what is under way."""
+def test_an_overloaded_link_loses_messages_in_a_full_run(tmp_path: Path) -> None:
+    """About six messages a second pass. Takes as long as a run waits for messages in flight."""
     text = (
         "lab: 1\nworkload: fanin\npublishers: 8\nsize: 4096\nseconds: 0.4\nwarmup: 2\n"
         "links: {thin: {kind: tun, rate_mbit: 0.2}}\nlink: thin\n"
@@ -94,7 +94,7 @@ MANY = {
 
 @pytest.mark.parametrize("workload", MANY)
 @pytest.mark.parametrize("kind", ["veth", "tun, delay_ms: 10", "wifi"])
-def test_what_there_is_many_of_is_spread_over_hosts(
+def test_the_instances_of_a_workload_are_spread_over_hosts(
     workload: str, kind: str, tmp_path: Path
 ) -> None:
     many, count = MANY[workload]
@@ -108,7 +108,7 @@ def test_what_there_is_many_of_is_spread_over_hosts(
         own.mkdir()
         return rows_of(text, ["hyphos/tcp", "zmq/tcp", "hyphos_py/tcp"], own)
 
-    # A queue overflows where the machine is called away.
+    # A queue overflows if the machine stalls.
     rows = until(lambda found: all(one.total("lost") == 0 for one in found), measured)[-1]
     assert [one.peer for one in rows] == ["hyphos/tcp", "zmq/tcp", "hyphos_py/tcp"]
     for one in rows:
@@ -117,7 +117,7 @@ def test_what_there_is_many_of_is_spread_over_hosts(
         assert one.total("received") == flows * one.case.count
         assert one.total("unsent") == one.total("lost") == one.total("corrupt") == 0
         if kind.startswith("tun"):
-            # No way of theirs stays on one machine: each message crosses the link as often as that.
+            # No path is inside one machine, so each message crosses the link this many times.
             times = {"echo": 2, "pipeline": 3}.get(workload, 1)
             assert least_us(one) >= times * 10_000 * RESOLUTION
     assert things_named(OWN) == []
@@ -125,7 +125,7 @@ def test_what_there_is_many_of_is_spread_over_hosts(
 
 @pytest.mark.parametrize("workload", MANY)
 @pytest.mark.parametrize("name", ["cyclonedds", "fastdds", "ros1", "rospy"])
-def test_another_middleware_that_is_here_joins_several_hosts(
+def test_an_available_baseline_joins_several_hosts(
     name: str, workload: str, tmp_path: Path
 ) -> None:
     if name in find_peers().absent:
@@ -141,8 +141,8 @@ def test_another_middleware_that_is_here_joins_several_hosts(
     assert least_us(rows[0]) >= 10_000 * RESOLUTION
 
 
-def test_processes_stand_on_the_hosts_that_they_are_spread_over(tmp_path: Path) -> None:
-    """What each of three far hosts takes from the air: of eight subscribers 3, 3 and 2."""
+def test_processes_run_on_the_hosts_of_their_spread(tmp_path: Path) -> None:
+    """The air time of each of three far hosts, with 3, 3 and 2 of eight subscribers."""
     found = experiment.parse(
         "lab: 1\nworkload: fanout\nsubscribers: 8\nrate_hz: 50\nseconds: 1\nwarmup: 3\n"
         "links: {one: {kind: tun}}\nlink: one\nhosts: 3\n",
@@ -158,11 +158,11 @@ def test_processes_stand_on_the_hosts_that_they_are_spread_over(tmp_path: Path) 
         [network] = stage._links.values()
         hosts = list(network.counters()["hosts"].values())
     taken = [one["received_bytes"] for one in hosts]
-    # A message in one packet for each subscriber there: 1 KB and headers.
+    # One packet of 1 KB and headers for each subscriber of the host.
     least = [share * 50 * 1024 for share in (3, 3, 2)]
     assert [got >= low for got, low in zip(taken[1:], least, strict=True)] == [True] * 3
     assert taken[3] < taken[1]
-    assert taken[0] < 50 * 1024  # the near one hears acknowledgements
+    assert taken[0] < 50 * 1024  # the near host receives acknowledgements
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_processes_stand_on_the_hosts_that_they_are_spread_over(tmp_path: Path) 
     [
         (
             "workload: fanout\nhosts: 2\nsubscribers: 2",
-            "x.yaml:3: 'hosts' are of a link, and none is named",
+            "x.yaml:3: 'hosts' needs a link",
         ),
-        ("workload: pair\nhosts: 2\nlink: one", "'hosts' means nothing to the workload pair"),
+        ("workload: pair\nhosts: 2\nlink: one", "'hosts' has no effect in the workload pair"),
         (
             "workload: fanout\nsubscribers: 2\nhosts: 3\nlink: one",
             "3 hosts are more than the 2 sub",
@@ -181,20 +181,18 @@ def test_processes_stand_on_the_hosts_that_they_are_spread_over(tmp_path: Path) 
         ("workload: echo\nhosts: 64\nlink: one", "x.yaml:3: hosts: 64 is not from 1 to 63"),
     ],
 )
-def test_hosts_with_nothing_to_do_are_refused(text: str, message: str) -> None:
+def test_hosts_without_processes_are_refused(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         experiment.parse(f"lab: 1\n{text}\nlinks: {{one: {{kind: tun}}}}\n", "x.yaml")
     assert message in str(caught.value)
 
 
-def test_a_peer_that_joins_two_machines_says_so_where_there_are_more(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_a_peer_for_two_machines_is_left_out_with_more(hyphos_cli: Cli, tmp_path: Path) -> None:
     case = Case("fanout", subscribers=4, link="one", hosts=2)
     peers = find_peers()
     [tcp] = peers.choose(["hyphos/tcp"])
     assert not tcp.cannot(case)
-    assert replace(tcp, hosts=False).cannot(case) == "it joins two machines and no more"
+    assert replace(tcp, hosts=False).cannot(case) == "it joins at most two machines"
     (tmp_path / "x.yaml").write_text(
         "lab: 1\nworkload: fanout\nsubscribers: 2\nseconds: 0.1\nwarmup: 2\nrepeats: 1\n"
         "peers: [zmq/tcp, gateway/ros_tcp_out, futex]\n"
@@ -204,7 +202,7 @@ def test_a_peer_that_joins_two_machines_says_so_where_there_are_more(
         pytest.skip("no links here")
     code, _, err = hyphos_cli("lab", "run", str(tmp_path / "x.yaml"), "-o", str(tmp_path / "o"))
     assert code == 0, err
-    assert "without futex: it stays on one machine" in err
+    assert "without futex: it works on one machine only" in err
     assert "without zmq" not in err
     assert "without gateway" not in err
 
@@ -214,7 +212,7 @@ def test_a_peer_that_joins_two_machines_says_so_where_there_are_more(
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two processors")
 @pytest.mark.parametrize("name", ["hyphos/shm", "zmq/ipc", "hyphos_py"])
-def test_processes_run_where_they_are_placed(name: str, tmp_path: Path) -> None:
+def test_processes_run_on_their_processors(name: str, tmp_path: Path) -> None:
     first, second = CPUS[:2]
     text = (
         "lab: 1\nworkload: pipeline\nseconds: 0.2\nwarmup: 3\n"
@@ -226,12 +224,12 @@ def test_processes_run_where_they_are_placed(name: str, tmp_path: Path) -> None:
     assert row.case.placement == f"hop={second};pub={first};sub={both}"
     told = row.runs[0].result
     assert told is not None
-    # As the kernel has it, while they ran.
+    # From the kernel, while they ran.
     assert told["cpus"] == {"pub": f"{first}", "hop": f"{second}", "sub": both}
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two processors")
-def test_where_they_are_placed_is_a_parameter_of_the_grid(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_placement_is_a_parameter_of_the_grid(hyphos_cli: Cli, tmp_path: Path) -> None:
     first, second = CPUS[:2]
     (tmp_path / "x.yaml").write_text(
         "lab: 1\nworkload: pair\npeers: [futex]\nseconds: 0.1\nwarmup: 2\nrepeats: 1\n"
@@ -259,9 +257,9 @@ def test_where_they_are_placed_is_a_parameter_of_the_grid(hyphos_cli: Cli, tmp_p
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two processors")
-def test_those_on_one_processor_take_turns(tmp_path: Path) -> None:
-    """Three subscribers that compute for nearly all of their time use no more than the processor
-    that they share."""
+def test_processes_on_one_processor_share_it(tmp_path: Path) -> None:
+    """Three subscribers that compute for nearly all of their time use no more than their one
+    processor."""
     cpu = CPUS[0]
     text = (
         "lab: 1\nworkload: fanout\nsubscribers: 3\nrate_hz: 100\nwork_us: 9000\nseconds: 1\n"
@@ -277,13 +275,16 @@ def test_those_on_one_processor_take_turns(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("placement: {pub: [0], sup: [0]}", "x.yaml:3: the workload pair has no 'sup' to place"),
-        ("placement: {pub: x}", "x.yaml:3: placement: 'x' is no list of processors such as 0-2,5"),
-        ("placement: {pub: 3-1}", "'3-1' is no list of processors"),
-        ("placement: {pub: 1024}", "'1024' is no list of processors"),
-        ("placement: pub", "x.yaml:3: placement: 'pub' is no ROLE=PROCESSORS"),
-        ("placement: [{pub: 0}]", "x.yaml:3: 'placement' has one value here"),
+        (
+            "placement: {pub: x}",
+            "x.yaml:3: placement: 'x' is not a list of processors such as 0-2,5",
+        ),
+        ("placement: {pub: 3-1}", "'3-1' is not a list of processors"),
+        ("placement: {pub: 1024}", "'1024' is not a list of processors"),
+        ("placement: pub", "x.yaml:3: placement: 'pub' is not ROLE=PROCESSORS"),
+        ("placement: [{pub: 0}]", "x.yaml:3: 'placement' must have one value here"),
         ("placement: {pub: {a: 0}}", "x.yaml:3: 'pub' must be a value or a list"),
-        ("placement: pub=0 pub=1", "'pub' is there twice"),
+        ("placement: pub=0 pub=1", "'pub' is given twice"),
         ("grid: {placement: []}", "'placement' is an empty list"),
     ],
 )
@@ -293,9 +294,7 @@ def test_a_bad_placement_is_refused(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_processor_that_is_not_there_is_an_error_before_anything_runs(
-    hyphos_cli: Cli, tmp_path: Path
-) -> None:
+def test_a_missing_processor_is_an_error_before_any_run(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(
         "lab: 1\nworkload: pair\npeers: [futex]\nplacement: {pub: 1000-1001, sub: 0}\n"
     )
@@ -305,27 +304,27 @@ def test_a_processor_that_is_not_there_is_an_error_before_anything_runs(
     assert "pub is placed on processor 1000-1001" in " ".join(err.split())
     assert placement.listed(CPUS) in err
     assert not out.exists()
-    # What was measured elsewhere can be looked at here.
+    # Results of another machine can be shown here.
     assert experiment.load(str(tmp_path / "x.yaml")).cases[0].placement == "pub=1000-1001;sub=0"
 
 
 @pytest.mark.parametrize("cpus", ["1000", "x", "1-", "0,", "2000"])
-def test_a_program_refuses_processors_that_it_cannot_have(start: Start, cpus: str) -> None:
+def test_a_program_refuses_unavailable_processors(start: Start, cpus: str) -> None:
     [peer] = find_peers().choose(["futex"])
     code, _, err = start(str(peer.program), "--shape", "pair", "--sub-cpus", cpus).end()
     assert code == 1
     assert "--sub-cpus" in err
 
 
-def test_processors_are_written_in_one_way() -> None:
+def test_a_placement_has_one_spelling() -> None:
     assert placement.canonical(" sub=3,1,2  pub=0-1 ") == "pub=0-1;sub=1-3"
     assert placement.canonical("") == ""
     assert placement.listed({7, 0, 1, 2, 9}) == "0-2,7,9"
-    with pytest.raises(ValueError, match="no list"):
+    with pytest.raises(ValueError, match="not a list"):
         placement.cpus_of("1-")
 
 
-def test_commands_resolve_what_they_place() -> None:
+def test_commands_check_placements() -> None:
     found = experiment.parse("lab: 1\nworkload: pair\nplacement: {pub: 1000}\n", "x.yaml")
     with pytest.raises(Error, match="pub is placed on processor 1000") as caught:
         commands.resolved(found)

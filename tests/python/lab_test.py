@@ -1,4 +1,4 @@
-"""The laboratory: experiments, statistics, criteria and what is told of runs."""
+"""The laboratory: experiments, statistics, criteria and the output of runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rich.text import Text
 # --- statistics ---------------------------------------------------------------------------------
 
 
-def test_percentiles_are_those_of_the_samples() -> None:
+def test_percentiles_equal_those_of_the_samples() -> None:
     samples = np.random.default_rng(1).integers(1, 2000, 999)
     histogram = Histogram((int(v), 1) for v in samples)
     by_value = pooled([histogram])
@@ -47,7 +47,7 @@ def test_histograms_add_up() -> None:
     assert math.isnan(pooled([]).percentile(50))
 
 
-def test_an_interval_of_the_bootstrap_holds_the_truth_as_often_as_it_says() -> None:
+def test_a_bootstrap_interval_has_its_nominal_coverage() -> None:
     random = np.random.default_rng(7)
     hits = 0
     for trial in range(200):
@@ -70,7 +70,7 @@ def test_a_share_has_an_interval_even_if_nothing_was_lost() -> None:
     none = wilson(0, 1000)
     assert none.value == 0.0
     assert none.low == pytest.approx(0.0, abs=1e-12)
-    assert 0.003 < none.high < 0.005  # the rule of three says 0.003 for a one-sided bound
+    assert 0.003 < none.high < 0.005  # the rule of three gives 0.003 for a one-sided bound
     some = wilson(10, 1000)
     assert (some.low, some.high) == pytest.approx((0.005442, 0.018311), abs=1e-5)
 
@@ -101,22 +101,22 @@ def test_a_grid_is_every_combination() -> None:
     ("text", "message"),
     [
         ("- 1", "x.yaml: an experiment is a mapping"),
-        ("lab: 2", "x.yaml:1: this is no experiment"),
-        ("a: [", "x.yaml:2: this is no YAML"),
-        ("lab: 1\nworkload: pear", "x.yaml:2: there is no workload 'pear'"),
-        ("lab: 1", "x.yaml:1: it names no workload"),
+        ("lab: 2", "x.yaml:1: this is not an experiment"),
+        ("a: [", "x.yaml:2: invalid YAML"),
+        ("lab: 1\nworkload: pear", "x.yaml:2: unknown workload 'pear'"),
+        ("lab: 1", "x.yaml:1: the workload is missing"),
         ("lab: 1\nworkload: pair\nsise: 3", "x.yaml:3: an experiment has no 'sise'"),
-        ("lab: 1\nworkload: pair\nsize: 1 TB", "x.yaml:3: size: '1 TB' is no number"),
+        ("lab: 1\nworkload: pair\nsize: 1 TB", "x.yaml:3: size: '1 TB' is not a number"),
         ("lab: 1\nworkload: pair\nsize: 5", "x.yaml:3: size: 5 is not from 32"),
         ("lab: 1\nworkload: pair\nrate_hz: 0", "x.yaml:3: rate_hz: 0 is not from 0.01"),
         ("lab: 1\nworkload: pair\nsize: [1, 2]", "lists go below `grid:`"),
         ("lab: 1\nworkload: pair\ngrid: {size: []}", "x.yaml:3: 'size' is an empty list"),
-        ("lab: 1\nworkload: pair\ngrid: {pairs: [1]}", "'pairs' is of the workload echo"),
-        ("lab: 1\nworkload: pair\ngrid: {size: 99}\nsize: 99", "'size' is fixed here and in the"),
+        ("lab: 1\nworkload: pair\ngrid: {pairs: [1]}", "'pairs' applies to the workload echo"),
+        ("lab: 1\nworkload: pair\ngrid: {size: 99}\nsize: 99", "'size' is set here and in the"),
         ("lab: 1\nworkload: pair\nreliability: yes", "reliability is best_effort or reliable"),
-        ("lab: 1\nworkload: pair\nrepeats: 0", "x.yaml:3: repeats: a whole number from 1"),
-        ("lab: 1\nworkload: pair\nsize: 64\nsize: 65", "x.yaml:4: 'size' is here twice"),
-        ("lab: 1\nworkload: echo\npairs: 1.5", "x.yaml:3: pairs: 1.5 is no whole number"),
+        ("lab: 1\nworkload: pair\nrepeats: 0", "x.yaml:3: repeats must be an integer from 1"),
+        ("lab: 1\nworkload: pair\nsize: 64\nsize: 65", "x.yaml:4: 'size' is given twice"),
+        ("lab: 1\nworkload: echo\npairs: 1.5", "x.yaml:3: pairs: 1.5 is not an integer"),
     ],
 )
 def test_a_bad_experiment_is_refused_with_its_line(text: str, message: str) -> None:
@@ -126,7 +126,7 @@ def test_a_bad_experiment_is_refused_with_its_line(text: str, message: str) -> N
     assert message in said
 
 
-def test_every_experiment_that_comes_along_is_sound_and_its_full_grid_is_larger() -> None:
+def test_every_built_in_experiment_is_valid() -> None:
     names = experiment.built_in()
     assert "latency" in names
     for name in names:
@@ -137,7 +137,7 @@ def test_every_experiment_that_comes_along_is_sound_and_its_full_grid_is_larger(
         assert len(full.cases) >= len(reduced.cases) >= 1
 
 
-def test_an_experiment_with_a_typing_error_is_guessed(hyphos_cli: Cli) -> None:
+def test_a_misspelled_experiment_gets_a_suggestion(hyphos_cli: Cli) -> None:
     code, _, err = hyphos_cli("lab", "run", "latenzy")
     assert code == 1
     assert "did you mean 'latency'?" in err
@@ -159,7 +159,7 @@ def row(peer: str, size: int, value_us: float, *, lost: int = 0, unsent: int = 0
     return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
 
 
-def test_criteria_are_judged_on_what_they_name() -> None:
+def test_criteria_are_judged_on_the_rows_they_name() -> None:
     rows = [
         row("futex", 1024, 10),
         row("hyphos/shm", 1024, 15),
@@ -180,8 +180,8 @@ def test_criteria_are_judged_on_what_they_name() -> None:
     assert judged[7].value == pytest.approx(5)
 
 
-def test_what_was_never_sent_is_told_and_can_be_judged() -> None:
-    """A publisher that gave up after a tenth of its schedule has lost nothing."""
+def test_unsent_messages_are_shown_and_can_be_judged() -> None:
+    """A publisher that stopped after a tenth of its schedule has lost nothing."""
     rows = [row("futex", 1024, 10), row("zmq/ipc", 1024, 10, unsent=90)]
     texts = ("lost == 0", "unsent == 0", "unsent_share < 0.5")
     judged = asserts.judge([asserts.parse(text) for text in texts], rows)
@@ -198,19 +198,19 @@ def test_what_was_never_sent_is_told_and_can_be_judged() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p99_us", "is no criterion"),
+        ("p99_us", "is not a criterion"),
         ("p98_us < 4", "there is no 'p98_us'"),
-        ("p99_us < 4.4.4", "'4.4.4' is no number"),
-        ("colour=red: p99_us < 4", "there is no parameter 'colour'"),
+        ("p99_us < 4.4.4", "'4.4.4' is not a number"),
+        ("colour=red: p99_us < 4", "unknown parameter 'colour'"),
     ],
 )
-def test_a_criterion_that_cannot_be_read_is_refused(text: str, message: str) -> None:
+def test_an_invalid_criterion_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         asserts.parse(text)
 
 
-def test_a_verdict_says_how_sure_it_is() -> None:
-    """Judged by the figure; an interval that holds the limit, and disturbed runs, are told."""
+def test_a_verdict_shows_its_uncertainty() -> None:
+    """The figure decides. A limit inside the interval and disturbed runs are shown."""
     case = Case("pair")
 
     def of(values: list[int], disturbed: int) -> Row:
@@ -233,11 +233,13 @@ def test_a_verdict_says_how_sure_it_is() -> None:
     assert "disturbed" not in said(wide, "p50_us < 30")
     assert "uncertain" not in said(of([10], disturbed=0), "p50_us < 10.001")  # no interval
     assert said(of([10] * 5, disturbed=5), "p50_us < 30").endswith("5 of 5 runs disturbed")
-    assert "disturbed" not in said(of([10] * 5, disturbed=1), "p50_us < 30")  # it was left out
+    assert "disturbed" not in said(
+        of([10] * 5, disturbed=1), "p50_us < 30"
+    )  # the disturbed run was left out
 
 
-def test_a_criterion_about_nothing_is_an_error() -> None:
-    with pytest.raises(Error, match="nothing was measured that"):
+def test_a_criterion_that_fits_no_row_is_an_error() -> None:
+    with pytest.raises(Error, match="no measured row fits"):
         asserts.judge([asserts.parse("zmq: lost == 0")], [row("futex", 1024, 10)])
 
 
@@ -259,12 +261,12 @@ def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: P
     assert len(results.runs) == 8
     for run in results.runs:
         assert run.result is not None
-        # The floor's ring is short: on a machine that is called away it loses, and says so.
+        # The ring of the floor is short: if the machine stalls, it loses messages and counts them.
         arrived = run.result["received"]
         assert run.result["sent"] == arrived + run.result["lost"] == run.case.count
         histogram = run.histogram("histogram_ns")
         assert histogram.count == arrived
-        # The program works the same percentile out from the samples themselves.
+        # The program computes the same percentile from the samples themselves.
         assert histogram.percentile(95) / 1e3 == pytest.approx(run.result["p95_us"], rel=1e-3)
         assert run.histogram("open_histogram_ns").percentile(50) >= histogram.percentile(50)
     summary = json.loads((out / "summary.json").read_text())
@@ -278,7 +280,7 @@ def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: P
     assert {run.machine for run in results.runs} == {name}
     code, _, err = hyphos_cli(*words)
     assert code == 1
-    assert "--resume goes on with them" in err
+    assert "--resume continues" in err
     code, shown, _ = hyphos_cli("lab", "show", str(out), "--base", "hyphos/shm")
     assert code == 0
     assert "÷" in shown
@@ -291,13 +293,13 @@ def test_a_missed_criterion_fails(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert "missed futex: p50_us < 0.001" in shown
 
 
-def test_what_was_measured_is_not_measured_again(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_existing_runs_are_not_measured_again(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL)
     out = tmp_path / "out"
     words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))
     assert hyphos_cli(*words)[0] == 0
     lines = (out / "runs.jsonl").read_text().splitlines(keepends=True)
-    # As a kill leaves it: two runs, and a third that was being written.
+    # The file after a kill: two runs, and a partial third one.
     (out / "runs.jsonl").write_text("".join(lines[:2]) + lines[2][:50])
     code, _, err = hyphos_cli(*words, "--resume")
     assert code == 0
@@ -307,13 +309,13 @@ def test_what_was_measured_is_not_measured_again(hyphos_cli: Cli, tmp_path: Path
     assert len(again) == 4
 
 
-def test_runs_of_another_machine_are_not_mixed_with_these(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_runs_of_two_machines_are_not_mixed(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL)
     out = tmp_path / "out"
     words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out), "--resume", "-p", "futex")
     assert hyphos_cli(*words, "--repeats", "1")[0] == 0
     [described] = machines.load(out).values()
-    # As it was written before there could be several.
+    # The old format with one machine.
     older = {**described, "hyphos": "0.0.9"}
     (out / "machine.json").write_text(json.dumps(older))
     code, _, err = hyphos_cli(*words)
@@ -330,7 +332,7 @@ def test_runs_of_another_machine_are_not_mixed_with_these(hyphos_cli: Cli, tmp_p
     assert "of another machine (kernel: 1.0, now" in err
 
 
-def test_a_series_leaves_a_folder_and_a_report_of_each_and_goes_on_where_it_was(
+def test_a_series_leaves_a_report_of_each_and_resumes(
     tmp_path: Path,
 ) -> None:
     names = ["latency", "paper_001_between"]
@@ -354,12 +356,12 @@ def test_the_papers_are_series_of_all_their_experiments(tmp_path: Path) -> None:
     names = [name for _command, name in series.of_paper("004")]
     assert names == [name for name in experiment.built_in() if name.startswith("paper_004_")]
     one = RunOptions(output=tmp_path, seconds=7.0, repeats=3, peers=["futex"])
-    # Of what is long, the length is what it takes.
+    # The length of a long experiment is nearly all of its duration.
     expected = len(experiment.load("paper_001_between").cases) * 3 * 7
     assert expected < series.duration_s(commands.run, "paper_001_between", one) < 2 * expected
 
 
-def test_a_series_leaves_out_what_needs_a_recording_and_says_how_long_it_takes(
+def test_a_series_omits_experiments_without_a_recording(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     steps = [(commands.run, "paper_004_recorded"), (commands.run, "paper_001_between")]
@@ -375,12 +377,12 @@ def test_a_series_leaves_out_what_needs_a_recording_and_says_how_long_it_takes(
     assert not (tmp_path / "paper_001_between" / "report.html").exists()
 
 
-def test_the_series_of_unity_is_all_of_its_paper() -> None:
+def test_the_unity_series_includes_all_of_its_paper() -> None:
     names = [name for name in experiment.built_in() if name.startswith(("paper_000_", "unity_"))]
     assert sorted(name for _command, name in series.UNITY) == names
 
 
-def test_sizes_are_written_as_the_papers_write_them() -> None:
+def test_sizes_are_written_as_in_the_papers() -> None:
     sizes = {1024: "1 KB", 4 << 20: "4 MB", 500_000: "500 kB", 128: "128 B", 1500: "1.5 kB"}
     assert {size: size_label(size) for size in sizes} == sizes
 
@@ -388,11 +390,11 @@ def test_sizes_are_written_as_the_papers_write_them() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("link: far", "there is no link 'far'"),
-        ("links: 3", "x.yaml:3: 'links' is a mapping"),
-        ("links: {far: {delay_ms: 1}}", "x.yaml:3: the link 'far' is a mapping with a kind"),
-        ("links: {'a b': {kind: tun}}", "'a b' is no name"),
-        ("links: {far: {kind: tunn}}", "x.yaml:3: there is no medium 'tunn'"),
+        ("link: far", "unknown link 'far'"),
+        ("links: 3", "x.yaml:3: 'links' must be a mapping"),
+        ("links: {far: {delay_ms: 1}}", "x.yaml:3: the link 'far' must be a mapping with a kind"),
+        ("links: {'a b': {kind: tun}}", "'a b' is not a valid name"),
+        ("links: {far: {kind: tunn}}", "x.yaml:3: unknown medium 'tunn'"),
         ("links: {far: {kind: tun, dely_ms: 1}}", "did you mean 'delay_ms'?"),
     ],
 )
@@ -402,7 +404,7 @@ def test_a_bad_link_is_refused(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_report_needs_nothing_else(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_a_report_needs_no_other_file(hyphos_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL + "about: a <test> & more\ngrid: {size: [64, 1 MB]}\n")
     out = tmp_path / "out"
     assert hyphos_cli("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))[0] == 0
@@ -412,7 +414,7 @@ def test_a_report_needs_nothing_else(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert shown.splitlines()[0] == str(out / "report.html")
     assert page.count("<svg") == 3  # latency by size, by percentile, and as shares
     assert "a &lt;test&gt; &amp; more" in page
-    # Nothing is loaded from anywhere; the names of XML's vocabularies are no addresses.
+    # Nothing is loaded from elsewhere. The names of XML namespaces are not addresses.
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
     [data] = re.findall(
         r'download="runs.jsonl.gz" href="data:application/gzip;base64,([^"]+)"', page

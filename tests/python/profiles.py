@@ -1,5 +1,4 @@
-"""Graphs to be profiled of which one knows what is to be found: one that runs, and events made by
-hand."""
+"""Graphs for the profiler with known results: a running one, and synthetic events."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from hyphos.profile.runs import CaseProfile, RunLayers, layers_of_run
 QUIET, DISTURBED = Load(0.0, 0.0), Load(0.5, 0.0)
 CALLBACK = LAYERS.index("callback")
 
-# camera → filter → sink, a process each. What travels is when the camera published, by its own
-# clock; the sink prints how long ago that is when its callback begins.
+# camera → filter → sink, a process each. The payload is the camera's publish time, by its own
+# clock. The sink prints its age at the start of the callback.
 PIPELINE = """
 import sys, time, hyphos
 from hyphos.msgs import Int64
@@ -46,13 +45,13 @@ node.spin()
 
 
 class Gathered:
-    """Collects the events of a domain from when it is made."""
+    """Collects the events of a domain from its construction on."""
 
     def __init__(self, domain: str) -> None:
         self._collector = Collector(domain)
 
     def until(self, count: int, what: Callable[[Flows], int]) -> Profile:
-        """Looks until there are so many of something."""
+        """Looks until `what` has this count."""
 
         def enough() -> bool:
             self._collector.look()
@@ -79,13 +78,13 @@ def pipeline_words(role: str, domain: str, work_s: float, plan: str = "") -> lis
 
 
 def start_pipeline(start: Start, domain: str, work_s: float) -> Program:
-    """Messages flow on return. The sink."""
+    """Starts the pipeline. Returns the sink when messages flow."""
     roles = ("sink", "filter", "camera")
     return flowing([start(*pipeline_words(role, domain, work_s)) for role in roles])
 
 
 def flowing(programs: Sequence[Program]) -> Program:
-    """Waits for the first messages; the first program, which is the sink."""
+    """Waits for the first messages. Returns the first program, which is the sink."""
     for program in programs:
         assert program.line() == "up"
     programs[0].line()
@@ -93,7 +92,7 @@ def flowing(programs: Sequence[Program]) -> Program:
 
 
 def ages_of(sink: Program, wanted: set[int]) -> dict[int, int]:
-    """What the sink says of messages, by their sequence: how long ago the camera published them."""
+    """The ages of messages in the sink's output, by sequence: the time since the publish."""
     found: dict[int, int] = {}
     while not wanted <= found.keys():
         sequence, age_ns = sink.line().split()
@@ -102,7 +101,7 @@ def ages_of(sink: Program, wanted: set[int]) -> dict[int, int]:
 
 
 def to_the_last_callback(way: Way) -> int:
-    """What the layers of a way add up to, without the last callback."""
+    """The sum of the layers of a path, without the last callback."""
     return sum(sum(step.parts) for step in way.steps) - way.steps[-1].parts[CALLBACK]
 
 
@@ -141,8 +140,8 @@ def published(owner: int, endpoint: int, sender: int, at: int, cause: int = 0) -
 
 
 def two_hops(wait_ns: int = 0) -> Flows:
-    """body/driver ─scan→ mind/mapper ─map→ mind/keeper, once, in 180 ns; the transport of `map`
-    takes so much longer."""
+    """body/driver ─scan→ mind/mapper ─map→ mind/keeper, once, in 180 ns. `wait_ns` is added to the
+    transport of `map`."""
     last = reception(2, 3, 8, 1080)
     for stamp in ("arrived", "scheduled", "dequeued", "decoded", "callback", "end"):
         last[stamp] += wait_ns
@@ -152,7 +151,7 @@ def two_hops(wait_ns: int = 0) -> Flows:
 
 
 def run_layers(case: Case, repeat: int, wait_ns: int, load: Load = QUIET) -> RunLayers:
-    """Of a run of two_hops()."""
+    """The layers of a run of two_hops()."""
     run = Run(case, "hyphos/shm", repeat, {"received": 1, "lost": 0}, load=load)
     made = layers_of_run(run, two_hops(wait_ns).found, "", keep=True)
     assert made is not None
@@ -160,6 +159,6 @@ def run_layers(case: Case, repeat: int, wait_ns: int, load: Load = QUIET) -> Run
 
 
 def case_profile(case: Case, waits_ns: Sequence[int]) -> CaseProfile:
-    """A run for each of these."""
+    """A case with a run for each of these waits."""
     runs = [run_layers(case, repeat, wait_ns) for repeat, wait_ns in enumerate(waits_ns)]
     return CaseProfile(case, "hyphos/shm", ["size", "rate_hz"], runs)

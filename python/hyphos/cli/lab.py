@@ -163,7 +163,7 @@ def _run_options(
 
 
 def _kept_awake(awake: Awake = False) -> AbstractContextManager[None]:
-    from hyphos.lab.awake import kept_awake  # noqa: PLC0415
+    from hyphos.lab.busy_cpus import kept_awake  # noqa: PLC0415
 
     return kept_awake(awake)
 

@@ -198,7 +198,7 @@ def profile(
         raise typer.BadParameter("give either --rate or --all")
     try:
         if experiment:
-            from hyphos.lab.awake import kept_awake  # noqa: PLC0415
+            from hyphos.lab.busy_cpus import kept_awake  # noqa: PLC0415
             from hyphos.lab.runner import Rules  # noqa: PLC0415
             from hyphos.profile.experiment import (  # noqa: PLC0415
                 SECONDS,

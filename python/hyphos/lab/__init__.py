@@ -1,5 +1,5 @@
-"""The laboratory: networks and machines as one asks for them, on this machine.
+"""The laboratory: emulated networks and bounded machines on this machine.
 
-`links` joins network namespaces, `limits` bounds CPU and shared memory, and `reaper` sees to it
-that nothing of this is left behind, however the program ends.
+`links` joins network namespaces, `limits` bounds CPU and shared memory, and `reaper` removes all of
+this, however the program ends.
 """

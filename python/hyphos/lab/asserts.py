@@ -1,5 +1,5 @@
-"""Criteria such as `hyphos/shm size=1KB: p99_us < 500`, for a user's own CI and for what others
-have found."""
+"""Criteria such as `hyphos/shm size=1KB: p99_us < 500`, for a user's own CI and for the findings of
+papers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
     "==": operator.eq,
-    # Within a factor: from 1 / limit to limit.
+    # Equal within a factor: 1 / limit <= value <= limit.
     "~": lambda value, limit: 1 / limit <= value <= limit,
 }
 _FORM = re.compile(
@@ -39,12 +39,15 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class Criterion:
-    """`[PEER] [PARAMETER=VALUE …]: METRIC < LIMIT`, for every row that it fits. Instead of a metric
-    `METRIC / PEER`; `METRIC - PEER`, what it adds to that peer's; `METRIC by PARAMETER`, the
-    exponent x of METRIC ~ PARAMETERˣ over the cases that differ in nothing else; `METRIC from
-    PARAMETER=VALUE to VALUE`, by what it multiplies there (also of `METRIC / PEER`); or `METRIC
-    spread`, the largest of all cases of a peer divided by the smallest. `~ LIMIT`: alike within
-    that factor."""
+    """`[PEER] [PARAMETER=VALUE …]: METRIC < LIMIT`, for every row that it fits. `~ LIMIT` means
+    equal within that factor. Instead of a metric it may name:
+
+    - `METRIC / PEER`, a quotient, or `METRIC - PEER`, the excess over that peer,
+    - `METRIC by PARAMETER`, the exponent x of METRIC ~ PARAMETERˣ over the cases that differ only
+      in this parameter,
+    - `METRIC from PARAMETER=VALUE to VALUE`, the factor between these two values (also of
+      `METRIC / PEER`),
+    - `METRIC spread`, the largest value of all cases of a peer divided by the smallest."""
 
     text: str
     metric: str
@@ -53,19 +56,19 @@ class Criterion:
     peer: str = ""
     base: str = ""
     where: dict[str, str] = field(default_factory=dict)
-    by: str = ""  # the parameter along which it is looked at
-    ends: tuple[str, str] = ("", "")  # its values, or all
-    adds: bool = False  # the base is taken off, not divided by
+    by: str = ""  # the parameter along which the metric is judged
+    ends: tuple[str, str] = ("", "")  # first and last value of the parameter; empty: all
+    adds: bool = False  # subtract the base instead of dividing by it
     spread: bool = False  # over all cases of a peer
 
     @property
     def of_knees(self) -> bool:
-        """Whether only `hyphos lab saturate` measures its metric."""
+        """Whether only `hyphos lab saturate` measures the metric."""
         return self.metric in KNEE_METRICS
 
     @property
     def of_layers(self) -> bool:
-        """Whether it is about what only `hyphos lab profile` finds."""
+        """Whether only `hyphos lab profile` measures the metric."""
         return self.metric in LAYER_METRICS
 
     def fits(self, row: Row) -> bool:
@@ -80,17 +83,18 @@ class Criterion:
 @dataclass(frozen=True)
 class Verdict:
     criterion: Criterion
-    row: Row  # along a parameter: the first
+    row: Row  # the first one, if along a parameter
     value: float
-    met: bool  # by the value
-    low: float = math.nan  # of its interval, where there is one
+    met: bool  # by the value alone, without its interval
+    low: float = math.nan  # bounds of the interval; NaN without one
     high: float = math.nan
-    runs: int = 0  # that it is of …
-    disturbed: int = 0  # … and how many of these were disturbed
+    runs: int = 0  # number of runs behind the value
+    disturbed: int = 0  # how many of these runs were disturbed
 
     @property
     def uncertain(self) -> bool:
-        """The limit lies within the interval: measured again it might come out the other way."""
+        """Whether the limit is inside the interval, so that a new measurement may be judged
+        differently."""
         limit = self.criterion.limit
         limits = (limit, 1 / limit) if self.criterion.sign == "~" else (limit,)
         return any(self.low <= one <= self.high for one in limits)
@@ -117,7 +121,7 @@ class Verdict:
         }
 
     def named(self, varied: list[str]) -> list[str]:
-        """The parameters that tell the case from others."""
+        """The parameters that distinguish the case from others."""
         return [name for name in varied if name != self.criterion.by]
 
 
@@ -135,35 +139,37 @@ def _same(case: Case, name: str, text: str) -> bool:
 
 
 def parse(text: str) -> Criterion:
-    """Error that names what is wrong, and an example."""
+    """Raises Error with the fault and an example."""
     example = "write for example: hyphos/shm size=1KB: p99_us < 500, or: lost == 0"
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        raise Error("invalid_config", f"'{text}' is no criterion", "assert", example)
+        raise Error("invalid_config", f"'{text}' is not a criterion", "assert", example)
     if match["metric"] not in (*METRICS, *COUNTS, *LAYER_METRICS, *KNEE_METRICS):
         known = ", ".join((*METRICS, *COUNTS, *KNEE_METRICS))
         raise Error(
             "invalid_config",
-            f"there is no '{match['metric']}'",
+            f"unknown metric '{match['metric']}'",
             "assert",
-            f"it is {known}; of `hyphos lab profile --experiment` p95_queue_share and the like",
+            f"use one of {known}, or with `hyphos lab profile --experiment` p95_queue_share etc.",
         )
     try:
         limit = float(match["limit"])
     except ValueError:
         raise Error(
-            "invalid_config", f"'{match['limit']}' is no number", "assert", example
+            "invalid_config", f"'{match['limit']}' is not a number", "assert", example
         ) from None
     if not math.isfinite(limit) or (match["sign"] == "~" and limit < 1):
-        advice = "with ~ a factor of 1 or more" if match["sign"] == "~" else example
-        raise Error("invalid_config", f"'{match['limit']}' is no limit", "assert", advice)
+        advice = "give a factor of 1 or more with ~" if match["sign"] == "~" else example
+        raise Error("invalid_config", f"'{match['limit']}' is not a limit", "assert", advice)
     if match["base"] and match["by"]:
-        raise Error("invalid_config", f"'{text}': either a peer or 'by'", "assert", example)
+        raise Error("invalid_config", f"'{text}': give either a peer or 'by'", "assert", example)
     by = match["by"] or match["name"] or ""
     if by and by not in (PARAMETERS if match["name"] else _ALONG):
-        raise Error("invalid_config", f"there is no number '{by}' to go along", "assert", example)
+        raise Error("invalid_config", f"'{by}' is not a numeric parameter", "assert", example)
     if (by or match["spread"]) and match["metric"] in COUNTS:
-        raise Error("invalid_config", f"'{match['metric']}' is no figure to compare", "assert")
+        raise Error(
+            "invalid_config", f"'{match['metric']}' is a count, which cannot be compared", "assert"
+        )
     peer = ""
     where: dict[str, str] = {}
     for word in (match["where"] or "").split():
@@ -173,7 +179,7 @@ def parse(text: str) -> Criterion:
         elif name in ("workload", *PARAMETERS):
             where[name] = value
         else:
-            raise Error("invalid_config", f"there is no parameter '{name}'", "assert", example)
+            raise Error("invalid_config", f"unknown parameter '{name}'", "assert", example)
     base, ends = match["base"] or "", (match["start"] or "", match["end"] or "")
     adds = (match["how"] or "").strip() == "-"
     return Criterion(
@@ -192,15 +198,15 @@ def parse(text: str) -> Criterion:
 
 
 def unmeasured(criterion: Criterion, cases: Sequence[Case], peers: Collection[str]) -> str:
-    """The reason why these peers and cases give no value for a criterion; empty if they may give
+    """The reason why these peers and cases give no value for a criterion. Empty if they may give
     one."""
     if criterion.of_layers:
-        return "only `hyphos lab profile --experiment` finds layers"
+        return "only `hyphos lab profile --experiment` measures layers"
     if criterion.of_knees:
-        return "only `hyphos lab saturate` finds knees"
+        return "only `hyphos lab saturate` finds saturation points"
     for name in filter(None, (criterion.peer, criterion.base)):
         if not any(name in (one, one.split("/")[0]) or name.split("/")[0] == one for one in peers):
-            return f"'{name}' takes no part; {', '.join(sorted(peers))} do"
+            return f"'{name}' is not measured here. Measured are: {', '.join(sorted(peers))}"
     fitting = [
         case
         for case in cases
@@ -223,8 +229,8 @@ def judge(
     rows: list[Row],
     value_of: Callable[[Criterion, Row, list[Row]], Estimate] | None = None,
 ) -> list[Verdict]:
-    """Every criterion on every row that it fits. Error if it fits none: it would say nothing.
-    `value_of` says what is judged; by default the row's own figure."""
+    """Every criterion on every row that it fits. `value_of` gives the judged value, by default the
+    figure of the row. Raises Error if a criterion fits no row, as it would judge nothing."""
     verdicts = []
     for criterion in criteria:
         fitting = [row for row in rows if criterion.fits(row) and row.peer != criterion.base]
@@ -235,7 +241,7 @@ def judge(
         else:
             values = [([row], (value_of or _value)(criterion, row, rows)) for row in fitting]
         if not values:
-            raise Error("not_found", f"nothing was measured that '{criterion.text}' is about")
+            raise Error("not_found", f"no measured row fits '{criterion.text}'")
         for group, found in values:
             value = found.value
             met = meets(criterion, value)
@@ -252,7 +258,7 @@ def judge(
 def judge_each(
     criteria: Sequence[Criterion], rows: list[Row]
 ) -> list[tuple[Criterion, list[Verdict]]]:
-    """Each by itself: no verdicts where nothing was measured that it is about."""
+    """Judges each criterion by itself. A criterion that fits no measured row has no verdicts."""
     found = []
     for criterion in criteria:
         try:
@@ -265,14 +271,14 @@ def judge_each(
 
 
 def _certain(value: float) -> Estimate:
-    """Without an interval."""
+    """An estimate without an interval."""
     return Estimate(value, math.nan, math.nan)
 
 
 def _spread(
     criterion: Criterion, fitting: list[Row], rows: list[Row]
 ) -> list[tuple[list[Row], Estimate]]:
-    """All cases of each peer: the largest value divided by the smallest."""
+    """The largest value divided by the smallest, over all cases of each peer."""
     groups: dict[str, list[Row]] = {}
     for row in fitting:
         if row.done:
@@ -289,10 +295,10 @@ def _spread(
 def _along(
     criterion: Criterion, fitting: list[Row], rows: list[Row]
 ) -> list[tuple[list[Row], Estimate]]:
-    """Rows that differ in one parameter only, and how they go along it."""
+    """Groups of rows that differ in one parameter only, and the trend along this parameter."""
     groups: dict[tuple[str, Case], list[Row]] = {}
     for row in fitting:
-        # Nor in the length of runs, which often goes with a rate.
+        # The length of runs may differ too, because it often depends on the rate.
         groups.setdefault((row.peer, row.case.without(criterion.by, "seconds")), []).append(row)
     found = (
         (
@@ -305,7 +311,7 @@ def _along(
 
 
 def _exponent(criterion: Criterion, rows: list[Row]) -> float | None:
-    """x of metric ~ parameterˣ, by least squares of the logarithms; None for a single point."""
+    """x of metric ~ parameterˣ, by least squares of the logarithms. None for a single point."""
     pairs = [
         (float(getattr(row.case, criterion.by)), row.estimate(criterion.metric).value)
         for row in rows

@@ -1,4 +1,4 @@
-"""One combination of parameters that is measured, and the words of its command line."""
+"""One combination of measured parameters, and the words of its command line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WORKLOADS = (
     "uncapped",
     GRAPH,
 )
-# Parameters along which figures grow, and are drawn.
+# Numeric parameters along which figures are drawn.
 NUMBERS = (
     *("size", "rate_hz", "speed", "processes", "subscribers", "publishers", "pairs"),
     *("work_us", "cores", "clock", "scale", "hosts"),
 )
-# Parameters that mean something to one workload only.
+# Parameters that apply to one workload only.
 OWN = {
     "processes": "pipeline",
     "subscribers": "fanout",
@@ -29,7 +29,7 @@ OWN = {
     "plan": GRAPH,
     "scale": GRAPH,
 }
-# What there are many of, and may be spread over several far hosts.
+# The parameter of each workload whose instances may be spread over several far hosts.
 SPREAD = {
     "fanout": "subscribers",
     "fanin": "publishers",
@@ -39,7 +39,7 @@ SPREAD = {
 # Workloads whose messages may come from a recording.
 RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
 _BETWEEN = ("pair", "echo", "pipeline", "fanout", "fanin")  # on a schedule, between processes
-# The workloads that use each parameter; parameters not listed: every workload except a graph.
+# The workloads that use each parameter. An unlisted parameter applies to all except a graph.
 _MEANT: dict[str, tuple[str, ...]] = {
     "rate_hz": (*_BETWEEN, "inproc"),
     "seconds": (*_BETWEEN, "inproc", "uncapped", GRAPH),
@@ -53,7 +53,7 @@ _MEANT: dict[str, tuple[str, ...]] = {
     **{name: (workload,) for name, workload in OWN.items()},
     **dict.fromkeys(("cores", "clock", "shm_mb", "placement"), WORKLOADS),
 }
-# Parameters that a graph has; all else is in its plan.
+# Parameters that apply to a graph. Its plan defines all others.
 OF_GRAPH = ("plan", "scale", "seconds", "link", "cores", "clock", "shm_mb", "placement")
 UNITS = {
     "rate_hz": "Hz",
@@ -67,7 +67,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Case:
-    """What every peer runs, side by side. Sizes in bytes; rates of each publisher."""
+    """The parameters of one case, the same for every peer. Sizes in bytes, rates per publisher."""
 
     workload: str
     size: int = 1024
@@ -77,27 +77,27 @@ class Case:
     publishers: int = 1
     pairs: int = 1
     reliability: str = ""
-    queue: int = 0  # messages that each queue of a peer holds; 0: as many as it thinks right
+    queue: int = 0  # capacity of each queue of a peer in messages; 0: the peer's default
     work_us: float = 0.0
     stall_ms: float = 0.0
     stall_every_ms: float = 1000.0
-    recording: str = ""  # whose messages are sent, instead of some of one size at a fixed rate
-    channel: str = ""  # which of them
-    speed: float = 0.0  # of the recording; 0: at rate_hz
+    recording: str = ""  # replaces messages of one size at a fixed rate
+    channel: str = ""  # of the recording
+    speed: float = 0.0  # playback speed of the recording; 0: at rate_hz
     faults: str = ""
     link: str = ""  # between publishers and subscribers, by its name in the experiment
-    cores: float = 0.0  # that all processes of the run share; 0: those of the machine
+    cores: float = 0.0  # shared by all processes of the run; 0: all of the machine
     shm_mb: float = 0.0  # size of their /dev/shm; 0: that of the machine
     seconds: float = 5.0  # of measurement, for the workloads with a schedule, and uncapped
     messages: int = 10_000  # for the floods
     warmup: int = 50
-    plan: str = ""  # of a graph: its robot.yaml
-    plan_id: str = ""  # of what the plan says
-    scale: float = 1.0  # of all rates of the plan
-    hosts: int = 1  # far ones, which the link joins to the near one
+    plan: str = ""  # robot.yaml of a graph
+    plan_id: str = ""  # hash of the content of the plan
+    scale: float = 1.0  # factor on all rates of the plan
+    hosts: int = 1  # number of far hosts that the link joins to the near one
     placement: str = ""  # processors by role; empty: any
     clock: float = 1.0  # of the processors, as a share of their time
-    relay: str = ""  # the place of a gateway: beside (the node), own (a host); empty: beside
+    relay: str = ""  # location of a gateway: beside (the node) or own (host); empty: beside
 
     @property
     def floods(self) -> bool:
@@ -105,12 +105,12 @@ class Case:
 
     @property
     def uncapped(self) -> bool:
-        """A flood that ends by the clock."""
+        """Whether it is a flood with a time limit."""
         return self.workload == "uncapped"
 
     @property
     def length_s(self) -> float:
-        """Of the measurement, where that is known before."""
+        """Seconds of measurement, if known in advance, else 0."""
         return self.seconds if self.uncapped or not self.floods else 0.0
 
     @property
@@ -122,20 +122,20 @@ class Case:
         return self.processes + self.subscribers + self.publishers + 2 * self.pairs
 
     def key(self) -> str:
-        """Tells cases apart in files."""
+        """Identifies the case in files."""
         return json.dumps(asdict(self), sort_keys=True)
 
     def without(self, *names: str) -> Case:
-        """The same with the defaults of these parameters: what cases that differ in no more than
-        these have in common."""
+        """A copy with these parameters at their defaults. Cases that differ only in these
+        parameters have equal copies."""
         plain = Case(self.workload)
         return replace(self, **{name: getattr(plain, name) for name in names})
 
     def differing(self, others: list[Case]) -> dict[str, Any]:
-        """The parameters in which the cases of an experiment differ, as this one has them."""
+        """This case's values of the parameters that vary between the cases of an experiment."""
         names = [field.name for field in fields(self)]
         if len({(one.plan, one.plan_id) for one in others}) == len({one.plan for one in others}):
-            names.remove("plan_id")  # of no interest where the plans have names of their own
+            names.remove("plan_id")  # redundant if the names of the plans differ
         return {
             name: getattr(self, name)
             for name in names
@@ -143,7 +143,7 @@ class Case:
         }
 
     def arguments(self) -> list[str]:
-        """The command line of a peer's program."""
+        """The command line words for a peer's program."""
         if self.workload == GRAPH:
             words = ["--figures", "--scale", f"{self.scale:.6g}"]
             words += ["--seconds", f"{self.seconds:.6g}"]
@@ -184,7 +184,7 @@ def means_something(name: str, workload: str) -> bool:
 
 
 def by_role(placement: str) -> dict[str, str]:
-    """The processors of each role, or of each process of a graph, as the kernel lists them."""
+    """The processors of each role, or of each process of a graph, in the kernel's list format."""
     pairs = (part.partition("=") for part in placement.split(";") if part)
     return {name: cpus for name, _, cpus in pairs}
 
@@ -194,7 +194,7 @@ def case_from(data: Mapping[str, Any]) -> Case:
 
 
 def size_label(size: int) -> str:
-    """1024 → "1 KB", as the papers write it; 500000 → "500 kB"."""
+    """1024 → "1 KB", as in the papers. 500000 → "500 kB"."""
     for unit, name in ((1 << 20, "MB"), (1 << 10, "KB")):
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
@@ -214,12 +214,12 @@ _LABELS: dict[str, Callable[[Any], str]] = {
     "hosts": lambda count: f"{count} far host" + ("s" if count > 1 else ""),
     "placement": lambda text: text or "anywhere",
     "clock": lambda share: f"{share:.0%} of the clock",
-    "relay": lambda where: "gateway on a host of its own" if where == "own" else "gateway beside",
+    "relay": lambda where: "gateway on its own host" if where == "own" else "gateway beside",
 }
 
 
 def label(name: str, value: Any) -> str:
-    """A parameter as a table shows it."""
+    """A parameter as shown in tables."""
     if name in _LABELS:
         return _LABELS[name](value)
     if name in UNITS:

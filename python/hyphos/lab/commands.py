@@ -33,7 +33,7 @@ from hyphos.lab.stage import Stage
 from hyphos.tools.console import console, print_json, progress, table
 from hyphos.tools.waiting import on_signals
 
-# What a command answers that was stopped before its end.
+# Exit code of a command that was stopped before its end.
 STOPPED = 130
 
 
@@ -56,7 +56,7 @@ class RunOptions:
 
 
 def list_all() -> int:
-    """Experiments that come with the package, and peers."""
+    """Prints the experiments of the package, and the peers."""
     out = console()
     made = table("experiments", ["name", "cases", "about"], ["cases"])
     for name in experiment.built_in():
@@ -81,8 +81,8 @@ def list_all() -> int:
 
 
 def run(what: str, options: RunOptions) -> int:
-    """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
-    stopped before its end."""
+    """Measures, shows and judges. Returns 0, 1 if a criterion is missed or a run failed, or 130 if
+    stopped before the end."""
     expect_sensible(options)
     wanted = resolved(change(load(what, options), options))
     criteria = expect_judged(wanted, options)
@@ -94,8 +94,8 @@ def run(what: str, options: RunOptions) -> int:
 def perform(
     wanted: Experiment, options: RunOptions, text: str | None = None
 ) -> tuple[Results, bool]:
-    """Measures; the results, and whether these are all. `text` is the experiment as a file where
-    there is none."""
+    """Measures. Returns the results, and whether they are complete. `text` is the content of the
+    experiment if there is no file."""
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     for lack in dict.fromkeys(filter(None, map(stage.why_not, wanted.cases))):
@@ -116,12 +116,12 @@ def perform(
 
 
 def expect_sensible(options: RunOptions) -> None:
-    """Error if an option can be met in no experiment."""
+    """Raises Error if an option is invalid for every experiment."""
     outputs.expect_seconds(options.seconds, "--seconds")
     outputs.expect_seconds(options.patience_s, "--wait-quiet")
     outputs.expect_folder(options.output, "--output")
     if options.resume and options.overwrite:
-        raise Error("invalid_config", "either --resume or --overwrite", "--resume")
+        raise Error("invalid_config", "give either --resume or --overwrite", "--resume")
 
 
 def _nobody(wanted: Experiment, chosen: list[Peer], stage: Stage) -> Error:
@@ -130,14 +130,14 @@ def _nobody(wanted: Experiment, chosen: list[Peer], stage: Stage) -> Error:
     why = next(filter(None, lacks), "")
     return Error(
         "not_found",
-        "no peer that is here can take part" + (f": {why}" if why else ""),
+        "no available peer can run this experiment" + (f": {why}" if why else ""),
         wanted.name,
-        "`hyphos lab list` names the peers, and how to get those that are absent",
+        "`hyphos lab list` lists the peers, and how to install absent ones",
     )
 
 
 def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
-    """As the experiment has its cases."""
+    """Sorts rows by the order of the cases in the experiment."""
     order = {case: i for i, case in enumerate(wanted.cases)}
     return sorted(rows, key=lambda row: order.get(row.case, len(order)))
 
@@ -149,11 +149,11 @@ def finish(
     whole: bool,
     report: bool,
 ) -> int:
-    """Says what others found, where the results are, leaves a report and judges them."""
+    """Prints the published findings and the folder of the results, writes a report and judges."""
     _tell_findings(findings.beside(wanted.findings, results.rows()))
     console().print(f"results: {results.folder}")
     if not whole:
-        console(stderr=True).print("stopped before the end; go on with --resume")
+        console(stderr=True).print("stopped before the end, continue with --resume")
         return STOPPED
     if report:
         leave_report(results.folder)
@@ -161,20 +161,20 @@ def finish(
 
 
 def saturate(what: str, options: RunOptions) -> int:
-    """Finds how fast each peer can go in each case, whatever rates the experiment names. 0; 1 if a
-    run failed; 130 if it was stopped."""
+    """Finds the highest rate that each peer carries in each case. Ignores the rates of the
+    experiment. Returns 0, 1 if a run failed, or 130 if stopped."""
     expect_sensible(options)
     wanted = change(load(what, options), replace(options, seconds=None))
     if any(case.floods for case in wanted.cases):
-        raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
+        raise Error("invalid_config", "a flood has no rate to search", wanted.name)
     if any(case.workload == GRAPH for case in wanted.cases):
         raise Error(
             "invalid_config",
-            "a graph has many rates; how far all of them can go is another command's",
+            "a graph has many rates, which another command scales together",
             wanted.name,
             "hyphos lab verify robot.yaml --measure-only",
         )
-    # At what it cannot keep up with, a peer is to hold back its publishers, not to drop.
+    # Beyond the saturation point a peer must block its publishers instead of dropping messages.
     cases = [
         replace(case, rate_hz=Case.rate_hz, speed=0.0, seconds=Case.seconds, reliability="reliable")
         for case in wanted.cases
@@ -207,7 +207,7 @@ def saturate(what: str, options: RunOptions) -> int:
                     err.print(f"{peer.name}, {show.case_label(case, wanted.varied())} …")
                 knee = saturation.find(case, partial(_one, runner, peer))
                 if knee is None:
-                    err.print("stopped before the end; go on with --resume")
+                    err.print("stopped before the end, continue with --resume")
                     return STOPPED
                 knees.append(replace(knee, peer=peer.name))
                 saturation.save(results.folder, knees)
@@ -231,7 +231,7 @@ def _tell_findings(found: list[findings.Beside]) -> None:
 
 
 def leave_report(folder: Path) -> None:
-    """FOLDER/report.html, where matplotlib is."""
+    """Writes FOLDER/report.html, if matplotlib is installed."""
     try:
         from hyphos.lab.report import write_report  # noqa: PLC0415
     except ModuleNotFoundError as problem:
@@ -261,15 +261,15 @@ def show_folder(folder: Path, base: str, as_json: bool) -> int:
 
 
 def reopen(folder: Path) -> tuple[Experiment, Results]:
-    """The experiment and the runs in a folder that `hyphos lab run` has made."""
+    """The experiment and the runs in a result folder of `hyphos lab run`."""
     source = folder / "experiment.yaml"
     if not source.exists():
         raise Error(
-            "not_found", "there are no results here", str(folder), "hyphos lab run -o FOLDER"
+            "not_found", "no results in this folder", str(folder), "hyphos lab run -o FOLDER"
         )
     wanted = experiment.load(str(source), full=True)
     results = Results(folder)
-    # Options may have changed it: what was measured counts.
+    # Options may have changed the cases. Only the measured ones count.
     cases = list(dict.fromkeys(run.case for run in results.runs))
     return replace(wanted, cases=cases or wanted.cases), results
 
@@ -279,28 +279,28 @@ def load(what: str, options: RunOptions) -> Experiment:
     if wanted.needs == "recording":
         raise Error(
             "invalid_config",
-            "it sends recorded messages, and no recording is named",
+            "it sends recorded messages, but no recording is given",
             wanted.name,
             "--set recording=FILE --set channel=NAME",
         )
     if wanted.needs == "plan":
         raise Error(
             "invalid_config",
-            "it runs the graph of a plan, and no plan is named",
+            "it runs the graph of a plan, but no plan is given",
             wanted.name,
-            "--set plan=robot.yaml; in the file: `plan:`, as seen from there",
+            "--set plan=robot.yaml, or in the file `plan:` with a path relative to it",
         )
     return wanted
 
 
 def expect_able(what: str, options: RunOptions) -> None:
-    """Error if an experiment cannot run as requested. Checked before anything runs."""
+    """Raises Error if an experiment cannot run as requested. Called before anything runs."""
     expect_judged(resolved(change(load(what, options), options)), options)
 
 
 def expect_judged(wanted: Experiment, options: RunOptions) -> list[asserts.Criterion]:
-    """The criteria of a run. Error if the run does not measure one of them, or a name is unknown.
-    Checked before any measurement."""
+    """The criteria of a run. Raises Error if the run does not measure one of them, or if a name is
+    unknown. Called before any measurement."""
     peers = find_peers(options.programs)
     names = {peer.name for peer in peers.choose(wanted.peers)} | set(wanted.peers)
     if wanted.base:
@@ -314,7 +314,7 @@ def expect_judged(wanted: Experiment, options: RunOptions) -> list[asserts.Crite
 
 
 def resolved(wanted: Experiment) -> Experiment:
-    """With what is said in the recordings and plans that it names. Error if one cannot be run."""
+    """Adds the content of its recordings and plans. Raises Error if one of them cannot run."""
     cases = wanted.cases
     if any(case.recording for case in cases):
         from hyphos.lab import recorded  # noqa: PLC0415
@@ -327,14 +327,14 @@ def resolved(wanted: Experiment) -> Experiment:
         for plan in dict.fromkeys(case.plan for case in cases):
             for channel in mixed.load(Path(plan)).silent[:8]:
                 console(stderr=True).print(
-                    f"{plan}: not run, since the plan does not say what it carries: {channel}"
+                    f"{plan}: not run, because the plan gives no size or rate: {channel}"
                 )
     placement.check(cases)
     return replace(wanted, cases=cases)
 
 
 def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
-    """The peers that are here; those that are not are named with the remedy."""
+    """The available peers. Prints the absent ones with their remedy."""
     peers = find_peers(options.programs)
     for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
         console(stderr=True).print(f"without {name}: {peers.absent[name]}")
@@ -342,14 +342,14 @@ def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
 
 
 def standing_aside(wanted: Experiment, chosen: list[Peer]) -> list[str]:
-    """The middlewares of which no variant that is asked for can take part in some of the cases, and
-    why not."""
+    """For each middleware of which no chosen variant can run some of the cases: the number of these
+    cases and the reason."""
     lines = []
     for name in dict.fromkeys(peer.middleware for peer in chosen):
         variants = [peer for peer in chosen if peer.middleware == name]
         reasons: dict[str, int] = {}
         for case in wanted.cases:
-            # A variant that does such a workload says what is amiss in this case.
+            # Prefer the reason of a variant that supports the workload in general.
             lacks = [peer.cannot(case) for peer in variants]
             if all(lacks):
                 told = next((one for one in lacks if not one.startswith(NO_WORKLOAD)), lacks[0])
@@ -378,7 +378,7 @@ def change(wanted: Experiment, options: RunOptions) -> Experiment:
 
 
 def _messages(case: Case, share: float) -> int:
-    """Of a measurement of a part of the length, where their number is its length."""
+    """Number of messages of a shortened run, for floods whose length is a number of messages."""
     return case.messages if case.length_s else max(20, round(case.messages * share))
 
 
@@ -388,16 +388,16 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
         if not options.overwrite:
             raise Error(
                 "already_exists",
-                "there are results here",
+                "this folder already has results",
                 str(folder),
-                "--resume goes on with them, --overwrite begins anew",
+                "--resume continues, --overwrite starts over",
             )
         for name in ("runs.jsonl", saturation.FILE, machines.FILE, VERDICTS):
             (folder / name).unlink(missing_ok=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Error("io", f"cannot be made: {error.strerror}", str(folder)) from None
+        raise Error("io", f"cannot create the folder: {error.strerror}", str(folder)) from None
     kept = options.resume and (folder / "experiment.yaml").exists()
     if wanted.source is not None and not kept:
         shutil.copyfile(wanted.source, folder / "experiment.yaml")
@@ -410,7 +410,7 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
 
 
 def _measure(todo: list[Wish], runner: Runner, quiet: bool) -> bool:
-    """True if all was measured, false if it was stopped."""
+    """Returns true if all was measured, false if stopped."""
     out = console(stderr=True)
     bar = progress(out, quiet)
     with on_signals(lambda _number: runner.stop()), bar:
@@ -455,13 +455,13 @@ def _judge(
     met = print_verdicts(verdicts, varied)
     if criteria:
         results.write_verdicts([verdict.to_json() for verdict in verdicts])
-    # A CI is not to pass by measuring nothing; but what was measured is told first.
+        # CI must not pass without a measurement, but first print all verdicts.
     asserts.judge([criterion for criterion, some in judged if not some], rows)
     return 1 if any(row.failure for row in rows) or not met else 0
 
 
 def print_verdicts(verdicts: list[asserts.Verdict], varied: list[str]) -> bool:
-    """Whether all criteria are met."""
+    """Prints the verdicts. Returns whether all criteria are met."""
     for line in show.verdict_lines(verdicts, varied):
         console().print(line, highlight=False)
     if len(verdicts) > 1:

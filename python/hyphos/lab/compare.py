@@ -1,4 +1,4 @@
-"""hyphos lab compare: Hyphos beside all others, or results of today beside those of before."""
+"""hyphos lab compare: Hyphos beside the baselines, or new results beside earlier ones."""
 
 from __future__ import annotations
 
@@ -39,19 +39,21 @@ SECONDS = 2.0
 def with_others(
     what: str, options: RunOptions, sizes: Sequence[str] | None, rates: Sequence[str] | None
 ) -> int:
-    """Measures Hyphos and the others at a workload, or in the cases of an experiment, and prints
+    """Measures Hyphos and the baselines in a workload, or in the cases of an experiment. Prints
     their figures as multiples of those of Hyphos."""
     expect_sensible(options)
     if what in FLOODS and rates:
         raise Error("invalid_config", f"a flood has no rate: {what}", "--rate")
     if what == GRAPH:
-        raise Error("unsupported", "no other middleware runs a plan", what, "hyphos lab list")
+        raise Error("unsupported", "no baseline can run a plan", what, "hyphos lab list")
     if what in WORKLOADS:
         text: str | None = _of_workload(what, sizes or SIZES, rates or RATES)
         wanted = experiment.parse(text or "", "compare", changes=options.changes or ())
         wanted = replace(wanted, source=None)
     elif sizes or rates:
-        raise Error("invalid_config", "--size and --rate are for a workload", what, "--set size=…")
+        raise Error(
+            "invalid_config", "--size and --rate apply to a workload only", what, "--set size=…"
+        )
     else:
         text, wanted = None, load_experiment(what, options)
     peers = find_peers(options.programs)
@@ -63,7 +65,7 @@ def with_others(
         wanted,
         base=base,
         peers=[base, *(name for name in others if name != "hyphos")],
-        own_peers={},  # each beside Hyphos, in all parts
+        own_peers={},  # compare each baseline with Hyphos in all parts
     )
     seconds = options.seconds or (SECONDS if text else None)
     wanted = resolved(change(wanted, replace(options, seconds=seconds, peers=None)))
@@ -85,11 +87,11 @@ def _base(wanted: Experiment, peers: Peers) -> str:
     for peer in peers.present:
         if peer.middleware == "hyphos" and not any(map(peer.cannot, wanted.cases)):
             return peer.name
-    raise Error("not_found", "there is no way of Hyphos that can do all of this", wanted.name)
+    raise Error("not_found", "no transport of Hyphos supports all of these cases", wanted.name)
 
 
 def ratio_table(rows: list[Row], wanted: Experiment) -> Table:
-    """Each figure as a multiple of that of the base, which is shown as it is."""
+    """Each figure as a multiple of the base. The base itself is shown in absolute numbers."""
     metrics = (
         ("messages_per_s", "cpu_us_per_msg")
         if wanted.cases[0].floods
@@ -118,8 +120,8 @@ def ratio_table(rows: list[Row], wanted: Experiment) -> Table:
 
 
 def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
-    """The figures in one folder of results as multiples of those in another. A criterion judges
-    these: 1 if one is missed."""
+    """Prints the figures of one result folder as multiples of those of another, and judges criteria
+    on these quotients. Returns 1 if one is missed."""
     criteria = [_of_quotient(text) for text in criteria_texts]
     wanted, results = reopen(after)
     rows = in_order(results.rows(), wanted)
@@ -130,7 +132,7 @@ def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
     if not pairs:
         raise Error(
             "not_found",
-            "no case and peer was measured in both",
+            "no case of a peer was measured in both folders",
             f"{before}, {after}",
             "compare results of the same experiment",
         )
@@ -148,7 +150,7 @@ def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
     console().print(made)
     alone = len(rows) + len(olds) - 2 * len(both)
     if alone:
-        console(stderr=True).print(f"{alone} rows are in one of the folders only")
+        console(stderr=True).print(f"{alone} rows are in only one of the folders")
     verdicts = asserts.judge(
         criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric)
     )
@@ -164,7 +166,7 @@ def _of_quotient(text: str) -> asserts.Criterion:
     if found.base or found.by or found.metric in (*COUNTS, *SHARES):
         raise Error(
             "invalid_config",
-            f"'{text}' is not about a figure that can be divided by that of before",
+            f"'{text}' has no figure that can be divided by an earlier one",
             "assert",
             "write for example: hyphos/shm: p99_us <= 1.1",
         )

@@ -1,4 +1,4 @@
-"""Pictures of distributions, and of what happens as the rate goes up."""
+"""Plots of distributions, and of the behaviour at rising rates."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Knees = Mapping[tuple[Case, str], Saturation]
 def plots(
     rows: Sequence[Row], varied: Sequence[str], knees: Iterable[Saturation] = ()
 ) -> list[Plot]:
-    """What people expect: each figure against each parameter on a number line, what arrives as the
-    rate goes up, and how the latencies of each case are distributed."""
+    """Each figure against each numeric parameter, delivery at rising rates, and the latency
+    distribution of each case."""
     done = [row for row in rows if row.done]
     if not done:
         return []
@@ -45,7 +45,7 @@ def plots(
     made = []
     if found:
         made.append(constancy(list(found.values()), others))
-        # Of the trials of a search only those at the knee stand for their case.
+        # Of the trials of a search, only those at the saturation point represent their case.
         at_knee = [one.at_knee for one in found.values()]
         shown = [Row(plain(run.case), run.peer, [run]) for run in at_knee if run]
     else:
@@ -63,7 +63,7 @@ def plots(
 
 
 def percentiles(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
-    """Latency by percentile, on an axis on which each nine has its place."""
+    """Latency by percentile. The axis spreads the nines evenly."""
 
     def draw(ax: Axes, whole: Histogram, look: dict[str, Any]) -> None:
         rest = 1 - (whole.counts.cumsum() - whole.counts) / whole.count  # at or above a value
@@ -76,12 +76,12 @@ def percentiles(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
         ax.minorticks_off()
         ax.set_xlabel("percentile")
 
-    what = "Latency by percentile, of all runs together; to the right are the slowest messages"
+    what = "Latency by percentile, over all runs. The slowest messages are on the right"
     return _distribution(rows, varied, "percentiles", what, "latency µs", draw, axis)
 
 
 def cumulative(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
-    """The share of messages that took at most so long (CDF)."""
+    """The cumulative distribution (CDF) of the latency."""
 
     def draw(ax: Axes, whole: Histogram, look: dict[str, Any]) -> None:
         ax.step(whole.values / 1e3, whole.counts.cumsum() / whole.count, where="post", **look)
@@ -92,7 +92,7 @@ def cumulative(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_xlabel("latency µs")
 
-    what = "Share of messages that took at most so long (CDF), of all runs together"
+    what = "Share of messages up to each latency (CDF), over all runs"
     return _distribution(rows, varied, "cdf", what, "messages", draw, axis)
 
 
@@ -120,7 +120,7 @@ def _distribution(
                         draw(ax, whole, {"label": row.peer, "color": colour, "linewidth": 1.2})
                 axis(ax)
             latencies = [ax.xaxis if name == "cdf" else ax.yaxis for ax in axes]
-            if name == "cdf":  # one scale, so that fields can be compared
+            if name == "cdf":  # one scale makes the facets comparable
                 ends = np.array([ax.get_xlim() for ax in axes[: len(shown)]])
                 for ax in axes:
                     ax.set_xlim(ends[:, 0].min(), ends[:, 1].max())
@@ -132,7 +132,7 @@ def _distribution(
     return paged(list(groups.items()), page)
 
 
-# As the rate goes up.
+# Figures at rising rates.
 
 
 def delivered(run: Run) -> float:
@@ -142,17 +142,17 @@ def delivered(run: Run) -> float:
         return math.nan
     planned_s = told["planned"] / told["sources"] / run.case.rate_hz
     due = told["planned"] * told["flows"] / told["sources"]
-    # What one message takes on its way is not time by which the flow is behind.
+    # The transit time of one message does not mean that the flow is behind.
     transit_s = run.histogram("histogram_ns").percentile(1) / 1e9
     return float(told["received"] / due * planned_s / max(planned_s, told["seconds"] - transit_s))
 
 
 def knee_curves(rows: Sequence[Row], others: Sequence[str], knees: Knees) -> list[Plot]:
-    """What arrives, and when, by the rate that was asked for; dotted lines are knees."""
+    """Delivery and latency by the offered rate. Dotted lines mark saturation points."""
     groups: dict[Case, list[Row]] = {}
     for row in rows:
         groups.setdefault(plain(row.case), []).append(row)
-    marked = " Dotted lines: the knee, up to which a case holds." if knees else ""
+    marked = " Dotted lines: saturation points." if knees else ""
 
     def arrived(row: Row) -> float:
         shares = sorted(delivered(run) for run in row.used)
@@ -164,17 +164,17 @@ def knee_curves(rows: Sequence[Row], others: Sequence[str], knees: Knees) -> lis
     goodput = _by_rate(
         groups, others, knees, "goodput_by_rate", "of the offered rate",
         ((arrived, "-"), (lost, ":")),
-        "What arrives, by the rate at which each publisher was to send. Solid: messages that "
-        "arrived in a second, as a share of those that were due in one; below 100 % a case falls "
-        "behind or loses. With small marks: the share that was lost." + marked,
+        "Delivery by the offered rate of each publisher. Solid: messages that arrived per second, "
+        "as a share of the due messages. Below 100 % a case falls behind or loses messages. Small "
+        "marks: the lost share." + marked,
         share=True,
     )  # fmt: skip
     late = _by_rate(
         groups, others, knees, "latency_by_rate", "latency from due, µs",
         ((lambda row: row.estimate("open_p50_us").value, "-"),
          (lambda row: row.estimate("open_p99_us").value, "--")),
-        "Latency from the instant at which a message was due to its callback, p50 (solid) and p99 "
-        "(dashed), by the rate at which each publisher was to send." + marked,
+        "Latency from the due time of a message to its callback, p50 (solid) and p99 (dashed), by "
+        "the offered rate of each publisher." + marked,
         share=False,
     )  # fmt: skip
     return goodput + late
@@ -242,7 +242,7 @@ def _curve(
 
 
 def constancy(knees: Sequence[Saturation], others: Sequence[str]) -> Plot:
-    """N·f·S at the knees: were it a constant of the machine, the marks would lie on a level."""
+    """N·f·S at the saturation points. A constant of the machine would give a level line."""
     cases = list(dict.fromkeys(knee.case for knee in knees))
     looks = styles([Row(knee.case, knee.peer) for knee in knees])
     with facets([""]) as (figure, [ax]):
@@ -258,16 +258,16 @@ def constancy(knees: Sequence[Saturation], others: Sequence[str]) -> Plot:
         ax.set_xticks(range(len(cases)), [title(case, others) for case in cases], rotation=25)
         for text in ax.get_xticklabels():
             text.set_horizontalalignment("right")
-        ax.set_ylabel("N·f·S at the knee, MB/s")
+        ax.set_ylabel("N·f·S at saturation, MB/s")
     spans = []
     for peer in looks:
         volumes = [knee.volume for knee in knees if knee.peer == peer and knee.volume > 0]
         if len(volumes) > 1:
             spans.append(f"{peer} × {max(volumes) / min(volumes):,.1f}")
-    spread = f" Largest by smallest: {', '.join(spans)}." if spans else ""
+    spread = f" Largest ÷ smallest: {', '.join(spans)}." if spans else ""
     return Plot(
         "nfs_at_knees",
-        "Publishers × rate × size at the knee (N·f·S), which Jordan's On the Scalability of ROS "
-        f"takes for a constant of the machine: then each line would be level.{spread}",
+        "Publishers × rate × size at the saturation point (N·f·S). Jordan's On the Scalability of "
+        f"ROS assumes a constant of the machine, which would give level lines.{spread}",
         figure,
     )

@@ -1,4 +1,4 @@
-"""The domains of Hyphos in which programs of the laboratory run: a new one for each run."""
+"""The Hyphos domains of laboratory programs: a new one for each run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDERS = SHM / f"hyphos-{os.getuid()}"
 
 @dataclass(frozen=True)
 class Domain:
-    run: int  # the programs derive names and ports from it
+    run: int  # programs derive names and ports from this number
 
     @property
     def name(self) -> str:
@@ -28,20 +28,20 @@ class Domain:
 
 
 def domains() -> Iterator[Domain]:
-    """One for each run that this process makes."""
+    """A new domain for each run of this process."""
     first = os.getpid() % 20_000 * 100_000
     return (Domain(first + number) for number in itertools.count(1))
 
 
 def sweep_domains() -> None:
-    """Removes those whose processes are gone: they are of no use, whoever's they were."""
+    """Removes the domains of dead processes, also those of other programs."""
     for folder in _FOLDERS.glob("lab*"):
         if folder.name.removeprefix("lab").isdigit() and not _is_held(folder):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_held(folder: Path) -> bool:
-    """Whether a living process has files of it mapped."""
+    """Whether a living process maps files of this domain."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(folder) in (process / "maps").read_text():

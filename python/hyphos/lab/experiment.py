@@ -1,4 +1,4 @@
-"""Experiments: a YAML file that says what is measured, on a grid of parameters."""
+"""Experiments: YAML files that define measurements on a grid of parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_CASES = 10_000
 MAX_FILE = 1 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-# The authors, by the number that `hyphos lab paper` takes.
+# The authors, by the number for `hyphos lab paper`.
 PAPERS = {
     "000": "Allspaw et al.",
     "001": "HyperGraph ROS",
@@ -54,40 +54,40 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """A result of others: in words, as a criterion that tests these words, and with its source.
+    """A published result: in words, as a criterion that tests these words, and with its source.
     `differs` gives the differences from the paper. Reports show it beside every verdict, positive
     or negative."""
 
     says: str
     holds: str
     differs: str = ""
-    peers: tuple[str, ...] = ()  # of which it is said; none: of all that the criterion fits
-    unlike: dict[str, str] = field(default_factory=dict)  # of some peers, instead of `differs`
+    peers: tuple[str, ...] = ()  # the peers of the finding; empty: all that fit the criterion
+    unlike: dict[str, str] = field(default_factory=dict)  # by peer, replaces `differs`
     paper: str = ""  # a key of PAPERS
     where: str = ""  # the table, figure or section
-    quote: str = ""  # the sentence, or a part of it, as it is written
-    theirs: dict[str, float] = field(default_factory=dict)  # their figures, by subject
-    mixed: bool = False  # the report states that the criterion is met in some cases and not in all
+    quote: str = ""  # the literal sentence of the paper, or a part of it
+    theirs: dict[str, float] = field(default_factory=dict)  # figures of the paper, by subject
+    mixed: bool = False  # the criterion is met in some cases, not in all
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is measured: every peer runs every case `repeats` times."""
+    """The definition of a measurement: every peer runs every case `repeats` times."""
 
     name: str
     about: str
     peers: list[str]
     cases: list[Case]
     repeats: int = 5
-    base: str = ""  # the peer that the others are divided by; empty: none
+    base: str = ""  # the peer for ratios; empty: none
     asserts: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
-    needs: str = ""  # the file that it does not name, "recording" or "plan": --set does
-    figures: list[str] = field(default_factory=list)  # that tables show; none: the usual ones
-    unlike: dict[str, str] = field(default_factory=dict)  # peers without a ratio, and why
+    needs: str = ""  # missing file, "recording" or "plan", to be given by --set
+    figures: list[str] = field(default_factory=list)  # metrics in tables; empty: the default ones
+    unlike: dict[str, str] = field(default_factory=dict)  # peers without a ratio, with the reason
     source: Path | None = None
-    # Of an experiment in parts: the peers of each case, whatever its length. No case: all of them.
+    # The peers of each case of an experiment in parts, regardless of its length. Empty: all peers.
     own_peers: dict[Case, list[str]] = field(default_factory=dict)
 
     def varied(self) -> list[str]:
@@ -95,14 +95,14 @@ class Experiment:
         return list(self.cases[0].differing(self.cases)) if self.cases else []
 
     def peers_of(self, case: Case) -> list[str] | None:
-        """Those that its part names; None: all may take part."""
+        """The peers that the part of this case names. None: all peers."""
         return self.own_peers.get(parts.whatever_length(case)) if self.own_peers else None
 
 
 def load(what: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
-    """The experiment in a file, or one that comes with the package, by its name. `full` takes the
-    whole grid of the paper where the file has a reduced one; `changes` are parameters in the form
-    NAME=VALUE that take the place of those in the file. Error with file and line."""
+    """The experiment in a file, or a built-in one by its name. `full` takes the whole grid of the
+    paper if the file has a reduced one. `changes` are parameters NAME=VALUE that replace those of
+    the file. Raises Error with file and line."""
     path = Path(what)
     if not path.suffix and not path.exists():
         path = BUILT_IN / f"{what}.yaml"
@@ -110,16 +110,15 @@ def load(what: str, *, full: bool = False, changes: Sequence[str] = ()) -> Exper
             near = difflib.get_close_matches(what, built_in(), 1)
             raise Error(
                 "not_found",
-                f"there is no experiment '{what}'"
-                + (f"; did you mean '{near[0]}'?" if near else ""),
-                advice="`hyphos lab list` shows those that come with it; or name a .yaml file",
+                f"unknown experiment '{what}'" + (f", did you mean '{near[0]}'?" if near else ""),
+                advice="`hyphos lab list` shows the built-in ones. Or give a .yaml file",
             )
     try:
         if path.stat().st_size > MAX_FILE:
-            raise Error("invalid_config", "an experiment has at most 1 MB", str(path))
+            raise Error("invalid_config", "the file is larger than 1 MB", str(path))
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise Error("io", f"cannot be read: {error}", str(path)) from None
+        raise Error("io", f"cannot read the file: {error}", str(path)) from None
     return parse(text, str(path), full=full, changes=changes)
 
 
@@ -128,19 +127,21 @@ def built_in() -> list[str]:
 
 
 def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
-    """The experiment that `text` describes. Error with `file` and the line."""
+    """The experiment described by `text`. Raises Error with `file` and the line."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{file}:{mark.line + 1}" if mark else file
         problem = getattr(error, "problem", None) or str(error)
-        raise Error("invalid_config", f"this is no YAML: {problem}", where) from None
+        raise Error("invalid_config", f"invalid YAML: {problem}", where) from None
     if not isinstance(root, yaml.MappingNode):
         raise Error("invalid_config", "an experiment is a mapping that begins with `lab: 1`", file)
     reader = Reader(file, root)
     if reader.text("lab") != "1":
-        raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
+        raise reader.error(
+            reader.line, "this is not an experiment", advice="begin the file with `lab: 1`"
+        )
     every = parts.split(file, root)
     found = [_part(Reader(file, one), full, parts.meant(one, every, changes)) for one in every]
     return parts.joined(found, file, reader.values.get(parts.KEY))
@@ -154,11 +155,11 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
     grid = _grid(reader, "grid", workload)
     for name in grid:
         if name in fixed:
-            raise reader.error(reader.values[name], f"'{name}' is fixed here and in the grid too")
+            raise reader.error(reader.values[name], f"'{name}' is set here and in the grid")
     for values in (fixed, grid):
         _beside(file, values)
     repeats, peers = _repeats(reader), reader.texts("peers")
-    # Always read, so that a mistake in it is reported.
+    # Read it always, to report its mistakes.
     larger = _grid(reader, "full", workload, ("repeats", "peers"))
     _beside(file, larger)
     of_full = _of_full(reader, repeats, peers)
@@ -171,7 +172,7 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
     fixed |= changed
     cases = [_case(reader, workload, fixed | point) for point in _points(grid)]
     if len(cases) > MAX_CASES:
-        raise reader.error(reader.line, f"{len(cases)} cases are too many; at most {MAX_CASES}")
+        raise reader.error(reader.line, f"{len(cases)} cases are too many, at most {MAX_CASES}")
     links = _links(reader)
     check_links(links, cases)
     return Experiment(
@@ -192,12 +193,12 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
 
 
 def _changes(changes: Sequence[str]) -> dict[str, Any]:
-    """The parameters that NAME=VALUE sets for all cases."""
+    """The parameters that NAME=VALUE words set for all cases."""
     changed: dict[str, Any] = {}
     for change in changes:
         name, equals, value = change.partition("=")
         if not equals:
-            raise Error("invalid_config", f"'{change}' is no NAME=VALUE", "--set")
+            raise Error("invalid_config", f"'{change}' is not NAME=VALUE", "--set")
         node = yaml.compose(json.dumps({name: value}))
         assert isinstance(node, yaml.MappingNode)
         reader = Reader("--set", node)
@@ -207,7 +208,7 @@ def _changes(changes: Sequence[str]) -> dict[str, Any]:
 
 
 def _beside(file: str, values: dict[str, Any]) -> None:
-    """A plan is named as seen from the experiment's file."""
+    """Makes the path of a plan relative to the folder of the experiment's file."""
     if plan := values.get("plan"):
         folder = Path(file).parent
         several = isinstance(plan, list)
@@ -216,7 +217,7 @@ def _beside(file: str, values: dict[str, Any]) -> None:
 
 
 def _needs(workload: str, cases: list[Case], fixed: dict[str, Any]) -> str:
-    """The file without which the cases are none; empty if they are whole."""
+    """The kind of file that the cases lack. Empty if they are complete."""
     if workload == GRAPH and not all(case.plan for case in cases):
         return "plan"
     return "recording" if "recording" in fixed and not fixed["recording"] else ""
@@ -235,37 +236,37 @@ def _case(reader: Reader, workload: str, parameters: dict[str, Any]) -> Case:
 
 
 def _check_fit(reader: Reader, case: Case, parameters: dict[str, Any]) -> None:
-    """Error if a parameter means nothing to the workload."""
+    """Raises Error if a parameter has no effect in the workload."""
     for name in parameters:
         if not means_something(name, case.workload):
-            advice = f"a graph has {', '.join(OF_GRAPH)}; all else is in its plan"
+            advice = f"a graph has {', '.join(OF_GRAPH)}. Its plan defines all others"
             raise reader.error(
                 reader.values.get(name, reader.line),
-                f"'{name}' means nothing to the workload {case.workload}",
+                f"'{name}' has no effect in the workload {case.workload}",
                 advice=advice if case.workload == GRAPH else _of_which(name),
             )
     node = reader.values.get("relay", reader.line)
     if case.relay == "own" and not case.link:
-        raise reader.error(node, "a gateway has a host of its own on a link, and none is named")
+        raise reader.error(node, "relay: own needs a link with a host for the gateway")
     if case.stall_ms >= case.stall_every_ms:
         node = reader.values.get("stall_ms", reader.line)
-        raise reader.error(node, "stall_ms is less than stall_every_ms: it stops so long so often")
+        raise reader.error(node, "stall_ms must be less than stall_every_ms")
 
 
 def _of_which(name: str) -> str:
-    return "it does to " + ", ".join(one for one in WORKLOADS if means_something(name, one))
+    return "it applies to " + ", ".join(one for one in WORKLOADS if means_something(name, one))
 
 
 def _check_hosts(reader: Reader, case: Case) -> None:
-    """Error if there is nothing to spread over several far hosts, or too little."""
+    """Raises Error if the workload has too little to spread over several far hosts."""
     node = reader.values.get("hosts", reader.line)
     if not case.link:
-        raise reader.error(node, "'hosts' are of a link, and none is named")
+        raise reader.error(node, "'hosts' needs a link")
     if case.workload not in SPREAD:
         raise reader.error(
             node,
             f"the workload {case.workload} has nothing to spread over {case.hosts} hosts",
-            advice="there is in " + ", ".join(SPREAD),
+            advice="use one of " + ", ".join(SPREAD),
         )
     many = SPREAD[case.workload]
     count = getattr(case, many) - (1 if case.workload == "pipeline" else 0)
@@ -276,14 +277,14 @@ def _check_hosts(reader: Reader, case: Case) -> None:
 
 def _check_recording(reader: Reader, case: Case, parameters: dict[str, Any]) -> Case:
     if not case.recording:
-        if "recording" in parameters:  # to be named with --set
+        if "recording" in parameters:  # --set will name it
             return case
         for name in ("channel", "speed"):
             if parameters.get(name):
-                raise reader.error(reader.line, f"'{name}' is of a recording, and none is named")
+                raise reader.error(reader.line, f"'{name}' needs a recording")
         return case
     if "size" in parameters:
-        raise reader.error(reader.line, "recorded messages have sizes of their own: no 'size'")
+        raise reader.error(reader.line, "recorded messages have their own sizes, remove 'size'")
     if "rate_hz" in parameters and "speed" in parameters:
         raise reader.error(
             reader.line, "recorded messages have either a 'speed' or a 'rate_hz', not both"
@@ -297,37 +298,41 @@ def _workload(reader: Reader) -> str:
     workload = reader.text("workload")
     if workload not in WORKLOADS:
         node = reader.values.get("workload", reader.line)
-        said = f"there is no workload '{workload}'" if workload else "it names no workload"
-        raise reader.error(node, said, advice="there are " + ", ".join(WORKLOADS))
+        said = f"unknown workload '{workload}'" if workload else "the workload is missing"
+        raise reader.error(node, said, advice="use one of " + ", ".join(WORKLOADS))
     return workload
 
 
 def _links(reader: Reader) -> dict[str, Medium]:
-    """What lies between two hosts, by name."""
+    """The links between two hosts, by name."""
     node = reader.values.get("links")
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise reader.error(node, "'links' is a mapping of names to {kind: …}")
+        raise reader.error(node, "'links' must be a mapping of names to {kind: …}")
     links = {}
     for name, value in Reader(reader.file, node).values.items():
         where = f"{reader.file}:{value.start_mark.line + 1}"
         if not _NAME.fullmatch(name):
-            raise Error("invalid_config", f"'{name}' is no name: letters, digits, - and _", where)
+            raise Error(
+                "invalid_config",
+                f"'{name}' is not a valid name: use letters, digits, - and _",
+                where,
+            )
         options = yaml.SafeLoader("").construct_document(value)
         if not isinstance(options, dict) or "kind" not in options:
-            raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
+            raise Error("invalid_config", f"the link '{name}' must be a mapping with a kind", where)
         links[name] = medium_of(str(options.pop("kind")), options, where)
     return links
 
 
 def _unlike(reader: Reader) -> dict[str, str]:
-    """Peers whose work differs from that of the base, so that they have no ratio."""
+    """Peers without a ratio, because their work differs from that of the base."""
     node = reader.values.get("unlike")
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise reader.error(node, "'unlike' is a mapping of peers to what they do otherwise")
+        raise reader.error(node, "'unlike' must be a mapping of peers to reasons")
     inner = Reader(reader.file, node)
     return {name: inner.text(name) for name in inner.values}
 
@@ -338,8 +343,8 @@ def _figures(reader: Reader) -> list[str]:
         if name not in METRICS:
             raise reader.error(
                 reader.values["figures"],
-                f"there is no figure '{name}'",
-                advice="there are " + ", ".join(METRICS),
+                f"unknown metric '{name}'",
+                advice="use one of " + ", ".join(METRICS),
             )
     return names
 
@@ -349,22 +354,22 @@ def _findings(reader: Reader) -> list[Finding]:
     if node is None:
         return []
     if not isinstance(node, yaml.SequenceNode):
-        raise reader.error(node, "'findings' is a list of {says: …, holds: …, differs: …}")
+        raise reader.error(node, "'findings' must be a list of {says: …, holds: …, differs: …}")
     found = []
     for one in node.value:
         if not isinstance(one, yaml.MappingNode):
-            raise reader.error(one, "a finding is {says: …, holds: …, differs: …}")
+            raise reader.error(one, "a finding must be {says: …, holds: …, differs: …}")
         inner = Reader(reader.file, one)
         if "otherwise" in inner.values:
             raise inner.error(
                 inner.values["otherwise"],
-                "a finding has no 'otherwise': an excuse for one outcome",
-                advice="write `differs`, what is not alike here; it is shown with every outcome",
+                "'otherwise' is not allowed: it excuses one outcome",
+                advice="use `differs` for the differences from the paper, shown with every outcome",
             )
         inner.only(_FINDING, "a finding")
         finding = _finding(inner)
         if not (finding.says and finding.holds):
-            raise inner.error(one, "a finding has 'says', in words, and 'holds', a criterion")
+            raise inner.error(one, "a finding needs 'says' (words) and 'holds' (a criterion)")
         found.append(finding)
     return found
 
@@ -378,14 +383,14 @@ def _finding(inner: Reader) -> Finding:
     if source["paper"] and source["paper"] not in PAPERS:
         raise inner.error(
             inner.values["paper"],
-            f"there is no paper '{source['paper']}'",
-            advice="there are " + ", ".join(f"'{number}'" for number in PAPERS),
+            f"unknown paper '{source['paper']}'",
+            advice="use one of " + ", ".join(f"'{number}'" for number in PAPERS),
         )
     if len(source["quote"]) > MAX_QUOTE:
         raise inner.error(inner.values["quote"], f"a quote has at most {MAX_QUOTE} characters")
     mixed = inner.text("mixed", "no")
     if mixed not in ("yes", "no"):
-        raise inner.error(inner.values["mixed"], "mixed: yes or no")
+        raise inner.error(inner.values["mixed"], "mixed must be yes or no")
     return Finding(
         inner.text("says"),
         inner.text("holds"),
@@ -403,7 +408,7 @@ def _theirs(finding: Reader) -> dict[str, float]:
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise finding.error(node, "'theirs' is a mapping of cases to figures")
+        raise finding.error(node, "'theirs' must be a mapping of cases to figures")
     inner = Reader(finding.file, node)
     found = {}
     for name in inner.values:
@@ -411,13 +416,13 @@ def _theirs(finding: Reader) -> dict[str, float]:
             found[name] = float(inner.text(name))
         except ValueError:
             raise inner.error(
-                inner.values[name], f"theirs: '{inner.text(name)}' is no number"
+                inner.values[name], f"theirs: '{inner.text(name)}' is not a number"
             ) from None
     return found
 
 
 def _differences(finding: Reader) -> tuple[str, dict[str, str]]:
-    """The differences: of all peers, and of some."""
+    """The differences from the paper for all peers, and for single peers."""
     node = finding.values.get("differs")
     if not isinstance(node, yaml.MappingNode):
         return finding.text("differs"), {}
@@ -429,7 +434,7 @@ def _differences(finding: Reader) -> tuple[str, dict[str, str]]:
 def _repeats(reader: Reader) -> int:
     text = reader.text("repeats", "5")
     if not text.isdigit() or not 1 <= int(text) <= 1000:
-        raise reader.error(reader.values["repeats"], "repeats: a whole number from 1 to 1000")
+        raise reader.error(reader.values["repeats"], "repeats must be an integer from 1 to 1000")
     return int(text)
 
 
@@ -445,7 +450,7 @@ def _fixed(reader: Reader) -> dict[str, Any]:
 
 
 def _of_full(reader: Reader, repeats: int, peers: list[str]) -> tuple[int, list[str]]:
-    """How often each case of the whole grid is run, and by whom: it may say both."""
+    """Repeats and peers of the whole grid, which may replace those of the reduced grid."""
     node = reader.values.get("full")
     if not isinstance(node, yaml.MappingNode):
         return repeats, peers
@@ -462,7 +467,7 @@ def _grid(
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise reader.error(node, f"'{key}' is a mapping of parameters to lists of values")
+        raise reader.error(node, f"'{key}' must be a mapping of parameters to lists of values")
     inner = Reader(reader.file, node)
     inner.only((*PARAMETERS, *besides), key)
     grid: dict[str, list[Any]] = {}
@@ -470,7 +475,9 @@ def _grid(
         if name in besides:
             continue
         if name in OWN and OWN[name] != workload:
-            raise inner.error(values, f"'{name}' is of the workload {OWN[name]}, not of {workload}")
+            raise inner.error(
+                values, f"'{name}' applies to the workload {OWN[name]}, not to {workload}"
+            )
         grid[name] = inner.values_of(name, values)
     return grid
 

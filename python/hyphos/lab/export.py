@@ -1,4 +1,4 @@
-"""Results as tables for other programs: CSV, or Parquet where pyarrow is."""
+"""Exports results as tables for other programs: CSV, or Parquet if pyarrow is installed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Line = dict[str, Any]
 
 
 def export(folder: Path, output: Path, *, parquet: bool) -> list[Path]:
-    """Writes `runs` and `summary` into `output`; returns their paths. Error if nothing was
-    measured, or if pyarrow is asked for and absent."""
+    """Writes `runs` and `summary` into `output`. Returns their paths. Raises Error if nothing was
+    measured, or if Parquet is requested without pyarrow."""
     if parquet:
-        _pyarrow()  # before the work
+        _pyarrow()  # fail before the work
     results = reopen(folder)[1]
     if not results.runs:
         raise Error("not_found", "nothing was measured yet", str(folder), "hyphos lab run")
@@ -36,12 +36,12 @@ def export(folder: Path, output: Path, *, parquet: bool) -> list[Path]:
             paths.append(output / f"{name}.{kind}")
             write(paths[-1], lines)
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(output)) from None
+        raise Error("io", f"cannot write: {error.strerror}", str(output)) from None
     return paths
 
 
 def run_line(run: Run, *, histograms: bool) -> Line:
-    """A run as one line; histograms as two lists, of the values in ns and of their counts."""
+    """A run as one line. Each histogram becomes two lists: the values in ns and their counts."""
     told = {name: value for name, value in (run.result or {}).items() if name not in HISTOGRAMS}
     case = asdict(run.case)
     line: Line = {"peer": "", "repeat": run.repeat, "at": run.at, "failure": run.failure}
@@ -85,6 +85,6 @@ def _pyarrow() -> tuple[Any, Any]:
         raise Error(
             "unsupported",
             "Parquet needs pyarrow",
-            advice="pip install 'hyphos[parquet]', or leave --parquet out for CSV",
+            advice="pip install 'hyphos[parquet]', or omit --parquet for CSV",
         ) from None
     return pyarrow, pyarrow.parquet

@@ -1,4 +1,4 @@
-"""What others have found with an experiment, beside what was measured here."""
+"""Published findings of an experiment, beside the results of this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyphos.lab.show import number
 
 @dataclass(frozen=True)
 class Beside:
-    """A finding, and the figures that speak for or against it."""
+    """A finding, and the verdicts of its criterion."""
 
     finding: Finding
     criterion: Criterion
@@ -30,7 +30,7 @@ class Beside:
 
     @property
     def whole(self) -> bool:
-        """Whether the finding holds here, as far as it was measured."""
+        """Whether the finding holds for all measured rows. If `mixed`, for some of them."""
         if self.finding.mixed:
             return 0 < self.met < len(self.verdicts)
         return bool(self.verdicts) and self.met == len(self.verdicts)
@@ -40,23 +40,23 @@ class Beside:
         if not count:
             return "not measured"
         if self.finding.mixed:
-            said = "so it is here" if self.whole else "not so here"
-            return f"{said}: in {self.met} of {count}"
+            said = "confirmed" if self.whole else "not confirmed"
+            return f"{said}: holds in {self.met} of {count}"
         if self.whole:
-            return "so it is here"
-        return f"here in {self.met} of {count}" if self.met else "not so here"
+            return "confirmed"
+        return f"confirmed in {self.met} of {count}" if self.met else "not confirmed"
 
     def source(self) -> str:
-        """Its source: Kronauer et al., Sec. V: “The higher …”"""
+        """The source of the finding: Kronauer et al., Sec. V: “The higher …”"""
         one = self.finding
         return f"{PAPERS[one.paper]}, {one.where}: “{one.quote}”" if one.paper else ""
 
     def theirs(self) -> str:
-        """Their figures, of the same kind as figures()."""
+        """The figures of the paper, of the same kind as figures()."""
         return "; ".join(f"{number(value)} ({of})" for of, value in self.finding.theirs.items())
 
     def differs(self) -> str:
-        """The differences from the paper, for any verdict: by peer."""
+        """The differences from the paper, by peer. Independent of the verdict."""
         one = self.finding
         by_text: dict[str, list[str]] = {}
         for peer in dict.fromkeys(verdict.row.peer for verdict in self.verdicts):
@@ -68,7 +68,7 @@ class Beside:
         return " ".join(f"{', '.join(peers)}: {why}" for why, peers in by_text.items())
 
     def as_dict(self) -> dict[str, Any]:
-        """The form for `--json` and the pages."""
+        """The encoding for `--json` and the pages."""
         return {
             "says": self.finding.says,
             "holds": self.finding.holds,
@@ -81,7 +81,7 @@ class Beside:
         }
 
     def figures(self) -> str:
-        """What was found, by peer: from the least to the most."""
+        """The measured figures by peer, as smallest … largest."""
         by_peer: dict[str, list[float]] = {}
         for verdict in self.verdicts:
             if not math.isnan(verdict.value):
@@ -89,7 +89,7 @@ class Beside:
         return "; ".join(f"{peer} {_range(values)}" for peer, values in by_peer.items())
 
     def measure(self) -> str:
-        """What the figures are."""
+        """The definition of the figures."""
         one = self.criterion
         sign = "−" if one.adds else "÷"
         base = f" {sign} that of {one.base}" if one.base else ""
@@ -103,7 +103,7 @@ class Beside:
 
 
 def _is(peer: str, name: str) -> bool:
-    """Whether a peer is, or is a variant of, what has that name."""
+    """Whether a peer has that name, or is a variant of a peer with that name."""
     return name in (peer, peer.split("/", maxsplit=1)[0])
 
 
@@ -113,12 +113,12 @@ def _range(values: Sequence[float]) -> str:
 
 
 def parse(findings: Sequence[Finding]) -> list[Criterion]:
-    """Error if one is no criterion."""
+    """Raises Error if `holds` of a finding is not a criterion."""
     return [asserts.parse(finding.holds) for finding in findings]
 
 
 def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
-    """Each finding with what there is of it: of a part of an experiment not all can be said."""
+    """Each finding with its verdicts. A part of an experiment does not decide all findings."""
     found = []
     judged = asserts.judge_each(parse(findings), rows)
     for finding, (criterion, verdicts) in zip(findings, judged, strict=True):
@@ -129,13 +129,13 @@ def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
 
 
 def of_knees(told: Sequence[Finding], rows: list[Row]) -> list[Beside]:
-    """The findings about the highest rates, beside these."""
+    """The findings about saturation points, beside the measured ones."""
     judged = zip(told, parse(told), strict=True)
     return beside([finding for finding, criterion in judged if criterion.of_knees], rows)
 
 
 def lines(one: Mapping[str, Any]) -> list[str]:
-    """A finding for the terminal, from as_dict(): the verdict, and its details below."""
+    """The lines of a finding for the terminal, from as_dict(): the verdict, then its details."""
     colour = "green" if one["whole"] else "yellow"
     told = [f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]"]
     if not one["figures"]:
@@ -144,7 +144,7 @@ def lines(one: Mapping[str, Any]) -> list[str]:
         ("source", ""),
         ("figures", "here: "),
         ("theirs", "there: "),
-        ("differs", "not alike: "),
+        ("differs", "differs: "),
     )
     told += [f"  [dim]{name}{escape(one[key])}[/dim]" for key, name in named if one.get(key)]
     return told

@@ -1,4 +1,4 @@
-"""System calls that Python 3.11 has no names for, and what /proc tells of processes."""
+"""System calls without a name in Python 3.11, and the state of processes from /proc."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def mount(source: str, target: str, kind: str, flags: int = 0, data: str = "") -
 
 
 def unmount(target: str) -> None:
-    """At once for everybody who looks; in truth when the last one has closed it."""
+    """Hides the mount at once. The kernel removes it after its last file is closed."""
     _check(_libc().umount2(target.encode(), _MNT_DETACH), f"umount {target}")
 
 
 def unshare(flags: int) -> None:
-    """Of the calling thread."""
+    """Moves the calling thread into new namespaces."""
     _check(_libc().unshare(flags), "unshare")
 
 
 def enter_network(path: str) -> None:
-    """The calling thread goes into the namespace that this file stands for."""
+    """Moves the calling thread into the network namespace of this file."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _check(_libc().setns(file, CLONE_NEWNET), f"setns {path}")
@@ -57,8 +57,8 @@ def enter_network(path: str) -> None:
 
 
 def pin_new_network(path: Path) -> None:
-    """Makes a network namespace and mounts it on `path`, as `ip netns add` does; but in this
-    process: a program that did it for us could outlive us by a moment, and make it afterwards."""
+    """Makes a network namespace and mounts it on `path`, as `ip netns add` does, but in this
+    process. A separate program could outlive this process and make the namespace afterwards."""
 
     def make() -> None:
         unshare(CLONE_NEWNET)
@@ -69,12 +69,12 @@ def pin_new_network(path: Path) -> None:
 
 
 def try_namespaces() -> None:
-    """OSError if this process may not make namespaces, as in most containers."""
+    """Raises OSError if this process may not make namespaces, as in most containers."""
     _in_a_thread(lambda: unshare(CLONE_NEWNET | CLONE_NEWNS))
 
 
 def _in_a_thread(work: Callable[[], None]) -> None:
-    """One that ends then, so that the program itself stays in its namespaces."""
+    """Runs `work` in a thread that then ends, so that the program keeps its own namespaces."""
     failed: list[OSError] = []
 
     def run() -> None:
@@ -91,7 +91,7 @@ def _in_a_thread(work: Callable[[], None]) -> None:
 
 
 def _fields(pid: int) -> list[str]:
-    """Of /proc/PID/stat, from the state on; empty if it is gone."""
+    """The fields of /proc/PID/stat from the state on. Empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -99,8 +99,8 @@ def _fields(pid: int) -> list[str]:
 
 
 def start_of(pid: int) -> int | None:
-    """When a process started, in ticks since the machine did: with the pid it names a process for
-    ever. None if it has ended."""
+    """Start time of a process, in ticks since the start of the machine. Together with the pid it
+    identifies a process for ever. None if the process has ended."""
     fields = _fields(pid)
     return int(fields[19]) if fields and fields[0] not in "ZX" else None
 
@@ -110,7 +110,7 @@ def processes() -> Iterator[int]:
 
 
 def in_session(leader: int) -> Iterator[int]:
-    """Processes of a session that have not ended."""
+    """Processes of a session that still run."""
     for pid in processes():
         fields = _fields(pid)
         if fields and fields[0] not in "ZX" and int(fields[3]) == leader:
@@ -118,7 +118,7 @@ def in_session(leader: int) -> Iterator[int]:
 
 
 def in_network(path: Path) -> Iterator[int]:
-    """Processes whose network namespace is the one mounted here."""
+    """Processes in the network namespace that is mounted here."""
     try:
         wanted = path.stat()
     except OSError:
@@ -131,7 +131,7 @@ def in_network(path: Path) -> Iterator[int]:
 
 
 def is_mounted(path: str) -> bool:
-    # os.path.ismount() compares devices, which says nothing of bind mounts.
+    # os.path.ismount() compares devices, so it does not detect bind mounts.
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
     except OSError as error:

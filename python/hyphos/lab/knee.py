@@ -1,5 +1,5 @@
-"""The knee of a case or a graph: the highest load that it carries. `hyphos lab saturate`,
-`verify`, `calibrate` and `plan check` share this definition."""
+"""The saturation point ("knee" in metric keys) of a case or a graph: the highest load that it
+carries. `hyphos lab saturate`, `verify`, `calibrate` and `plan check` share this definition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from hyphos._errors import Error
 
-# A load is carried if of each flow no more than this is lost …
+# A load is carried if at most this share of each flow is lost …
 MAX_LOST = 0.01
 # … and no flow falls behind by more than this: the growth of its lateness, in seconds a second.
 # Traffic offered at r and carried at c grows by r/c − 1, so an accepted rate is at most 4 % above
@@ -23,12 +23,12 @@ MAX_GROWTH = 0.04
 MAX_WAITING = 0.25
 # A search ends when the highest carried and the lowest failed load are this close.
 RESOLUTION = 1.06
-# Runs of a search: long enough, and of enough messages, for a growth of 4 % to show.
+# Runs of a search must be long and have enough messages to reveal a growth of 4 %.
 SECONDS = 1.0
 MIN_MESSAGES = 40
 
 DEFINITION = (
-    "A load is carried if every publisher sends what it is to send, at most 1 % of each flow is "
+    "A load is carried if every publisher sends all its messages, at most 1 % of each flow is "
     "lost, the lateness of no flow grows by more than 4 % of the time (regression over eight parts "
     "of the run), and half of the messages of each flow wait for at most a quarter of the run."
 )
@@ -36,8 +36,8 @@ DEFINITION = (
 
 @dataclass(frozen=True)
 class Flow:
-    """The messages to one subscriber. `late_us`: the median lateness of each part of the run, None
-    for a part without messages; `least_us`: the lateness of the quickest messages."""
+    """The messages to one subscriber. `late_us` is the median lateness in each part of the run,
+    None for a part without messages. `least_us` is the lateness of the quickest messages."""
 
     expected: int
     received: int
@@ -45,8 +45,9 @@ class Flow:
     least_us: float | None
 
     def growth(self, span_s: float) -> float:
-        """The share of the time by which it falls further behind: the slope of its lateness. It is
-        the median of the slopes between all parts (Theil and Sen), robust against a hiccup."""
+        """The share of the time by which the flow falls further behind: the slope of its lateness.
+        It is the median of the slopes between all parts (Theil and Sen), robust against a
+        hiccup."""
         step_s = span_s / len(self.late_us)
         points = [
             (place * step_s, late / 1e6)
@@ -57,7 +58,7 @@ class Flow:
         return median(slopes) if slopes else 0.0
 
     def waiting_s(self) -> float:
-        """The median wait in the worse half of the run, beyond that of the quickest messages."""
+        """The median wait in the worse half of the run, minus that of the quickest messages."""
         half = len(self.late_us) // 2
         halves = (self.late_us[:half], self.late_us[half:])
         known = [[late for late in some if late is not None] for some in halves]
@@ -66,7 +67,7 @@ class Flow:
 
     @property
     def arrived(self) -> float:
-        """The share that arrived."""
+        """The share of messages that arrived."""
         return self.received / self.expected if self.expected else 1.0
 
 
@@ -81,7 +82,7 @@ class Offered:
 
     @property
     def growth(self) -> float:
-        """The value of the flow that falls behind most."""
+        """The growth of the flow that falls behind most."""
         return max((flow.growth(self.span_s) for flow in self.flows), default=0.0)
 
     @property
@@ -99,7 +100,7 @@ class Offered:
 
     @property
     def too_much(self) -> str:
-        """The reason why the load is not carried; empty if it is."""
+        """The reason why the load is not carried. Empty if it is carried."""
         if self.sent < self.planned:
             return f"publishers sent {self.sent} of {self.planned}"
         worst = min(self.flows, key=lambda flow: flow.arrived, default=None)
@@ -119,13 +120,13 @@ class Offered:
 
 
 def of_result(told: dict[str, Any]) -> Offered:
-    """Of a run of a peer's program. Error for a result of an earlier version, which lacks the
-    data."""
+    """From a run of a peer's program. Raises Error if the result is of an earlier version, which
+    lacks the data."""
     if "late_parts_us" not in told:
         raise Error(
             "corrupt",
-            "a run does not say how late its messages were over the time",
-            advice="it is of an earlier version: measure again, with --overwrite",
+            "a run has no lateness over time",
+            advice="an earlier version wrote it. Measure again with --overwrite",
         )
     columns = (told["flow_sent"], told["flow_received"], told["late_parts_us"])
     flows = tuple(
@@ -136,7 +137,7 @@ def of_result(told: dict[str, Any]) -> Offered:
 
 
 def of_graph(told: dict[str, Any], seconds: float) -> Offered:
-    """Of a run of a graph of that length. Refused messages count as not sent."""
+    """From a run of a graph of that length. Refused messages count as not sent."""
     sources: Sequence[dict[str, Any]] = told["sources"]
     planned = sum(max(one["planned"], one["sent"]) for one in sources)
     sent = sum(one["sent"] for one in sources)
@@ -154,5 +155,5 @@ def of_graph(told: dict[str, Any], seconds: float) -> Offered:
 
 
 def between(low: float, high: float) -> float:
-    """The knee between the bounds of a search."""
+    """The saturation point between the bounds of a search."""
     return math.sqrt(low * high)

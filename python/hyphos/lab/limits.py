@@ -1,7 +1,7 @@
-"""Less of a machine than there is: CPU time by a cgroup, and a small /dev/shm.
+"""Limits parts of a machine: CPU time by a cgroup, and the size of /dev/shm.
 
-A quota caps *capacity*: of each period the processes may run so long, and then they wait for the
-next one. It does not slow the clock: a short piece of work takes as long as ever.
+A quota caps *capacity*: the processes may run for a share of each period, and then wait for the
+next period. It does not slow the clock: a short piece of work takes as long as without a quota.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hyphos.lab import kernel
 from hyphos.lab.reaper import FOLDERS, Reaper, Resource, owned_name, python_words
 from hyphos.lab.standing import Standing
 
-_LEAST_QUOTA_US = 1000  # the kernel takes no less
+_LEAST_QUOTA_US = 1000  # the kernel's minimum
 
 
 def need_root(what: str) -> None:
@@ -33,17 +33,17 @@ def need_namespaces(what: str) -> None:
     except OSError as error:
         raise Error(
             "permission",
-            f"{what} cannot be made here: {error.strerror}",
+            f"{what} cannot be created here: {error.strerror}",
             advice="in a container: --privileged",
         ) from error
 
 
-# Where cgroups of the CPU controller are.
+# The cgroups of the CPU controller.
 
 
 @dataclass(frozen=True)
 class CpuController:
-    """`folder` may hold new groups; `version` says which files they have."""
+    """`folder` may contain new groups. `version` determines the names of their files."""
 
     version: int
     root: Path
@@ -52,7 +52,7 @@ class CpuController:
 
     @staticmethod
     def find(proc: Path = Path("/proc/self")) -> CpuController:
-        """Error if this machine has none, or one that cannot be used."""
+        """Raises Error if this machine has no usable CPU controller."""
         mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines()]
         groups = [line.split(":", 2) for line in (proc / "cgroup").read_text().splitlines()]
         for fields in mounts:
@@ -70,13 +70,13 @@ class CpuController:
             "unsupported",
             "no cgroup file system with the CPU controller is mounted",
             "/proc/self/mountinfo",
-            advice="mount -t cgroup2 none /sys/fs/cgroup; in a container: --cgroupns=host "
+            advice="mount -t cgroup2 none /sys/fs/cgroup, in a container: --cgroupns=host "
             "-v /sys/fs/cgroup:/sys/fs/cgroup:rw",
         )
 
 
 def _below(root: Path, path: str) -> Path:
-    # In a container the path may be that of the host, which is not to be seen.
+    # In a container the path may be a path on the host, which is not visible.
     own = root / path.lstrip("/")
     return own if own.is_dir() else root
 
@@ -89,8 +89,8 @@ def _offers_cpu(group: Path) -> bool:
 
 
 def _delegating(root: Path, own: Path) -> Path:
-    """The nearest group above this process whose children have the CPU controller: a group with
-    processes may not hand it on, except the root."""
+    """The nearest group above this process whose children have the CPU controller. A group with
+    processes cannot delegate a controller, except the root."""
     for group in (own, *own.parents):
         if "cpu" in (group / "cgroup.subtree_control").read_text().split():
             return group
@@ -101,7 +101,7 @@ def _delegating(root: Path, own: Path) -> Path:
     except OSError as error:
         raise Error(
             "permission",
-            f"the CPU controller cannot be handed on: {error.strerror}",
+            f"cannot delegate the CPU controller: {error.strerror}",
             str(root),
             advice=f"as root: echo +cpu > {root}/cgroup.subtree_control",
         ) from error
@@ -109,7 +109,7 @@ def _delegating(root: Path, own: Path) -> Path:
 
 
 def _quota_of(group: Path) -> float | None:
-    """Cores that a group may use; None: no limit of its own."""
+    """The cores that a group may use. None: it sets no limit."""
     try:
         if (group / "cpu.max").exists():
             quota, period = (group / "cpu.max").read_text().split()
@@ -122,8 +122,8 @@ def _quota_of(group: Path) -> float | None:
 
 
 def cores_available(pid: int = 0) -> float:
-    """How many cores a process may use (0: this one): those it is bound to, or what the quotas of
-    its cgroup and of those around it leave."""
+    """The number of cores that a process may use (0: this process): its affinity, or the smallest
+    quota of its cgroup and of the groups around it."""
     cores = float(len(os.sched_getaffinity(pid)))
     try:
         controller = CpuController.find(Path("/proc", str(pid) if pid else "self"))
@@ -138,7 +138,7 @@ def cores_available(pid: int = 0) -> float:
 
 
 def cgroup_folders() -> list[Path]:
-    """Where dead programs may have left groups."""
+    """Folders in which dead programs may have left groups."""
     try:
         controller = CpuController.find()
     except Error:
@@ -148,8 +148,8 @@ def cgroup_folders() -> list[Path]:
 
 @dataclass(frozen=True)
 class Throttling:
-    """Of a group, since it was made: how many periods it ran in, how many of them it used up, and
-    how long its threads waited for the next one, all together."""
+    """Of a group since its creation: the periods in which it ran, the periods whose quota it used
+    up, and the seconds that all its threads together waited for the next period."""
 
     periods: int
     throttled: int
@@ -157,7 +157,8 @@ class Throttling:
 
 
 class CpuQuota:
-    """A group of processes that together use at most `cores`. Real-time processes are not held."""
+    """A group of processes that together use at most `cores`. Does not bound real-time
+    processes."""
 
     def __init__(self, reaper: Reaper, label: str, cores: float, period_ms: float) -> None:
         need_root("a CPU quota")
@@ -166,8 +167,8 @@ class CpuQuota:
         if quota_us < _LEAST_QUOTA_US or not 1 <= period_ms <= 1000:
             raise Error(
                 "invalid_config",
-                f"{cores} cores in periods of {period_ms} ms are {quota_us} µs; the kernel takes "
-                f"{_LEAST_QUOTA_US} µs or more, and periods of 1 to 1000 ms",
+                f"{cores} cores in periods of {period_ms} ms are {quota_us} µs, but the kernel "
+                f"needs {_LEAST_QUOTA_US} µs or more, and periods of 1 to 1000 ms",
                 "cores",
                 advice="raise period_ms",
             )
@@ -189,7 +190,7 @@ class CpuQuota:
                 f"the CPU controller refused: {error.strerror}",
                 str(self.path),
                 advice="the quota of the group around it may be smaller, or the file system is "
-                "mounted for reading only",
+                "mounted read-only",
             ) from error
 
     def throttling(self) -> Throttling:
@@ -202,13 +203,13 @@ class CpuQuota:
 
 
 class SmallShm:
-    """A file system of a given size that processes see as their /dev/shm, and all of these the
-    same one."""
+    """A file system of a given size that replaces /dev/shm for the processes of a context. All of
+    these processes share it."""
 
     def __init__(self, reaper: Reaper, label: str, megabytes: float) -> None:
-        need_namespaces("a /dev/shm of its own")
+        need_namespaces("a separate /dev/shm")
         if megabytes <= 0:
-            raise Error("invalid_config", f"{megabytes} MB is no size", "shm_mb")
+            raise Error("invalid_config", f"{megabytes} MB is not a valid size", "shm_mb")
         self.path = FOLDERS / owned_name(label)
         self.resources = (
             reaper.register("mount", str(self.path)),
@@ -221,7 +222,7 @@ class SmallShm:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a program runs: within which limits, in which network. Made by `Limits` and hosts."""
+    """The context of a program: its limits and its network. Made by `Limits` and hosts."""
 
     reaper: Reaper
     cgroup: Path | None = None
@@ -229,8 +230,8 @@ class Place:
     network: Path | None = None
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """The words that run a program here, with all that it starts, whoever starts it. It leads
-        a session of its own, and ends with this program at the latest."""
+        """The words that run a program in this context, with all its children, from any caller. The
+        program leads its own session, and ends at the latest with this program."""
         wrapped = [*python_words("hyphos.lab.within"), "--reaper", self.reaper.address]
         if self.cgroup:
             wrapped += ["--cgroup", str(self.cgroup)]
@@ -241,11 +242,11 @@ class Place:
         return [*wrapped, "--", *words]
 
     def start(self, words: Sequence[str], **how: Any) -> subprocess.Popen[Any]:
-        """`how` is what subprocess.Popen takes."""
+        """`how` are keyword arguments of subprocess.Popen."""
         return subprocess.Popen(self.command(words), **how)
 
     def within(self, other: Place) -> Place:
-        """Here, and within the limits of the other place as well."""
+        """This context with the limits of the other one in addition."""
         return replace(
             self,
             cgroup=other.cgroup or self.cgroup,
@@ -255,13 +256,13 @@ class Place:
 
 
 class Limits(Standing):
-    """Limits that programs share which are started within them.
+    """Limits that all programs started within them share.
 
         with Limits(cores=0.5, shm_mb=64) as limits:
             limits.place.start(["my_program"])
 
-    `cores` is what they use together at most; in periods of `period_ms`: a program that has used up
-    its share waits until the next one. `shm_mb` is the size of their /dev/shm, in 10^6 bytes.
+    `cores` is the maximum that they use together, in periods of `period_ms`: a program that has
+    used its share waits for the next period. `shm_mb` is the size of their /dev/shm, in 10^6 bytes.
     """
 
     def __init__(
@@ -283,7 +284,7 @@ class Limits(Standing):
 
     @property
     def place(self) -> Place:
-        """Where to start programs; between up() and down()."""
+        """The context for programs. Valid between up() and down()."""
         if self._place is None:
             raise RuntimeError("call up() first, or use `with`")
         return self._place
@@ -310,7 +311,7 @@ class Limits(Standing):
         self._place = place
 
     def down(self) -> None:
-        """Ends what runs in the group, and removes it."""
+        """Ends all programs in the group, and removes it."""
         if self._reaper is None:
             return
         self._reaper.remove(*self._resources)

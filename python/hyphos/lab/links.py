@@ -1,4 +1,4 @@
-"""Hosts on one machine, joined by a network with the properties one asks for.
+"""Hosts on one machine, joined by a network with chosen properties.
 
     with Link(Tun(delay_ms=5, rate_mbit=100)) as link:
         link["a"].start(["hyphos", "run", "robot.yaml"])
@@ -31,14 +31,14 @@ from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 from hyphos.lab.standing import Standing
 
 DEVICE = "lab0"
-MAX_HOSTS = 64  # as hyphos-link has it
+MAX_HOSTS = 64  # the limit of hyphos-link
 _PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True)
 class Host:
-    """One machine of the network, as far as the network goes: processes, files and /dev/shm are
-    those of the real one, unless `Limits` give it others."""
+    """One machine of the network. Only the network is separate: processes, files and /dev/shm are
+    those of the real machine, unless `Limits` replace them."""
 
     name: str
     address: str
@@ -47,13 +47,13 @@ class Host:
     place: Place
 
     def command(self, words: Sequence[str], limits: Place | None = None) -> list[str]:
-        """The words that run a program on this host, whoever starts it."""
+        """The words that run a program on this host, from any caller."""
         return self._place(limits).command(words)
 
     def start(
         self, words: Sequence[str], limits: Place | None = None, **how: Any
     ) -> subprocess.Popen[Any]:
-        """Starts a program on this host; `how` is what subprocess.Popen takes."""
+        """Starts a program on this host. `how` are keyword arguments of subprocess.Popen."""
         return self._place(limits).start(words, **how)
 
     def _place(self, limits: Place | None) -> Place:
@@ -61,7 +61,7 @@ class Host:
 
 
 def why_not(medium: Medium) -> Error | None:
-    """What this machine lacks for such a network."""
+    """The reason why this machine cannot make such a network. None if it can."""
     try:
         need_namespaces("a network of namespaces")
         if isinstance(medium, Veth):
@@ -75,14 +75,14 @@ def why_not(medium: Medium) -> Error | None:
 
 
 def need_tun() -> None:
-    """Error if this machine has no TUN devices, or nothing to set them up with."""
+    """Raises Error if this machine has no TUN devices, or no tool to configure them."""
     _need_tools("ip")
     if not Path("/dev/net/tun").exists():
         raise Error(
             "unsupported",
-            "there are no TUN devices",
+            "this machine has no TUN devices",
             "/dev/net/tun",
-            advice="modprobe tun; in a container: --device /dev/net/tun",
+            advice="modprobe tun, in a container: --device /dev/net/tun",
         )
 
 
@@ -93,7 +93,7 @@ def _need_tools(*tools: str) -> None:
 
 
 class Network(Standing):
-    """Hosts by name, and what lies between them. up() and down() belong to one thread."""
+    """Hosts by name, and the medium between them. Call up() and down() from one thread."""
 
     def __init__(
         self,
@@ -115,9 +115,9 @@ class Network(Standing):
 
     def _check(self) -> None:
         if len(set(self.names)) != len(self.names) or len(self.names) < 2:
-            raise Error("invalid_config", "a network has two hosts or more, each named once")
+            raise Error("invalid_config", "a network needs two or more hosts with different names")
         if len(self.names) > MAX_HOSTS:
-            raise Error("invalid_config", f"a network has at most {MAX_HOSTS} hosts")
+            raise Error("invalid_config", f"a network may have at most {MAX_HOSTS} hosts")
         if self._subnet.num_addresses - 2 < len(self.names):
             raise Error("invalid_config", f"{self._subnet} has too few addresses", "subnet")
         for name in self.names:
@@ -126,10 +126,10 @@ class Network(Standing):
     def __getitem__(self, name: str) -> Host:
         return self.hosts[name]
 
-    # Coming up.
+    # Set-up.
 
     def up(self) -> Self:
-        """Packets flow on return. Leftovers of dead programs are removed first."""
+        """Returns when packets flow. Removes leftovers of dead programs first."""
         if (missing := why_not(self.medium)) is not None:
             raise missing
         sweep(cgroup_folders())
@@ -155,7 +155,7 @@ class Network(Standing):
 
     def _join_by_veth(self, medium: Veth) -> None:
         first, second = self.hosts.values()
-        # Both ends are born inside their namespaces: nothing appears in the host's.
+        # Create both endpoints inside their namespaces, so that none appears in the host's.
         link = f"link add {DEVICE} netns {first.namespace} type veth "
         _ip(None, [link + f"peer name {DEVICE} netns {second.namespace}"])
         for host in (first, second):
@@ -163,9 +163,9 @@ class Network(Standing):
             _run([*_enter(host.namespace), *_bucket(DEVICE, medium)])
 
     def _join_by_bridge(self, reaper: Reaper, medium: Veth) -> None:
-        """A switch: the kernel's bridge in a namespace of its own, and a cable to each host with a
-        bucket at both of its ends."""
-        # No host has a point in its name.
+        """A switch: the kernel's bridge in its own namespace, and a cable to each host with a token
+        bucket at both endpoints."""
+        # The name is unique, because names of hosts contain no point.
         switch = pin_network(reaper, f"{self.names[0]}.switch", self._namespaces)
         _ip_in(switch, ["link add switch type bridge mcast_snooping 0", "link set switch up"])
         for number, host in enumerate(self.hosts.values()):
@@ -190,12 +190,12 @@ class Network(Standing):
         for host in self.hosts.values():
             bring_up(host, DEVICE)
 
-    # What it did.
+    # Counters.
 
     def counters(self) -> dict[str, Any]:
-        """What hyphos-link counted, as docs/lab_links.md lists it, by host. Not of a veth."""
+        """The counters of hyphos-link by host, see docs/lab_links.md. A veth has none."""
         if self._program is None:
-            raise Error("unsupported", "only hyphos-link counts", advice="use tun or wifi")
+            raise Error("unsupported", "only hyphos-link has counters", advice="use tun or wifi")
         with suppress(ProcessLookupError):
             self._program.send_signal(signal.SIGUSR1)
         line = self._line()
@@ -206,7 +206,7 @@ class Network(Standing):
         return {"inside": found["inside"], "hosts": hosts}
 
     def _line(self) -> str:
-        """The next one of hyphos-link; empty when it has ended."""
+        """The next line of hyphos-link. Empty if it has ended."""
         assert self._program is not None and self._program.stdout is not None
         ready, _, _ = select.select([self._program.stdout], [], [], _PATIENCE_S)
         if not ready:
@@ -217,13 +217,13 @@ class Network(Standing):
     def _failure(self) -> Error:
         assert self._program is not None
         _, said = self._program.communicate()
-        text = said.strip().splitlines()[-1:] or [f"it ended with {self._program.returncode}"]
+        text = said.strip().splitlines()[-1:] or [f"exit code {self._program.returncode}"]
         return Error("disconnected", text[0].removeprefix("hyphos-link: "), "hyphos-link")
 
-    # Going down.
+    # Tear-down.
 
     def down(self) -> None:
-        """Ends what runs on the hosts, and removes them."""
+        """Ends all programs on the hosts, and removes the hosts."""
         if self._reaper is None:
             return
         if self._program is not None:
@@ -239,7 +239,7 @@ class Network(Standing):
 
 
 class Link(Network):
-    """A network of two."""
+    """A network of two hosts."""
 
     def __init__(
         self,
@@ -253,21 +253,23 @@ class Link(Network):
 
 
 def check_name(name: str) -> None:
-    """Error unless a host may have it: it becomes part of the name of a namespace."""
+    """Raises Error if the name is not valid for a host, as it is part of a namespace name."""
     if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 40:
-        raise Error("invalid_config", f"'{name}' is no name of a host: letters, digits, - _")
+        raise Error(
+            "invalid_config", f"'{name}' is not a valid host name: use letters, digits, - _"
+        )
 
 
 def make_host(
     reaper: Reaper, name: str, address: str, prefix: int, resources: list[Resource]
 ) -> Host:
-    """A host that has no device yet; `resources` gets what is to be removed, before it is made."""
+    """A host without a device. Adds to `resources`, before creation, everything to remove later."""
     namespace = pin_network(reaper, name, resources)
     return Host(name, address, prefix, namespace, Place(reaper, network=NETNS / namespace))
 
 
 def pin_network(reaper: Reaper, name: str, resources: list[Resource]) -> str:
-    """A namespace with nothing in it."""
+    """An empty network namespace."""
     NETNS.mkdir(mode=0o755, exist_ok=True)
     namespace = owned_name(name)
     resources.append(reaper.register("namespace", namespace))
@@ -276,7 +278,7 @@ def pin_network(reaper: Reaper, name: str, resources: list[Resource]) -> str:
 
 
 def bring_up(host: Host, device: str) -> None:
-    """Its devices, and packets to everyone through the one with this name."""
+    """Starts the devices of a host, and routes multicast through the device of this name."""
     _ip(host, _common(device))
 
 
@@ -293,7 +295,7 @@ def _give_address(host: Host) -> None:
 
 
 def _bucket(device: str, medium: Veth) -> list[str]:
-    """The words that keep what a device sends to the medium's rate."""
+    """The command that bounds the send rate of a device to that of the medium."""
     words = ["tc", "qdisc", "add", "dev", device, "root", "tbf"]
     words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
     words += ["burst", f"{round(medium.burst_kb * 1024)}"]
@@ -301,12 +303,12 @@ def _bucket(device: str, medium: Veth) -> list[str]:
 
 
 def _enter(namespace: str) -> list[str]:
-    # Not `ip -n` nor `ip netns exec`: they mount, which a chroot or a container may not let them.
+    # `ip -n` and `ip netns exec` need mounts, which a chroot or a container may forbid.
     return ["nsenter", f"--net={NETNS / namespace}"]
 
 
 def _ip(host: Host | None, commands: Sequence[str]) -> None:
-    """Commands of ip, on a host or in the namespace of this program."""
+    """Runs ip commands on a host, or in the namespace of this program."""
     _ip_in(host.namespace if host else "", commands)
 
 
@@ -318,6 +320,4 @@ def _ip_in(namespace: str, commands: Sequence[str]) -> None:
 def _run(words: Sequence[str], text: str | None = None) -> None:
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Error(
-            "io", done.stderr.strip() or f"it ended with {done.returncode}", " ".join(words)
-        )
+        raise Error("io", done.stderr.strip() or f"exit code {done.returncode}", " ".join(words))

@@ -1,7 +1,7 @@
-"""How exact the links of this machine are: `hyphos lab selftest --links`.
+"""Accuracy of the links on this machine: `hyphos lab selftest --links`.
 
-Each figure is measured from inside the hosts, as a program sees it: one-way delays by the stamps of
-CLOCK_MONOTONIC that datagrams carry, rates by the bytes that arrive.
+Each figure is measured inside the hosts, as programs see it: one-way delays by CLOCK_MONOTONIC
+stamps in datagrams, rates by the arriving bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hyphos.lab.links import Link, Network
 from hyphos.lab.media import Medium, Tun, Veth, Wifi
 from hyphos.lab.reaper import Reaper
 
-# The two programs; `how` is a dictionary. The receiver prints what it saw as JSON.
+# The two programs. `how` is a dictionary. The receiver prints its results as JSON.
 _SEND = """
 import json, socket, struct, sys, time
 how = json.loads(sys.argv[1])
@@ -71,7 +71,7 @@ while True:
     data, who = s.recvfrom(65536)
     s.sendto(data, who)
 """
-# Sends at its times whatever comes back, and prints the round trips.
+# Sends on schedule regardless of replies, and prints the round trips.
 _ASK = """
 import json, socket, struct, sys, threading, time
 how = json.loads(sys.argv[1])
@@ -142,10 +142,10 @@ def _one_way(
 
 
 def _delays(reaper: Reaper, seconds: float) -> Iterator[str]:
-    # A receiver that waits for a busy CPU would be measured with the link: it is in the real-time
-    # class, as hyphos-link is.
+    # The receiver is in the real-time class like hyphos-link. Otherwise its wait for a busy CPU
+    # would count as delay of the link.
     floor = _one_way(Veth(), reaper, seconds, 64, 2_000_000, "punctual")
-    yield f"veth, its rate not reached: p50 {floor['p50_ms']:.3f} ms, p99 {floor['p99_ms']:.3f} ms"
+    yield f"veth, below its rate: p50 {floor['p50_ms']:.3f} ms, p99 {floor['p99_ms']:.3f} ms"
     for delay_ms in (0, 1, 5, 20):
         medium = Tun(delay_ms=delay_ms)
         seen = _one_way(medium, reaper, seconds, 64, 2_000_000, "punctual")
@@ -158,7 +158,7 @@ def _delays(reaper: Reaper, seconds: float) -> Iterator[str]:
 def _rates(reaper: Reaper, seconds: float) -> Iterator[str]:
     for medium in (Tun(rate_mbit=1), Tun(rate_mbit=10), Tun(rate_mbit=100), Veth(rate_mbit=100)):
         assert medium.rate_mbit is not None
-        # A third more than fits, 1472 bytes in each: full packets.
+        # Full packets with 1472 bytes each, a third more than the rate.
         period_ns = round(1500 * 8e3 / (medium.rate_mbit * 1.33))
         seen = _one_way(medium, reaper, seconds, 1472, period_ns)
         error = seen["mbit"] / medium.rate_mbit - 1
@@ -174,9 +174,8 @@ def _capacity(reaper: Reaper, seconds: float) -> Iterator[str]:
             one = link.counters()["hosts"]["a"]
         lost = sum(one["drops"].values()) + one["device_overrun"]
         yield (
-            f"tun, {size} bytes: {one['delivered'] / seconds:,.0f} packets/s, as fast as a "
-            f"Python program sends them, "
-            f"{lost} lost of {one['packets'] + one['device_overrun']}"
+            f"tun, {size} bytes: {one['delivered'] / seconds:,.0f} packets/s at the full speed of "
+            f"a Python program, {lost} lost of {one['packets'] + one['device_overrun']}"
         )
 
 
@@ -227,7 +226,7 @@ def _quota(reaper: Reaper, seconds: float) -> Iterator[str]:
 
 
 def measure(seconds: float) -> None:
-    """Prints a line for each figure, as it is measured; `seconds` for each. Error without root."""
+    """Prints each figure as it is measured, `seconds` for each. Raises Error without root."""
     reaper = Reaper()
     try:
         for part in (_delays, _rates, _capacity, _wifi, _knee, _quota):

@@ -1,4 +1,4 @@
-"""What a measurement was made on, and what else the machine did meanwhile."""
+"""The machine of a measurement, and its other load during the measurement."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from hyphos._errors import Error
-from hyphos.lab.awake import are_kept
+from hyphos.lab.busy_cpus import are_kept
 from hyphos.lab.limits import cores_available
 from hyphos.lab.peers import lab_program
 
-# So short that a scheduler rarely comes between.
+# So short that the scheduler rarely interrupts a burst.
 BURST_STEPS, BURSTS = 3000, 9
-# Of the best pace. What is left of it beside a neighbour on the same core is a half.
+# Share of the best pace. Beside a busy neighbour on the same core, half of the best pace remains.
 SLOW = 0.8
 PACE = "pace"
-# Times the best hand-over. On one chip it differs by less, and is six times as much between two.
+# Multiple of the best hand-over. It varies by less within one chip, and is sixfold between two.
 APART = 2.0
 HANDOVER = "hand-over"
 _LOAD = "load at start"
-# What differs from one look at a machine to the next; all else in its description names it.
+# Properties that change between two looks at a machine. All others identify the machine.
 PASSING = (PACE, HANDOVER, _LOAD)
 _HANDOVER_PROGRAM = "hyphos-lab-cacheline-latency"
 
@@ -49,7 +49,7 @@ def _read(path: str, default: str) -> str:
 
 
 def describe_machine() -> dict[str, str]:
-    """What decides latencies here: processor, kernel, power states, load, versions."""
+    """The properties that determine latencies: processor, kernel, power states, load, versions."""
     cpu = "/sys/devices/system/cpu"
     return {
         "cpu": _first("/proc/cpuinfo", "model name"),
@@ -74,7 +74,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def _hyphos_version() -> str:
-    """With the commit, where the package lies in a working tree of git."""
+    """With the commit, if the package is in a git working tree."""
     try:
         said = version("hyphos")
     except PackageNotFoundError:
@@ -91,9 +91,9 @@ def _hyphos_version() -> str:
 
 
 def pace() -> float:
-    """Million steps of a loop in a second, on the slowest processor that we may use. It falls where
-    the clock is lowered, or where a neighbour of a virtual machine works on the same core, none of
-    which is counted as stolen. Takes two milliseconds for each processor."""
+    """Million steps of a loop per second, on the slowest processor of this process's affinity. The
+    pace falls if the clock is lowered, or if a neighbour of a virtual machine works on the same
+    core. Neither counts as stolen time. Takes two milliseconds for each processor."""
     ours = os.sched_getaffinity(0)
     found = []
     try:
@@ -113,7 +113,7 @@ def _burst() -> float:
 
 
 class _Best:
-    """The best pace of this machine that we know of."""
+    """The best known pace of this machine."""
 
     known = 0.0
 
@@ -125,16 +125,16 @@ class _Best:
 
 
 def best_pace() -> str:
-    """As describe_machine() says it: now, or when it was better."""
+    """The text for describe_machine(): the best pace known, including a new measurement."""
     _Best.measure()
     return f"{_Best.known:.1f} million steps of a loop a second"
 
 
 def handover() -> float:
-    """Nanoseconds that a cache line takes from one of our processors to another, the median over
-    pairs; 0: not known, or there is only one. The host of a virtual machine may move its processors
-    from one chip to two and back while it runs, which no other figure tells of: the same threads
-    then hand on half as many messages in a second. Takes some milliseconds."""
+    """Nanoseconds that a cache line takes from one processor of this process to another, the median
+    over pairs. 0: not known, or there is only one processor. The host of a virtual machine may move
+    its processors from one chip to two and back at run time. The same threads then hand over half
+    as many messages per second, and no other figure shows it. Takes some milliseconds."""
     try:
         words = [str(lab_program(_HANDOVER_PROGRAM))]
         done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)
@@ -144,13 +144,13 @@ def handover() -> float:
 
 
 class _Closest:
-    """The best hand-over of this machine that we know of; 0: not known."""
+    """The best known hand-over of this machine. 0: not known."""
 
     known = 0.0
 
     @classmethod
     def measure(cls) -> float:
-        """How many times as long one takes now; 1: as at best, or not known."""
+        """The time of a hand-over now, as a multiple of the best. 1 if not known."""
         now = handover()
         if now <= 0.0:
             return 1.0
@@ -163,14 +163,14 @@ class _Closest:
 
 
 def best_handover() -> str:
-    """As describe_machine() says it: now, or when it was better."""
+    """The text for describe_machine(): the best hand-over known, including a new measurement."""
     _Closest.measure()
     return f"{_Closest.known:.0f} ns between processors" if _Closest.known else "unknown"
 
 
 def wait_until_close(patience_s: float, stopped: Callable[[], bool] = lambda: False) -> bool:
-    """Whether processors hand over as quickly as they did, within `patience_s` seconds. Returns
-    soon after it is `stopped`."""
+    """Waits up to `patience_s` seconds until processors hand over as quickly as at their best.
+    Returns whether they do. Returns soon after `stopped` becomes true."""
     give_up = time.monotonic() + patience_s
     while _Closest.measure() > APART:
         if time.monotonic() >= give_up or stopped():
@@ -180,8 +180,8 @@ def wait_until_close(patience_s: float, stopped: Callable[[], bool] = lambda: Fa
 
 
 def expect_best(machine: Mapping[str, str]) -> float:
-    """What describe_machine() once said: whatever is much slower is disturbed. Returns how many
-    times as fast the machine is at best by now."""
+    """Takes the best values from an earlier describe_machine(), so that much slower processors
+    count as disturbed. Returns the ratio of the best pace now known to the earlier one."""
     if close := _number_in(machine, HANDOVER):
         _Closest.believe(close)
     known = _number_in(machine, PACE)
@@ -200,19 +200,19 @@ def _number_in(machine: Mapping[str, str], key: str) -> float:
 
 @dataclass(frozen=True)
 class Load:
-    """What the machine did during one run besides the run, as shares of all its cores; how fast its
-    processors were at both ends of it, where 1 is the best that is known of them; and how many
-    times as long as at best a hand-over between them took."""
+    """The load of the machine during one run. `foreign` and `steal` are the load of other programs
+    and of the hypervisor, as shares of all cores. `speed` is the pace of the processors, at the
+    slower end of the run, as a share of the best known."""
 
     foreign: float
     steal: float
     speed: float = 1.0
-    pace: float = 0.0  # of the two ends, the mean; 0: not known
-    handover: float = 1.0  # of the two ends, the longer
+    pace: float = 0.0  # mean of the two ends of the run; 0: not known
+    handover: float = 1.0  # the longer time at the two ends, as a multiple of the best
 
     @property
     def apart(self) -> bool:
-        """Whether the processors lay far from each other."""
+        """Whether the processors are on different L3 caches."""
         return self.handover > APART
 
     @property
@@ -221,8 +221,8 @@ class Load:
 
 
 class LoadWatch:
-    """Compares /proc/stat with the CPU time of our own processes, those that still run included:
-    a link between hosts works all the time."""
+    """Compares /proc/stat with the CPU time of this process and its descendants. Includes running
+    ones, because a link between hosts works all the time."""
 
     def __init__(self) -> None:
         self._tick = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -249,15 +249,15 @@ class LoadWatch:
 
 
 def _ticks_of_family() -> Iterator[int]:
-    """CPU time of this process and of all that descend from it, with that of those of their
-    children that have ended and been waited for."""
+    """CPU ticks of this process and all its descendants, including those of ended children that
+    they have waited for."""
     processes: dict[int, tuple[int, int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # The name, in parentheses, may hold anything.
+            # The name, in parentheses, may contain any character.
             fields = path.read_bytes().rpartition(b")")[2].split()
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         processes[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
     family = {os.getpid()}
     grown = True
@@ -269,8 +269,8 @@ def _ticks_of_family() -> Iterator[int]:
 
 
 def wait_until_quiet(patience_s: float, stopped: Callable[[], bool] = lambda: False) -> None:
-    """Returns when little else runs on the machine and it is as fast as it was, after `patience_s`
-    seconds, or soon after it is `stopped`."""
+    """Waits until the machine has little other load and its best speed, for at most `patience_s`
+    seconds. Returns soon after `stopped` becomes true."""
     give_up = time.monotonic() + patience_s
     while time.monotonic() < give_up and not stopped():
         watch = LoadWatch()

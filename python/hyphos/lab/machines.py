@@ -1,5 +1,4 @@
-"""The machines that the runs in a folder were made on: machine.json, by the name that each run has
-of its own."""
+"""The machines of the runs in a folder: machine.json, by the machine name that each run records."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from hyphos.lab.machine import PASSING
 
 FILE = "machine.json"
 Machine = Mapping[str, str]
-# What may be another later: that is told, and the runs keep apart what they were made with.
+# Properties that may change between runs. A change is printed, and each run records its versions.
 _VERSIONS = ("python", "hyphos", "peers")
 
 
@@ -24,7 +23,7 @@ def name_of(machine: Machine) -> str:
 
 
 def load(folder: Path) -> dict[str, Machine]:
-    """By name, in the order in which they came; none if nothing was measured there."""
+    """The machines by name, in order of their first run. Empty if nothing was measured there."""
     path = folder / FILE
     try:
         told: Any = json.loads(path.read_text())
@@ -33,20 +32,25 @@ def load(folder: Path) -> dict[str, Machine]:
     except (OSError, ValueError) as error:
         raise _corrupt(path, error) from None
     if not isinstance(told, dict):
-        raise _corrupt(path, "it is no mapping")
+        raise _corrupt(path, "not a mapping")
     if not all(isinstance(value, dict) for value in told.values()):
-        return {name_of(told): told}  # as it was when a folder had one machine
+        return {name_of(told): told}  # the old format of a folder with one machine
     return told
 
 
 def _corrupt(path: Path, problem: object) -> Error:
-    return Error("corrupt", f"these are no machines: {problem}", str(path), "-o another folder")
+    return Error(
+        "corrupt",
+        f"invalid list of machines: {problem}",
+        str(path),
+        "choose another folder with -o",
+    )
 
 
 def enter(folder: Path, here: Machine) -> tuple[str, list[str]]:
-    """Writes down that runs are made on this machine, too. Its name, and which versions differ from
-    those of earlier runs, in words. Error if those were made on another machine: figures of two
-    would be taken for repeats of each other."""
+    """Records this machine for new runs. Returns its name, and the versions that differ from those
+    of earlier runs, in words. Raises Error if the earlier runs are of another machine, because
+    figures of two machines must not count as repeats of each other."""
     known = load(folder)
     name = name_of(here)
     differ: list[str] = []
@@ -60,8 +64,8 @@ def enter(folder: Path, here: Machine) -> tuple[str, list[str]]:
                     "unsupported",
                     f"the runs in this folder are of another machine ({told})",
                     str(folder / FILE),
-                    "measure into another folder, with -o; `hyphos lab compare` sets two beside "
-                    "each other",
+                    "measure into another folder with -o. `hyphos lab compare` compares two "
+                    "folders",
                 )
             differ.append(told)
     (folder / FILE).write_text(json.dumps({**known, name: here}, indent=1))

@@ -1,4 +1,4 @@
-"""What can lie between hosts, with its parameters. The words are those of `hyphos-link --help`."""
+"""The media between hosts, with their parameters. The words are those of `hyphos-link --help`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hyphos._errors import Error
 @dataclass(frozen=True)
 class Veth:
     """A pair of the kernel's own virtual Ethernet devices, with the token bucket filter (tbf) on
-    both ends: the fastest and cheapest link. Two hosts, a rate, and nothing else.
+    both endpoints: the fastest and cheapest link. Two hosts, a rate, and nothing else.
 
-    tbf counts 14 bytes of Ethernet header with each packet. What waits longer than `latency_ms` is
-    dropped; `burst_kb` pass at once after a pause.
+    tbf counts 14 bytes of Ethernet header with each packet. It drops packets that wait longer than
+    `latency_ms`. After a pause `burst_kb` pass at once.
     """
 
     rate_mbit: float = 1000
@@ -42,8 +42,8 @@ class _Lossy:
 
 @dataclass(frozen=True)
 class Tun(_Lossy):
-    """Two hosts on a full-duplex cable, or more of them around a switch, in user space: delay one
-    way, jitter around it, loss, rate (None: unlimited), each direction for itself."""
+    """A full-duplex cable between two hosts, or a switch between more, in user space: one-way
+    delay, jitter around it, loss, and rate (None: unlimited), separately for each direction."""
 
     delay_ms: float = 0
     jitter_ms: float = 0
@@ -53,7 +53,7 @@ class Tun(_Lossy):
 @dataclass(frozen=True)
 class Wifi(_Lossy):
     """One half-duplex channel for all hosts, after IEEE 802.11 (DCF on the OFDM PHY). `rate_mbit`
-    is the rate of the PHY: what programs get is about half of it."""
+    is the rate of the PHY. Programs get about half of it."""
 
     rate_mbit: float = 54
     multicast_rate_mbit: float = 6
@@ -65,7 +65,7 @@ class Wifi(_Lossy):
 
 
 Medium = Veth | Tun | Wifi
-# From, to, and whether it is a whole number: as hyphos-link takes them (netem/options.cpp).
+# Minimum, maximum, and whether it is an integer, as in hyphos-link (netem/options.cpp).
 RANGES: dict[str, tuple[float, float, bool]] = {
     "seed": (0, 1e15, True),
     "loss": (0, 1, False),
@@ -86,7 +86,7 @@ RANGES: dict[str, tuple[float, float, bool]] = {
     "retry_limit": (1, 255, True),
     "slot_us": (1, 1000, True),
     "sifs_us": (1, 1000, True),
-    # Of veth alone: of the token bucket.
+    # The token bucket of veth.
     "burst_kb": (1, 1e6, False),
     "latency_ms": (0.1, 1e5, False),
 }
@@ -97,12 +97,12 @@ MEDIA: dict[str, type[Veth] | type[Tun] | type[Wifi]] = {"veth": Veth, "tun": Tu
 def medium_of(kind: str, options: Mapping[str, Any], where: str = "") -> Medium:
     """From the keys of a file: medium_of("tun", {"delay_ms": 5})."""
     if kind not in MEDIA:
-        raise Error("invalid_config", f"there is no medium '{kind}': {', '.join(MEDIA)}", where)
+        raise Error("invalid_config", f"unknown medium '{kind}': use {', '.join(MEDIA)}", where)
     known = [field.name for field in fields(MEDIA[kind])]
     for key in options:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"use {', '.join(known)}"
             raise Error("invalid_config", f"{kind} has no '{key}': {hint}", where)
     for key, value in options.items():
         _expect_number(key, value, where)
@@ -122,28 +122,28 @@ def _expect_number(key: str, value: object, where: str) -> None:
         or not least <= float(str(value)) <= most
         or (whole and float(str(value)) % 1 != 0)
     ):
-        kind = "whole number" if whole else "number"
+        kind = "an integer" if whole else "a number"
         raise Error(
-            "invalid_config", f"{key}: {value} is no {kind} from {least:g} to {most:g}", where
+            "invalid_config", f"{key}: {value} is not {kind} from {least:g} to {most:g}", where
         )
 
 
 def _contradiction(medium: Medium) -> str:
-    """The conflict between settings; empty if there is none."""
+    """The conflict between settings. Empty if there is none."""
     if isinstance(medium, Veth):
         return ""
     if medium.loss_burst is None and (medium.loss_in_burst, medium.loss_between) != (None, None):
-        return "loss_in_burst and loss_between go with loss_burst"
+        return "loss_in_burst and loss_between need loss_burst"
     if isinstance(medium, Tun):
         early = medium.jitter_ms > medium.delay_ms
-        return "jitter_ms is at most delay_ms: no packet arrives before it is sent" if early else ""
+        return "jitter_ms must be at most delay_ms" if early else ""
     if not {medium.rate_mbit, medium.multicast_rate_mbit} <= set(_PHY_RATES):
-        return f"its rates are of {', '.join(f'{rate:g}' for rate in _PHY_RATES)} Mbit/s"
-    return "cw_max is at least cw_min" if medium.cw_max < medium.cw_min else ""
+        return f"its rates must be {', '.join(f'{rate:g}' for rate in _PHY_RATES)} Mbit/s"
+    return "cw_max must be at least cw_min" if medium.cw_max < medium.cw_min else ""
 
 
 def link_options(medium: Tun | Wifi) -> list[str]:
-    """The same for hyphos-link."""
+    """The options of hyphos-link for a medium."""
 
     def words() -> Iterator[str]:
         yield from ("--medium", "wifi" if isinstance(medium, Wifi) else "cable")
@@ -156,7 +156,7 @@ def link_options(medium: Tun | Wifi) -> list[str]:
 
 
 def link_program() -> str:
-    """The path of hyphos-link: beside the package in a wheel, else in the build folder or on
+    """The path of hyphos-link: beside the package in a wheel, or in the build folder, or on
     PATH."""
     package = Path(__file__).parent.parent
     for path in (package / "hyphos-link", package.parent.parent / "lab/hyphos-link"):

@@ -1,4 +1,4 @@
-"""A mixed graph as a workload: any robot.yaml, with synthetic nodes in place of the real ones."""
+"""A mixed graph as a workload: any robot.yaml, with synthetic nodes instead of the real ones."""
 
 from __future__ import annotations
 
@@ -21,19 +21,24 @@ class Mixed:
     """The graph of a plan."""
 
     graph: Graph
-    silent: tuple[str, ...]  # channels of which the plan does not say what they carry: left out
-    id: str  # of what is run: another plan has another one, whatever its file is called
+    silent: tuple[str, ...]  # channels left out, because the plan gives no size or rate
+    id: str  # hash of the executed plan, independent of the file name
 
     def text(self, addresses: Mapping[str, str]) -> str:
-        """The plan that hyphos-lab-graph runs. `addresses` of its hosts, where it has several."""
+        """The plan for hyphos-lab-graph. `addresses` are those of its hosts, if it has several."""
         return self.graph.robot_yaml(addresses)
 
 
 @lru_cache(maxsize=16)
 def load(path: Path) -> Mixed:
-    """Error if the plan is wrong, or says nothing of its load."""
+    """Raises Error if the plan is wrong, or defines no load."""
     if not path.is_file():
-        raise Error("not_found", "there is no such plan", str(path), "`plan:` names a robot.yaml")
+        raise Error(
+            "not_found",
+            "the plan does not exist",
+            str(path),
+            "give the path of a robot.yaml in `plan:`",
+        )
     told = json.loads(_hyphos.Plan.load(str(path), [], False).json())
     graph = graph_of(told)
     hosts = dict.fromkeys(graph.hosts, "")
@@ -46,24 +51,24 @@ def of_case(case: Case) -> Mixed:
 
 
 def resolved(case: Case) -> Case:
-    """The case with its plan's path in full, and what tells the plan from what it was before. Error
-    if it cannot be run."""
+    """The case with the full path of its plan, and a hash that identifies its content. Raises Error
+    if the plan cannot run."""
     path = Path(case.plan).expanduser().resolve()
     mixed = load(path)
     hosts = mixed.graph.hosts
     if len(hosts) > 1 and not case.link:
         raise Error(
             "invalid_config",
-            f"its hosts are {', '.join(hosts)}, and no link says what joins them",
+            f"no link joins its hosts {', '.join(hosts)}",
             str(path),
-            "in the experiment: `link: NAME`, described below `links:`",
+            "add `link: NAME` to the experiment, and define it in `links:`",
         )
     if len(hosts) == 1 and case.link:
         raise Error(
             "invalid_config",
-            f"all of it is on one host, so that nothing crosses the link '{case.link}'",
+            f"the whole plan is on one host, so nothing crosses the link '{case.link}'",
             str(path),
-            "give the plan hosts, or the experiment no link",
+            "add hosts to the plan, or remove the link from the experiment",
         )
     if wrong := placement.unknown(case, mixed.graph.processes):
         raise Error("invalid_config", wrong, str(path), "placement: {PROCESS: [0], …}")

@@ -1,4 +1,4 @@
-"""Parts of the laboratory's HTML pages: each is one file that needs no network."""
+"""Parts of the laboratory's HTML pages. Each page is one file that needs no network."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ pre { background: #8881; padding: .8rem; overflow-x: auto } a { color: inherit }
 @media (max-width: 45rem) { figure svg { max-width: none } }
 """
 
-# The columns of a table of findings, as Beside.as_dict() has them.
+# The columns of a table of findings, with the keys of Beside.as_dict().
 FINDING_HEADS = (
-    ("says", "the paper"),
-    ("source", "where it is written"),
-    ("answer", "here"),
+    ("says", "finding"),
+    ("source", "source"),
+    ("answer", "verdict"),
     ("figures", "figures here"),
-    ("theirs", "of the paper"),
-    ("differs", "what is not alike"),
+    ("theirs", "figures of the paper"),
+    ("differs", "differences"),
 )
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: a figure with its interval, say."""
+    """A cell of a table, such as a figure with its interval."""
 
     text: str
     small: str = ""
@@ -75,7 +75,7 @@ def figure(plot: Plot) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """Nothing if it is empty."""
+    """A section. Empty if its parts are empty."""
     inside = "\n".join(filter(None, parts))
     return f"<h2>{html.escape(title)}</h2>\n{inside}" if inside else ""
 
@@ -85,14 +85,14 @@ def paragraph(text: str, *, dim: bool = False) -> str:
 
 
 def _prose(text: str) -> str:
-    """Sentences, in which `…` is something to type."""
+    """Escaped sentences, with `…` as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def table(
     heads: Sequence[str], lines: Iterable[Sequence[str | Cell]], left: int = 1, name: str = ""
 ) -> str:
-    """The first `left` columns are words."""
+    """A table whose first `left` columns are words."""
     head = "".join(
         f"<th{' class=left' if i < left else ''}>{html.escape(text)}</th>"
         for i, text in enumerate(heads)
@@ -120,7 +120,7 @@ def _cell(cell: Cell, words: bool) -> str:
 
 
 def findings_table(found: Sequence[Mapping[str, Any]], name: str) -> str:
-    """The results of others, from Beside.as_dict(); empty if there are none."""
+    """The published findings, from Beside.as_dict(). Empty if there are none."""
     lines = [
         [
             Cell(str(one.get(key, "")), bad=key == "answer" and not one["whole"], words=True)
@@ -133,7 +133,7 @@ def findings_table(found: Sequence[Mapping[str, Any]], name: str) -> str:
 
 
 def words(meanings: Mapping[str, str]) -> str:
-    """What the words of a page mean."""
+    """The definitions of the words of a page."""
     return (
         "<dl>"
         + "".join(
@@ -165,5 +165,5 @@ def write(path: Path, text: str) -> Path:
     try:
         path.write_text(text)
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
+        raise Error("io", f"cannot write: {error.strerror}", str(path)) from None
     return path

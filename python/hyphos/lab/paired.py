@@ -1,4 +1,4 @@
-"""Whether a change makes a difference where everything else is the same, and how large it is."""
+"""Tests whether a change makes a difference if everything else is equal, and estimates its size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyphos.lab.stats import Estimate, bootstrap
 
 @dataclass(frozen=True)
 class Paired:
-    """Differences of pairs, and what they say."""
+    """Differences of pairs, and their statistics."""
 
     count: int
     different: int  # pairs whose difference is not 0
@@ -24,17 +24,18 @@ class Paired:
 
     @property
     def null(self) -> bool:
-        """Nothing that chance would not do once in twenty times."""
+        """Whether chance produces such a result more often than once in twenty times."""
         return self.p >= 0.05
 
     @property
     def too_few(self) -> bool:
-        """So few pairs that whatever they show is null: all may rise by chance."""
+        """Whether so few pairs always give a null result, because chance may make all of them
+        rise."""
         return 2.0 ** (1 - self.count) >= 0.05
 
 
 def compare(before: Sequence[float], after: Sequence[float]) -> Paired:
-    """The pairs `after - before`; pairs in which one is missing (NaN) are left out."""
+    """The pairs `after - before`. Omits pairs with a missing value (NaN)."""
     pairs = zip(before, after, strict=True)
     return of([b - a for a, b in pairs if not (math.isnan(a) or math.isnan(b))])
 
@@ -50,9 +51,9 @@ def of(differences: Sequence[float]) -> Paired:
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """The p-value of Wilcoxon's signed-rank test (1945), two-sided and exact: of all ways to give
-    the ranks a sign, the share that is at least as far from the middle. Differences of 0 are left
-    out; equal ones share their ranks. 1 if there is none."""
+    """The p-value of Wilcoxon's signed-rank test (1945), two-sided and exact: over all assignments
+    of signs to the ranks, the share that is at least as far from the middle. Omits differences of
+    0. Equal differences share their ranks. 1 if there is no difference."""
     ranks, positive = _ranks(differences)
     if not len(ranks):
         return 1.0
@@ -70,7 +71,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def _ranks(differences: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Of those that are not 0, by size; and which of them are positive."""
+    """The ranks of the non-zero differences by size, and whether each difference is positive."""
     values = np.array([one for one in differences if one != 0], float)
     _, inverse, counts = np.unique(np.abs(values), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -79,7 +80,7 @@ def _ranks(differences: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _rank_biserial(differences: Sequence[float]) -> float:
-    """(Kerby 2014.)"""
+    """Rank-biserial correlation (Kerby 2014)."""
     ranks, positive = _ranks(differences)
     if not len(ranks):
         return 0.0

@@ -1,5 +1,5 @@
-"""An experiment in several parts, each with a workload, peers and a grid of its own, which are
-measured as one: what is said for all parts stands above them."""
+"""An experiment in several parts, each with its own workload, peers and grid, measured as one
+experiment. Keys above the parts apply to all parts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case, means_something
 from hyphos.lab.reader import PARAMETERS
 
-if TYPE_CHECKING:  # which asks this for its parts
+if TYPE_CHECKING:  # imports this module
     from hyphos.lab.experiment import Experiment
 
 KEY = "parts"
-# Of the whole.
+# Keys of the whole experiment.
 _WHOLE = (
     *("lab", "name", "about", "base", "repeats", "assert", "findings", "links", "figures"),
     "unlike",
@@ -26,30 +26,31 @@ _WHOLE = (
 
 
 def split(file: str, root: yaml.MappingNode) -> list[yaml.MappingNode]:
-    """Each part as an experiment of its own, or the one that there is. What a part says comes
-    before what is said for all; of `full` each parameter by itself. Nodes keep their lines."""
+    """Each part as a separate experiment, or the experiment itself if it has no parts. A key of a
+    part overrides the same key above the parts. In `full` this holds for each parameter. Nodes
+    keep their lines."""
     above = dict(_named(root))
     if KEY not in above:
         return [root]
     _, parts = above.pop(KEY)
     where = f"{file}:{parts.start_mark.line + 1}"
     if not isinstance(parts, yaml.SequenceNode) or not parts.value:
-        raise Error("invalid_config", "'parts' is a list of {workload: …, grid: …}", where)
+        raise Error("invalid_config", "'parts' must be a list of {workload: …, grid: …}", where)
     return [_under(file, above, one) for one in parts.value]
 
 
 def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Experiment:
-    """The parts as one. What is in several of them is measured once, with the peers of all.
-    `node` is the list that they are from."""
+    """The parts as one experiment. A case of several parts is measured once, with the peers of all.
+    `node` is the list of parts."""
     if node is None:
         return found[0]
     where = f"{file}:{node.start_mark.line + 1}"
     if len({part.repeats for part in found}) > 1:
         raise Error(
             "invalid_config",
-            "parts are repeated equally often, since they are measured side by side",
+            "all parts need the same `repeats`, because they run side by side",
             where,
-            "let `repeats` stand above them",
+            "write `repeats` above the parts",
         )
     own: dict[Case, list[str]] = {}
     for part in found:
@@ -58,7 +59,7 @@ def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Ex
             names += [name for name in part.peers if name not in names]
     cases = list(dict.fromkeys(case for part in found for case in part.cases))
     if len(own) < len(cases):
-        raise Error("invalid_config", "two parts have the same case, and not equally long", where)
+        raise Error("invalid_config", "two parts have the same case with different lengths", where)
     return replace(
         found[0],
         cases=cases,
@@ -71,8 +72,8 @@ def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Ex
 def meant(
     part: yaml.MappingNode, every: Sequence[yaml.MappingNode], changes: Sequence[str]
 ) -> list[str]:
-    """The changes NAME=VALUE that have an effect in a part, and those without an effect in any
-    part: the part refuses these."""
+    """The changes NAME=VALUE that have an effect in this part, and those without an effect in any
+    part, which the part then refuses."""
     workload = _workload(part)
 
     def matters(change: str, where: str) -> bool:
@@ -103,17 +104,21 @@ def _under(
 ) -> yaml.MappingNode:
     where = f"{file}:{part.start_mark.line + 1}"
     if not isinstance(part, yaml.MappingNode):
-        raise Error("invalid_config", "a part is a mapping: {workload: …, grid: …}", where)
+        raise Error("invalid_config", "a part must be a mapping {workload: …, grid: …}", where)
     own = list(part.value)
     names = {name for name, _ in _named(part)}
     for name, pair in _named(part):
         if name in _WHOLE:
             line = f"{file}:{pair[0].start_mark.line + 1}"
-            raise Error("invalid_config", f"'{name}' is of the whole experiment", line)
+            raise Error(
+                "invalid_config",
+                f"'{name}' applies to the whole experiment, write it above the parts",
+                line,
+            )
     workload = _workload(part) or _text(above.get("workload"))
     for name, (key, value) in above.items():
         if name not in names:
-            # A setting for all parts applies to those in which it has an effect.
+            # A setting for all parts applies only to parts in which it has an effect.
             if name not in PARAMETERS or not workload or means_something(name, workload):
                 own.append((key, value))
         elif name == "full":
@@ -124,7 +129,7 @@ def _under(
 
 def _filled(part: yaml.Node, above: yaml.Node) -> yaml.Node:
     if not isinstance(part, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
-        return part  # who reads it says what is wrong
+        return part  # the reader reports the error
     names = {name for name, _ in _named(part)}
     more = [pair for name, pair in _named(above) if name not in names]
     return yaml.MappingNode(part.tag, [*part.value, *more], part.start_mark, part.end_mark)

@@ -1,4 +1,4 @@
-"""The middlewares that take part: one program each, which says itself what it can do."""
+"""The middlewares: one program each, which describes its own capabilities."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import GRAPH, Case
 
-# Of the programs: lab/common/interface.hpp.
+# The version of the programs: lab/common/interface.hpp.
 INTERFACE = 6
 PREFIX = "hyphos-lab-"
-NO_WORKLOAD = "it does not do "
+NO_WORKLOAD = "it does not support "
 WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
 
 
 @dataclass(frozen=True)
 class Peer:
-    """One way in which one middleware carries a message, such as hyphos/shm or zmq/tcp."""
+    """One middleware with one transport, such as hyphos/shm or zmq/tcp."""
 
     program: Path
     middleware: str
@@ -32,17 +32,17 @@ class Peer:
     max_size: int
     floor: bool
     network: bool
-    sizes: bool = True  # its messages may differ in size
-    hosts: bool = False  # also between more than two machines
-    version: str = ""  # of the middleware, where its program knows
-    relay: bool = False  # its gateway may have a host of its own
+    sizes: bool = True  # supports messages of different sizes
+    hosts: bool = False  # supports more than two machines
+    version: str = ""  # of the middleware, if its program knows it
+    relay: bool = False  # its gateway may run on its own host
 
     @property
     def name(self) -> str:
         return f"{self.middleware}/{self.variant}" if self.variant else self.middleware
 
     def command(self, case: Case) -> list[str]:
-        """The words that run a case."""
+        """The command line that runs a case."""
         words = [str(self.program), *case.arguments()]
         if case.workload == GRAPH:
             return words
@@ -51,24 +51,24 @@ class Peer:
         return words
 
     def cannot(self, case: Case) -> str:
-        """Why it cannot take part in a case; empty if it can."""
+        """The reason why the peer cannot run a case. Empty if it can."""
         a_gateway = self.middleware.startswith("gateway")
         lacks = {
             NO_WORKLOAD + case.workload: case.workload not in self.workloads,
-            "it stays on one machine": case.link and not self.network,
-            "it joins two machines and no more": case.hosts > 1 and not self.hosts,
-            "its gateway has no host of its own": case.relay == "own"
+            "it works on one machine only": case.link and not self.network,
+            "it joins at most two machines": case.hosts > 1 and not self.hosts,
+            "its gateway cannot run on its own host": case.relay == "own"
             and a_gateway
             and not self.relay,
-            "its messages are all of one size": case.recording and not self.sizes,
-            "it injects no faults": case.faults and self.middleware != "hyphos",
-            f"its messages have at most {self.max_size} bytes": case.size > self.max_size,
+            "all its messages have one size": case.recording and not self.sizes,
+            "it cannot inject faults": case.faults and self.middleware != "hyphos",
+            f"it supports at most {self.max_size} bytes per message": case.size > self.max_size,
         }
         return next((lack for lack, there in lacks.items() if there), "")
 
 
 def named(peers: Iterable[Peer], name: str) -> list[Peer]:
-    """Those of them that a name means: the one that has it, or a middleware's variants."""
+    """The peer with that name, or all variants of the middleware with that name."""
     every = list(peers)
     found = [peer for peer in every if peer.name == name]
     return found or [peer for peer in every if peer.middleware == name]
@@ -77,16 +77,16 @@ def named(peers: Iterable[Peer], name: str) -> list[Peer]:
 @dataclass(frozen=True)
 class Peers:
     present: list[Peer]
-    absent: dict[str, str]  # middleware: what would make it present
+    absent: dict[str, str]  # middleware: remedy
 
     def versions(self) -> str:
-        """Of all that are present."""
+        """The versions of all present middlewares."""
         known = {peer.middleware: peer.version for peer in self.present if peer.version}
         return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
 
     def choose(self, names: list[str]) -> list[Peer]:
-        """Those that `names` (a peer, or a middleware with all its variants) mean, in that order.
-        Those that are absent are left out; Error if no peer has such a name."""
+        """The peers that `names` (a peer, or a middleware with all its variants) select, in that
+        order. Omits absent ones. Raises Error if no peer has such a name."""
         chosen: list[Peer] = []
         for name in names:
             found = named(self.present, name)
@@ -94,25 +94,25 @@ class Peers:
                 known = [peer.name for peer in self.present] + list(self.absent)
                 raise Error(
                     "not_found",
-                    f"there is no peer '{name}'",
-                    advice="there are " + ", ".join(known),
+                    f"unknown peer '{name}'",
+                    advice="use one of " + ", ".join(known),
                 )
             chosen += [peer for peer in found if peer not in chosen]
         return chosen
 
 
 def program_folders() -> list[Path]:
-    """Where programs of the laboratory may be: in a wheel, or in the build tree of the package."""
+    """Folders of laboratory programs: in a wheel, or in the build tree of the package."""
     package = Path(__file__).resolve().parent
     folders = [package / "programs"]
     build = Path(_hyphos.__file__).resolve().parents[2]
-    # Those of other middlewares are built apart (make peers), to a folder beside.
+    # Baselines are built separately (make peers), into a folder beside.
     folders += [build / "lab", build.parent / "bench" / "lab"]
     return [folder for folder in folders if (folder / "peers.json").exists()]
 
 
 def lab_program(name: str) -> Path:
-    """A program of the laboratory that is no peer. Error not_found if it is missing."""
+    """The path of a laboratory program that is not a peer. Raises Error not_found if missing."""
     for folder in program_folders():
         path = folder / name
         if path.is_file():
@@ -122,7 +122,7 @@ def lab_program(name: str) -> Path:
 
 @cache
 def find_peers(folder: Path | None = None) -> Peers:
-    """What is built here, or in `folder`. Error if nothing is."""
+    """The peers that are built here, or in `folder`. Raises Error if there is none."""
     folders = [folder] if folder else program_folders()
     present: list[Peer] = []
     absent: dict[str, str] = {}
@@ -142,14 +142,16 @@ def find_peers(folder: Path | None = None) -> Peers:
                 absent.pop(name, None)
                 if not found:
                     built_by = "make build" if entry["packages"] == "-" else "make peers"
-                    absent[name] = f"its program is of another version than this: `{built_by}`"
+                    absent[name] = f"its program has another version: run `{built_by}`"
             elif entry["packages"] == "-":
                 absent.setdefault(name, "make build")
             else:
                 absent.setdefault(name, _remedy(entry["packages"]))
     if not present:
         raise Error(
-            "not_found", "no program of the laboratory is built", advice="make build, in the source"
+            "not_found",
+            "no laboratory program is built",
+            advice="run `make build` in the source tree",
         )
     return Peers(present, absent)
 
@@ -165,8 +167,8 @@ def _remedy(packages: str) -> str:
 
 
 def _not_installed(packages: str) -> list[str] | None:
-    """The missing packages of the distribution; None: others are needed too, or the state is
-    unknown."""
+    """The missing packages of the distribution. None if other packages are needed too, or the state
+    is unknown."""
     before, apt, names = packages.partition("apt: ")
     if before or not apt:
         return None
@@ -185,10 +187,10 @@ def _not_installed(packages: str) -> list[str] | None:
 
 
 def _describe(program: Path) -> list[Peer]:
-    """Its variants; none if it is of another version."""
+    """The variants of a program. Empty if its version differs."""
     done = subprocess.run([program, "--describe"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Error("io", f"{program} does not run: {done.stderr.strip()}", advice="make build")
+        raise Error("io", f"cannot run {program}: {done.stderr.strip()}", advice="make build")
     told = json.loads(done.stdout)
     if told.get("interface") != INTERFACE:
         return []

@@ -1,4 +1,4 @@
-"""Pictures of results, by matplotlib: as SVG in reports, or as files."""
+"""Plots of results, by matplotlib: as SVG in reports, or as files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hyphos.lab.stats import Estimate
 FigureOf = Callable[[Row], Estimate]
 T = TypeVar("T")
 
-# Okabe and Ito's colours, which everybody can tell apart.
+# Okabe and Ito's colours, which are safe for colour-blind readers.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 AXES = {
@@ -43,12 +43,12 @@ AXES = {
     "scale": "times the rates of the plan",
     "hosts": "far hosts",
 }
-MAX_FACETS = 12  # of one picture; more of them are on further ones
+MAX_FACETS = 12  # per picture, more facets go to further pictures
 _LINEAR = ("processes", "hosts")
-SIDE_CHARACTERS = 44  # in a line of a name beside a bar
-_LEGEND_SHARE = 0.9  # of the figure's width; viewers of SVG may have wider letters
-_LEGEND_CHARACTERS = 60  # in a line
-_TITLE_CHARACTERS = 52  # in a line above a field
+SIDE_CHARACTERS = 44  # per line of a label beside a bar
+_LEGEND_SHARE = 0.9  # of the figure's width, as viewers of SVG may have wider letters
+_LEGEND_CHARACTERS = 60  # per line
+_TITLE_CHARACTERS = 52  # per line above a facet
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "hyphos",
@@ -63,15 +63,15 @@ STYLE: Any = {
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture, with what it shows in words."""
+    """A picture with a caption."""
 
-    name: str  # of a file, without its ending
+    name: str  # file name without extension
     caption: str
     figure: Figure
 
     def svg(self) -> str:
-        """For a page: without a background, and black is the colour of the page's text. Ids are of
-        this picture only, since a page has many."""
+        """The picture for a page: without a background, and with black replaced by the text colour
+        of the page. The ids are unique to this picture, since a page has many."""
         out = io.StringIO()
         with mpl.rc_context(STYLE):
             self.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
@@ -88,8 +88,8 @@ class Plot:
 
 
 def styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """Of each peer: the same in every picture of every experiment, as long as a picture has no two
-    peers of one colour; the later of such two takes a free one."""
+    """The style of each peer, the same in every picture of every experiment. If two peers of one
+    picture have the same colour, the later one takes a free colour."""
     taken: list[int] = []
     for peer in dict.fromkeys(row.peer for row in rows):
         wanted = _colour_of(peer)
@@ -117,8 +117,8 @@ def _colour_of(peer: str) -> int:
 
 @cache
 def _colours() -> dict[str, int]:
-    """A colour for each peer of the experiments that come with Hyphos. Peers of one experiment have
-    different ones, unless it has more peers than there are colours."""
+    """A colour for each peer of the built-in experiments. Peers of one experiment have different
+    colours, unless there are more peers than colours."""
     together: dict[str, set[str]] = {}
     for file in sorted(BUILT_IN.glob("*.yaml")):
         peers = set(_peers_in(yaml.safe_load(file.read_text())))
@@ -130,7 +130,7 @@ def _colours() -> dict[str, int]:
     def used(peer: str) -> list[int]:
         return [found[other] for other in together[peer] if other in found]
 
-    # Brélaz' DSATUR: next is the peer whose neighbours have the most colours already.
+    # Brélaz' DSATUR: the next peer is the one whose neighbours have the most colours.
     while rest := sorted(set(together) - set(found)):
         peer = max(rest, key=lambda one: (len(set(used(one))), len(together[one])))
         taken = used(peer)
@@ -153,8 +153,8 @@ def _peers_in(part: Any) -> Iterator[str]:
 def legend_below(
     figure: Figure, handles: Sequence[Any], texts: Sequence[str], most: int = 8
 ) -> None:
-    """A legend below the fields and inside the figure, however long its texts are: it takes as many
-    columns as fit, and the figure grows by its height, so that the fields keep theirs."""
+    """A legend below the facets and inside the figure, for texts of any length. It takes as many
+    columns as fit. The figure grows by its height, so that the facets keep theirs."""
     if not handles:
         return
     wrapped = [wrap_text(text, _LEGEND_CHARACTERS) for text in texts]
@@ -171,7 +171,7 @@ def legend_below(
 
 
 def wrap_text(text: str, width: int) -> str:
-    """In lines of at most so many characters; words that are longer are broken."""
+    """Wraps text to lines of at most `width` characters. Breaks longer words."""
     return "\n".join(wrap(text, width)) or text
 
 
@@ -180,7 +180,9 @@ def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, 
     columns = min(3, len(names))
     lines = math.ceil(len(names) / columns)
     with mpl.rc_context(STYLE):
-        spaced = ConstrainedLayoutEngine(h_pad=0.12)  # inches: titles clear of the labels above
+        spaced = ConstrainedLayoutEngine(
+            h_pad=0.12
+        )  # inches, keeps titles clear of the labels above
         figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.2), layout=spaced)
         grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
         axes: list[Axes] = list(grid.flat)
@@ -197,8 +199,8 @@ def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, 
 
 
 def plain_log(axis: Axis) -> None:
-    """A scale of decades, marked 1, 10, 100 … instead of powers. The finer marks have no text,
-    which would overlap; a scale of less than two decades has it at 2 and 5."""
+    """A logarithmic axis with labels 1, 10, 100 … instead of powers. Minor ticks have no label, as
+    labels would overlap. An axis of less than two decades has labels at 2 and 5 too."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())
     low, high = sorted(axis.get_view_interval())
@@ -207,15 +209,15 @@ def plain_log(axis: Axis) -> None:
 
 
 def label_rows(axes: Sequence[Axes], text: str) -> None:
-    """At the left of each row of fields."""
+    """Labels the left side of each row of facets."""
     for ax in axes:
         if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
             ax.set_ylabel(text)
 
 
 def paged(whole: Sequence[T], draw: Callable[[Sequence[T], str, str], Plot]) -> list[Plot]:
-    """As many pictures as it takes to show all: `draw` is handed what comes into one of them, and
-    what it adds to the picture's name and to its caption."""
+    """As many pictures as all facets need. `draw` gets the facets of one picture, the suffix of its
+    name, and the suffix of its caption."""
     parts = [whole[i : i + MAX_FACETS] for i in range(0, len(whole), MAX_FACETS)]
     return [
         draw(
@@ -232,10 +234,11 @@ def title(case: Case, names: Sequence[str]) -> str:
 
 
 def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> list[Plot]:
-    """A metric by one parameter: a line for each peer, a field for each value of the others. The
-    line is the median and, dashed, the 95th percentile; bars are the intervals of 95 %."""
+    """A metric by one parameter: a line for each peer, a facet for each value of the other
+    parameters. The line is the median. The dashed line is the 95th percentile. Bars are intervals
+    of 95 %."""
     others = [other for other in varied if other != name]
-    # The length of a run is no property of what is measured.
+    # Ignore the length of a run, which is not a property of the system under test.
     groups: dict[Case, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.case.without(name, "seconds"), []).append(row)
@@ -256,8 +259,8 @@ def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) 
 
 
 def deviation(rows: Sequence[Row], varied: Sequence[str], name: str) -> list[Plot]:
-    """What reliable costs: the 95th percentile divided by that of the same case with best effort,
-    by one parameter. None where nothing was measured with both."""
+    """The cost of reliable: the 95th percentile divided by that of the same case with best effort,
+    by one parameter. Empty if no case was measured with both."""
     others = [other for other in varied if other not in (name, "reliability", "seconds")]
     loose = {
         (row.peer, row.case.without("reliability")): row
@@ -292,7 +295,7 @@ def _lines(
     figures: Sequence[tuple[FigureOf, str]],
     label: str,
 ) -> Figure:
-    """A field for each group of rows, in it a line for each peer and figure by a parameter."""
+    """A facet for each group of rows, with a line for each peer and metric by a parameter."""
     with facets([text for text, _ in shown]) as (figure, axes):
         for ax, (_text, group) in zip(axes, shown, strict=False):
             for peer, style in looks.items():

@@ -1,4 +1,4 @@
-"""Runs the programs of the laboratory: one at a time, to its end, for the one result it tells."""
+"""Runs laboratory programs: one at a time, to the end, for one result each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hyphos._errors import Error
 
 
 class Programs:
-    """One program after the other. stop() may be called from any thread; all else belongs to
-    one."""
+    """Runs one program after the other. Call stop() from any thread, everything else from one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,15 +27,16 @@ class Programs:
         return self._stopped
 
     def stop(self) -> None:
-        """Ends the program that runs, and starts no other."""
+        """Ends the running program, and starts no other."""
         with self._lock:
             self._stopped = True
             if self._current is not None:
                 _kill(self._current)
 
     def run(self, name: str, words: Sequence[str], limit_s: float) -> dict[str, Any] | None:
-        """The JSON object in the last line that `words` print; None if it was stopped. Error if
-        there is none, with `name` for its place: it hung, died, failed, or told something else."""
+        """Returns the JSON object in the last output line of `words`, or None if stopped. Raises
+        Error with `name` as its context if the program hung, died, failed, or printed another
+        last line."""
         with self._lock:
             if self._stopped:
                 return None
@@ -55,7 +55,7 @@ class Programs:
                 "timeout",
                 f"no result within {limit_s:.0f} s",
                 name,
-                "it has hung: run it again, with less to do if the machine is busy",
+                "the program hung. Run it again, with less load if the machine is busy",
             ) from None
         finally:
             with self._lock:
@@ -69,7 +69,7 @@ class Programs:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """Its processes die with it."""
+    """Kills the program and its processes."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -79,15 +79,15 @@ def _check_end(name: str, code: int, told: str) -> None:
     lines = told.strip().splitlines()
     last = lines[-1] if lines else ""
     if last.startswith("process ") and last.endswith(" died") and len(lines) > 1:
-        last += f"; the line before: {lines[-2]}"
+        last += f" (previous line: {lines[-2]})"
     if code < 0:
-        message = f"it was ended by {_signal(-code)}" + (f": {last}" if last else "")
-        advice = "`ulimit -c unlimited`, and run it again: its core shows where"
+        message = f"ended by {_signal(-code)}" + (f": {last}" if last else "")
+        advice = "run `ulimit -c unlimited` and then the program again, for a core dump"
         if code == -signal.SIGKILL:
-            advice = "somebody killed it, or memory ran out: `dmesg` tells"
+            advice = "it was killed, or memory ran out: see `dmesg`"
         raise Error("disconnected", message, name, advice)
     if code > 0:
-        raise Error("io", last or f"exit status {code}", name, "mend what it complains of")
+        raise Error("io", last or f"exit status {code}", name, "fix the reported cause")
 
 
 def _signal(number: int) -> str:
@@ -106,8 +106,8 @@ def _result(name: str, out: str) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise Error(
             "corrupt",
-            f"its last line is no result in JSON: '{line[:80]}'",
+            f"its last line is not a JSON result: '{line[:80]}'",
             name,
-            "it is of another version than this package: make build",
+            "its version differs from that of this package: run `make build`",
         )
     return told

@@ -1,4 +1,4 @@
-"""Values of an experiment's YAML: each is checked, and every error names its line."""
+"""Values of an experiment's YAML. Each value is checked, and every error names its line."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Reader:
         for key, value in node.value:
             name = str(key.value)
             if name in self.values:
-                raise self.error(key, f"'{name}' is here twice")
+                raise self.error(key, f"'{name}' is given twice")
             self.values[name] = value
 
     def error(self, node: yaml.Node | int, message: str, advice: str = "") -> Error:
@@ -69,8 +69,8 @@ class Reader:
                 near = difflib.get_close_matches(name, known, 1)
                 raise self.error(
                     node,
-                    f"{what} has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""),
-                    advice="there are " + ", ".join(known),
+                    f"{what} has no '{name}'" + (f", did you mean '{near[0]}'?" if near else ""),
+                    advice="use one of " + ", ".join(known),
                 )
 
     def text(self, name: str, default: str = "") -> str:
@@ -78,7 +78,7 @@ class Reader:
         if node is None:
             return default
         if not isinstance(node, yaml.ScalarNode):
-            raise self.error(node, f"'{name}' must be a text")
+            raise self.error(node, f"'{name}' must be text")
         return str(node.value).strip()
 
     def texts(self, name: str) -> list[str]:
@@ -97,7 +97,7 @@ class Reader:
         return list(found)
 
     def values_of(self, name: str, node: yaml.Node) -> list[Any]:
-        """Those of a parameter in a grid, each checked."""
+        """The checked values of a parameter in a grid."""
         if name == _PLACEMENT:
             found = node.value if isinstance(node, yaml.SequenceNode) else [node]
             if not found:
@@ -106,11 +106,13 @@ class Reader:
         return [self.parameter(name, one) for one in self.scalars(name, node)]
 
     def parameter(self, name: str, node: yaml.Node) -> Any:
-        """One value of a parameter, checked."""
+        """The checked value of a parameter."""
         if name == _PLACEMENT:
             return self._placement(node)
         if not isinstance(node, yaml.ScalarNode):
-            raise self.error(node, f"'{name}' has one value here", advice="lists go below `grid:`")
+            raise self.error(
+                node, f"'{name}' must have one value here", advice="lists go below `grid:`"
+            )
         text = str(node.value).strip()
         if name == "faults" and text:
             self._expect_faults(node, text)
@@ -118,24 +120,24 @@ class Reader:
             return text
         if name in _WORDS:
             if text not in _WORDS[name]:
-                raise self.error(node, f"{name} is {' or '.join(_WORDS[name])}, not '{text}'")
+                raise self.error(node, f"{name} must be {' or '.join(_WORDS[name])}, not '{text}'")
             return text
         try:
             value = _size(text) if name == "size" else float(text)
         except ValueError:
             unit = " (bytes, or with KB, MB)" if name == "size" else ""
-            raise self.error(node, f"{name}: '{text}' is no number{unit}") from None
+            raise self.error(node, f"{name}: '{text}' is not a number{unit}") from None
         low, high = _RANGES[name]
         if not low <= value <= high:
             raise self.error(node, f"{name}: {text} is not from {low:g} to {high:g}")
         if name in _INTEGERS:
             if value != int(value):
-                raise self.error(node, f"{name}: {text} is no whole number")
+                raise self.error(node, f"{name}: {text} is not an integer")
             return int(value)
         return value
 
     def _expect_faults(self, node: yaml.Node, text: str) -> None:
-        """Error if no plan takes it below `network: faults:`."""
+        """Raises Error if a plan refuses the text below `network: faults:`."""
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(f"hyphos: 1\nnetwork:\n  faults: {text}\n")
             file.flush()
@@ -145,10 +147,10 @@ class Reader:
                 raise self.error(node, f"faults: {error.message}", error.advice) from None
 
     def _placement(self, node: yaml.Node) -> str:
-        """`{pub: [0], sub: 1-2}`, or the same as a text."""
+        """`{pub: [0], sub: 1-2}`, or the same as text."""
         if isinstance(node, yaml.SequenceNode):
             raise self.error(
-                node, "'placement' has one value here", advice="lists go below `grid:`"
+                node, "'placement' must have one value here", advice="lists go below `grid:`"
             )
         text = str(node.value).strip()
         if isinstance(node, yaml.MappingNode):

@@ -1,18 +1,19 @@
-"""Removes what a program has made, when the program ends: by itself, by Ctrl-C, or by kill -9.
+"""Removes everything that a program created, when the program ends: by itself, by Ctrl-C, or by
+kill -9.
 
-A `Reaper` is a small process beside the program, in a session of its own. The program tells it
-through a pipe what it is *about to* make; so there is no instant at which something exists that
-nobody would remove. When the program has ended, the reaper removes what is still registered, and
-nothing else. Should somebody kill the reaper as well, `sweep()` of the next program does it: all
-names begin with hyphos-lab-PID-START, which tells whose they are.
+A `Reaper` is a small process beside the program, in its own session. The program registers through
+a pipe each thing that it is *about to* create, so nothing ever exists unregistered. When the
+program has ended, the reaper removes all things that are still registered, and nothing else. If the
+reaper is killed as well, `sweep()` of the next program does it: all names begin with
+hyphos-lab-PID-START, which identifies the owner.
 
-What can be registered:
+Kinds of resources:
 
-- `process`: PID:START. It is killed, with the session that it leads;
-- `cgroup`: a folder of a cgroup file system, with all processes in it;
-- `namespace`: the name of a network namespace, with all processes in it;
-- `mount`: where a file system is mounted;
-- `folder`: with all that is in it.
+- `process`: PID:START. It is killed, with the session that it leads,
+- `cgroup`: a folder of a cgroup file system, with all processes in it,
+- `namespace`: the name of a network namespace, with all processes in it,
+- `mount`: the mount point of a file system,
+- `folder`: with its content.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ FOLDERS = Path("/run")
 SHM = Path("/dev/shm")
 _OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-.+")
 _GRACE_S = 5.0  # between SIGTERM and SIGKILL
-_PATIENCE_S = 10.0  # for the kernel to let go
-_LONGEST = 4096  # bytes of a message: so long it goes into a pipe in one piece
+_PATIENCE_S = 10.0  # for the kernel to release resources
+_LONGEST = 4096  # bytes of a message that a pipe accepts atomically (PIPE_BUF)
 
 logger = logging.getLogger("hyphos")
 
@@ -58,12 +59,12 @@ def this_process() -> str:
 
 
 def owned_name(label: str) -> str:
-    """hyphos-lab-PID-START-LABEL: whoever reads it can tell whether its owner lives."""
+    """hyphos-lab-PID-START-LABEL. From the name, anyone can check whether the owner still runs."""
     return f"{PREFIX}{this_process().replace(':', '-')}-{label}"
 
 
 def lives(process: str) -> bool:
-    """Whether PID:START runs."""
+    """Whether PID:START still runs."""
     pid, _, start = process.partition(":")
     return kernel.start_of(int(pid)) == int(start)
 
@@ -73,12 +74,12 @@ def _owner_is_dead(name: str) -> bool:
     return found is not None and not lives(f"{found[1]}:{found[2]}")
 
 
-# What runs in a resource.
+# The processes in a resource.
 
 
 def _of_process(value: str) -> Iterator[int]:
     pid = int(value.partition(":")[0])
-    # Another process with this number: while a session has members, its number is not given again.
+    # Another process has this number: the kernel reuses no number of a session with members.
     if kernel.start_of(pid) is not None and not lives(value):
         return
     if lives(value):
@@ -89,7 +90,7 @@ def _of_process(value: str) -> Iterator[int]:
 def _of_cgroup(value: str) -> Iterator[int]:
     for file in Path(value).glob("**/cgroup.procs"):
         with suppress(OSError):
-            # 0 is a process that this pid namespace does not see; for kill() it would be us all.
+            # 0 is a process outside this pid namespace. For kill() it means the own process group.
             yield from (pid for pid in map(int, file.read_text().split()) if pid > 0)
 
 
@@ -104,11 +105,11 @@ _RUNNING: dict[str, Callable[[str], Iterator[int]]] = {
 }
 
 
-# How it is removed, once nothing runs in it. False: not yet.
+# Removal of a resource without processes. Returns false if it must be tried again.
 
 
 def _remove_cgroup(value: str) -> bool:
-    for folder in sorted(Path(value).glob("**/"), reverse=True):  # the innermost first
+    for folder in sorted(Path(value).glob("**/"), reverse=True):  # innermost first
         with suppress(OSError):
             folder.rmdir()
     return not Path(value).exists()
@@ -130,7 +131,7 @@ def _remove_mount(value: str) -> bool:
 
 def _remove_folder(value: str) -> bool:
     if kernel.is_mounted(value):
-        return False  # what is in it belongs to somebody else
+        return False  # its content belongs to another owner
     shutil.rmtree(value, ignore_errors=True)
     return not Path(value).exists()
 
@@ -170,12 +171,13 @@ def _end_processes(resources: list[Resource], grace_s: float) -> None:
 
 
 def remove(resources: Iterable[Resource], grace_s: float = _GRACE_S) -> list[Resource]:
-    """Ends what runs in these and removes them; those that would not go are returned."""
+    """Ends all processes in these resources and removes them. Returns those that could not be
+    removed."""
     order = list(_REMOVE)
     left = sorted(resources, key=lambda resource: order.index(resource.kind))
     deadline = time.monotonic() + grace_s + _PATIENCE_S
     while True:
-        # Each time: a program that was just starting may have come in since.
+        # Repeat this, because a starting program may have joined a resource meanwhile.
         _end_processes(left, grace_s)
         still = []
         for resource in left:
@@ -191,14 +193,14 @@ def remove(resources: Iterable[Resource], grace_s: float = _GRACE_S) -> list[Res
 
 
 def sweep(cgroup_folders: Iterable[Path] = ()) -> list[Resource]:
-    """Removes what dead programs have left because their reaper was killed too. Returns it."""
+    """Removes resources of dead programs whose reaper was killed too. Returns them."""
     folders = [("folder", path) for path in (FOLDERS, SHM, Path(tempfile.gettempdir()))]
     places = [("namespace", NETNS), *folders, *(("cgroup", p) for p in cgroup_folders)]
     found = []
     for kind, folder in places:
         for path in folder.glob(f"{PREFIX}*"):
             if not _owner_is_dead(path.name) or path.is_symlink():
-                continue  # a link may lead anywhere: anybody may make one in /tmp
+                continue  # any user may create a link to anywhere in /tmp
             if kind == "folder" and kernel.is_mounted(str(path)):
                 found.append(Resource("mount", str(path)))
             found.append(Resource(kind, path.name if kind == "namespace" else str(path)))
@@ -207,8 +209,8 @@ def sweep(cgroup_folders: Iterable[Path] = ()) -> list[Resource]:
 
 
 class Reaper:
-    """The program's side. Needs no thread to live on, and may be made at any time; a fork of the
-    program does not own it. Close it, or leave it to the end of the program."""
+    """The program's side. Needs no thread, and may be created at any time. A fork of the program
+    does not own it. Close it, or leave that to the end of the program."""
 
     def __init__(self) -> None:
         reader, self._writer = os.pipe()
@@ -221,7 +223,7 @@ class Reaper:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is not meant for it
+                start_new_session=True,  # protects it from Ctrl-C
             )
         finally:
             os.close(reader)
@@ -233,18 +235,18 @@ class Reaper:
 
     @property
     def address(self) -> str:
-        """PID:START:FD:INODE, by which a process that starts registers itself: `register_at()`."""
+        """PID:START:FD:INODE, with which a starting process registers itself: `register_at()`."""
         return f"{self._owner}:{self._writer}:{os.fstat(self._writer).st_ino}"
 
     def register(self, kind: str, value: str) -> Resource:
-        """Call it before the thing is made."""
+        """Registers a resource. Call it before you create the resource."""
         resource = Resource(kind, value)
         self._registered.add(resource)
         self._tell("+", resource)
         return resource
 
     def remove(self, *resources: Resource, grace_s: float = _GRACE_S) -> None:
-        """Removes them now, and forgets those that are gone."""
+        """Removes resources now, and unregisters the removed ones."""
         left = remove(resources, grace_s)
         for resource in resources:
             if resource in left:
@@ -254,7 +256,7 @@ class Reaper:
                 self._tell("-", resource)
 
     def close(self) -> None:
-        """What is still registered is gone on return."""
+        """Removes all registered resources before it returns."""
         atexit.unregister(self.close)
         if self._writer < 0 or self._owner != this_process():
             return
@@ -265,15 +267,15 @@ class Reaper:
     def _tell(self, sign: str, resource: Resource) -> None:
         line = f"{sign} {resource.kind} {resource.value}\n".encode()
         if len(line) > _LONGEST or line.count(b"\n") > 1:
-            raise ValueError(f"no name for a resource: {resource.value!r}")
+            raise ValueError(f"not a valid name of a resource: {resource.value!r}")
         try:
             os.write(self._writer, line)
         except BrokenPipeError:
-            logger.warning("the reaper is gone; the next program removes what this one may leave")
+            logger.warning("the reaper is gone, so the next program removes leftovers of this one")
 
 
 def temporary_folder(reaper: Reaper, label: str) -> Resource:
-    """A new folder among the temporary ones that goes with the program, however that ends."""
+    """A new temporary folder that is removed with the program, however the program ends."""
     made = reaper.register("folder", str(Path(tempfile.gettempdir(), owned_name(label))))
     Path(made.value).mkdir(mode=0o700)
     return made
@@ -281,7 +283,7 @@ def temporary_folder(reaper: Reaper, label: str) -> Resource:
 
 @contextmanager
 def folder_for_now(label: str) -> Iterator[Path]:
-    """A temporary folder for a `with` block, gone after it or with the program."""
+    """A temporary folder for a `with` block. It is removed at the end of the block or program."""
     reaper = Reaper()
     try:
         yield Path(temporary_folder(reaper, label).value)
@@ -290,17 +292,18 @@ def folder_for_now(label: str) -> Iterator[Path]:
 
 
 def register_at(address: str) -> bool:
-    """Registers this process with the reaper at `address`, before it becomes another program. False
-    if there is none any more: nobody would end the program, so it must not begin."""
+    """Registers this process with the reaper at `address`, before it executes another program.
+    Returns false if there is no such reaper. The program must not start then, because nothing would
+    end it."""
     pid, start, file, inode = address.split(":")
     try:
-        # Without O_NONBLOCK it would wait for somebody to read from the pipe.
+        # Without O_NONBLOCK, open() would wait for a reader of the pipe.
         pipe = os.open(f"/proc/{pid}/fd/{file}", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False
     try:
-        # Only now: the reaper does not end while somebody holds its pipe. And it may be another
-        # file meanwhile that has this number.
+        # Check only now: the reaper does not end while its pipe is open here. Meanwhile another
+        # file may have this number.
         if os.fstat(pipe).st_ino != int(inode) or not lives(f"{pid}:{start}"):
             return False
         os.set_blocking(pipe, True)
@@ -313,7 +316,8 @@ def register_at(address: str) -> bool:
 
 
 def python_words(module: str) -> list[str]:
-    """What starts main() of a module of this package, without what the environment adds."""
+    """The command that starts main() of a module of this package, independent of the
+    environment."""
     package = str(Path(__file__).parent.parent.parent)
     start = f"import sys; sys.path.insert(0, {package!r}); from {module} import main; main()"
     return [sys.executable, "-E", "-S", "-c", start]
@@ -328,8 +332,8 @@ class _Duty:
         self.text = b""
 
     def serve(self) -> None:
-        """Until nobody can register anything any more: the owner has ended, and so have those that
-        hold its pipe, such as processes that were just starting."""
+        """Serves until no process can register any more: the owner has ended, and so have all
+        holders of its pipe, such as processes that were just starting."""
         os.set_blocking(0, False)
         poll = select.poll()
         poll.register(0, select.POLLIN)
@@ -357,7 +361,7 @@ class _Duty:
         return end if lives(self.owner) else None
 
     def _read(self) -> bool:
-        """False at the end of the pipe."""
+        """Reads registrations. Returns false at the end of the pipe."""
         while True:
             try:
                 got = os.read(0, 65536)

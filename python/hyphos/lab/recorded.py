@@ -1,4 +1,4 @@
-"""Recorded data as a workload: the messages of one topic, when they were recorded and how large."""
+"""Recorded data as a workload: the messages of one topic, with their times and sizes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hyphos.recording.remedies import command, free_name
 from hyphos.recording.ros_bag import RosSource
 from hyphos.recording.source import Source, Track, is_mcap, open_source
 
-# The header of the laboratory must fit into each message; shorter ones are padded with zeros.
+# The laboratory's header must fit into each message. Shorter messages are padded with zeros.
 MIN_SIZE = 32
 MAX_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """All messages of one topic, in order of time, as they lie in the file."""
+    """All messages of one topic, in order of time, with the bytes from the file."""
 
-    offsets_ns: list[int]  # after the first one
+    offsets_ns: list[int]  # relative to the first message
     payloads: list[bytes]
 
     @property
@@ -34,8 +34,8 @@ class Recorded:
 
     @property
     def span_ns(self) -> int:
-        """After which it begins again: its length and one gap of the mean. A second if it has no
-        length."""
+        """The period after which playback starts over: its length and one mean gap. A second if
+        the length is 0."""
         last, count = self.offsets_ns[-1], len(self.offsets_ns)
         return round(last * count / (count - 1)) if last else 1_000_000_000
 
@@ -44,7 +44,7 @@ class Recorded:
         return len(self.offsets_ns) * 1e9 / self.span_ns
 
     def write(self, path: Path) -> None:
-        """The schedule that the programs map: lab/common/schedule.hpp says how."""
+        """Writes the schedule that the programs map, in the format of lab/common/schedule.hpp."""
         at = HEAD.size + ENTRY.size * len(self.payloads)
         with path.open("wb") as file:
             file.write(HEAD.pack(MAGIC, len(self.payloads), self.span_ns))
@@ -56,9 +56,9 @@ class Recorded:
 
 @lru_cache(maxsize=2)
 def read_recorded(path: Path, channel: str, least: int = MIN_SIZE) -> Recorded:
-    """The messages of `channel` in any file that `hyphos replay` reads, padded to `least` bytes. It
-    may be named as in the file, or without slashes around. Error if there is none of that name, or
-    if the file was cut off or is damaged."""
+    """The messages of `channel` in any file that `hyphos replay` reads, padded to `least` bytes.
+    The name may be that in the file, or without the slashes around it. Raises Error if there is no
+    such channel, or if the file was cut off or is damaged."""
     source = open_source(path)
     try:
         return _read(source, _track(source, path, channel), path, least)
@@ -67,7 +67,7 @@ def read_recorded(path: Path, channel: str, least: int = MIN_SIZE) -> Recorded:
 
 
 def _names(track: Track) -> list[str]:
-    """The channel, and what it is called in a foreign recording."""
+    """The name of the channel, and its name in a foreign recording."""
     return [name.strip("/") for name in (track.channel, track.origin.partition(" ")[0]) if name]
 
 
@@ -83,18 +83,18 @@ def _track(source: Source, path: Path, channel: str) -> Track:
             return track
     known = [track.channel for track in full]
     near = difflib.get_close_matches(channel, known, 1)
-    said = f"it has no messages of '{channel}'" if channel else "no channel of it is named"
+    said = f"no messages of '{channel}'" if channel else "no channel is given"
     raise Error(
         "not_found",
-        said + (f"; did you mean '{near[0]}'?" if near else ""),
+        said + (f", did you mean '{near[0]}'?" if near else ""),
         str(path),
-        "`channel` is one of " + ", ".join(known) if known else "it holds no message at all",
+        "set `channel` to one of " + ", ".join(known) if known else "the file has no messages",
     )
 
 
 def _raw(source: Source, track: Track) -> Iterator[tuple[int, bytes]]:
     if not isinstance(source, McapSource | RosSource):
-        raise TypeError(f"no raw messages of {source.kind}")
+        raise TypeError(f"cannot read raw messages of {source.kind}")
     return source.raw(track)
 
 
@@ -106,13 +106,13 @@ def _read(source: Source, track: Track, path: Path, least: int) -> Recorded:
         if total > MAX_BYTES:
             raise Error(
                 "unsupported",
-                f"'{track.channel}' holds more than {MAX_BYTES >> 20} MB, which is held in memory",
+                f"'{track.channel}' has more than {MAX_BYTES >> 20} MB, which must fit in memory",
                 str(path),
-                "`hyphos bag cut` makes a shorter one",
+                "make a shorter recording with `hyphos bag cut`",
             )
         found.append((time_ns, payload.ljust(least, b"\0")))
     if not found:
-        raise Error("corrupt", f"the messages of '{track.channel}' cannot be read", str(path))
+        raise Error("corrupt", f"cannot read the messages of '{track.channel}'", str(path))
     found.sort(key=lambda one: one[0])
     begin = found[0][0]
     return Recorded([time_ns - begin for time_ns, _ in found], [payload for _, payload in found])
@@ -123,8 +123,8 @@ def of_case(case: Case) -> Recorded:
 
 
 def resolved(case: Case) -> Case:
-    """The case with what its recording says: the largest size, the rate on average and the path in
-    full."""
+    """The case with the properties of its recording: the largest size, the mean rate and the full
+    path."""
     if not case.recording:
         return case
     path = Path(case.recording).expanduser().resolve()

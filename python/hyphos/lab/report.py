@@ -1,4 +1,4 @@
-"""report.html of an experiment: one file that needs no network, with all that was measured."""
+"""report.html of an experiment: one file with all results, which needs no network."""
 
 from __future__ import annotations
 
@@ -35,65 +35,66 @@ from hyphos.lab.stats import Estimate
 PROFILE = "profile.json"
 
 METHOD = (
-    "Messages are due on a schedule that nothing slows down; latency runs from the start of the "
-    "publish call to the start of the callback, “from due” from the instant a message was due. "
-    "Peers of a case run one after the other, in an order that rotates. Percentiles are those of "
-    "all messages of all runs together; intervals are of 95 %, by a bootstrap over whole runs. A "
-    "run beside which other programs took more than 5 % of the machine, or the hypervisor more "
-    "than 2 %, or in which a processor did less than 80 % of what it has done before, is "
-    "disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
-    "ended when every subscriber had heard enough."
+    "Messages are due on a schedule that is independent of the peers. Latency runs from the start "
+    "of the publish call to the start of the callback. “From due” runs from the due time of a "
+    "message. The peers of a case run one after the other, in an order that rotates. Percentiles "
+    "are those of all messages of all runs together. Intervals are 95 % intervals, by a bootstrap "
+    "over whole runs. A run is disturbed if other programs took more than 5 % of the machine, or "
+    "the hypervisor more than 2 %, or if a processor reached less than 80 % of its best earlier "
+    "speed, or if a hand-over between processors took more than twice the best time. Disturbed "
+    "runs are left out if at least half of a row's runs were quiet. Warm-up ends when every "
+    "subscriber has received enough messages."
 )
 WORDS = {
-    "case, peer": "A case is one combination of the parameters of the experiment; a peer is a "
-    "middleware (and a way through it) that ran the case with the same programs and schedule.",
-    "p50, p95, p99": "Half of the messages took at most the p50, 95 and 99 of a hundred at most "
-    "the p95 and the p99. A small grey range behind a figure is its interval: with repeated runs "
-    "it would hold the true figure 95 times of 100.",
-    "from due": "Counted from the instant at which a message should have been sent, not from when "
-    "it was: if something stalls, all messages that were due meanwhile count with the whole wait. "
+    "case, peer": "A case is one combination of the parameters of the experiment. A peer is a "
+    "middleware with one transport. All peers run a case with the same programs and schedule.",
+    "p50, p95, p99": "Half of the messages took at most the p50. 95 and 99 of a hundred took at "
+    "most the p95 and the p99. A small grey range behind a figure is its interval. With repeated "
+    "runs, it contains the true figure 95 times of 100.",
+    "from due": "Counted from the due time of a message, not from its publish call. If something "
+    "stalls, all messages that were due meanwhile count with the whole wait. "
     "A sender that waits for its own late message would hide them.",
-    "unsent": "Messages that were due and never sent: a publisher that is more than five seconds "
-    "behind gives up. What it did send may have arrived whole.",
+    "unsent": "Messages that were due and never sent, because a publisher stops when it is more "
+    "than five seconds behind. All of its sent messages may have arrived.",
     "lost": "Messages that did not arrive within four seconds of the last progress, nor within 20 "
-    "seconds of the last one sent.",
-    "disturbed": "Runs beside which something else used the machine.",
+    "seconds of the last message sent.",
+    "disturbed": "Runs during which other programs used the machine.",
 }
 _KNEE_WORDS = {
-    "knee": "The rate up to which a case holds: below it everything arrives in time, above it "
-    "messages wait longer and longer, or are lost. Each search halves the distance between a rate "
-    f"that held and one that did not until they are 6 % apart. {knee.DEFINITION} Where no rate "
-    "failed the search gave up, and the knee lies above.",
-    "N·f·S": "Publishers × rate × size at the knee: bytes a second. Jordan (On the Scalability of "
-    "ROS) takes it for a constant of the machine; the table and the picture tell how constant it "
-    "is here.",
+    "saturation point": "The highest rate that a case carries. Below it, all messages arrive in "
+    "time. Above it, messages wait longer and longer, or are lost. Each search halves the distance "
+    "between a carried rate and a failed rate until they are 6 % apart. "
+    f"{knee.DEFINITION} If no rate failed, the search ended, and the saturation point is higher.",
+    "N·f·S": "Publishers × rate × size at the saturation point, in bytes a second. Jordan (On "
+    "the Scalability of ROS) assumes a constant of the machine. The table and the plot show how "
+    "constant it is here.",
 }
 _PAPER_WORDS = {
-    "average delay": "The mean latency of ten messages that were sent one after the other, as "
-    "Allspaw et al. (Comparing Performance Between Different Implementations of ROS for Unity) "
-    "take it; the median of these means, and between which two 90 of a hundred of them lie.",
-    "publishing rate": "Messages that arrived in a second while the publisher sent as fast as it "
-    "could, with no more than 8 messages (4 large ones) under way, over windows of ten "
-    "seconds (of the whole measurement, if it is shorter): the median "
-    "of all windows, the slowest and the fastest. What was sent and dropped is in “lost”.",
-    "CPU utilization": "CPU time of all processes of a run, that of a gateway or another daemon "
-    "included, by the time it took: 100 % is one processor.",
+    "average delay": "The mean latency of ten consecutive messages, as in Allspaw et al. "
+    "(Comparing Performance Between Different Implementations of ROS for Unity). Shown are the "
+    "median of these means, and the range of the middle 90 %.",
+    "publishing rate": "Messages that arrived per second while the publisher sent as fast as "
+    "possible, with at most 8 messages (4 large ones) in flight, over windows of ten seconds (over "
+    "the whole measurement if it is shorter): the median of all windows, the slowest and the "
+    "fastest. Sent and dropped messages are in “lost”.",
+    "CPU utilization": "CPU time of all processes of a run, including a gateway or another daemon, "
+    "divided by the duration. 100 % is one processor.",
 }
 _FLOOD_WORDS = {
-    "messages/s, MB/s": "What went through back to back, the publisher waiting where it had to; "
-    "nothing may be lost.",
+    "messages/s, MB/s": "Throughput of back-to-back messages. The publisher waits if it must, "
+    "and no message may be lost.",
 }
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a folder of results has to show."""
+    """The content of a folder of results."""
 
     wanted: Experiment
     results: Results
     rows: list[Row]
     knees: list[Saturation]
-    profile: Any  # of `hyphos lab profile`, as JSON; None: nobody looked
+    profile: Any  # JSON of `hyphos lab profile`; None without a profile
 
     def plots(self) -> list[Plot]:
         made = self.own_plots()
@@ -104,7 +105,7 @@ class Report:
         return made
 
     def own_plots(self) -> list[Plot]:
-        """Those of each workload by itself."""
+        """The plots of each workload."""
         groups = self.groups()
         if len(groups) == 1:
             return plots(*groups[0], self.knees)
@@ -119,13 +120,14 @@ class Report:
 
 
 def write_report(folder: Path, output: Path | None, profile: Path | None = None) -> Path:
-    """Writes the report of the results in `folder`; returns its path. Error if there are none."""
+    """Writes the report of the results in `folder`. Returns its path. Raises Error without
+    results."""
     text = _page(_open(folder, profile))
     return page.write(output or folder / "report.html", text)
 
 
 def save_plots(folder: Path, kind: str, profile: Path | None = None) -> list[Path]:
-    """Each picture of the report as a file in `folder`/plots."""
+    """Writes each plot of the report as a file in `folder`/plots."""
     where = folder / "plots"
     where.mkdir(exist_ok=True)
     return [plot.save(where, kind) for plot in _open(folder, profile).plots()]
@@ -137,7 +139,7 @@ def _open(folder: Path, profile: Path | None) -> Report:
         raise Error("not_found", "nothing was measured yet", str(folder), "hyphos lab run")
     knees = saturation.load(folder, results.runs)
     rows = in_order(results.rows(), wanted)
-    if knees:  # trials come in the order of the search
+    if knees:  # trials are in the order of the search
         rows.sort(key=lambda row: (row.case.size, row.peer, row.case.rate_hz))
     path = profile or folder / PROFILE
     told = read_profile(path) if profile or path.exists() else None
@@ -148,17 +150,17 @@ def read_profile(path: Path) -> Any:
     try:
         told = json.loads(path.read_text())
         if not isinstance(told, dict) or not {"cases", "paths"} & told.keys():
-            raise ValueError("it has neither cases nor paths")
+            raise ValueError("neither 'cases' nor 'paths' in it")
         needed = {"messages", "shares"} if "cases" in told else {"messages"}
         if any(not needed <= one.keys() for one in told.get("cases", [told])):
-            raise ValueError(f"it lacks {' or '.join(sorted(needed))}: another version wrote it")
+            raise ValueError(f"{' or '.join(sorted(needed))} missing, so another version wrote it")
     except OSError as error:
         raise Error(
-            "not_found", f"cannot be read: {error.strerror}", str(path), "hyphos lab profile --json"
+            "not_found", f"cannot read: {error.strerror}", str(path), "hyphos lab profile --json"
         ) from None
     except ValueError as error:
         raise Error(
-            "corrupt", f"this is no profile: {error}", str(path), "hyphos lab profile --json"
+            "corrupt", f"not a profile: {error}", str(path), "hyphos lab profile --json"
         ) from None
     return told
 
@@ -176,7 +178,7 @@ def _page(report: Report) -> str:
     parts = [
         page.paragraph(" · ".join(filter(None, [wanted.about, f"measured {first}"])), dim=True),
         *map(page.figure, report.own_plots()),
-        page.section("Knees", _knee_table(report)) if report.knees else "",
+        page.section("Saturation points", _knee_table(report)) if report.knees else "",
         _findings_part(report),
         _criteria_part(report),
         page.section(
@@ -187,7 +189,7 @@ def _page(report: Report) -> str:
             ),
         ),
         _profile_part(report.profile),
-        page.section("What the words mean", page.words(words)),
+        page.section("Definitions", page.words(words)),
         page.section("Method", page.paragraph(METHOD)),
         page.section("Machine", *_machines(results)),
         page.section("Experiment", _source(results.folder)),
@@ -197,7 +199,7 @@ def _page(report: Report) -> str:
 
 
 def _machines(results: Results) -> list[str]:
-    """What the runs were made on; with several, how many of them on which."""
+    """The machines of the runs. If there are several, with their number of runs."""
     known = machines.load(results.folder)
     if len(known) == 1:
         return [page.machine_table(next(iter(known.values())))]
@@ -229,7 +231,7 @@ def _profile_part(told: Any) -> str:
 def _findings_part(report: Report) -> str:
     rows = [*report.rows, *saturation.rows(report.knees)]
     found = [one.as_dict() for one in beside(report.wanted.findings, rows)]
-    return page.section("What others found", findings_table(found, "findings"))
+    return page.section("Published findings", findings_table(found, "findings"))
 
 
 def _knee_table(report: Report) -> str:
@@ -297,7 +299,7 @@ def _interval(estimate: Estimate) -> Cell:
 
 
 def _files(report: Report) -> dict[str, bytes]:
-    """The summary and every run, and what else there is."""
+    """The summary, every run, and the optional files."""
     report.results.write_summary()
     folder = report.results.folder
     names = ["summary.csv", "summary.json", "runs.jsonl"]

@@ -1,4 +1,4 @@
-"""A folder of results: what was measured, on what, and every run of it, as it came."""
+"""A folder of results: the experiment, the machines, and every run in order of measurement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hyphos.lab.stats import (
     wilson,
 )
 
-# Figures of a run that are taken as they are: their median over the runs stands for them.
+# Figures of a run whose median over the runs represents them.
 PLAIN = (
     "cpu_us_per_msg",
     "pub_cpu_us_per_msg",
@@ -34,19 +34,19 @@ PLAIN = (
     "memory_mb",
     "messages_per_s",
     "mb_per_s",
-    "cpu_utilization",  # of one processor, in per cent; with the daemon's …
-    "daemon_cpu_utilization",  # … that alone …
-    "pub_cpu_utilization",  # … and that of the publishers alone
+    "cpu_utilization",  # per cent of one processor, including the daemon
+    "daemon_cpu_utilization",  # the daemon alone
+    "pub_cpu_utilization",  # the publishers alone
 )
-# The rates at which messages arrived in the windows of an uncapped run, and which of all runs'
-# windows stands for them.
+# The arrival rates in the windows of an uncapped run, and the statistic over the windows of all
+# runs.
 RATES: dict[str, Callable[[Sequence[float]], float]] = {
     "publishing_rate_hz": median,
     "publishing_rate_low_hz": min,
     "publishing_rate_high_hz": max,
 }
-# Percentiles, of all runs' messages together. `open`: from the instant a message was due;
-# `average_delay`: of the means over ten messages.
+# Percentiles over the messages of all runs. `open`: from the due time of a message.
+# `average_delay`: of the means of ten messages.
 PERCENTILES = {
     f"{prefix}p{name}_us": (histogram, percent)
     for prefix, histogram in (("", "histogram_ns"), ("open_", "open_histogram_ns"))
@@ -56,24 +56,26 @@ PERCENTILES = {
     for percent in (5, 50, 95)
 }
 SHARES = ("lost_share", "unsent_share")
-# Their mean; the same two.
+# The mean over the messages of all runs, for the same two latencies.
 MEANS = {"mean_us": "histogram_ns", "open_mean_us": "open_histogram_ns"}
 METRICS = (*PERCENTILES, *MEANS, *PLAIN, *RATES, *SHARES)
-# Of a search for the highest rate (`hyphos lab saturate`): the knee, and N·f·S there in MB/s.
+# Results of `hyphos lab saturate`: the saturation point, and N·f·S there in MB/s.
 KNEE_METRICS = ("knee_hz", "knee_mb_per_s")
-# How often something happened, in all runs together.
+# Counts of events, summed over all runs.
 COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s", *RATES)
 VERDICTS = "verdicts.json"
 HISTOGRAMS = ("histogram_ns", "open_histogram_ns", "average_delay_histogram_ns")
 WINDOWS = "publishing_rates_hz"
-# As `json` writes them. What is written otherwise is read like the rest of its line.
+# Histograms as `json` writes them. A histogram in another format is parsed with the rest of its
+# line.
 _BUCKETS = re.compile(rb'"((?:open_|average_delay_)?histogram_ns)": (?=\[\[)')
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Where the histograms of a run lie in the file: thousands of runs do not fit into memory."""
+    """The location of a run's histograms in its file, since thousands of runs do not fit in
+    memory."""
 
     path: Path
     spans: dict[str, tuple[int, int]]  # offset and length
@@ -89,7 +91,7 @@ class Stored:
                 "corrupt",
                 "the results were changed while they were read",
                 str(self.path),
-                "begin again with the folder as it is now",
+                "run the command again",
             ) from None
 
 
@@ -100,7 +102,7 @@ class Run:
     case: Case
     peer: str
     repeat: int
-    result: dict[str, Any] | None  # what the program told; None if it failed
+    result: dict[str, Any] | None  # the program's result; None if it failed
     failure: str = ""
     load: Load = field(default_factory=lambda: Load(0.0, 0.0))
     at: str = ""
@@ -112,20 +114,20 @@ class Run:
         return self.case.key(), self.peer, self.repeat
 
     def to_json(self) -> dict[str, Any]:
-        """Of a run that was just made: of one from a file the histograms stay there."""
+        """For a new run only: histograms of a run from a file stay in that file."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "stored"}
         return told | {"case": asdict(self.case), "load": asdict(self.load)}
 
     def histogram(self, name: str) -> Histogram:
-        """Reads the file if the run comes from one; keep what you need more than once."""
+        """Reads the file if the run comes from one, so keep a histogram that you use repeatedly."""
         if self.stored is not None and name in self.stored.spans:
             return self.stored.read(name)
         return Histogram((self.result or {}).get(name, ()))
 
 
 def _run_of(line: bytes, path: Path, at: int) -> Run:
-    """Of a line that begins at `at`. The buckets of histograms are left out: they are nearly all of
-    the line, and parsing them nearly all of the time."""
+    """The run of a line that begins at `at`. Skips the buckets of histograms, which are nearly all
+    of the line and of the parsing time."""
     spans: dict[str, tuple[int, int]] = {}
     rest = bytearray()
     end = 0
@@ -162,8 +164,8 @@ class Row:
     case: Case
     peer: str
     runs: list[Run] = field(default_factory=list)
-    # Of each histogram the intervals of all percentiles that are asked for: they cost more than
-    # all else, and one reading gives all of them.
+    # The intervals of all requested percentiles of each histogram. They cost more than everything
+    # else, and one pass gives all of them.
     _known: dict[str, dict[float, Estimate]] = field(default_factory=dict, repr=False)
 
     @property
@@ -180,17 +182,17 @@ class Row:
 
     @property
     def used(self) -> list[Run]:
-        """The quiet runs, if there are enough of them to stand for all."""
+        """The quiet runs if they are at least half of all, else all."""
         quiet = [run for run in self.done if not run.load.disturbed]
         return quiet if len(quiet) * 2 >= len(self.done) else self.done
 
     def total(self, name: str) -> int:
-        if name == "unsent":  # by a publisher that gave up, far behind its schedule
+        if name == "unsent":  # by a publisher that stopped, far behind its schedule
             return self.total("planned") - self.total("sent")
         return sum(int((run.result or {}).get(name) or 0) for run in self.done)
 
     def estimate(self, metric: str) -> Estimate:
-        """A metric of this row with its interval; NaN if there is none."""
+        """A metric of this row with its interval. NaN if there is none."""
         if metric == "lost_share":
             lost = max(0, self.total("lost"))
             return wilson(lost, lost + self.total("received"))
@@ -199,7 +201,7 @@ class Row:
         if metric in PERCENTILES:
             name, percent = PERCENTILES[metric]
             return self._percentiles(name)[percent]
-        if metric in MEANS:  # of each run once: a bootstrap reads them many times
+        if metric in MEANS:  # sum each run once, because a bootstrap reads it many times
             sums = [run.histogram(MEANS[metric]).sum_and_count() for run in self.used]
             return bootstrap(sums, _mean_us)
         return bootstrap(self.used, lambda runs: statistic(runs, metric))
@@ -219,11 +221,11 @@ class Row:
         return self._beside(base, metric, lambda mine, below: mine / below if below else math.nan)
 
     def excess(self, base: Row, metric: str) -> Estimate:
-        """What this row's metric adds to `base`'s."""
+        """This row's metric minus `base`'s."""
         return self._beside(base, metric, operator.sub)
 
     def _beside(self, base: Row, metric: str, compare: Callable[[float, float], float]) -> Estimate:
-        """Runs of the same repeat were made side by side and are resampled together."""
+        """Runs of the same repeat were made side by side, so they are resampled together."""
         mine = {run.repeat: run for run in self.used}
         theirs = {run.repeat: run for run in base.used}
         both = [(mine[i], theirs[i]) for i in sorted(mine.keys() & theirs.keys())]
@@ -255,14 +257,14 @@ def statistic(runs: Sequence[Run], metric: str) -> float:
 
 
 class Results:
-    """The folder. One process writes; a run is appended as one line, so that a kill loses no more
-    than the run it falls into. In memory is what a run told but for its histograms, which are read
-    when they are asked for: a thousand runs take about 3 MB."""
+    """A folder of results, with one writing process. Each run is appended as one line, so that a
+    kill loses at most the current run. Memory has the results without histograms, which are read on
+    demand: a thousand runs take about 3 MB."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs: list[Run] = []
-        self.machine = ""  # on which runs are made now
+        self.machine = ""  # the machine of new runs
         self._path = folder / "runs.jsonl"
         self._whole = 0  # bytes of whole lines
         self._rows: list[Row] | None = None
@@ -272,7 +274,7 @@ class Results:
                 self._keep(run)
 
     def _keep(self, run: Run) -> None:
-        """One that was made again takes the place of the one that failed."""
+        """Adds a run. It replaces an earlier failed attempt at the same run."""
         if self._failed and run.key in self._failed:
             self.runs = [one for one in self.runs if not one.failure or one.key != run.key]
             self._failed.discard(run.key)
@@ -285,13 +287,13 @@ class Results:
         with self._path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
-                    return  # cut by a kill: that run is made again
+                    return  # a kill cut this line, so the run is repeated
                 try:
                     yield _run_of(line, self._path, self._whole)
                 except (ValueError, KeyError, TypeError) as error:
                     raise Error(
                         "corrupt",
-                        f"this is no run of an experiment: {error}",
+                        f"not a run of an experiment: {error}",
                         f"{self._path}:{number}",
                         "delete the line, and `hyphos lab run --resume` measures it again",
                     ) from None
@@ -307,7 +309,7 @@ class Results:
         self._whole += len(line)
 
     def rows(self) -> list[Row]:
-        """The same rows until a run is added: what they have worked out, they keep."""
+        """Returns the same rows until a run is added, because rows cache their estimates."""
         if self._rows is None:
             rows: dict[tuple[str, str], Row] = {}
             for run in self.runs:
@@ -317,11 +319,11 @@ class Results:
         return list(self._rows)
 
     def write_verdicts(self, verdicts: Sequence[dict[str, Any]]) -> None:
-        """What the criteria say of it, one entry for each criterion, case and peer."""
+        """Writes the verdicts: one entry for each criterion, case and peer."""
         (self.folder / VERDICTS).write_text(json.dumps(verdicts, indent=1) + "\n")
 
     def write_summary(self) -> None:
-        """summary.json and summary.csv: one entry for each case and peer."""
+        """Writes summary.json and summary.csv: one entry for each case and peer."""
         entries = [summary(row) for row in self.rows()]
         (self.folder / "summary.json").write_text(json.dumps(entries, indent=1))
         with (self.folder / "summary.csv").open("w", newline="") as file:

@@ -1,4 +1,4 @@
-"""Runs the cases of an experiment: every peer next to the others, again and again."""
+"""Runs the cases of an experiment, all peers side by side, in several repeats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyphos.lab.stage import Stage
 
 @dataclass(frozen=True)
 class Wish:
-    """One run that is to be made."""
+    """One run to be made."""
 
     case: Case
     peer: Peer
@@ -31,14 +31,14 @@ class Wish:
 
 @dataclass(frozen=True)
 class Rules:
-    """How disturbances of the machine are met."""
+    """The reaction to disturbances of the machine."""
 
-    patience_s: float = 0.0  # waits so long for a quiet machine before each run
-    retries: int = 0  # makes a disturbed run again so often
+    patience_s: float = 0.0  # time limit of the wait for a quiet machine before each run
+    retries: int = 0  # repetitions of a disturbed run
 
 
 def wishes(experiment: Experiment, peers: list[Peer]) -> list[Wish]:
-    """Repeats × cases × peers, or those of the case's part."""
+    """Repeats × cases × peers, or the peers of the case's part."""
 
     def of(case: Case) -> list[Peer]:
         names = experiment.peers_of(case)
@@ -56,15 +56,15 @@ def wishes(experiment: Experiment, peers: list[Peer]) -> list[Wish]:
 
 
 def side_by_side(case: Case, peers: list[Peer], repeat: int) -> list[Wish]:
-    """One run of each peer that can take part, next to each other, in an order that rotates from
-    repeat to repeat: drift of the machine falls on all of them alike."""
+    """One run of each capable peer, next to each other, in an order that rotates from repeat to
+    repeat. So a drift of the machine affects all peers equally."""
     able = [peer for peer in peers if not peer.cannot(case)]
     shift = repeat % len(able) if able else 0
     return [Wish(case, peer, repeat) for peer in able[shift:] + able[:shift]]
 
 
 class Runner:
-    """Makes runs, one after the other. stop() may be called from any thread."""
+    """Makes runs, one after the other. Call stop() from any thread."""
 
     def __init__(
         self, results: Results, rules: Rules | None = None, stage: Stage | None = None
@@ -80,14 +80,14 @@ class Runner:
         return self._programs.stopped
 
     def stop(self) -> None:
-        """Ends the run that is under way, which is then not counted, and makes no other."""
+        """Ends the current run, which then does not count, and starts no other."""
         self._programs.stop()
 
     def measure(
         self, todo: list[Wish], told: Callable[[Run, int, int], None] = lambda *_: None
     ) -> None:
-        """Makes the runs that the results lack, and adds them. After each one, `told(run, done,
-        all)`. A peer that failed a case is not tried again at it, but by the next runner."""
+        """Makes the runs missing from the results, and adds them. Calls `told(run, done, all)`
+        after each one. After a failure, this runner does not try the same peer and case again."""
         with self._stage:
             self._measure(todo, told)
 
@@ -103,8 +103,8 @@ class Runner:
             told(run, number, len(todo))
 
     def one(self, wish: Wish) -> Run | None:
-        """That run: as the results have it, or made now and added; None if it was stopped. The
-        stage stays as it is; leave it to a `with` around all of them."""
+        """The run from the results, or made now and added. None if stopped. Needs a `with` of the
+        stage around all calls."""
         for known in self._results.runs:
             if known.key == wish.key and (not known.failure or known.key[:2] in self._failed):
                 return known
@@ -114,8 +114,8 @@ class Runner:
         return run
 
     def _attempt(self, wish: Wish) -> Run | None:
-        """One run; again while the machine disturbs it, as the rules allow. Whether a run counts
-        depends on the load beside it, never on its result. None if it was stopped."""
+        """Makes one run, and repeats it while the machine disturbs it, as the rules allow. Whether
+        a run counts depends on the load beside it, never on its result. None if stopped."""
         words = wish.peer.command(wish.case)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for _attempt in range(1 + self._rules.retries):
@@ -142,7 +142,7 @@ class Runner:
 
 
 def limit_s(case: Case) -> float:
-    """A program that is still there after so long has hung: by itself it gives up earlier, and
-    says what took so long (lab/common/parent.hpp)."""
+    """After this time a program counts as hung. A program itself stops earlier, and reports the
+    slow part (lab/common/parent.hpp)."""
     length_s = 3 * case.length_s + (200.0 if case.floods else 3 * case.warmup / case.rate_hz)
     return 350.0 + 2 * case.most_processes + length_s

@@ -1,4 +1,4 @@
-"""The highest rate that a case sustains: a search by runs on a schedule."""
+"""The highest rate that a case carries, searched by runs on a schedule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ Measure = Callable[[Case, int], Run | None]
 
 @dataclass(frozen=True)
 class Saturation:
-    """The knee of a case: it held at `low_hz` of each publisher, and not at `high_hz`."""
+    """The saturation point of a case, between the carried `low_hz` and the failed `high_hz` of each
+    publisher."""
 
     case: Case
     low_hz: float
@@ -33,17 +34,17 @@ class Saturation:
 
     @property
     def open(self) -> bool:
-        """Nothing failed: the search ended where it looks no further."""
+        """Whether no rate failed up to the limit of the search."""
         return self.high_hz >= RATES[1]
 
     @property
     def rate_hz(self) -> float:
-        """Where the knee lies; if it is open, what is known to hold."""
+        """The saturation point. If it is open, the highest carried rate."""
         return self.low_hz if self.open else knee.between(self.low_hz, self.high_hz)
 
     @property
     def at_knee(self) -> Run | None:
-        """The run at the highest carried rate. Of several at that rate the last one decides."""
+        """The run at the highest carried rate. The last of several runs at that rate decides."""
         at_low = [
             run
             for run in self.runs
@@ -53,18 +54,18 @@ class Saturation:
 
     @property
     def volume(self) -> float:
-        """N·f·S in bytes a second, which Jordan's *On the Scalability of ROS* takes for a constant
-        of the machine (CSLV)."""
+        """N·f·S in bytes a second. Jordan's *On the Scalability of ROS* assumes a constant of the
+        machine (CSLV)."""
         return sources(self.case) * self.rate_hz * self.case.size
 
 
 def plain(case: Case) -> Case:
-    """Without its rate and length, which a search chooses."""
+    """The case without rate and length, which a search chooses."""
     return case.without("rate_hz", "seconds")
 
 
 def save(folder: Path, knees: Sequence[Saturation]) -> None:
-    """What was found, beside the runs that it was found by."""
+    """Writes the saturation points beside their runs."""
     told = [
         {
             "case": asdict(plain(one.case)),
@@ -80,7 +81,7 @@ def save(folder: Path, knees: Sequence[Saturation]) -> None:
 
 
 def load(folder: Path, runs: Sequence[Run]) -> list[Saturation]:
-    """The knees in a folder, none if nobody has looked for them there."""
+    """The saturation points in a folder. Empty without a search there."""
     path = folder / FILE
     if not path.exists():
         return []
@@ -89,7 +90,7 @@ def load(folder: Path, runs: Sequence[Run]) -> list[Saturation]:
     except (ValueError, KeyError, TypeError) as error:
         raise Error(
             "corrupt",
-            f"these are no knees: {error}",
+            f"not a list of saturation points: {error}",
             str(path),
             "`hyphos lab saturate … --resume` writes them again",
         ) from None
@@ -102,7 +103,7 @@ def _knee_from(told: dict[str, Any], runs: Sequence[Run]) -> Saturation:
 
 
 def rows(knees: Sequence[Saturation]) -> list[Row]:
-    """The knees as figures that criteria judge: `knee_hz` and N·f·S, `knee_mb_per_s`."""
+    """The saturation points as metrics for criteria: `knee_hz`, and N·f·S as `knee_mb_per_s`."""
     found = []
     for one in knees:
         figures = {"knee_hz": one.rate_hz, "knee_mb_per_s": one.volume / 1e6}
@@ -112,12 +113,12 @@ def rows(knees: Sequence[Saturation]) -> list[Row]:
 
 
 def sources(case: Case) -> int:
-    """Publishers with a schedule of their own."""
+    """The number of publishers with their own schedule."""
     return {"echo": case.pairs, "fanin": case.publishers}.get(case.workload, 1)
 
 
 def holds(run: Run) -> bool:
-    """Whether its load was carried, as hyphos.lab.knee defines it."""
+    """Whether the load was carried by the definition in hyphos.lab.knee."""
     return run.result is not None and knee.of_result(run.result).carried
 
 
@@ -127,10 +128,10 @@ def at_rate(case: Case, rate_hz: float) -> Case:
 
 
 def find(case: Case, measure: Measure, guess_hz: float = 100.0) -> Saturation | None:
-    """The knee of `case`, within 6 %. `measure(case, attempt)` makes one run, or None if it was
-    stopped; then the answer is None, too. What fails beside a disturbance is tried once more, since
-    a machine that is called away for a moment would end the search far below. A case that does not
-    hold at the lowest rate has a knee of 0."""
+    """The saturation point of `case`, within 6 %. `measure(case, attempt)` makes one run, or
+    returns None if stopped, and so does find(). A failure beside a disturbance is tried once more,
+    because a short interruption of the machine would end the search far below. A case that fails at
+    the lowest rate has a saturation point of 0."""
     low, high = 0.0, math.inf
     rate = guess_hz
     runs: list[Run] = []

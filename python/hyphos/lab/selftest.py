@@ -1,4 +1,4 @@
-"""Whether the laboratory measures what is there: delays, losses and stalls of a known size."""
+"""Tests that the laboratory detects delays, losses and stalls of known size."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hyphos.tools.console import console, table
 from hyphos.tools.waiting import on_signals
 
 PEER = "hyphos/shm"
-# What delays messages wakes a thread of its own for each. The reference is delayed as well, so that
-# both have that wake-up in them, and the difference is the delay alone.
+# Fault injection wakes a separate thread for each delayed message. The reference is delayed too, so
+# both include this wake-up, and the difference is the delay alone.
 REFERENCE_MS = 0.2
 DELAYS_MS = (1.0, 5.0, 20.0)
 WITHIN = 0.02
@@ -28,7 +28,7 @@ STALL_MS = 100.0
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was injected, and whether it was found."""
+    """One injected effect, and whether it was measured."""
 
     what: str
     injected: str
@@ -58,7 +58,7 @@ def wishes(peer: Peer, seconds: float, repeats: int) -> list[Wish]:
 
 
 def check_all(rows: list[Row], seconds: float) -> list[Check]:
-    """What was injected, beside what was measured."""
+    """The injected effects beside the measured ones."""
     by_case = {row.case: row for row in rows}
     found = {name: by_case[case] for name, case in _cases(seconds).items()}
     reference = found[f"{REFERENCE_MS:g} ms"]
@@ -88,15 +88,15 @@ def loss_check(row: Row) -> Check:
         "loss",
         f"{LOSS * 100:g} %",
         f"{share.value * 100:.2f} %",
-        f"{LOSS * 100:g} % lies in {share.low * 100:.2f}–{share.high * 100:.2f} %",
+        f"{LOSS * 100:g} % is in {share.low * 100:.2f}–{share.high * 100:.2f} %",
         share.low <= LOSS <= share.high,
     )
 
 
 def stall_check(row: Row) -> Check:
-    """A subscriber that stops for 100 ms once a second keeps a tenth of all messages waiting, for
-    0 to 100 ms: the last hundredth of all waits for 90 ms or longer. Who sends the next message
-    only when the last has come would see one late message a second instead."""
+    """A subscriber that stops for 100 ms once a second makes a tenth of all messages wait, for 0 to
+    100 ms. So the slowest hundredth waits for 90 ms or longer. A sender that waits for each message
+    to arrive would see only one late message a second."""
     share = STALL_MS / 1000
     expected = STALL_MS * (1 - 0.01 / share)
     seen = row.estimate("open_p99_us").value / 1e3
@@ -111,7 +111,7 @@ def stall_check(row: Row) -> Check:
 
 
 def selftest(seconds: float, repeats: int, quiet: bool) -> int:
-    """hyphos lab selftest: 0 if all was found, 1 if not, 130 if it was stopped."""
+    """hyphos lab selftest: 0 if all effects were found, 1 if not, 130 if stopped."""
     [peer] = find_peers().choose([PEER])
     err = console(stderr=True)
 
@@ -126,16 +126,16 @@ def selftest(seconds: float, repeats: int, quiet: bool) -> int:
             runner.measure(wishes(peer, seconds, repeats), told)
         if runner.stopped:
             return 130
-        checks = check_all(results.rows(), seconds)  # reads histograms, which lie in the folder
+        checks = check_all(results.rows(), seconds)  # reads histograms from the folder
     machine = describe_machine()
-    made = table("", ["what", "injected", "measured", "bound", ""], [])
+    made = table("", ["effect", "injected", "measured", "bound", ""], [])
     for check in checks:
         verdict = "[green]found[/green]" if check.met else "[red]missed[/red]"
         made.add_row(check.what, check.injected, check.measured, check.bound, verdict)
     out = console()
     out.print(made)
     out.print(
-        f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}; "
+        f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, "
         f"processors: {machine['processors']}"
     )
     return 0 if all(check.met for check in checks) else 1

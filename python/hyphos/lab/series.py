@@ -1,4 +1,4 @@
-"""Several experiments, one after the other, as one."""
+"""Runs several experiments, one after the other, as one."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hyphos.tools.console import console
 
 Step = tuple[Callable[[str, RunOptions], int], str]
 
-# Of a run besides its measurement: always, for each process, and the messages of its warm-up and of
-# the silence that ends it; of a report; and of a search for the highest rate.
+# Time of a run besides its measurement: fixed, for each process, and for the messages of warm-up
+# and of the final silence. Then the time of a report, and of a search for the saturation point.
 _STARTING_S, _PROCESS_S, _AROUND_MESSAGES = 0.7, 0.05, 20
 _REPORT_S = 8.0
 _SEARCH_S = 60.0
 PROFILE = "profile.json"
 
-# What Allspaw et al. measured of ways from Unity into ROS, and what they leave to future work.
+# The measurements of Allspaw et al. on transports from Unity to ROS, and of their future work.
 UNITY: tuple[Step, ...] = (
     (commands.run, "paper_000_latency"),
     (commands.run, "paper_000_machines"),
@@ -49,8 +49,8 @@ def of_paper(number: str) -> Sequence[Step]:
 
 
 def _command(name: str) -> Callable[[str, RunOptions], int]:
-    """The command that measures the metrics of all findings of an experiment: layers, which only
-    the profiler sees, the highest rates, or figures of runs."""
+    """The command that measures the metrics of all findings of an experiment: layers (profiler
+    only), saturation points, or figures of runs."""
     criteria = findings.parse(experiment.load(name).findings)
     if criteria and all(criterion.of_layers for criterion in criteria):
         return profile_layers
@@ -60,7 +60,8 @@ def _command(name: str) -> Callable[[str, RunOptions], int]:
 
 
 def profile_layers(what: str, options: RunOptions) -> int:
-    """`hyphos lab profile --experiment` with the folder for its page; as it is, if it is there."""
+    """`hyphos lab profile --experiment` with a folder for its page. Skipped if the profile
+    exists."""
     from hyphos.profile.experiment import (  # noqa: PLC0415
         SECONDS,
         ExperimentOptions,
@@ -70,7 +71,7 @@ def profile_layers(what: str, options: RunOptions) -> int:
     folder = _folder(options)
     recorded = _profiled(options)
     if recorded is None or (options.resume and (folder / PROFILE).exists()):
-        why = "is there already" if recorded is not None else "none of these peers keeps a recorder"
+        why = "exists already" if recorded is not None else "none of these peers has a recorder"
         console(stderr=True).print(f"left out: {what}: {why}")
         return 0
     page = folder / "report.html" if options.report and find_spec("matplotlib") else None
@@ -92,8 +93,8 @@ def profile_layers(what: str, options: RunOptions) -> int:
 
 
 def _profiled(options: RunOptions) -> list[str] | None:
-    """The requested peers with a recorder, whose layers are measured; empty: those of the
-    experiment. None if no requested peer keeps a recorder."""
+    """The requested peers with a recorder, whose layers are measured. Empty: those of the
+    experiment. None if no requested peer has a recorder."""
     if not options.peers:
         return []
     return [name for name in options.peers if name.split("/")[0] == "hyphos"] or None
@@ -105,9 +106,9 @@ def papers() -> list[str]:
 
 
 def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
-    """Runs each experiment in its own subfolder, with its report. Refuses requests that cannot run
-    before the first begins. An experiment that fails does not stop the others. Returns the worst
-    exit code. If one is stopped, the following ones do not run."""
+    """Runs each experiment in its own subfolder, with its report. Refuses impossible requests
+    before the first run. A failed experiment does not stop the others. Returns the worst exit code.
+    If one is stopped, the following ones do not run."""
     commands.expect_sensible(options)
     folder = options.output or Path("out/lab") / f"{title}-{datetime.now():%Y%m%d-%H%M%S}"
     _check_changes(steps, options.changes or [])
@@ -115,7 +116,7 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
     for command, name in steps:
         own = _own(name, replace(options, output=folder / name))
         if experiment.load(name, changes=own.changes or ()).needs:
-            lack = "it sends recorded messages; --set recording=FILE --set channel=NAME"
+            lack = "it sends recorded messages, give --set recording=FILE --set channel=NAME"
             console(stderr=True).print(f"left out: {name}: {lack}")
         else:
             commands.expect_able(name, own)
@@ -141,14 +142,14 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
 
 
 def _check_changes(steps: Sequence[Step], changes: Sequence[str]) -> None:
-    """Error if no experiment uses a change."""
+    """Raises Error if no experiment uses a change."""
     for change in changes:
         if not any(_meant(name, [change]) for _command_of, name in steps):
             raise Error(
                 "invalid_config",
-                f"'{change}' means nothing to any of these experiments",
+                f"'{change}' has no effect in any of these experiments",
                 "--set",
-                "`hyphos lab run NAME --set …` says for one of them why",
+                "`hyphos lab run NAME --set …` prints the reason for one of them",
             )
 
 
@@ -162,14 +163,14 @@ def _meant(name: str, changes: Sequence[str]) -> list[str]:
         known = any(means_something(parameter, one) for one in workloads)
         if parameter in ("recording", "channel") and not wanted.needs:
             continue
-        if known or parameter not in PARAMETERS:  # which experiment.load() refuses
+        if known or parameter not in PARAMETERS:  # experiment.load() refuses it
             kept.append(change)
     return kept
 
 
 def _own(name: str, options: RunOptions) -> RunOptions:
-    """As one experiment of a series is run: goes on where there is something, and takes a recording
-    only if it asks for one."""
+    """The options of one experiment of a series: resumes if there are results, and passes a
+    recording only to experiments that need one."""
     changes = _meant(name, options.changes or [])
     there = ("runs.jsonl", PROFILE)
     goes_on = options.resume and any((_folder(options) / one).exists() for one in there)
@@ -182,7 +183,7 @@ def _folder(options: RunOptions) -> Path:
 
 
 def duration_s(command: Callable[[str, RunOptions], int], name: str, options: RunOptions) -> float:
-    """About how long an experiment takes from here, without what it has already."""
+    """Estimated duration of an experiment, without its existing results."""
     wanted = commands.change(commands.load(name, options), options)
     peers = find_peers(options.programs).choose(wanted.peers)
     if command is commands.saturate:

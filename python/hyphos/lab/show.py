@@ -1,4 +1,4 @@
-"""What a laboratory tells on the terminal."""
+"""Tables and verdicts of the laboratory on the terminal."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ TITLES = {
     "open_p99_us": "p99 from due µs",
     "mean_us": "mean µs",
     "average_delay_p50_us": "average delay µs (10 messages)",
-    "average_delay_p5_us": "its p5",
-    "average_delay_p95_us": "its p95",
+    "average_delay_p5_us": "p5 of these",
+    "average_delay_p95_us": "p95 of these",
     "publishing_rate_hz": "publishing rate Hz",
     "publishing_rate_low_hz": "slowest window",
     "publishing_rate_high_hz": "fastest window",
     "cpu_utilization": "CPU utilization %",
-    "daemon_cpu_utilization": "of it the daemon %",
-    "pub_cpu_utilization": "of it the publisher %",
+    "daemon_cpu_utilization": "daemon's share %",
+    "pub_cpu_utilization": "publisher's share %",
     "messages_per_s": "messages/s",
     "mb_per_s": "MB/s",
     "cpu_us_per_msg": "CPU µs/msg",
 }
-KNEE = ["holds up to Hz", "fails at Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]
+KNEE = ["carried Hz", "failed Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]
 
 
 def number(value: float | None) -> str:
@@ -71,8 +71,8 @@ def metrics_of(rows: list[Row]) -> tuple[str, ...]:
 
 
 def by_workload(rows: list[Row], varied: list[str]) -> list[tuple[list[Row], list[str]]]:
-    """What has figures of one kind, and the parameters that differ there: an experiment may have
-    several workloads."""
+    """Groups of rows with the same kind of figures, and the parameters that differ in each group.
+    An experiment may have several workloads."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.case.workload, []).append(row)
@@ -85,19 +85,19 @@ def by_workload(rows: list[Row], varied: list[str]) -> list[tuple[list[Row], lis
 
 
 def missing_of(rows: list[Row]) -> tuple[str, ...]:
-    """Columns for messages that did not arrive; those that were never sent where there are any."""
+    """The columns for missing messages: `lost`, and `unsent` if there are any."""
     return ("unsent", "lost") if any(row.total("unsent") for row in rows) else ("lost",)
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a table of results says of one case and peer."""
+    """One line of a table of results: one case and peer."""
 
     case: str
     peer: str
-    failure: str  # then there are no figures
+    failure: str  # if set, there are no figures
     figures: list[Estimate]
-    missing: list[int]  # messages, as the columns of missing_of() have them
+    missing: list[int]  # counts for the columns of missing_of()
     runs: str
     ratio: Estimate | None  # to the base
 
@@ -109,9 +109,8 @@ def result_lines(
     figures: Sequence[str] = (),
     unlike: Collection[str] = (),
 ) -> tuple[list[str], list[Line]]:
-    """The heads of the columns, and one line for each case and peer; with `base`, also how many
-    times that peer's figure, but not of those that are `unlike` it. `figures`: instead of the
-    usual ones."""
+    """The column heads, and one line for each case and peer. With `base` also the ratio to that
+    peer, except for peers in `unlike`. `figures` replaces the default metrics."""
     metrics, missing = figures or metrics_of(rows), missing_of(rows)
     bases = {row.case: row for row in rows if row.peer == base and row.done}
     heads = ["case", "peer", *(TITLES.get(one, one) for one in metrics), *missing, "runs"]
@@ -143,8 +142,8 @@ def result_table(
     figures: Sequence[str] = (),
     unlike: Collection[str] = (),
 ) -> Table:
-    """As `out` has room for it: where intervals do not fit beside the figures, it goes without
-    them, which the report has, and words are wrapped before anything is cut off."""
+    """A table that fits the width of `out`. If the intervals do not fit, it omits them (the report
+    has them), and wraps words before it truncates anything."""
     lines = result_lines(rows, varied, base, figures, unlike)
     whole = _result_table(*lines, with_interval)
     anywhere = out.options.update(width=_ANY_WIDTH)
@@ -174,7 +173,7 @@ def _result_table(heads: list[str], lines: list[Line], shown: Callable[[Estimate
 def unlike_lines(rows: list[Row], unlike: Mapping[str, str]) -> list[str]:
     """Lines below a table: the reasons why some peers have no ratio."""
     there = {name for row in rows for name in (row.peer, row.peer.split("/")[0])}
-    return [f"{name}: {why}: no ratio" for name, why in unlike.items() if name in there]
+    return [f"{name} has no ratio: {why}" for name, why in unlike.items() if name in there]
 
 
 def knee_cells(knee: Saturation) -> list[str]:
@@ -182,7 +181,7 @@ def knee_cells(knee: Saturation) -> list[str]:
     told = (there.result if there else None) or {}
     return [
         number(knee.low_hz) if knee.low_hz else "–",
-        "none found" if knee.open else number(knee.high_hz),
+        "none" if knee.open else number(knee.high_hz),
         number(told.get("messages_per_s")),
         number(told.get("mb_per_s")),
         number(told.get("p50_us")),
@@ -211,7 +210,7 @@ def verdict_summary(verdicts: list[Verdict]) -> str:
 
 
 def _doubts(verdict: Verdict) -> str:
-    text = "  [yellow]uncertain: the limit lies within the interval[/yellow]"
+    text = "  [yellow]uncertain: the limit is inside the interval[/yellow]"
     text = text if verdict.uncertain else ""
     if verdict.disturbed:
         text += f"  [yellow]{verdict.disturbed} of {verdict.runs} runs disturbed[/yellow]"

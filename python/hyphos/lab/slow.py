@@ -1,7 +1,7 @@
-"""Processors of a slower clock.
+"""Processors with a slower clock.
 
-A quota stops programs for a part of each period and leaves a short piece of work as fast as ever. A
-slower clock makes each piece of work longer. Where the frequency cannot be set, as in a virtual
+A quota stops programs for a part of each period, but a short piece of work stays as fast as before.
+A slower clock makes each piece of work longer. If the frequency cannot be set, as in a virtual
 machine, a real-time thread on each processor takes the rest of every 200 µs (lab/cpu/slow_cpus.cpp).
 """
 
@@ -24,13 +24,13 @@ def words(share: float) -> list[str]:
 
 @cache
 def why_not() -> str:
-    """The missing requirement of this machine; empty if there is none."""
+    """The missing requirement of this machine. Empty if there is none."""
     if os.geteuid() != 0:
-        return "a slower clock needs root; run it with sudo"
+        return "a slower clock needs root: run it with sudo"
     try:
         done = subprocess.run(
             [*words(0.5), "true"], capture_output=True, text=True, check=False, timeout=10
         )
     except (Error, OSError, subprocess.TimeoutExpired) as error:
-        return f"a slower clock cannot be had here: {error}"
-    return "" if done.returncode == 0 else f"a slower clock: {done.stderr.strip()}"
+        return f"cannot slow the clock here: {error}"
+    return "" if done.returncode == 0 else f"cannot slow the clock: {done.stderr.strip()}"

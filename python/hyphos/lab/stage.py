@@ -1,4 +1,4 @@
-"""Where runs take place: the links and limits that their cases ask for."""
+"""The environment of runs: the links and limits of their cases."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep, temporar
 
 
 class Stage(Closing):
-    """Makes links and limits when a case first asks for them, and keeps them until the end, however
-    that comes: what is made is registered with a reaper first."""
+    """Creates links and limits for the first case that needs them, and keeps them until the end.
+    Registers everything with a reaper beforehand, so that any end of the program removes it."""
 
     def __init__(self, links: Mapping[str, Medium] | None = None) -> None:
         self._media = dict(links or {})
@@ -35,21 +35,21 @@ class Stage(Closing):
 
     @property
     def domain(self) -> str:
-        """Of the Hyphos processes of the last run; empty before the first."""
+        """The domain of the Hyphos processes of the last run. Empty before the first run."""
         return self._domain
 
     def why_not(self, case: Case) -> str:
-        """What this machine lacks for a case; empty if it lacks nothing."""
+        """The reason why this machine cannot run a case. Empty if it can."""
         if case.link and (missing := why_not(self._media[case.link])) is not None:
-            return f"{missing}; {missing.advice}" if missing.advice else str(missing)
+            return f"{missing} ({missing.advice})" if missing.advice else str(missing)
         if (case.cores or case.shm_mb) and os.geteuid() != 0:
-            return "limits need root; run it with sudo"
+            return "limits need root: run it with sudo"
         if case.clock < 1:
             return slow.why_not()
         return ""
 
     def command(self, case: Case, words: list[str]) -> list[str]:
-        """The words that make one run of a program of the laboratory. done() comes after it."""
+        """The command of one run of a laboratory program. Call done() after the run."""
         reaper = self._reaper
         if reaper is None:
             sweep_all()
@@ -75,13 +75,13 @@ class Stage(Closing):
         return self._place(case, reaper).command(before + words)
 
     def done(self) -> None:
-        """Removes what a run may have left. Its processes have ended."""
+        """Removes leftovers of a run whose processes have ended."""
         if self._reaper is not None:
             self._reaper.remove(*self._left)
         self._left = []
 
     def _schedule(self, case: Case, reaper: Reaper) -> Path:
-        """The messages of the case's recording. Not in /dev/shm, which a limit may hide."""
+        """The messages of the case's recording. Not in /dev/shm, because a limit may hide it."""
         from hyphos.lab.recorded import of_case  # noqa: PLC0415
 
         key = (case.recording, case.channel)
@@ -92,7 +92,7 @@ class Stage(Closing):
         return self._schedules[key]
 
     def _graph(self, case: Case, reaper: Reaper) -> list[str]:
-        """The words that name its plan, and where the hosts of that are."""
+        """The options for the plan of a graph, and for the namespaces of its hosts."""
         from hyphos.lab.mixed import of_case  # noqa: PLC0415
 
         mixed = of_case(case)
@@ -112,9 +112,9 @@ class Stage(Closing):
         return words
 
     def _hosts(self, link: str, names: tuple[str, ...], reaper: Reaper) -> dict[str, Host]:
-        """Those that a link joins, made when a case first asks for so many."""
+        """The hosts of a link, created for the first case that needs this many."""
         if (link, *names) not in self._links:
-            # Several networks may stand at the same time, and a plan's names may be any text.
+            # Several networks may exist at the same time, and names in a plan may be any text.
             apart = f"{link}-{len(self._links)}"
             hosts = [f"{apart}-{number}" for number in range(len(names))]
             self._links[link, *names] = Network(self._media[link], hosts, reaper=reaper).up()
@@ -157,18 +157,18 @@ def hosts_of(case: Case) -> tuple[str, ...]:
 
 
 def sweep_all() -> None:
-    """Removes what programs have left that were killed together with their reaper."""
+    """Removes leftovers of programs that were killed together with their reaper."""
     sweep(cgroup_folders())
     sweep_domains()
 
 
 def check(links: Mapping[str, Medium], cases: list[Case]) -> None:
-    """Error if a case asks for a link that is not described."""
+    """Raises Error if a case needs an undefined link."""
     for case in cases:
         if case.link and case.link not in links:
             raise Error(
                 "not_found",
-                f"there is no link '{case.link}'",
-                advice="describe it below `links:`"
-                + (f"; there are {', '.join(links)}" if links else ""),
+                f"unknown link '{case.link}'",
+                advice="define it in `links:`"
+                + (f", which has {', '.join(links)}" if links else ""),
             )

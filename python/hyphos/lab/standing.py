@@ -1,4 +1,4 @@
-"""What is put up for a while and taken down again: networks, limits."""
+"""The common base of resources with a set-up and a tear-down: networks, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histograms that can be added up, percentiles, and how sure one may be of them."""
+"""Histograms that can be added, percentiles, and their intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = 128  # resamples at once, so that memory stays small
 
 
 class Histogram:
-    """Counts of values in nanoseconds, by the lowest value of their bucket (known to 0.1 %)."""
+    """Counts of values in nanoseconds, by the lowest value of each bucket (resolution 0.1 %)."""
 
     def __init__(self, buckets: Iterable[Sequence[int]] = ()) -> None:
         pairs = np.array(list(buckets), np.int64).reshape(-1, 2)
@@ -32,7 +32,7 @@ class Histogram:
         return float(np.dot(self.values.astype(np.float64), self.counts)), self.count
 
     def percentile(self, percent: float) -> float:
-        """The value that `percent` of all are not above, by the nearest rank; NaN if empty."""
+        """The percentile by the nearest rank. NaN if empty."""
         total = self.count
         if total == 0:
             return math.nan
@@ -42,7 +42,7 @@ class Histogram:
 
 
 def pooled(histograms: Sequence[Histogram], weights: Sequence[int] | None = None) -> Histogram:
-    """All of them as one; `weights` says how often each counts."""
+    """All histograms as one. `weights` are the multiplicities."""
     weights = weights or [1] * len(histograms)
     made = Histogram()
     used = [(h, w) for h, w in zip(histograms, weights, strict=True) if w and h.count]
@@ -57,7 +57,7 @@ def pooled(histograms: Sequence[Histogram], weights: Sequence[int] | None = None
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure, and the interval in which it lies with a confidence of 95 %."""
+    """A figure with its interval of 95 % confidence."""
 
     value: float
     low: float
@@ -70,8 +70,9 @@ class Estimate:
 def bootstrap(
     runs: Sequence[Any], statistic: Callable[[Sequence[Any]], float], seed: int = 0
 ) -> Estimate:
-    """`statistic` of all runs, with the interval of the percentile bootstrap (Efron 1979) over
-    whole runs: messages of one run are not independent, runs are. One run has no interval."""
+    """`statistic` of all runs, with the interval of the percentile bootstrap (Efron 1979). It
+    resamples whole runs, because messages of one run depend on each other. One run has no
+    interval."""
     if not runs:
         return Estimate(math.nan, math.nan, math.nan)
     value = statistic(runs)
@@ -86,8 +87,8 @@ def bootstrap_quotient(
     statistic: Callable[[Sequence[Any]], float],
     seed: int = 0,
 ) -> Estimate:
-    """The same of a quotient of two figures whose runs were not made side by side: each is
-    resampled for itself."""
+    """bootstrap() for a quotient of two figures whose runs were not made side by side. Each side is
+    resampled independently."""
     if not above or not below:
         return Estimate(math.nan, math.nan, math.nan)
     divisor = statistic(below)
@@ -106,7 +107,7 @@ def _resampled(
     statistic: Callable[[Sequence[Any]], float],
     random: np.random.Generator,
 ) -> NDArray[np.float64]:
-    # Few runs have few different resamples: each is worked out once.
+    # Few runs have few different resamples, so compute each one once.
     draws = _draws(len(runs), random)
     different, inverse = np.unique(draws, axis=0, return_inverse=True)
     found = np.array([statistic([runs[j] for j in draw]) for draw in different.tolist()])
@@ -114,15 +115,15 @@ def _resampled(
 
 
 def _draws(count: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Which of `count` runs make up each resample."""
+    """The indices of the runs of each resample."""
     return np.sort(random.integers(0, count, (RESAMPLES, count)), axis=1)
 
 
 def percentile_intervals(
     histograms: Sequence[Histogram], percents: Sequence[float], seed: int = 0
 ) -> list[Estimate]:
-    """`bootstrap` of percentiles of the pooled histograms, one of each run: the same figures, and
-    all of them at once, for what takes the time is to add up histograms."""
+    """`bootstrap` for percentiles of the pooled histograms, one histogram for each run. Computes
+    all percentiles at once, because adding histograms takes most of the time."""
     if not histograms:
         return [Estimate(math.nan, math.nan, math.nan) for _ in percents]
     whole = pooled(histograms)
@@ -145,7 +146,7 @@ def _percentiles_of(
     whole: Histogram,
     percents: Sequence[float],
 ) -> NDArray[np.float64]:
-    """percents × draws. NaN where the runs of a draw have no messages at all."""
+    """percents × draws. NaN if the runs of a draw have no messages."""
     seen = np.zeros((len(draws), len(whole.values)), np.int64)
     for run, histogram in enumerate(histograms):
         at = np.searchsorted(whole.values, histogram.values)
@@ -170,7 +171,7 @@ def _interval(value: float, results: NDArray[np.float64]) -> Estimate:
 
 
 def wilson(hits: int, trials: int) -> Estimate:
-    """A share, with Wilson's interval (1927), which holds for small counts and for none at all."""
+    """A share with Wilson's interval (1927), which is valid for small counts and for 0."""
     if trials == 0:
         return Estimate(math.nan, math.nan, math.nan)
     z = 1.959964

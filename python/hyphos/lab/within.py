@@ -1,6 +1,5 @@
-"""Becomes another program, within the limits of the laboratory: in a network namespace, in a
-cgroup, with a /dev/shm of its own, and registered with a reaper. `Place.command()` writes its
-arguments.
+"""Executes another program in the environment of the laboratory: in a network namespace, in a
+cgroup, with its own /dev/shm, and registered with a reaper. `Place.command()` writes its arguments.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SHM = "/dev/shm"
 
 
 def _fail(what: str) -> NoReturn:
-    # No traceback: it stands where the output of the program would.
+    # No traceback: this text appears instead of the output of the program.
     sys.stderr.write(f"hyphos lab: {what}\n")
     sys.exit(127)
 
@@ -30,8 +29,8 @@ def _enter(args: argparse.Namespace) -> None:
         kernel.enter_network(args.network)
     if args.shm:
         kernel.unshare(kernel.CLONE_NEWNS)
-        # What is mounted there from now on is seen by this process and its children alone. The root
-        # itself is no mount in a chroot.
+        # Only this process and its children see mounts from now on. In a chroot the root is not a
+        # mount.
         around = next((path for path in (SHM, "/dev", "/") if kernel.is_mounted(path)), None)
         if around is not None:
             kernel.mount("none", around, "", kernel.MS_REC | kernel.MS_PRIVATE)
@@ -47,11 +46,11 @@ def main() -> None:
     parser.add_argument("words", nargs=argparse.REMAINDER)
     args = parser.parse_args()
     words = args.words[1:]  # after "--"
-    # What it starts is found by its session; it may lead one already.
+    # The reaper finds its children by the session. The process may already lead one.
     with suppress(PermissionError):
         os.setsid()
     if not reaper.register_at(args.reaper):
-        _fail("the network or the limits that it was to run in are no more")
+        _fail("its network or its limits were removed")
     try:
         _enter(args)
     except OSError as error:

@@ -1,5 +1,5 @@
-"""The profiler: where in the stack, and in which node, the time of a message goes.
+"""The profiler: the time of messages in each layer of the stack, and in each node.
 
-`collect` reads the flight recorders of a running graph, `Flows` joins what it found into the ways
-that messages took, and the other modules show it: see docs/lab_profile.md.
+`collect` reads the flight recorders of a running graph. `Flows` joins their events into the paths
+of messages. The other modules show the result: see docs/lab_profile.md.
 """

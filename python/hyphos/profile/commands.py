@@ -33,7 +33,7 @@ class ProfileOptions:
 
 
 def profile_graph(options: ProfileOptions) -> int:
-    """Of a running graph. 0; 1 if no message came."""
+    """Profiles a running graph. Returns 0, or 1 if no message came."""
     outputs.expect_seconds(options.seconds, "--for")
     for name in ("html", "svg", "perfetto", "mcap"):
         outputs.expect_file(getattr(options, name), f"--{name}")
@@ -48,13 +48,13 @@ def profile_graph(options: ProfileOptions) -> int:
 
 
 def write_files(told: Profile, options: ProfileOptions) -> None:
-    """What the options ask for beside the terminal."""
+    """Writes the requested files."""
     err = console(stderr=True)
     if options.perfetto is not None:
         from hyphos.profile.perfetto import write_perfetto  # noqa: PLC0415
 
         count = write_perfetto(options.perfetto, told.flows)
-        err.print(f"{options.perfetto}: {count:,} records; open it at ui.perfetto.dev")
+        err.print(f"{options.perfetto}: {count:,} records, open it at ui.perfetto.dev")
     if options.mcap is not None:
         from hyphos.profile.mcap_file import write_mcap  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def write_files(told: Profile, options: ProfileOptions) -> None:
 
 
 def write_pages(told: Mapping[str, Any], html: Path | None, svg: Path | None) -> None:
-    """The page and the pictures of a profile as `--json` has it."""
+    """Writes the page and the plots of a profile in the format of `--json`."""
     err = console(stderr=True)
     if html is not None:
         from hyphos.profile.report import write_report  # noqa: PLC0415
@@ -92,7 +92,7 @@ def _collect(options: ProfileOptions) -> Collection:
 
         def told(collector: Collector) -> None:
             nonlocal shown
-            # The bar is redrawn four times a second: not to disturb what is measured.
+            # Redraw the bar four times a second, so that drawing does not disturb the measurement.
             if collector.seconds - shown >= 0.25:
                 shown = collector.seconds
                 text = f"{collector.count:,} events of {collector.processes} processes"

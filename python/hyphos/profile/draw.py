@@ -1,4 +1,4 @@
-"""Pictures of a profile, by matplotlib: stacked layers, and how messages flowed."""
+"""Plots of a profile, by matplotlib: stacked layers, and the flow of messages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hyphos.profile.layers import COLOURS, LAYERS
 from hyphos.profile.show import cost_line
 
 MAX_BARS = 16
-_NAME_CHARACTERS = 130  # in a line above a bar
+_NAME_CHARACTERS = 130  # per line above a bar
 
 
 def stacked_bars(
     names: Sequence[str], rows: npt.NDArray[np.float64], name: str, caption: str
 ) -> Plot:
-    """A bar of layers for each name; `rows`: names × layers, in ns."""
+    """A bar of layers for each name. `rows` is names × layers, in ns."""
     used = [i for i in range(rows.shape[1]) if rows[:, i].max(initial=0.0) > 0]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9, 0.55 * len(names) + 1.5), layout="constrained")
@@ -35,7 +35,7 @@ def stacked_bars(
         for i in used:
             ax.barh(range(len(names)), rows[:, i] / 1e3, left=left, color=COLOURS[i], height=0.4)
             left += rows[:, i] / 1e3
-        # Names of paths are long: each stands above its bar.
+        # Names of paths are long, so write each above its bar.
         for row, text in enumerate(names):
             shown = wrap_text(text, _NAME_CHARACTERS)
             ax.text(0, row - 0.27, shown, fontsize=8, va="bottom", clip_on=False, in_layout=False)
@@ -47,7 +47,7 @@ def stacked_bars(
 
 
 def plots(told: Mapping[str, Any]) -> list[Plot]:
-    """Of a profile as `--json` has it."""
+    """The plots of a profile in the format of `--json`."""
     made = []
     channels = told["channels"][:MAX_BARS]
     if channels:
@@ -79,18 +79,18 @@ def plots(told: Mapping[str, Any]) -> list[Plot]:
         )
     if told["paths"]:
         path = told["paths"][0]
-        caption = f"How the median and the p95 message went along {path['path']}; ▾ publishes."
+        caption = f"The median and the p95 message along {path['path']}. ▾ marks a publish()."
         made.append(flow(told["messages"], "flow", caption))
     return made
 
 
 def stored_plots(told: Mapping[str, Any]) -> list[Plot]:
-    """Of what `hyphos lab profile --json` has printed: of a graph, or of an experiment."""
+    """The plots of the output of `hyphos lab profile --json`, of a graph or of an experiment."""
     return case_plots(told) if "cases" in told else plots(told)
 
 
 def stored_summary(told: Mapping[str, Any]) -> str:
-    """What was profiled, in words."""
+    """A summary of the profile in words."""
     if "cases" in told:
         return case_summary(told)
     cost = cost_line(told["cost"]) if "cost" in told else ""
@@ -100,11 +100,11 @@ def stored_summary(told: Mapping[str, Any]) -> str:
 
 
 def write_pictures(path: Path, told: Mapping[str, Any]) -> list[Path]:
-    """The first as `path`, each further one as `path` with its name added: SVG, or PNG if `path`
-    ends so."""
+    """Writes the first plot as `path`, and each further one as `path` with its name added. SVG, or
+    PNG if `path` ends in .png."""
     made = stored_plots(told)
     if not made:
-        raise Error("not_found", "no message came: there is nothing to draw", str(path))
+        raise Error("not_found", "no message came, so there is nothing to draw", str(path))
     written = []
     for i, plot in enumerate(made):
         target = path if i == 0 else path.with_stem(f"{path.stem}-{plot.name}")
@@ -114,6 +114,6 @@ def write_pictures(path: Path, told: Mapping[str, Any]) -> list[Path]:
             else:
                 pages.write(target, plot.svg())
         except OSError as error:
-            raise Error("io", f"cannot be written: {error.strerror}", str(target)) from None
+            raise Error("io", f"cannot write: {error.strerror}", str(target)) from None
         written.append(target)
     return written

@@ -1,4 +1,4 @@
-"""Pictures of the layers of an experiment's cases, of what `--json` has of them."""
+"""Plots of the layers of an experiment's cases, from the format of `--json`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hyphos.lab.plots import SIDE_CHARACTERS, STYLE, Plot, wrap_text
 from hyphos.profile.draw_parts import flow, legend
 from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
 
-MAX_CASES = 8  # of one picture; more of them are on further ones
-HEIGHT = 0.7  # of a bar
+MAX_CASES = 8  # per picture, more cases go to further pictures
+HEIGHT = 0.7  # height of a bar
 
-Bounds = tuple[float, float, float]  # a figure and its interval; NaN: there is none
+Bounds = tuple[float, float, float]  # a figure and its interval, NaN if there is none
 
 
 def case_plots(told: Mapping[str, Any]) -> list[Plot]:
@@ -26,33 +26,32 @@ def case_plots(told: Mapping[str, Any]) -> list[Plot]:
     made = [_layers(told, part, number, len(parts)) for number, part in enumerate(parts, 1)]
     slowest = max(cases, key=lambda one: one["end_to_end"]["p50_ns"])
     caption = (
-        f"How the median and the p95 message of {slowest['case']} went along "
-        f"{slowest['path']}; ▾ publishes. From top to bottom the processes, from left to right the "
-        "time; a bar's colours are the layers that the message passed on its way to that process."
+        f"The median and the p95 message of {slowest['case']} along {slowest['path']}. ▾ marks a "
+        "publish(). The processes are from top to bottom, the time from left to right. The colours "
+        "of a bar are the layers of the message on its path to that process."
     )
     if len(slowest["runs"]) > 1:
-        caption += f" Of run {slowest['shown_repeat'] + 1}, the median one."
+        caption += f" Shown is run {slowest['shown_repeat'] + 1}, the median one."
     return [*made, flow(slowest["messages"], "flow", caption)]
 
 
 def case_summary(told: Mapping[str, Any]) -> str:
-    """What was profiled, in words."""
+    """A summary of the profile in words."""
     runs = sum(len(one["runs"]) for one in told["cases"])
     disturbed = sum(one["disturbed"] for one in told["cases"])
     failed = sum(len(one["failures"]) for one in told["cases"])
     return (
-        f"Runs of their own, made by hyphos lab profile: {told['experiment']} with "
-        f"{told['peer']}, {'; '.join(one['case'] for one in told['cases'])}. {runs} runs, of which "
+        f"Separate runs of hyphos lab profile: {told['experiment']} with {told['peer']}, "
+        f"{', '.join(one['case'] for one in told['cases'])}. {runs} runs, of which "
         f"{disturbed} were disturbed" + (f", besides {failed} that failed" if failed else "") + ". "
-        "Layers are the stages of a message from publish() to "
-        "its callback; encode and hand are the publisher's, transport lies between "
-        "the processes, deliver, queue and decode are the subscriber's, callback "
-        "is user code. They add up to its latency without a gap."
+        "Layers are the stages of a message from publish() to its callback. encode and hand belong "
+        "to the publisher. transport is between the processes. deliver, queue and decode belong to "
+        "the subscriber. callback is user code. The layers add up to the latency without a gap."
     )
 
 
 def _layers(told: Mapping[str, Any], cases: Sequence[Any], number: int, count: int) -> Plot:
-    """Fig. 6 of Kronauer et al.: of each case the layers of the median and of the p95 messages."""
+    """Fig. 6 of Kronauer et al.: the layers of the median and of the p95 messages of each case."""
     bars = [(one, percentile) for one in cases for percentile in one["layers_ns"]]
     used = [i for i, n in enumerate(LAYERS) if any(one["layers_ns"][p][n] > 0 for one, p in bars)]
     with mpl.rc_context(STYLE):
@@ -77,9 +76,9 @@ def _caption(told: Mapping[str, Any], cases: Sequence[Any], used: Sequence[int])
     hops = len(next(iter(cases[0]["messages"].values()))["steps"])
     return (
         f"{told['experiment']}, {told['peer']}: layers from the first publish() to the last "
-        f"callback over {hops} hops; mean of the messages within 1 % of each percentile, median of "
-        "the runs. Thin lines are intervals of 95 % of the layer that ends there, the thick one is "
-        "that of the whole. As Fig. 6 of Kronauer et al., whose names are: "
+        f"callback over {hops} hops. Mean of the messages within 1 % of each percentile, median of "
+        "the runs. Thin lines are intervals of 95 % of the layer that ends there. The thick line "
+        "is that of the sum. As in Fig. 6 of Kronauer et al., with its names: "
         + ", ".join(f"{LAYERS[i]} = {PAPER_NAMES[LAYERS[i]]}" for i in used)
         + "."
     )
@@ -104,8 +103,8 @@ def _shares(one: Any, percentile: str, used: Sequence[int]) -> list[Bounds]:
 
 
 def _bar(ax: Axes, row: int, layers: Sequence[Bounds], used: Sequence[int]) -> None:
-    """One layer beside the other; the interval of each around its end, each at a height of its own
-    so that short layers do not hide those of their neighbours."""
+    """Stacks the layers. Draws the interval of each around its right end, at different heights, so
+    that short layers do not hide the intervals of their neighbours."""
     left = 0.0
     for level, (i, (value, low, high)) in enumerate(zip(used, layers, strict=True)):
         if math.isnan(value):

@@ -1,4 +1,4 @@
-"""What pictures of a graph and of an experiment have in common."""
+"""Common parts of the plots of graphs and of experiments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def legend(figure: Figure, used: Sequence[int]) -> None:
 
 
 def flow(messages: Mapping[str, Any], name: str, caption: str) -> Plot:
-    """Single messages over time: a lane for each node that they came to."""
+    """Single messages over time, with a lane for each node on the path."""
     lanes = max(len(one["steps"]) for one in messages.values()) + 1
     with mpl.rc_context(STYLE):
         height = (0.45 * lanes + 0.8) * len(messages)
@@ -38,7 +38,7 @@ def flow(messages: Mapping[str, Any], name: str, caption: str) -> Plot:
 def _lanes(ax: Axes, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
     for lane, step in enumerate(steps, 1):
         at = step["publish_ns"] / 1e3
-        # From the lane of the publisher to that of the receiver.
+        # From the lane of the publisher to the lane of the receiver.
         ax.plot([at, at], [lane - 1, lane], color="#777777", linewidth=0.8, zorder=1)
         ax.plot(
             [at], [lane - 1], marker="v", color="#000000", markersize=4, zorder=3, clip_on=False

@@ -1,4 +1,4 @@
-"""What the flight recorders of a running graph hold, read while it runs."""
+"""Reads the flight recorders of a running graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hyphos import _hyphos
 from hyphos.tools.observe import nobody
 from hyphos.tools.waiting import Stop
 
-# The words of hyphos::MessageEvent (include/hyphos/inspect.hpp).
+# The fields of hyphos::MessageEvent (include/hyphos/inspect.hpp).
 EVENT = np.dtype(
     [
         ("thread", np.uint32),
@@ -30,12 +30,12 @@ EVENT = np.dtype(
         *((name, np.uint64) for name in ("cause_sender", "cause_sequence", "cause_endpoint")),
     ]
 )
-POLL_S = 0.05  # a recorder holds 4096 events: enough for 80,000 a second in one process
+POLL_S = 0.05  # a recorder has 4096 events: enough for 80,000 a second in one process
 
 
 @dataclass(frozen=True)
 class End:
-    """One end of a channel: who published or received."""
+    """An endpoint of a channel: a publisher or a subscriber."""
 
     participant: int
     process: str
@@ -46,21 +46,23 @@ class End:
 
     @property
     def place(self) -> str:
-        """The node, with its process if that has another name."""
+        """The node, with its process if their names differ."""
         return self.node if self.node == self.process else f"{self.process}/{self.node}"
 
 
 @dataclass
 class Collection:
-    """All events of a time, of all processes of a domain on this machine."""
+    """All events of a period, of all processes of a domain on this machine."""
 
     events: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, EVENT))
     owner: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
     ends: dict[tuple[int, int], End] = field(default_factory=dict)
     missed: dict[str, int] = field(default_factory=dict)  # by process
-    uncertainty_ns: dict[int, int] = field(default_factory=dict)  # to other machines
+    uncertainty_ns: dict[int, int] = field(
+        default_factory=dict
+    )  # clock uncertainty to other machines, by participant
     seconds: float = 0.0
-    cpu_s: float = 0.0  # of this process meanwhile
+    cpu_s: float = 0.0  # CPU time of the profiler
 
     def end_of(self, row: int) -> End | None:
         return self.ends.get((int(self.owner[row]), int(self.events["endpoint"][row])))
@@ -71,11 +73,11 @@ class Collection:
 
     @property
     def cores(self) -> float:
-        """What listening took of one core."""
+        """The CPU time of the profiler, as a share of one core."""
         return self.cpu_s / self.seconds if self.seconds > 0 else 0.0
 
     def cost(self) -> dict[str, float]:
-        """What it cost to listen, and how much there was to hear."""
+        """The cost of profiling, and the number of messages."""
         ids = np.stack([self.events["sender"], self.events["sequence"]], axis=1)
         seconds = max(self.seconds, 1e-9)
         return {
@@ -88,7 +90,7 @@ class Collection:
 
 
 class Collector:
-    """Gathers events look by look; what a process did before the first look is left out."""
+    """Gathers events look by look. Omits events before the first look."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
@@ -117,7 +119,7 @@ class Collector:
         return self._found.missed_in_all
 
     def look(self) -> None:
-        """Takes what came since the last time."""
+        """Reads the events since the last look."""
         for batch in _hyphos.recorded_events(self._domain, self._since):
             self._since[batch.participant] = batch.next
             self._note(batch)
@@ -153,7 +155,7 @@ class Collector:
 def collect(
     domain: str, stop: Stop, told: Callable[[Collector], None] = lambda _collector: None
 ) -> Collection:
-    """Until it is time to stop. Error if nobody is there."""
+    """Collects until `stop`. Raises Error if the domain has no process."""
     collector = Collector(domain)
     if collector.processes == 0:
         raise nobody(domain)

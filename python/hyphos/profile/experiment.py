@@ -1,5 +1,5 @@
 """hyphos lab profile --experiment: the layers of the cases of an experiment, in several runs of
-each, as Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
+each, as in Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SECONDS = 5.0
 @dataclass
 class ExperimentOptions:
     what: str
-    peers: Sequence[str] = ()  # none: those of the experiment that keep a flight recorder
+    peers: Sequence[str] = ()  # empty: those of the experiment with a flight recorder
     seconds: float = SECONDS
-    repeats: int | None = None  # None: as the experiment has it
+    repeats: int | None = None  # None: that of the experiment
     full: bool = False
     changes: Sequence[str] = ()
-    rates: Sequence[float] = ()  # none: the highest of each size
+    rates: Sequence[float] = ()  # empty: the highest of each size
     every: bool = False  # all cases
     path: str = ""
     rules: Rules = field(default_factory=Rules)
@@ -51,12 +51,12 @@ class ExperimentOptions:
     svg: Path | None = None
     perfetto: Path | None = None
     mcap: Path | None = None
-    folder: Path | None = None  # of the experiment's results, whose report then has the layers too
+    folder: Path | None = None  # the experiment's results, whose report then includes the layers
     programs: Path | None = None  # of the peers
 
 
 def profile_experiment(options: ExperimentOptions) -> int:
-    """0; 1 if a run failed; 130 if it was stopped, with what there was until then."""
+    """Returns 0, 1 if a run failed, or 130 if stopped, with the results up to then."""
     outputs.expect_seconds(options.seconds, "--for")
     outputs.expect_seconds(options.rules.patience_s, "--wait-quiet")
     outputs.expect_folder(options.folder, "--out")
@@ -93,7 +93,7 @@ def profile_experiment(options: ExperimentOptions) -> int:
 
 
 def _able_ways(known: Peers, cases: Sequence[Case]) -> str:
-    """The ways of Hyphos that can run all cases, as an advice."""
+    """The transports of Hyphos that can run all cases, as advice."""
     ways = [peer.name for peer in known.choose(["hyphos"]) if not any(map(peer.cannot, cases))]
     return f"give one of these: {', '.join(f'-p {way}' for way in ways)}" if ways else ""
 
@@ -101,8 +101,8 @@ def _able_ways(known: Peers, cases: Sequence[Case]) -> str:
 def recorded_peers(
     wanted: Experiment, named: Sequence[str], known: Peers, cases: Sequence[Case]
 ) -> list[Peer]:
-    """The peers whose layers are measured: all named ones, or those of the experiment that keep a
-    flight recorder. The others are omitted with a note. Error before anything runs."""
+    """The peers whose layers are measured: all named ones, or those of the experiment with a flight
+    recorder. Prints a note for each omitted one. Raises Error before anything runs."""
     found: list[Peer] = []
     for name in named or wanted.peers:
         lack = ""
@@ -110,7 +110,7 @@ def recorded_peers(
         if not some:
             lack = f"absent: {known.absent[name.split('/')[0]]}"
         elif some[0].middleware != "hyphos":
-            lack = "it keeps no flight recorder"
+            lack = "it has no flight recorder"
         able = [peer for peer in some if not any(map(peer.cannot, cases))]
         if not lack and not able:
             lack = next(filter(None, (some[0].cannot(case) for case in cases)))
@@ -124,9 +124,9 @@ def recorded_peers(
     if not found:
         raise Error(
             "unsupported",
-            "none of its peers keeps a flight recorder",
+            "none of its peers has a flight recorder",
             wanted.name,
-            "-p hyphos/shm, or another of hyphos (hyphos lab list)",
+            "give -p hyphos/shm, or another variant of hyphos (hyphos lab list)",
         )
     return found
 
@@ -134,13 +134,13 @@ def recorded_peers(
 def chosen_cases(
     cases: Sequence[Case], seconds: float, rates: Sequence[float] = (), *, every: bool = False
 ) -> list[Case]:
-    """Of each size the case with the highest rate, which is where the paper profiled; or with each
-    of these rates; or every case. By size and rate. Error if there is no such rate."""
+    """The case with the highest rate of each size, as profiled in the paper, or the cases with
+    these rates, or every case. Ordered by size and rate. Raises Error if no case has a rate."""
     if any(case.workload == GRAPH for case in cases):
         raise Error(
             "unsupported",
-            "the graph of a plan is no experiment to profile",
-            advice="start it with `hyphos run`, and `hyphos lab profile` beside it",
+            "cannot profile the graph of a plan as an experiment",
+            advice="start it with `hyphos run`, and run `hyphos lab profile` beside it",
         )
     if any(case.floods for case in cases):
         raise Error("invalid_config", "a flood has no rate, and its queues hide all other layers")
@@ -151,11 +151,11 @@ def chosen_cases(
                 "not_found",
                 f"no case of the experiment has {rate:g} Hz",
                 "--rate",
-                f"there are {', '.join(f'{one:g}' for one in there)}; --set rate_hz={rate:g} "
-                "gives all cases that rate",
+                f"use one of {', '.join(f'{one:g}' for one in there)}, or set all cases to this "
+                f"rate with --set rate_hz={rate:g}",
             )
     chosen: dict[Any, Case] = {}
-    # The sort is stable: of cases alike in size and rate the first of the experiment counts.
+    # The sort is stable: the first of several cases with the same size and rate counts.
     for case in sorted(cases, key=lambda one: (one.size, -one.rate_hz)):
         if every:
             chosen[case.key()] = case
@@ -168,7 +168,7 @@ def chosen_cases(
 
 
 def _names(cases: list[Case]) -> list[str]:
-    """Of the parameters that tell the cases apart; size and rate are always told."""
+    """Names of the parameters that distinguish the cases, always including size and rate."""
     return ["size", "rate_hz"] + [
         name
         for name in cases[0].differing(cases)
@@ -183,7 +183,7 @@ def _measure(
     repeats: int,
     options: ExperimentOptions,
 ) -> bool:
-    """Every case by every peer once, then again …: drift affects all equally. False if it was
+    """Runs every case with every peer once, then again, so that drift affects all equally. False if
     stopped."""
     err = console(stderr=True)
     keep = options.perfetto is not None or options.mcap is not None
@@ -201,10 +201,11 @@ def _measure(
 
 
 def _note(one: CaseProfile, run: Run, found: Collection | None, path: str, *, keep: bool) -> str:
-    """Adds a run to its case; says in words what it gave. Error if no path goes as it is asked."""
+    """Adds a run to its case. Returns its outcome in words. Raises Error if no path is as
+    requested."""
     why = run.failure
     if not why and found is None:
-        why = "it ended before it was looked at"
+        why = "it ended before the first look"
     made = layers_of_run(run, found, path, keep=keep) if found is not None and not why else None
     if made is None:
         why = why or "no message was followed to its end"
@@ -215,8 +216,8 @@ def _note(one: CaseProfile, run: Run, found: Collection | None, path: str, *, ke
 
 
 def observed_run(runner: Runner, stage: Stage, wish: Wish) -> tuple[Run, Collection | None] | None:
-    """One run of a program of the laboratory, and its events; None if it was stopped. A run that
-    is made again, being disturbed, has a domain of its own: only the last one counts."""
+    """One run of a laboratory program, and its events. None if stopped. A disturbed run that is
+    repeated has another domain, and only the last domain counts."""
     seen = stage.domain
     collector: Collector | None = None
     with ThreadPoolExecutor(1) as pool:
@@ -271,7 +272,7 @@ def _tell(
 
 
 def layer_findings(wanted: Experiment, done: Sequence[CaseProfile]) -> list[Beside]:
-    """What others found about layers, beside what these runs say of it."""
+    """The published findings about layers, beside the results of these runs."""
     of_layers = [
         finding
         for finding, criterion in zip(wanted.findings, findings.parse(wanted.findings), strict=True)
@@ -281,14 +282,14 @@ def layer_findings(wanted: Experiment, done: Sequence[CaseProfile]) -> list[Besi
 
 
 def _write_traces(done: Sequence[CaseProfile], options: ExperimentOptions) -> None:
-    """Of each case the run that stands for it."""
+    """Writes the representative run of each case."""
     cases = [(one.label, Flows(one.middle.found)) for one in done if one.middle.found is not None]
     err = console(stderr=True)
     if options.perfetto is not None:
         from hyphos.profile.perfetto import write_perfetto_of_cases  # noqa: PLC0415
 
         count = write_perfetto_of_cases(options.perfetto, cases)
-        err.print(f"{options.perfetto}: {count:,} records; open it at ui.perfetto.dev")
+        err.print(f"{options.perfetto}: {count:,} records, open it at ui.perfetto.dev")
     if options.mcap is not None:
         from hyphos.profile.mcap_file import write_mcap_of_cases  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Joins publishes and receptions into the ways that messages took through the graph."""
+"""Joins publishes and receptions into the paths of messages through the graph."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from hyphos.profile.layers import layers_of
 from hyphos.tools.observe import INTERNAL, is_hidden
 
 Message = tuple[int, int]  # sender, sequence
-MAX_BRANCHES = 64  # ways that lead to one message
+MAX_BRANCHES = 64  # paths that lead to one message
 
 
 @dataclass(frozen=True)
 class Step:
-    """One hop of one message: from a publish() to where its callback was done with it."""
+    """One hop of a message: from a publish() until its callback is done with the message."""
 
     row: int  # of the reception
     publish_ns: int
     leave_ns: int  # the next publish(), or the end of the callback if it is the last
-    parts: tuple[int, ...]  # of layers.LAYERS; they add up to leave − publish
-    inferred: bool  # the next publish() was not made in the callback, but later
+    parts: tuple[int, ...]  # by layers.LAYERS, with the sum leave − publish
+    inferred: bool  # the next publish() was not in the callback, but later
 
 
 @dataclass(frozen=True)
 class Way:
-    """One message from its source to its end."""
+    """The path of one message from its source to its end."""
 
     steps: tuple[Step, ...]
 
@@ -42,12 +42,12 @@ class Flows:
     """The joined events.
 
     A reception belongs to the publish with its sender and sequence. A publish belongs to the
-    reception in whose callback it was made; if it was made outside of one, to the last reception
-    before it on each other channel of its node, which is *inferred*. A message whose publish is not
-    among the events is a source if its publisher is on another machine, and else cut off: its
-    beginning is unknown. A publish with another stamp than its reception has is of another clock,
-    as that of a container may be whose shared memory is ours: it is not joined.
-    """
+    reception in whose callback it was made. A publish outside a callback belongs to the last
+    reception before it on each other channel of its node. This link is *inferred*. A message
+    without a known publish is a source if its publisher is on another machine. Otherwise it is cut
+    off: its beginning is unknown. If the stamps of a publish and its reception differ, they use
+    different clocks, and are not joined. This happens with a container that shares our shared
+    memory."""
 
     def __init__(self, found: Collection, *, hidden: bool = False) -> None:
         self.found = found
@@ -85,12 +85,12 @@ class Flows:
         return value
 
     def publish_of(self, row: int) -> int | None:
-        """Of a reception."""
+        """The publish of a reception. None if it is unknown, or by another clock."""
         publish = self._published.get(self.message(row))
         return publish if publish is not None and self._one_clock(publish, row) else None
 
     def is_remote(self, row: int) -> bool:
-        """Whether a reception is of a message of another machine, as far as one can see here."""
+        """Whether a received message is from another machine, as far as this machine knows."""
         publish = self._published.get(self.message(row))
         here = self._columns["sender"][row] in self._senders
         if publish is not None:
@@ -98,12 +98,12 @@ class Flows:
         return not here and self._keys[row][0] in self.found.uncertainty_ns
 
     def _one_clock(self, publish: int, reception: int) -> bool:
-        """Stamps are converted on the way between two clocks, and else kept as they are."""
+        """Whether both use the same clock. Stamps are converted between clocks, and else kept."""
         stamps = self._columns["publish"]
         return bool(stamps[publish] == stamps[reception])
 
     def parents(self, publish: int) -> list[tuple[int, bool]]:
-        """The receptions that a publish follows from, and whether that is inferred."""
+        """The receptions that caused a publish, and whether that is inferred."""
         return self._parents[publish]
 
     def receptions_of(self, publish: int) -> list[int]:
@@ -111,7 +111,7 @@ class Flows:
 
     @property
     def unheard(self) -> int:
-        """Publishes of which nobody got anything: no subscriber, lost, or still under way."""
+        """The number of publishes without a reception: no subscriber, lost, or still in flight."""
         return sum(1 for row in self.publishes.tolist() if self.message(row) not in self._heard)
 
     def _join(self) -> None:
@@ -124,7 +124,7 @@ class Flows:
             by_place[*self._keys[row], *self.message(row)] = row
         times = self._times_by_node()
         self._parents: dict[int, list[tuple[int, bool]]] = {}
-        # Receptions in whose callback something was published that others hear of which we know.
+        # Receptions with a publish in their callback whose channel has known receptions.
         self._used: set[int] = set()
         goes_on = self._heard_publishers()
         for row in self.publishes.tolist():
@@ -136,9 +136,9 @@ class Flows:
                 self._used.update(parent for parent, inferred in parents if not inferred)
 
     def _heard_publishers(self) -> set[tuple[int, int]]:
-        """Publishers of which a subscriber got something by the same clock. A path ends with what
-        goes nowhere, or where only another machine could tell how it goes on; not with the one
-        message that was lost or is still under way."""
+        """Publishers with a reception by the same clock. A path ends at a message without
+        receivers, or whose receivers only another machine knows. It does not end at a single
+        message that was lost or is still in flight."""
         return {
             self._keys[publish]
             for row in self.receptions.tolist()
@@ -149,19 +149,19 @@ class Flows:
     def _caused(
         self, row: int, by_place: dict[tuple[int, int, int, int], int]
     ) -> list[tuple[int, bool]] | None:
-        """None if it was published outside of any callback."""
+        """The causing reception. None if the publish was outside any callback."""
         cause = self._columns["cause_sender"][row], self._columns["cause_sequence"][row]
         if cause == (0, 0):
             return None
         place = self._keys[row][0], self._columns["cause_endpoint"][row]
         reception = by_place.get((*place, *cause))
-        # Of a callback that is not among the events, or of no interest.
+        # Empty if the callback is not among the events, or is hidden.
         return [] if reception is None else [(reception, False)]
 
     def _times_by_node(
         self,
     ) -> dict[tuple[int, str], dict[tuple[int, int], tuple[list[int], list[int]]]]:
-        """Of each node and subscription: when callbacks began, in order, and their rows."""
+        """For each node and subscription: the start times of callbacks in order, and their rows."""
         gathered: dict[tuple[int, str], dict[tuple[int, int], list[tuple[int, int]]]] = {}
         for row in self.receptions.tolist():
             end = self.end(row)
@@ -186,16 +186,16 @@ class Flows:
         last = []
         for key, (begun, rows) in times.get((end.participant, end.node), {}).items():
             if self.found.ends[key].channel == end.channel:
-                continue  # it hears itself
+                continue  # the node receives its own message
             before = bisect_right(begun, at)
             if before > 0:
                 last.append((rows[before - 1], True))
         return last
 
     def ways(self) -> tuple[list[Way], int]:
-        """Of all messages that came to an end, and how many of them are cut off. What waits in a
-        node for its timer has come to an end that is sure; the way that follows from it is another
-        one."""
+        """The paths of all messages that reached their end, and the number of those cut off. A
+        message that waits in a node for its timer has reached a certain end. The path that follows
+        from it is another one."""
         found: list[Way] = []
         cut = 0
         for row in self.receptions.tolist():
@@ -211,9 +211,9 @@ class Flows:
     def _back(
         self, row: int, leave_ns: int, inferred: bool, seen: tuple[End, ...], sure: bool
     ) -> list[tuple[Step, ...] | None]:
-        """All chains of steps that end with this one; None for one whose beginning is unknown.
-        `seen`: who published what came later; `sure`: by links that are all sure. A loop of the
-        graph is gone round once, and not by a guess."""
+        """All chains of steps that end with this one. None for a chain with an unknown beginning.
+        `seen` are the publishers of the later steps. `sure` means that no link so far is inferred.
+        A loop of the graph is followed once, and not over an inferred link."""
         step = self._step(row, leave_ns, inferred)
         publish = self.publish_of(row)
         if publish is None:
@@ -227,7 +227,7 @@ class Flows:
         caused = self._columns["cause_sender"][publish] != 0
         chains: list[tuple[Step, ...] | None] = []
         if not caused or end in seen:
-            chains.append((step,))  # it begins here, if no guess is made
+            chains.append((step,))  # it begins here without an inferred link
         elif not parents:
             return [None]
         for parent, guessed in parents:

@@ -1,4 +1,4 @@
-"""The layers of a message, from its stamps: without a gap, so that they add up."""
+"""The layers of a message, from its stamps. They have no gaps, so that they add up."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 
-# As trace/record.cpp has them; `hold` is the time that a node keeps what it got until a timer of
-# its own takes it up.
+# As in trace/record.cpp. `hold` is the time that a node keeps a received message until one of its
+# timers uses it.
 LAYERS = ("encode", "submit", "transport", "deliver", "queue", "decode", "callback", "hold")
 COLOURS = ("#56b4e9", "#0072b2", "#009e73", "#999999", "#e69f00", "#cc79a7", "#d55e00", "#f0e442")
-# What T. Kronauer et al. call them (Latency Analysis of ROS2 Multi-Node Systems, Fig. 6).
+# The names in T. Kronauer et al. (Latency Analysis of ROS2 Multi-Node Systems, Fig. 6).
 PAPER_NAMES = {
     "encode": "publisher rmw",
     "submit": "publisher common",
@@ -26,9 +26,9 @@ PAPER_NAMES = {
     "callback": "callback",
     "hold": "–",
 }
-# Of an experiment the messages around these percentiles are looked at.
+# Percentiles around which the messages of an experiment are examined.
 PERCENTILES = (0.5, 0.95)
-# What the stack adds to the transport; the rest is user code.
+# The layers that the stack adds to the transport. The rest is user code.
 STACK = ("encode", "submit", "deliver", "queue", "decode")
 
 
@@ -37,14 +37,14 @@ def percentile_name(fraction: float) -> str:
 
 
 def shares_of(layers: Mapping[str, float]) -> dict[str, float]:
-    """Of each layer, what part of the whole it is."""
+    """The share of each layer in the whole."""
     whole = sum(layers.values())
     return {name: ns / whole if whole > 0 else math.nan for name, ns in layers.items()}
 
 
 def figures_of(layers: Mapping[str, float]) -> dict[str, float]:
-    """What criteria and findings may be about, of the layers of a message in ns. NaN if nothing of
-    that kind takes time."""
+    """The metrics for criteria and findings, from the layers of a message in ns. NaN if the divisor
+    of a metric takes no time."""
     transport = layers["transport"]
     stack = sum(layers[name] for name in STACK)
     besides = max(layers[name] for name in STACK if name != "queue")
@@ -69,8 +69,8 @@ METRICS = tuple(
 
 
 def layers_of(events: npt.NDArray[np.void]) -> Ints:
-    """Of each reception a row: encode … decode, and its whole callback. The first six add up to
-    `callback − publish`. A layer that was not crossed has the stamp 0 and takes no time."""
+    """A row for each reception: encode … decode, and its whole callback. The first six add up to
+    `callback − publish`. A skipped layer has the stamp 0 and takes no time."""
     out = np.zeros((len(events), 7), np.int64)
     last = events["publish"].copy()
     for column, stamp in enumerate(("encoded", "submitted", "arrived", "scheduled", "dequeued")):

@@ -1,5 +1,5 @@
-"""A profile as MCAP: every event as a JSON message, on channels named as those of the graph. Of
-several cases each has channels of its own: profile/CASE/CHANNEL."""
+"""A profile as MCAP: every event as a JSON message, on channels with the names of the graph. With
+several cases, each has its own channels: profile/CASE/CHANNEL."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _TEXT = {"type": "string"}
 SCHEMA: dict[str, Any] = {
     "title": "hyphos.profile.Event",
     "type": "object",
-    "description": "A message at one end of a channel. Times: nanoseconds of CLOCK_MONOTONIC.",
+    "description": "A message at one endpoint of a channel. Times: nanoseconds of CLOCK_MONOTONIC.",
     "properties": {
         "event": {"type": "string", "enum": ["publish", "callback"]},
-        "case": {"type": "string", "description": "Of an experiment."},
+        "case": {"type": "string", "description": "Case of an experiment."},
         "process": _TEXT,
         "node": _TEXT,
         "channel": _TEXT,
@@ -42,7 +42,7 @@ SCHEMA: dict[str, Any] = {
         },
         "cause": {
             "type": "array",
-            "description": "The messages that a publish follows from.",
+            "description": "The messages that caused a publish.",
             "items": {
                 "type": "object",
                 "properties": {
@@ -59,12 +59,12 @@ SCHEMA: dict[str, Any] = {
 
 
 def write_mcap(path: Path, flows: Flows) -> int:
-    """Returns how many messages it wrote. Their log time is Unix time."""
+    """Writes one graph. Returns the number of messages. Their log time is Unix time."""
     return write_mcap_of_cases(path, [("", flows)])
 
 
 def write_mcap_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
-    """The same of several graphs, by the names of their cases."""
+    """Writes several graphs with the names of their cases. Returns the number of messages."""
     to_unix = time.time_ns() - _hyphos.monotonic_ns()
     rows = [
         (_time_of(flows, row), case, flows, row)
@@ -89,18 +89,18 @@ def write_mcap_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
                 writer.add_message(ids[name], unix, json.dumps(told).encode(), unix, i)
             writer.finish()  # type: ignore[no-untyped-call]
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
+        raise Error("io", f"cannot write: {error.strerror}", str(path)) from None
     return len(rows)
 
 
 def topic(case: str, channel: str) -> str:
-    """profile/image; of a case profile/500kB_100Hz/image."""
+    """profile/image, or for a case profile/500kB_100Hz/image."""
     short = re.sub(r"[^\w.+-]", "", case.replace(", ", "_"))
     return f"profile/{short}/{channel}" if case else f"profile/{channel}"
 
 
 def _time_of(flows: Flows, row: int) -> int:
-    """A publish at its call, a reception at its callback."""
+    """The time of an event: the publish() call, or the start of the callback."""
     return flows.column("callback", row) or flows.column("publish", row)
 
 

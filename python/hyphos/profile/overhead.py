@@ -1,11 +1,10 @@
-"""hyphos lab profile --overhead: what it costs a graph to be profiled.
+"""hyphos lab profile --overhead: the cost of being profiled.
 
-The flight recorder is always on; its share is in both columns (bench/micro.cpp has it alone). What
-is compared here is the same graph with a profiler that reads, and without. One run of a program is
-like no other, and what else the machine does changes from second to second: so both are measured
-in turns while one graph runs, as off, on, on, off, then on, off, off, on, and so forth. What drifts
-steadily falls on both alike.
-"""
+The flight recorder is always on, so both columns include it (bench/micro.cpp measures it alone).
+This comparison is between the same graph with a reading profiler and without. Two runs of a program
+differ, and other load on the machine changes from second to second. So both are measured in turns
+while one graph runs: off, on, on, off, then on, off, off, on, and so on. A steady drift affects
+both equally."""
 
 from __future__ import annotations
 
@@ -34,13 +33,13 @@ RATE_HZ = 10_000.0
 LIMIT = 1.02
 BLOCK_S = 0.5
 QUADS = 20
-# Whether the profiler reads: by turns of four, which begin with either.
+# Whether the profiler reads: turns of four, which start with either.
 TURNS = ((False, True, True, False), (True, False, False, True))
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some time of the graph's run."""
+    """A period of the graph's run."""
 
     profiled: bool
     cpu_ns: int  # of all processes of the graph
@@ -58,7 +57,7 @@ class Quad:
     blocks: tuple[Block, ...]
 
     def us(self, profiled: bool) -> float:
-        """CPU time of the graph, in µs a message."""
+        """CPU time of the graph in µs per message."""
         some = [block for block in self.blocks if block.profiled == profiled]
         return sum(block.cpu_ns for block in some) / sum(block.messages for block in some) / 1e3
 
@@ -68,13 +67,13 @@ class Quad:
 
 
 class _Graph:
-    """The processes of a domain that runs. Error not_found from sample() once one has ended."""
+    """The processes of a running domain. sample() raises Error not_found when one has ended."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
 
     def sample(self) -> tuple[int, int]:
-        """CPU time of all of them in ns, and how many messages were sent."""
+        """CPU time of all processes in ns, and the number of sent messages."""
         processes = _hyphos.inspect(self._domain)
         sent = sum(end.counter("sent") for one in processes for end in one.endpoints)
         if len(processes) < 2:
@@ -101,15 +100,15 @@ class _Graph:
 
 
 def _cpu_clock(pid: int) -> int:
-    """The clock of the processor time of another process, as clock_getcpuclockid(3) has it; finer
-    than /proc, which counts hundredths of a second."""
+    """The clock of the CPU time of another process, as in clock_getcpuclockid(3). It is finer than
+    /proc, which counts hundredths of a second."""
     return ~pid << 3 | 2
 
 
 def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
-    """0; 1 if the graph surely pays more than LIMIT; 130 if it was stopped."""
+    """Returns 0, 1 if the graph certainly pays more than LIMIT, or 130 if stopped."""
     [peer, *_more] = find_peers().choose(["hyphos/shm"])
-    # The first and the last second are of no block.
+    # The first and the last second belong to no block.
     case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=1.1 * 4 * quads * seconds + 2)
     made: list[Run | None] = []
     done: list[Quad] = []
@@ -127,7 +126,7 @@ def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
                 return 130
     [run] = made or [None]
     if run is None or run.result is None:
-        why = run.failure if run is not None else "it did not begin"
+        why = run.failure if run is not None else "it did not start"
         raise Error("io", f"the run failed: {why}", peer.name)
     if not done:
         raise Error("timeout", "the run ended before four blocks were measured", peer.name)
@@ -135,7 +134,7 @@ def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
 
 
 def _started(running: threading.Thread, stage: Stage) -> bool:
-    """Whether messages flow at last; false if the run ended before."""
+    """Waits until messages flow. False if the run ended before."""
     while running.is_alive():
         running.join(POLL_S)
         processes = _hyphos.inspect(stage.domain) if stage.domain else []
@@ -153,7 +152,7 @@ def _quads(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]
         except Error as error:
             if error.code != "not_found":
                 raise
-            break  # what is whole counts
+            break  # complete quads count
         if any(block.messages == 0 for block in quad.blocks):
             break
         done.append(quad)
@@ -163,8 +162,8 @@ def _quads(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]
 
 
 def ratio_of(quads: Sequence[Quad]) -> Estimate:
-    """CPU a message with the profiler over without: the median, since blocks beside which others
-    worked cost more, whoever it is."""
+    """CPU per message with the profiler, divided by that without. It is the median, because blocks
+    beside other load cost more, with or without the profiler."""
     return bootstrap(quads, lambda some: statistics.median(quad.ratio for quad in some))
 
 
@@ -187,15 +186,15 @@ def _tell(done: Sequence[Quad], as_json: bool) -> int:
         out = console()
         out.print(
             f"CPU of the graph at {RATE_HZ:,.0f} messages/s: {told['alone_us_per_msg']:.2f} µs a "
-            f"message alone, {told['profiled_us_per_msg']:.2f} µs while it is profiled"
+            f"message alone, {told['profiled_us_per_msg']:.2f} µs while profiled"
         )
         out.print(
             f"overhead {ratio.value - 1:+.1%} (95 %: {ratio.low - 1:+.1%} to {ratio.high - 1:+.1%} "
-            f"from {len(done)} times four blocks of one run); at most {LIMIT - 1:.0%} is promised"
+            f"from {len(done)} times four blocks of one run), the limit is {LIMIT - 1:.0%}"
         )
         out.print(
-            f"the profiler itself: {told['profiler_cores']:.1%} of a core; "
+            f"the profiler itself: {told['profiler_cores']:.1%} of a core, "
             f"{told['missed']:,} of {told['events'] + told['missed']:,} events missed"
         )
-    # Of four blocks alone there is no interval, and nothing is sure.
+    # A single quad has no interval, so the overhead is not certain.
     return 1 if ratio.low > LIMIT else 0

@@ -1,10 +1,10 @@
 """A profile as Chrome trace events, for Perfetto (ui.perfetto.dev) and chrome://tracing.
 
-A process is a Hyphos process, a thread is a node; on it lie its callbacks and publishes. The layers
-of what is on its way to a node lie on tracks of their own, a channel each. Arrows lead from each
-publish to the callbacks that it reached. Times are microseconds since the first event.
-Of several cases each has processes of its own, named after it and one case below the other, and
-each begins at time 0, so that they may be compared.
+A process of the trace is a Hyphos process, and a thread is a node with its callbacks and publishes.
+The layers of a message on its path to a node are on separate tracks, one for each channel. Arrows
+lead from each publish to the callbacks that received it. Times are microseconds since the first
+event. With several cases, each has its own processes with its name, one case below the other, and
+each starts at time 0 for comparison.
 Format: "Trace Event Format" of the Chromium project.
 """
 
@@ -25,12 +25,12 @@ Record = dict[str, Any]
 
 
 def write_perfetto(path: Path, flows: Flows) -> int:
-    """Returns how many records it wrote."""
+    """Writes one graph. Returns the number of records."""
     return _write(path, list(trace_records(flows)))
 
 
 def write_perfetto_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
-    """The same of several graphs, by the names of their cases."""
+    """Writes several graphs with the names of their cases. Returns the number of records."""
     numbers = _Numbers()
     return _write(path, [r for name, flows in cases for r in trace_records(flows, name, numbers)])
 
@@ -40,13 +40,13 @@ def _write(path: Path, records: list[Record]) -> int:
         with path.open("w") as file:
             json.dump({"displayTimeUnit": "ns", "traceEvents": records}, file)
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
+        raise Error("io", f"cannot write: {error.strerror}", str(path)) from None
     return len(records)
 
 
 class _Numbers:
-    """What must be told apart in one trace. The kernel may give a process of a later case the
-    number that one of an earlier case had."""
+    """Unique numbers within one trace. The kernel may give a process of a later case the pid of a
+    process of an earlier case."""
 
     def __init__(self) -> None:
         self.arrows = itertools.count(1)
@@ -54,8 +54,8 @@ class _Numbers:
 
 
 class _Tracks:
-    """Threads of the trace: nodes, and the lanes of what lasts longer than one callback. Slices of
-    one track must not overlap but inside each other, so a lane is given only while it is free."""
+    """Threads of the trace: nodes, and lanes for intervals longer than one callback. Slices of one
+    track may only nest, not overlap otherwise, so a lane is used only while it is free."""
 
     def __init__(self, case: str, numbers: _Numbers) -> None:
         self._case = case
@@ -69,7 +69,7 @@ class _Tracks:
         return next(self._numbers.arrows)
 
     def pid(self, end: End) -> int:
-        """The process's number in the trace: its own, if there is but one graph."""
+        """The number of a process in the trace: its own pid, if there is only one graph."""
         if not self._case:
             return end.pid
         if end.pid not in self._pids:
@@ -142,7 +142,7 @@ def trace_records(
 def _reception(flows: Flows, row: int, tracks: _Tracks, us: Any) -> Iterator[Record]:
     end = flows.end(row)
     begun, ended = flows.column("callback", row), flows.column("end", row)
-    # Concurrent callbacks of one node lie on lanes beside each other.
+    # Concurrent callbacks of one node are on separate lanes.
     tid = tracks.lane(end, end.node, begun, ended)
     args = _message(flows, row)
     yield {
@@ -175,7 +175,7 @@ def _reception(flows: Flows, row: int, tracks: _Tracks, us: Any) -> Iterator[Rec
     if publish is None:
         return
     source = flows.end(publish)
-    # One arrow for each receiver: an id has one start and one end.
+    # One arrow for each receiver, because an id has one start and one end.
     arrow = {"cat": "message", "name": end.channel, "id": tracks.arrow()}
     yield {
         **arrow,

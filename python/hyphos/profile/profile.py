@@ -1,4 +1,4 @@
-"""The figures of a profile: by channel, by path, and which path is critical."""
+"""The figures of a profile: by channel, by path, and the critical paths."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hyphos._errors import Error
 from hyphos.profile.flows import Flows, Way
 from hyphos.profile.layers import LAYERS, Ints, Spread
 
-Hop = tuple[str, str]  # channel, and the place that received
+Hop = tuple[str, str]  # channel, and the receiving node
 
 
 @dataclass
 class ChannelProfile:
-    """What went from the publishers of a channel to one subscriber."""
+    """The messages from the publishers of a channel to one subscriber."""
 
     channel: str
     subscriber: str
     publishers: list[str]
     latency: Spread
-    layers: dict[str, Spread]  # the six of the latency, and `callback`
+    layers: dict[str, Spread]  # the six layers of the latency, and `callback`
     worst_sum_error: float  # largest |sum of layers − latency| / latency of a message
     uncertainty_ns: int = 0  # if messages came from another machine
 
@@ -42,19 +42,19 @@ class ChannelProfile:
 
 @dataclass
 class PathProfile:
-    """One way through the graph: which nodes, by which channels."""
+    """One path through the graph: its nodes and channels."""
 
     source: str
     hops: tuple[Hop, ...]
     inferred: bool
     total: Spread
     parts: npt.NDArray[np.float64]  # hops × LAYERS, mean ns
-    tail: npt.NDArray[np.float64]  # the same of the messages at or above the 95th percentile
+    tail: npt.NDArray[np.float64]  # the same for messages at or above the 95th percentile
     worst_sum_error: float
     ways: list[Way] = field(repr=False, default_factory=list)
     uncertainty_ns: int = 0
-    critical: bool = False  # the slowest from its source to its end ...
-    rivals: int = 0  # ... of so many others
+    critical: bool = False  # the slowest from its source to its end
+    rivals: int = 0  # number of other paths with the same ends
 
     @property
     def name(self) -> str:
@@ -62,22 +62,22 @@ class PathProfile:
 
     @property
     def ends(self) -> tuple[str, str, bool]:
-        """Paths of the same ends compete for being the critical one."""
+        """Paths with the same ends compete for the critical one."""
         return self.source, self.hops[-1][1], self.inferred
 
     def costliest(self) -> tuple[int, str, float]:
-        """Hop, layer and share of what costs most of the slowest messages."""
+        """Hop, layer and share of the largest cost of the slowest messages."""
         hop, layer = np.unravel_index(int(self.tail.argmax()), self.tail.shape)
         whole = float(self.tail.sum()) or 1.0
         return int(hop), LAYERS[int(layer)], float(self.tail.max()) / whole
 
     def at(self, fraction: float) -> Way:
-        """The message whose time is that percentile."""
+        """The message at that percentile of the total time."""
         ordered = sorted(self.ways, key=lambda way: way.total_ns)
         return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]
 
     def messages(self) -> dict[str, Any]:
-        """The median and the p95 message, hop by hop; times since the first publish()."""
+        """The median and the p95 message, hop by hop. Times are since the first publish()."""
         return {f"p{round(part * 100)}": self._message(self.at(part)) for part in (0.5, 0.95)}
 
     def _message(self, way: Way) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class PathProfile:
 class Profile:
     flows: Flows = field(repr=False)
     channels: list[ChannelProfile]
-    paths: list[PathProfile]  # the sure ones first, of those the critical ones
+    paths: list[PathProfile]  # certain ones first, and of those the critical ones first
     cut: int  # messages whose beginning is unknown
 
     @property
@@ -158,7 +158,8 @@ def _named(row: npt.NDArray[np.float64]) -> dict[str, float]:
 
 
 def profile(flows: Flows, wanted: str = "") -> Profile:
-    """`wanted`: words that a path must have in that order, as "scan->map"; Error if none does."""
+    """`wanted` are words that a path must contain in that order, as "scan->map". Raises Error if no
+    path does."""
     ways, cut = flows.ways()
     grouped: dict[tuple[str, tuple[Hop, ...], bool], list[Way]] = defaultdict(list)
     for way in ways:
@@ -173,19 +174,19 @@ def profile(flows: Flows, wanted: str = "") -> Profile:
         for path in rivals:
             path.rivals = len(rivals) - 1
         max(rivals, key=lambda path: path.total.p95).critical = True
-    # What is sure comes before what is inferred.
+    # Certain paths come before inferred paths.
     paths.sort(key=lambda path: (path.inferred, not path.critical, -path.total.p95))
     return Profile(flows, _channels(flows), paths, cut)
 
 
 def measured(flows: Flows, path: PathProfile, count: int) -> PathProfile:
-    """The same path with no more than its last `count` messages: those of a warm-up come first."""
+    """The same path with only its last `count` messages, without those of the warm-up."""
     ways = sorted(path.ways, key=lambda way: way.steps[0].publish_ns)
     return _path(flows, path.source, path.hops, path.inferred, ways[-count:])
 
 
 def chosen(paths: list[PathProfile], wanted: str) -> list[PathProfile]:
-    """Those that have these words in that order; Error if none has."""
+    """The paths that contain these words in that order. Raises Error if there is none."""
     words = [word.strip() for word in wanted.replace("→", "->").split("->") if word.strip()]
     found = []
     for path in paths:
@@ -193,8 +194,8 @@ def chosen(paths: list[PathProfile], wanted: str) -> list[PathProfile]:
         if all(word in names for word in words):
             found.append(path)
     if not found:
-        known = "; ".join(path.name for path in paths) or "none at all"
-        raise Error("not_found", f"no path goes '{wanted}'", advice=f"there are: {known}")
+        known = ", ".join(path.name for path in paths) or "none"
+        raise Error("not_found", f"no path matches '{wanted}'", advice=f"known paths: {known}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The page of a profile: one file that needs no network, as the reports of the laboratory."""
+"""The page of a profile: one file that needs no network, like the laboratory's reports."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from hyphos.profile.show_cases import interval, runs_of
 from hyphos.tools.observe import duration
 
 METHOD = (
-    "Every process of Hyphos keeps its last 4096 publishes and callbacks in shared memory all the "
-    "time; they were read twenty times a second, and nothing was switched on for it. A callback "
+    "Every Hyphos process keeps its last 4096 publishes and callbacks in shared memory all the "
+    "time. They were read twenty times a second, without switching anything on. A callback "
     "belongs to the publish() with its sender and sequence, and a publish() to the callback in "
-    "which it was made. Layers are the times between the stamps of one message, without a gap; "
-    "means of them add up to the mean, percentiles do not. Events overwritten before they "
-    "were read are counted as missed, and messages of which one is missing are left out."
+    "which it was made. Layers are the times between the stamps of one message, without a gap. "
+    "Their means add up to the mean, their percentiles do not. Events that were overwritten before "
+    "they were read count as missed. Messages with a missing event are omitted."
 )
 CASES = (
-    " Every case is run several times, with new processes, all cases in turn. Of each run the "
-    "layers are means of the messages within 1 % of a percentile, so that they add up to it; shown "
-    "are medians of the runs, which need not add up, with intervals of 95 % by a bootstrap over "
-    "whole runs. A run beside which other programs took more than 5 % of the machine, or the "
-    "hypervisor more than 2 %, or in which a processor did less than 80 % of what it has done "
-    "before, is disturbed, and left out where at least half of a case's runs were quiet."
+    " Every case runs several times, with new processes, all cases in turn. The layers of each run "
+    "are means of the messages within 1 % of a percentile, so that they add up to it. Shown are "
+    "medians of the runs, which need not add up, with intervals of 95 % by a bootstrap over whole "
+    "runs. A run is disturbed if other programs took more than 5 % of the machine, or the "
+    "hypervisor more than 2 %, or if a processor reached less than 80 % of its best earlier speed, "
+    "or if a hand-over between processors took more than twice the best time. Disturbed runs are "
+    "left out if at least half of a case's runs were quiet."
 )
 WORDS = {
-    "encode, hand": "The publisher's part: writing the message down, and all else until it is "
-    "given to a transport.",
-    "transport": "Between the processes, the waking of the receiver included.",
-    "deliver, queue, decode": "The subscriber's part: sorting out whose it is, waiting for a node "
-    "to be free, and reading the message.",
-    "callback": "User code; along a path, the part of it up to the next publish().",
-    "hold": "From the end of a callback until a timer of the node publishes what follows: a guess.",
+    "encode, hand": "The publisher's part: encoding of the message, and everything else until the "
+    "transport accepts it.",
+    "transport": "Between the processes, including the wake-up of the receiver.",
+    "deliver, queue, decode": "The subscriber's part: finding the subscriptions, waiting for a "
+    "free node, and decoding the message.",
+    "callback": "User code. Along a path, its part up to the next publish().",
+    "hold": "From the end of a callback until a timer of the node publishes the next message. This "
+    "link is inferred.",
 }
 
 
 def write_report(path: Path, told: Mapping[str, Any]) -> Path:
-    """Of a profile as `--json` has it, of a graph or of an experiment."""
+    """Writes the page of a profile in the format of `--json`, of a graph or of an experiment."""
     of_cases = "cases" in told
     parts = [
         page.paragraph(stored_summary(told), dim=True),
@@ -53,7 +55,7 @@ def write_report(path: Path, told: Mapping[str, Any]) -> Path:
         findings_part(told),
         page.section("Layers", _case_table(told) if of_cases else _channel_table(told)),
         "" if of_cases else page.section("Paths", _path_table(told)),
-        page.section("What the words mean", page.words(WORDS)),
+        page.section("Definitions", page.words(WORDS)),
         page.section("Method", page.paragraph(METHOD + CASES * of_cases)),
         page.section("Machine", page.machine_table(told.get("machine") or describe_machine())),
         page.section("Data", page.attached({"profile.json": json.dumps(told, indent=1).encode()})),
@@ -71,7 +73,7 @@ def _missed(told: Mapping[str, Any]) -> str:
 
 
 def _critical(told: Mapping[str, Any]) -> list[str]:
-    """One sentence for each critical path that is sure; of an experiment, for each case."""
+    """A sentence for each certain critical path. For an experiment, a sentence for each case."""
     if "cases" in told:
         return [
             f"{one['case']}: {_costliest(one['path'], one['costliest'])}" for one in told["cases"]
@@ -82,7 +84,7 @@ def _critical(told: Mapping[str, Any]) -> list[str]:
 
 def _costliest(name: str, cost: Mapping[str, Any]) -> str:
     return (
-        f"{name}; its slowest messages spend {cost['share']:.0%} in {cost['layer']} of "
+        f"{name}: its slowest messages spend {cost['share']:.0%} in {cost['layer']} of "
         f"{cost['channel']} to {cost['node']}."
     )
 
@@ -120,9 +122,9 @@ def _path_table(told: Mapping[str, Any]) -> str:
 
 
 def findings_part(told: Mapping[str, Any]) -> str:
-    """What others found of the layers of an experiment; nothing if they found nothing."""
+    """The published findings about layers of an experiment. Empty if there are none."""
     table = page.findings_table(told.get("findings", []), "layer-findings")
-    return page.section("What others found of layers", table)
+    return page.section("Published findings about layers", table)
 
 
 def _case_table(told: Mapping[str, Any]) -> str:
@@ -148,7 +150,7 @@ def _case_table(told: Mapping[str, Any]) -> str:
 
 
 def _figure(ns: Sequence[float | None], share: float | None = None) -> Cell:
-    """A duration in ns with its interval, and what part of the whole it is."""
+    """A duration in ns with its interval, and its share in the whole."""
     value, low, high = ns
     if value is None:
         return Cell("–")

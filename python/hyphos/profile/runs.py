@@ -1,4 +1,4 @@
-"""What the runs of an experiment gave by layer: of each run, and of all runs of a case."""
+"""The layers of an experiment: of each run, and of all runs of a case."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ from hyphos.profile.profile import PathProfile, chosen, measured, profile
 
 @dataclass(frozen=True)
 class RunLayers:
-    """What one run gave: its longest path, and the layers of its messages at each percentile."""
+    """The results of one run: its longest path, and the layers of its messages at each
+    percentile."""
 
-    run: Run  # its result has the figures of the layers, too
+    run: Run  # its result includes the figures of the layers
     path: PathProfile
     layers: dict[float, npt.NDArray[np.float64]]  # in ns, each adds up to its percentile
     missed: int
     worst_sum_error: float
-    cores: float  # that the profiler took
-    found: Collection | None = None  # if it is to be written to a file
+    cores: float  # used by the profiler
+    found: Collection | None = None  # set if a file is requested
 
     @property
     def own_p50_ns(self) -> float:
-        """The median by the program's own stamps, which travel in the payload: the profiler does
-        not use them. NaN if it does not know."""
+        """The median by the program's own stamps, which are in the payload. The profiler does not
+        use these stamps. NaN if unknown."""
         value = (self.run.result or {}).get("p50_us")
         return math.nan if value is None else float(value) * 1e3
 
     @property
     def apart(self) -> float:
-        """The deviation of the sum of the layers from that, as a share of it."""
+        """The relative deviation of the sum of the layers from `own_p50_ns`."""
         return float(self.layers[PERCENTILES[0]].sum()) / self.own_p50_ns - 1.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,8 +70,9 @@ def _named(row: npt.NDArray[np.float64]) -> dict[str, float]:
 
 
 def layers_of_run(run: Run, found: Collection, wanted: str, *, keep: bool) -> RunLayers | None:
-    """`wanted`: words of a path, if not the longest, and Error if none has them; `keep` the events
-    for a file. None if no message was followed to its end."""
+    """The layers of a run. `wanted` are words of a path, default the longest path. Raises Error if
+    no path matches. `keep` keeps the events for a file. None if no message was followed to its
+    end."""
     told = profile(Flows(found))
     if not told.paths:
         return None
@@ -90,14 +92,14 @@ def layers_of_run(run: Run, found: Collection, wanted: str, *, keep: bool) -> Ru
 
 
 def around(path: PathProfile, fraction: float) -> npt.NDArray[np.float64]:
-    """The mean layers of the messages within one per cent of a percentile: their sum is that
-    percentile, which the percentiles of the layers do not add up to."""
+    """The mean layers of the messages within one per cent of a percentile. Their sum is that
+    percentile, unlike the sum of the layers' percentiles."""
     ordered = sorted(path.ways, key=lambda way: way.total_ns)
     last = len(ordered) - 1
     low, high = (min(last, max(0, int((fraction + d) * len(ordered)))) for d in (-0.01, 0.01))
     parts = np.array([[step.parts for step in way.steps] for way in ordered[low : high + 1]])
     summed: npt.NDArray[np.float64] = parts.sum(axis=1).mean(axis=0)
-    # As the paper: up to the last callback, which is not part of the latency.
+    # As in the paper, without the last callback, which is not part of the latency.
     last_callback = parts[:, -1, LAYERS.index("callback")].mean()
     summed[LAYERS.index("callback")] -= last_callback
     return summed
@@ -105,15 +107,15 @@ def around(path: PathProfile, fraction: float) -> npt.NDArray[np.float64]:
 
 @dataclass
 class CaseProfile:
-    """All runs of a case. Its figures are the medians over the runs that count: the quiet ones,
-    if there are enough of them (`Row.used`)."""
+    """All runs of a case. Its figures are medians over the quiet runs if they are at least half of
+    all, else over all runs (`Row.used`)."""
 
     case: Case
     peer: str
-    names: Sequence[str]  # the parameters that tell it from other cases
+    names: Sequence[str]  # the parameters that distinguish it from other cases
     runs: list[RunLayers] = field(default_factory=list)
     failures: list[Run] = field(default_factory=list)
-    of_many: bool = False  # beside those of other peers
+    of_many: bool = False  # several peers are profiled
     _known: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
     @property
@@ -123,13 +125,13 @@ class CaseProfile:
 
     @property
     def apart(self) -> float:
-        """The deviation of the median's layers from the programs' own stamps: the median run."""
+        """The median over the runs of their relative deviation from the programs' own stamps."""
         known = [one.apart for one in self.used if not math.isnan(one.apart)]
         return median(known) if known else math.nan
 
     @cached_property
     def row(self) -> Row:
-        """As the laboratory judges it; once all runs are there."""
+        """The row for the laboratory's criteria. Read it once all runs are there."""
         return Row(self.case, self.peer, [*(one.run for one in self.runs), *self.failures])
 
     @property
@@ -143,12 +145,12 @@ class CaseProfile:
 
     @property
     def middle(self) -> RunLayers:
-        """The run that stands for all where only one can be shown: the median one by its p50."""
+        """The representative run: the median one by its p50."""
         ordered = sorted(self.used, key=lambda one: float(one.layers[PERCENTILES[0]].sum()))
         return ordered[(len(ordered) - 1) // 2]
 
     def layer(self, fraction: float, name: str) -> Estimate:
-        """One of LAYERS, or `layers` for all, in ns."""
+        """The layer `name` of LAYERS, or `layers` for all, in ns."""
         found = self._estimate(f"{percentile_name(fraction)}_{name}_us")
         return Estimate(found.value * 1e3, found.low * 1e3, found.high * 1e3)
 
@@ -195,5 +197,5 @@ def _rounded(found: Estimate, digits: int) -> list[float | None]:
 
 
 def _ends(found: Estimate, digits: int) -> list[float | None]:
-    """Of its interval."""
+    """The bounds of an interval."""
     return _rounded(found, digits)[1:]

@@ -1,4 +1,4 @@
-"""A profile for people: tables, stacked bars, and how single messages flowed."""
+"""A profile on the terminal: tables, stacked bars, and the flow of single messages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hyphos.tools.observe import duration
 
 BAR = 48  # characters
 LANE = 64
-# Where there are no colours, letters tell the layers apart.
+# Without colours, letters distinguish the layers.
 LETTERS = ("e", "h", "t", "d", "q", "p", "C", "·")
 
 
 def print_profile(out: Console, told: Profile, *, paths: int = 8) -> None:
-    """All of it; at most so many paths."""
+    """Prints the profile, with at most `paths` paths."""
     out.print(_summary(told))
     out.print(_legend(out))
     out.print(channel_table(out, told.channels))
@@ -48,22 +48,22 @@ def _summary(told: Profile) -> str:
     ]
     if told.cut or flows.unheard:
         lines.append(
-            f"{flows.unheard:,} publishes were heard by nobody or are still under way, "
-            f"{told.cut:,} ways began before the first look"
+            f"{flows.unheard:,} publishes have no reception or are still in flight, "
+            f"{told.cut:,} paths began before the first look"
         )
     if flows.found.missed:
         names = ", ".join(f"{name} {count:,}" for name, count in flows.found.missed.items())
-        lines.append(f"missed, since they were overwritten before they were read: {names}")
+        lines.append(f"missed, because they were overwritten before they were read: {names}")
     lines.append(cost_line(flows.found.cost()))
     return "\n".join(lines)
 
 
 def cost_line(cost: Mapping[str, float]) -> str:
-    """What listening cost."""
+    """The cost of profiling."""
     events, missed = int(cost["events"]), int(cost["missed"])
     return (
         f"the profiler itself: {cost['cpu_s']:.2f} s of CPU, {cost['cores']:.2%} of a core while "
-        f"it listened to {cost['messages_per_s']:,.0f} messages/s; {missed:,} of "
+        f"it read {cost['messages_per_s']:,.0f} messages/s, {missed:,} of "
         f"{events + missed:,} events missed"
     )
 
@@ -82,8 +82,8 @@ def _legend(out: Console) -> Text:
 
 
 def stacked(out: Console, parts: Sequence[float], whole: float, width: int = BAR) -> Text:
-    """A bar of the layers, `width` characters for `whole`. Rounds the ends, so that the bar is as
-    long as the sum."""
+    """A bar of the layers, `width` characters for `whole`. Rounds the end of each layer, so that
+    the length of the bar is that of the sum."""
     bar = Text()
     sum_ns, drawn = 0.0, 0
     for i, ns in enumerate(parts):
@@ -95,7 +95,7 @@ def stacked(out: Console, parts: Sequence[float], whole: float, width: int = BAR
 
 
 def channel_table(out: Console, channels: Sequence[ChannelProfile]) -> RenderableType:
-    """Each bar is the whole mean latency of its row."""
+    """Each bar shows the whole mean latency of its row."""
     right = ["messages", "p50", "p95", "p99", "mean", "callback"]
     made = table("channels: publish → callback", ["channel", *right[:5], "", "callback"], right)
     for one in channels:
@@ -115,7 +115,7 @@ def channel_table(out: Console, channels: Sequence[ChannelProfile]) -> Renderabl
 
 
 def path_blocks(out: Console, paths: Sequence[PathProfile]) -> Iterator[RenderableType]:
-    """Each path with its hops, whose bars together are its mean."""
+    """Each path with its hops, whose bars add up to its mean."""
     for path in paths:
         whole = path.total.mean
         head = Text(path.name, style="bold" if path.critical else "")
@@ -157,7 +157,7 @@ def critical_line(path: PathProfile) -> Text:
 
 
 def swimlane(out: Console, flows: Flows, way: Way, title: str) -> RenderableType:
-    """One message over time: a lane for each node that it came to, a column for each moment."""
+    """One message over time: a lane for each node on the path, a column for each moment."""
     whole = max(way.total_ns, 1)
     begin = way.steps[0].publish_ns
     head = Text.assemble(

@@ -19,7 +19,7 @@ from hyphos.tools.observe import duration
 
 
 def outcome(one: RunLayers) -> str:
-    """Of a run, in a line."""
+    """The outcome of a run, in a line."""
     said = ", ".join(
         f"{percentile_name(fraction)} {duration(float(row.sum()))}"
         for fraction, row in one.layers.items()
@@ -31,8 +31,8 @@ def print_cases(out: Console, done: Sequence[CaseProfile], title: str) -> None:
     out.print(_table(done, f"{title}: layers of the messages at each percentile"))
     if any(len(one.used) > 1 for one in done):
         out.print(
-            "[dim]Medians of the runs, with intervals of 95 % by a bootstrap over whole runs; the "
-            "layers of each run add up, medians need not.[/dim]"
+            "[dim]Medians of the runs, with intervals of 95 % by a bootstrap over whole runs. The "
+            "layers of each run add up, their medians need not.[/dim]"
         )
     for one in done:
         if not math.isnan(one.apart):
@@ -75,21 +75,21 @@ def runs_of(count: int, disturbed: int) -> str:
 
 
 def _cell(ns: Estimate, share: float) -> str:
-    """A duration and its share; below them, its interval."""
+    """A duration and its share, with the interval below."""
     part = "" if math.isnan(share) else f" {share:.0%}"
     between = "" if math.isnan(ns.low) else f"\n[dim]{interval(ns.low, ns.high)}[/dim]"
     return f"{duration(ns.value)}{part}{between}"
 
 
 def interval(low: float, high: float) -> str:
-    """From 1 µs to 3 µs → 1–3 µs; with both units where they differ."""
+    """From 1 µs to 3 µs → 1–3 µs. Shows both units if they differ."""
     first, unit = duration(low).split(" ")
     last = duration(high)
     return f"{first}–{last}" if last.endswith(f" {unit}") else f"{first} {unit}–{last}"
 
 
 def print_findings(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
-    """The results of others, whether they hold here, and the differences."""
+    """Prints the published findings, their verdicts, and the differences."""
     for one in found:
         for line in findings.lines(one):
             out.print(line)

@@ -1,1 +1,1 @@
-"""What a machine and its links can carry: measured, modelled, and asked of a robot.yaml."""
+"""The capacity of a machine and its links: measurement, model, and prediction for a robot.yaml."""

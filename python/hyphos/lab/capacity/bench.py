@@ -1,4 +1,4 @@
-"""Runs graphs with synthetic nodes, and looks for the load up to which they hold."""
+"""Runs graphs with synthetic nodes, and searches their saturation points."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from hyphos.lab.stage import sweep_all
 
 PROGRAM = "hyphos-lab-graph"
 SCALES = (1e-5, 1e6)
-# Of logarithms of two knees, where a third search decides.
+# Difference of the logarithms of two saturation points above which a third search decides.
 DIFFERENT = 0.15
 MOST_SEARCHES = 3
-# Runs more, at most, of what fails beside a disturbance.
+# Maximum repetitions of a run that failed beside a disturbance.
 FAIR_TRIES = 4
-# How long one search waits for processors that have come to lie apart, in all.
+# Total wait of one search for processors that are on different L3 caches.
 CLOSE_S = 60.0
-# Less than comes through of what would hold if they did not.
+# A run with a smaller share of messages fails on near processors too.
 FAR_TOO_MUCH = 0.35
 
 
@@ -56,12 +56,12 @@ class Trial:
         return knee.of_graph(self.result, self.seconds)
 
     def behind(self) -> float:
-        """The share of the time by which the slowest flow falls behind."""
+        """The growth of the flow that falls behind most, as a share of the time."""
         return self.offered.growth
 
     @property
     def holds(self) -> bool:
-        """Whether its load was carried, as hyphos.lab.knee defines it."""
+        """Whether the load was carried by the definition in hyphos.lab.knee."""
         return self.offered.carried
 
     @property
@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def share_done(self) -> float:
-        """How much of what was asked came through in the time for it: a first guess at the knee."""
+        """The share of the load that arrived in time: a first guess at the saturation point."""
         arrived = min(
             (flow["received"] / max(flow["expected"], 1) for flow in self.result["flows"]),
             default=0.0,
@@ -84,7 +84,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Knee:
-    """A graph held at `low` times its rates, and not at `high`."""
+    """A saturation point: the graph was carried at `low` times its rates, and failed at `high`."""
 
     low: float
     high: float
@@ -96,17 +96,17 @@ class Knee:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs took part in what decided."""
+        """Whether other programs ran during the deciding runs."""
         return any(one.load.disturbed for one in self._deciding)
 
     @property
     def apart(self) -> bool:
-        """Whether it failed while the processors lay apart: it may hold more."""
+        """Whether a deciding run failed on different L3 caches, so the graph may carry more."""
         return any(one.load.apart and not one.holds for one in self._deciding)
 
     @property
     def pace(self) -> float:
-        """That of the machine while it was decided, as hyphos.lab.machine.pace() counts it; 0: not
+        """The pace of the machine in the deciding runs, see hyphos.lab.machine.pace(). 0: not
         known."""
         return median([one.load.pace for one in self._deciding] or [0.0])
 
@@ -117,14 +117,14 @@ class Knee:
 
 @dataclass(frozen=True)
 class Measured:
-    """The knee of a graph, searched for more than once."""
+    """The saturation point of a graph from several searches."""
 
     searches: tuple[Knee, ...]
 
     @property
     def scale(self) -> float:
-        """The middle one. What was decided while the processors lay apart is a bound from below: it
-        counts where it is more than what was not, or where there is nothing else."""
+        """The median of the searches. A search decided on different L3 caches gives a lower bound.
+        It counts only if it exceeds the median of the others, or if there are no others."""
         logs = [math.log(one.scale) for one in self.searches if not one.apart]
         bounds = [math.log(one.scale) for one in self.searches if one.apart]
         if logs:
@@ -138,7 +138,7 @@ class Measured:
 
     @property
     def apart(self) -> bool:
-        """Whether all that counts was decided while the processors lay apart."""
+        """Whether all searches were decided on different L3 caches."""
         return all(one.apart for one in self.searches)
 
     @property
@@ -147,8 +147,8 @@ class Measured:
 
     @property
     def doubtful(self) -> bool:
-        """Whether to search once more: what was seen once may be a moment in which the machine was
-        called away, and where two differ, or only one counts, a third decides."""
+        """Whether to search once more. One search may have met a short interruption of the machine.
+        If two searches differ, or only one of them counts, a third one decides."""
         if len(self.searches) == 1:
             return True
         first, second, *more = self.searches
@@ -160,19 +160,19 @@ class Measured:
 
     @property
     def guess(self) -> float:
-        """Where to begin a further search."""
+        """The start of a further search."""
         return 0.97 * self.searches[0].scale
 
 
 class Bench(Closing):
-    """Runs graphs on this machine; hosts of a graph become namespaces joined by `medium`. stop()
-    may be called from any thread; all else belongs to one."""
+    """Runs graphs on this machine. Hosts of a graph become namespaces joined by `medium`. Call
+    stop() from any thread, everything else from one."""
 
     def __init__(self, medium: Medium | None = None, *, patience_s: float = 0.0) -> None:
         self._medium = medium
         self._patience_s = patience_s
-        self._quiet = False  # by the end of the last run
-        self._close_s = 0.0  # left to wait in this search
+        self._quiet = False  # at the end of the last run
+        self._close_s = 0.0  # remaining wait of this search
         self._reaper: Reaper | None = None
         self._network: Network | None = None
         self._programs = Programs()
@@ -186,7 +186,7 @@ class Bench(Closing):
         self._programs.stop()
 
     def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
-        """One run; None if it was stopped. Error if it cannot be run."""
+        """One run. None if stopped. Raises Error if the graph cannot run."""
         if not self._quiet:
             wait_until_quiet(self._patience_s, lambda: self.stopped)
         network = self._hosts(graph)
@@ -214,10 +214,10 @@ class Bench(Closing):
             reaper.remove(*left)
 
     def _fair_run(self, graph: Graph, scale: float, seconds: float) -> Trial | None:
-        """One run, and more if it failed by what the graph may not be to blame for: a hiccup of the
-        machine near the knee makes queues that stay, so what fails by little is tried once more;
-        what fails while the processors lie apart, when they do not; and with patience what fails
-        beside a disturbance, until it holds or had a quiet machine."""
+        """One run, repeated if the graph may not be the cause of a failure. A hiccup of the machine
+        near the saturation point leaves queues that stay, so a narrow failure is repeated once. A
+        failure on different L3 caches is repeated on the same one. With `patience_s`, a failure
+        beside a disturbance is repeated until the graph is carried or the machine was quiet."""
         trial = self.run(graph, scale, seconds)
         left = FAIR_TRIES if self._patience_s else 1
         while trial is not None and left > 0 and not trial.holds:
@@ -233,8 +233,8 @@ class Bench(Closing):
         return trial
 
     def _come_close(self, seconds: float) -> bool:
-        """Waits for processors that lie apart, and counts the run that follows; False: they still
-        do, or this search has waited enough."""
+        """Waits until the processors share an L3 cache, and counts the following run. False if they
+        still do not, or if this search has used up its wait."""
         if self._close_s <= 0.0:
             return False
         began = time.monotonic()
@@ -243,7 +243,7 @@ class Bench(Closing):
         return close
 
     def _hosts(self, graph: Graph) -> dict[str, Any]:
-        """The hosts of a graph, made when one is first run; empty for one machine."""
+        """The hosts of a graph, created for the first run. Empty for one machine."""
         if self._reaper is None:
             sweep_all()
             self._reaper = Reaper()
@@ -252,8 +252,8 @@ class Bench(Closing):
         if self._medium is None:
             raise Error(
                 "invalid_config",
-                f"the graph is on {len(graph.hosts)} hosts, and nothing says what joins them",
-                advice="name a link",
+                f"no link joins the {len(graph.hosts)} hosts of the graph",
+                advice="name one with --link",
             )
         if self._network is None or set(self._network.names) != set(graph.hosts):
             if self._network is not None:
@@ -270,7 +270,7 @@ class Bench(Closing):
             self._reaper = None
 
     def measure(self, graph: Graph, guess: float = 1.0) -> Measured | None:
-        """The knee by two searches, or three where they differ; None if it was stopped."""
+        """The saturation point by two searches, or three if they differ. None if stopped."""
         first = self.knee(graph, guess)
         found = Measured((first,)) if first is not None else None
         while found is not None and found.doubtful:
@@ -279,8 +279,8 @@ class Bench(Closing):
         return found
 
     def knee(self, graph: Graph, guess: float = 1.0, close_s: float = CLOSE_S) -> Knee | None:
-        """The highest scale at which a graph holds, within 6 %; None if it was stopped. `close_s`:
-        how long to wait in all for processors that lie apart."""
+        """The highest scale at which a graph is carried, within 6 %. None if stopped. `close_s` is
+        the total wait for processors on the same L3 cache."""
         self._close_s = close_s
         slowest_hz = min(channel.rate_hz for channel in graph.channels if channel.rate_hz)
         low, high, scale = 0.0, math.inf, guess
@@ -303,9 +303,9 @@ class Bench(Closing):
 
 
 def _next(low: float, high: float, last: Trial, good: bool) -> float:
-    """The scale to try: by what came through where too much was asked, else by halves."""
+    """The next scale: by the share that arrived if the load was too high, else by bisection."""
     if high == math.inf:
-        # The CPU shows how far away the end is at least: a share that falls as messages batch.
+        # The CPU gives a lower bound of the distance: the cost per message falls with batching.
         spare = (os.cpu_count() or 1) / max(last.cores_used, 1e-3)
         return low * min(6.0, max(1.3, spare))
     if low == 0.0:

@@ -1,4 +1,4 @@
-"""Finds the knees of a few graphs, and the costs that explain them."""
+"""Measures the saturation points of a few graphs, and fits costs to them."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from hyphos.lab.media import Medium, Wifi
 
 KB = 1 << 10
 MAX_SIZE = 1024 * KB
-# Holds a picture of 1920 × 1080 points with four bytes each.
+# An image of 1920 × 1080 pixels of four bytes.
 CAMERA = 8 * 1024 * KB
-# The size of /dev/shm that queues of these need.
+# The size of /dev/shm for queues of such images.
 _CAMERA_SHM = 1 << 30
-# Points are measured a second time, those that were disturbed first, as long as there is time.
+# Points are measured a second time while time remains, disturbed points first.
 AGAIN_UNTIL_S = 240.0
-# Of a search: runs, from a close guess; and the time that each process adds to a run.
+# Runs of a search from a close guess, and the time that each process adds to a run.
 SEARCH_RUNS, PROCESS_S = 7, 0.1
-# Longest wait of a search for processors that lie apart: a calibration must end.
+# Longest wait of a search for processors on the same L3 cache, because a calibration must end.
 POINT_CLOSE_S, OTHER_CLOSE_S = 12.0, 24.0
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 CAMERA_MBIT = 1000.0
 
-# Small and large graphs, small and large messages, one to many, all alike and one busier than the
-# others. Large messages go with few processes: a machine must hold all that is under way.
+# Small and large graphs, small and large messages, one to many, equal and unequal load. Large
+# messages go with few processes, because the machine must store all messages in flight.
 _POINTS = (
     Kind("echo", 1, 64),
     Kind("echo", 2, MAX_SIZE),
@@ -59,7 +59,7 @@ _LINK_POINTS = (
     Kind("robot", 2, KB),
     Kind("fanout", 2, CAMERA),
 )
-# Pointers know no size, but do know whether a process has the machine to itself.
+# The cost of a pointer is independent of the size, but depends on the processors of its process.
 _POINTER_POINTS = (
     Kind("echo", 1, 64),
     Kind("echo", 8, 64),
@@ -71,7 +71,7 @@ _POINTER_POINTS = (
     Kind("robot", 3, 64),
 )
 
-# Where the search begins, and what a fit believes where points say little.
+# The start of the search, and the priors of a fit for costs that points determine weakly.
 _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
     POINTER: {
         "publish_us": (1.0, 3.0),
@@ -87,8 +87,8 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
 
 
 def points_for(way: str, max_size: int | None = None, medium: Medium | None = None) -> list[Kind]:
-    """The measured graphs of a way; the largest message has `max_size` bytes. None: a camera
-    picture, or less if a slow link or a small /dev/shm does not carry it."""
+    """The measured graphs of a transport. The largest message has `max_size` bytes. None: a camera
+    image, or less if a slow link or a small /dev/shm does not carry it."""
     if max_size is None:
         max_size = largest(way, medium)
     chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
@@ -100,7 +100,7 @@ def points_for(way: str, max_size: int | None = None, medium: Medium | None = No
 
 
 def largest(way: str, medium: Medium | None = None) -> int:
-    """Bytes of the largest message by default."""
+    """The default size of the largest message in bytes."""
     if way == LINK:
         rate = getattr(medium, "rate_mbit", None) or CAMERA_MBIT
         if rate < CAMERA_MBIT:
@@ -117,21 +117,21 @@ def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Pri
         return PRIORS | _TYPICAL[way]
     priors = PRIORS | _TYPICAL[TCP]
     if tcp is not None:
-        # The same sockets: a link costs the processors about what it costs them inside.
+        # The same sockets: across a link the processors pay about the same as inside the machine.
         priors |= {name: (getattr(tcp, name), 1.5) for name in Costs.names(TCP)}
     rate = getattr(medium, "rate_mbit", None) or 10_000.0
     shared = isinstance(medium, Wifi)
     priors["wire_byte_ns"] = (8e3 / rate, 1.3 if shared else 1.1)
     priors["wire_batch_us"] = (1000.0, 3.0) if shared else (10.0, 5.0)
-    # What each packet costs: spaces and acknowledgements on the air; some 100 bytes on a cable.
+    # The cost of each packet: gaps and acknowledgements on the air, about 100 bytes on a cable.
     priors["wire_us"] = (250.0, 2.0) if shared else (0.1 * 8e3 / rate, 2.0)
     return priors
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a way is calibrated. `tcp`: what is known of messages by TCP inside the machine, of use
-    for a link."""
+    """The calibration of one transport. `tcp` are the known costs of TCP inside the machine, which
+    help with a link."""
 
     way: str
     medium: Medium | None = None
@@ -143,15 +143,15 @@ class Plan:
         return points_for(self.way, self.max_size, self.medium)
 
     def guess(self, graph: Graph) -> float:
-        """Where to look first for its knee, when nothing is known yet."""
+        """The first load to try, without earlier results."""
         priors = self._priors()
         believed = Costs(**{name: priors[name][0] for name in Costs.names(self.way)})
         scale = knee(graph, {self.way: believed}, self._host())
         return 0.8 * scale if scale < math.inf else 1.0
 
     def expected_s(self, around_s: float) -> float:
-        """An estimate of its duration, with an overhead of `around_s` for each run: each graph
-        once, and again while there is time."""
+        """The estimated duration, with an overhead of `around_s` for each run. Each graph is
+        measured once, and again while time remains."""
         searches = [
             SEARCH_RUNS * (SECONDS + around_s + PROCESS_S * len(kind.graph(self.way).processes))
             for kind in self.kinds
@@ -160,7 +160,7 @@ class Plan:
         return min(2 * once, max(once, AGAIN_UNTIL_S + once / len(searches)))
 
     def fit(self, seen: Sequence[Measured], seconds: float) -> Calibrated:
-        """The costs that explain what was measured of `kinds`."""
+        """Fits the costs to the measured points of `kinds`."""
         found = [(kind, one.scale) for kind, one in zip(self.kinds, seen, strict=True)]
         points = [Point(kind.graph(self.way), scale) for kind, scale in found]
         fitted = fit(self.way, points, self._host(), self._priors())
@@ -174,7 +174,7 @@ class Plan:
 
 
 def around_s(plan: Plan, bench: Bench) -> float | None:
-    """The present overhead of a run in time, measured with one run; None if it was stopped."""
+    """The present overhead of a run in time, measured with one run. None if stopped."""
     graph = plan.kinds[0].graph(plan.way)
     began = time.monotonic()
     if bench.run(graph, 0.1, SECONDS) is None:
@@ -186,8 +186,8 @@ def around_s(plan: Plan, bench: Bench) -> float | None:
 def calibrate(
     plan: Plan, bench: Bench, told: Callable[[int, int, Kind, Knee], None] = lambda *_: None
 ) -> Calibrated | None:
-    """Measures and fits one way; None if it was stopped. `told(which, all, kind, knee)`: once
-    more of one that is measured again."""
+    """Measures and fits one transport. None if stopped. Calls `told(which, all, kind, knee)` after
+    each search, so again for a point that is measured again."""
     began = time.monotonic()
     kinds = plan.kinds
     seen: list[Measured] = []
@@ -215,9 +215,9 @@ def calibrate_among(
     bench: Bench,
     told: Callable[[Graph, Knee], None] = lambda *_: None,
 ) -> tuple[Calibrated, list[Measured]] | None:
-    """Calibrates, and finds the knees of `others` meanwhile; None if it was stopped. All are
-    searched for in an order of chance, then again in another one: a machine that is faster in one
-    hour than in the next is so for both. What the `others` held does not go into the costs."""
+    """Calibrates, and measures the saturation points of `others` in between. None if stopped. All
+    graphs are searched in a random order, then again in another order, so that drift of the machine
+    affects both groups. The results of `others` are not used for the costs."""
     points = [kind.graph(plan.way) for kind in plan.kinds]
     graphs = [*points, *others]
     seen: dict[int, Measured] = {}

@@ -1,4 +1,4 @@
-"""Whether a graph fits on what was calibrated, by how much, and what breaks first."""
+"""Predicts whether a graph fits a calibrated machine, with its reserve and its bottleneck."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
 from hyphos.lab.capacity.queues import UNSURE
 
 MAX_ROBOTS = 1024
-MAX_SIZES = 64.0  # times larger or smaller
+MAX_SIZES = 64.0  # factor of the search, up and down
 
 
 class Verdict(Enum):
@@ -36,30 +36,30 @@ class Verdict(Enum):
 
 
 class End(Enum):
-    """Where the search for how far something can grow has ended."""
+    """The reason why the search for the largest growth ended."""
 
     BREAKS = "breaks"
-    CALIBRATION = "calibration"  # nothing is said beyond
-    SEARCH = "search"  # nobody looked further
+    CALIBRATION = "calibration"  # no prediction beyond it
+    SEARCH = "search"  # the search stops there
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far something can grow."""
+    """The largest growth that still fits."""
 
     factor: float
     end: End = End.BREAKS
 
     @property
     def open(self) -> bool:
-        """It holds there, and who knows how far beyond."""
+        """Whether the graph fits there, so the true limit is higher."""
         return self.end is not End.BREAKS
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A prediction. `knee`: the factor on all rates up to which the graph holds, from `low` to
-    `high` with a probability of nine in ten."""
+    """A prediction. `knee` is the factor on all rates up to which the graph is carried. It is
+    between `low` and `high` with a probability of nine in ten."""
 
     graph: Graph
     demand: Demand
@@ -67,8 +67,10 @@ class Answer:
     high: float
     size: Reach
     robots: Reach
-    on_air: int | None  # such robots, each on hosts of its own, that fill the air; None without it
-    classic: float  # the knee after N·f·S, for comparison
+    on_air: (
+        int | None
+    )  # number of such robots, each on its own hosts, that fill the air; None without Wi-Fi
+    classic: float  # the saturation point by N·f·S, for comparison
     ways: dict[str, Calibrated]
 
     @property
@@ -83,16 +85,16 @@ class Answer:
 
 
 def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = False) -> Answer:
-    """Predicts. `shared`: all hosts of the graph are this one machine. Error if the graph lies
-    outside of what was calibrated."""
+    """Predicts. `shared` means that all hosts of the graph are this one machine. Raises Error if
+    the graph is outside the calibrated range."""
     ways = profile.for_graph(graph, link)
     outside = beyond(graph, ways)
     if outside:
         raise Error(
             "unsupported",
-            "this lies outside of the calibration, and is not guessed: " + "; ".join(outside),
+            "outside the calibrated range, so there is no prediction: " + ", ".join(outside),
             graph.name,
-            "calibrate further, or measure it: hyphos lab verify --measure-only",
+            "calibrate a larger range, or measure: hyphos lab verify --measure-only",
         )
     host = profile.host(ways, shared=shared)
     costs = {way: one.costs for way, one in ways.items()}
@@ -114,9 +116,9 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
 
 
 def spread(graph: Graph, ways: dict[str, Calibrated], host: Host) -> float:
-    """Standard deviation of the logarithm of a graph's knee: of the costs that it rests on, of what
-    the model misses, by the share that each way has in it, and of how late messages are where a
-    short queue decides."""
+    """Standard deviation of the logarithm of a graph's saturation point. It combines the deviations
+    of its costs, the error of the model by the share of each transport, and the deviation of
+    lateness if a short queue decides."""
     load, costs = Load(graph, host), {way: one.costs for way, one in ways.items()}
     variance = noise = 0.0
     for way, one in ways.items():
@@ -132,7 +134,7 @@ def _holds(graph: Graph, ways: dict[str, Calibrated], host: Host) -> bool:
 
 
 def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host: Host) -> Reach:
-    """The factor at which a graph breaks, as far as the search goes and the calibration."""
+    """The factor at which a graph breaks, within the search range and the calibrated range."""
 
     def end(factor: float) -> End | None:
         graph = grown(factor)
@@ -157,14 +159,14 @@ def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host
 
 
 def _on_air(graph: Graph, costs: Mapping[str, Costs], host: Host) -> int | None:
-    """How many of the same robot the air has room for. Each has processors of its own, and the
-    messages of each have their own way, so that only the time on the air adds up."""
+    """How many of the same robot fit on the air. Each has its own processors, and its messages have
+    their own path, so only the air time adds up."""
     shares = [use.share for use in Load(graph, host).uses(costs) if use.resource == AIR]
     return math.floor(1.0 / shares[0]) if shares and shares[0] > 0 else None
 
 
 def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
-    """How many of the same robot hold side by side on the same hosts."""
+    """How many of the same robot fit side by side on the same hosts."""
     count = 0
     while count < MAX_ROBOTS:
         more = graph.copies(count + 1)

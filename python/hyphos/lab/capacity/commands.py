@@ -1,4 +1,4 @@
-"""hyphos lab calibrate, hyphos lab verify, hyphos plan check: what they do, and what they tell."""
+"""hyphos lab calibrate, hyphos lab verify, hyphos plan check: their work and their output."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ EXIT = {Verdict.FITS: 0, Verdict.DOES_NOT_FIT: 1, Verdict.MARGINAL: 3}
 STOPPED = 130
 
 
-# Calibrating.
+# Calibration.
 
 
 def link_of(text: str) -> tuple[str, Medium]:
@@ -59,14 +59,16 @@ def link_of(text: str) -> tuple[str, Medium]:
     name, equals, rest = text.partition("=")
     kind, *words = rest.split(",")
     if not equals or not name or not kind:
-        raise Error("invalid_config", f"'{text}' is no link", "--link", "NAME=veth,rate_mbit=1000")
+        raise Error(
+            "invalid_config", f"'{text}' is not a link", "--link", "NAME=veth,rate_mbit=1000"
+        )
     options: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         try:
             number = float(value)
         except ValueError:
-            raise Error("invalid_config", f"'{word}' is no KEY=NUMBER", "--link") from None
+            raise Error("invalid_config", f"'{word}' is not KEY=NUMBER", "--link") from None
         options[key] = int(number) if number == int(number) else number
     return name, medium_of(kind, options, "--link")
 
@@ -74,7 +76,7 @@ def link_of(text: str) -> tuple[str, Medium]:
 def run_calibration(
     path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int | None
 ) -> int:
-    """Calibrates and writes the profile: what it has already and is not asked for again stays."""
+    """Calibrates and writes the profile. Keeps existing results that are not requested again."""
     outputs.expect_seconds(patience_s, "--wait-quiet")
     out = console(stderr=True)
     known, jobs = _to_calibrate(path, ways, links)
@@ -93,13 +95,13 @@ def run_calibration(
             def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
                 pace.measured(all_)
                 out.print(
-                    f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}; "
+                    f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}, "
                     f"{pace.left()}"
                 )
 
             found = calibrate(plan, bench, told)
         if found is None:
-            out.print("stopped; what was calibrated before is kept")
+            out.print("stopped, earlier calibrations are kept")
             return STOPPED
         pace.way_done()
         known = _kept(known, name, found, path)
@@ -108,19 +110,19 @@ def run_calibration(
     return 0
 
 
-# What is told of it, how messages travel, and the link.
+# The printed name, the transport, and the link.
 Job = tuple[str, str, Medium | None]
 
 
 def _to_calibrate(
     path: Path, ways: Sequence[str], links: Sequence[str]
 ) -> tuple[Profile, list[Job]]:
-    """What is known already, and what is asked for: exactly what is named, or all that one machine
-    has."""
+    """The existing profile, and the requested jobs: those that are named, or all transports of one
+    machine."""
     outputs.expect_file(path, "--output")
     media = dict(link_of(text) for text in links)
     if len(media) < len(links):
-        raise Error("invalid_config", "two links have one name", "--link")
+        raise Error("invalid_config", "two links have the same name", "--link")
     chosen = list(ways) or ([] if media else [POINTER, SHM, TCP])
     kept = profiles.load(path) if path.exists() else empty_profile()
     if not _same_machine(kept):
@@ -128,7 +130,7 @@ def _to_calibrate(
             "already_exists",
             "this profile is of another machine: " + kept.machine.get("cpu", "unknown"),
             str(path),
-            "-o another file, or remove it",
+            "choose another file with -o, or remove this one",
         )
     expect_best(kept.machine)
     for medium in media.values():
@@ -144,7 +146,7 @@ def _tcp(known: Profile) -> Costs | None:
 
 
 def _kept(known: Profile, name: str, found: Calibrated, path: Path) -> Profile:
-    """The profile with what was found, which is written."""
+    """Adds a calibration to the profile, and saves it."""
     if found.way == LINK:
         known = replace(known, links={**known.links, name: found})
     else:
@@ -165,14 +167,14 @@ def _kind(kind: Kind) -> str:
 
 def _knee_text(knee: Knee, graph: Graph) -> str:
     rate = graph.channels[0].rate_hz * knee.scale
-    told = f"holds up to {rate:,.0f} Hz (pace {knee.pace:.1f})"
+    told = f"carried up to {rate:,.0f} Hz (pace {knee.pace:.1f})"
     return told + (" (disturbed)" if knee.disturbed else "")
 
 
 def _profile_table(profile: Profile) -> Table:
     made = table(
-        "What a message costs",
-        ["way", "publish µs", "deliver µs", "wake µs", "ns/byte", "link µs", "link ns/byte",
+        "Costs of a message",
+        ["transport", "publish µs", "deliver µs", "wake µs", "ns/byte", "link µs", "link ns/byte",
          "within", "points", "seconds"],
         ["publish µs", "deliver µs", "wake µs", "ns/byte", "link µs", "link ns/byte", "within",
          "points", "seconds"],
@@ -194,12 +196,12 @@ def _profile_table(profile: Profile) -> Table:
     return made
 
 
-# Checking.
+# Prediction.
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A plan's graph, and what the plan leaves out of it."""
+    """A plan's graph, and the parts that the graph leaves out."""
 
     graph: Graph
     silent: list[str]  # channels
@@ -269,7 +271,7 @@ def _print_answer(
     out = console()
     style = _STYLE[answer.verdict]
     out.print(f"[{style}]{file}: {answer.verdict.value}[/{style}]")
-    made = table("", ["resource", "use", "would break at"], ["use", "would break at"])
+    made = table("", ["resource", "use", "breaks at"], ["use", "breaks at"])
     for use in answer.demand.uses:
         alone = f"× {1 / use.share:.3g}" if use.share > 0 else "–"
         made.add_row(use.resource, f"{use.share:.1%}", alone)
@@ -277,35 +279,35 @@ def _print_answer(
     out.print(f"first to break: {answer.demand.first.resource}")
     if answer.demand.first.resource.startswith(QUEUE):
         out.print(
-            f"[dim]it drops more than {MAX_LOST:.0%} from there on, which may be meant; a greater "
-            "depth of the channel avoids it[/dim]"
+            f"[dim]beyond it the queue drops more than {MAX_LOST:.0%}, which may be intended. A "
+            "larger depth of the channel avoids it[/dim]"
         )
     out.print(
-        f"knee in rate:   all rates × {answer.knee:.3g}   "
+        f"saturation: all rates × {answer.knee:.3g}   "
         f"[dim](nine in ten: × {answer.low:.3g} to × {answer.high:.3g})[/dim]"
     )
-    out.print(f"knee in size:   all sizes × {_reach(answer.size)}")
+    out.print(f"growth in size: all sizes × {_reach(answer.size)}")
     out.print(f"robots:         {_reach(answer.robots, whole=True)} of these on the same hosts")
     if answer.on_air is not None:
         out.print(
-            f"robots on air:  at most {answer.on_air}, each on hosts of its own "
-            f"[dim](the air as calibrated between {answer.ways[LINK].hosts} hosts; what more of "
-            "them lose by contending for it is not known)[/dim]"
+            f"robots on air:  at most {answer.on_air}, each on its own hosts "
+            f"[dim](calibrated with {answer.ways[LINK].hosts} hosts, loss by contention between "
+            "more hosts is not known)[/dim]"
         )
     out.print(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
-    out.print(f"[dim]knee: {DEFINITION}[/dim]")
+    out.print(f"[dim]{DEFINITION}[/dim]")
     if asked.silent:
         out.print(
-            "[yellow]not counted, since the plan does not say what they carry: "
+            "[yellow]not counted, because the plan gives no size or rate: "
             f"{_some(asked.silent)}[/yellow]"
         )
     if asked.interpreted:
         nodes = [f"{node} ({_some(names)})" for node, names in asked.interpreted.items()]
         out.print(
-            "[yellow]Python, predicted like C++: what the interpreter does for each message is not "
-            f"counted without a work_us: {_some(nodes)}[/yellow]"
+            "[yellow]Python, predicted like C++. The interpreter's time for each message counts "
+            f"only with a work_us: {_some(nodes)}[/yellow]"
         )
     if not _same_machine(profile):
         out.print(
@@ -333,7 +335,7 @@ def _reach(reach: Reach, *, whole: bool = False) -> str:
     return text + _ENDS[reach.end]
 
 
-# Verifying.
+# Verification.
 
 
 def verify_plan(
@@ -346,8 +348,8 @@ def verify_plan(
     as_json: bool,
     page: Path | None = None,
 ) -> int:
-    """Runs a plan's graph with synthetic nodes and compares. 1 if the measured knee lies outside
-    of what was predicted."""
+    """Runs a plan's graph with synthetic nodes and compares. Returns 1 if the measured saturation
+    point is outside the predicted band."""
     asked = _plan(file, settings)
     graph = asked.graph
     profile = None if measure_only else profiles.load(profile_file)
@@ -356,7 +358,7 @@ def verify_plan(
     medium = _medium_for(graph, profile_file, link)
     out = console(stderr=True)
     for name in asked.silent[:8]:
-        out.print(f"not run, since the plan does not say what it carries: {name}")
+        out.print(f"not run, because the plan gives no size or rate: {name}")
     with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
         if profile is None:
             knee = bench.knee(graph)
@@ -384,8 +386,8 @@ def _write_page(compared: Sequence[Comparison], profile: Profile, path: Path, ti
 
 
 def _medium_for(graph: Graph, profile_file: Path, link: str) -> Medium | None:
-    """What joins the hosts of a graph: a link of the profile, or one as `hyphos lab calibrate`
-    takes it."""
+    """The medium between the hosts of a graph: a link of the profile, or one in the format of
+    `hyphos lab calibrate --link`."""
     if len(graph.hosts) == 1:
         return None
     if "=" in link:
@@ -394,8 +396,8 @@ def _medium_for(graph: Graph, profile_file: Path, link: str) -> Medium | None:
     if chosen is None:
         raise Error(
             "invalid_config",
-            "the plan has several hosts, and no calibrated link says what joins them",
-            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000, or, to measure only, "
+            "no calibrated link joins the hosts of the plan",
+            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000, or to measure only: "
             "--link NAME=tun,rate_mbit=1000",
         )
     return chosen[1].medium
@@ -405,17 +407,17 @@ def _tell_measured(file: Path, knee: Knee, as_json: bool) -> int:
     if as_json:
         print_json({"plan": str(file), "knee": knee.scale, "disturbed": knee.disturbed})
     else:
-        console().print(f"{file}: holds up to {knee.low:.3g} times its rates, "
-                        f"not at {knee.high:.3g}")  # fmt: skip
+        console().print(f"{file}: carried up to {knee.low:.3g} times its rates, "
+                        f"failed at {knee.high:.3g}")  # fmt: skip
     return 0 if knee.low >= 1.0 else 1
 
 
 def _verify_text(one: Comparison) -> str:
-    now = "holds" if one.measured.scale >= 1.0 else "does not hold"
+    now = "is carried" if one.measured.scale >= 1.0 else "is not carried"
     apart = (
-        "\nthe processors lay farther apart than they once did; it may hold more when they do not"
+        "\nthe processors were on different L3 caches, so the graph may carry more on the same one"
     )
-    told = f"as it is, it {now}; predicted: {one.verdict(1.0).value}"
+    told = f"as planned, the graph {now}, predicted: {one.verdict(1.0).value}"
     return told + apart if one.measured.apart else told
 
 
@@ -434,7 +436,7 @@ def comparison_json(one: Comparison) -> dict[str, Any]:
 
 def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
     right = ["predicted ×", "nine in ten", "measured ×", "error", "a + b·S", "CSLV"]
-    made = table(title, ["graph", "way", *right], right)
+    made = table(title, ["graph", "transport", *right], right)
     for one in compared:
         measured = one.measured.scale
         made.add_row(
@@ -451,7 +453,7 @@ def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
 
 
 def _held_out_jobs(profile: Profile, chosen: Sequence[str]) -> list[tuple[str, str, list[Graph]]]:
-    """What is told of them as their way, the link that they take, and graphs."""
+    """The test set: the printed name of the transport, the link, and the graphs."""
     jobs = [(name, "", held_out(name, one.sizes[1])) for name, one in profile.ways.items()]
     jobs += [(name, name, held_out(LINK, one.sizes[1])) for name, one in profile.links.items()]
     short = [graph for way in profile.ways for graph in held_out_short(way)]
@@ -479,7 +481,7 @@ def verify_held_out(
     output: Path | None,
     page: Path | None = None,
 ) -> int:
-    """The graphs that no calibration has seen, and how good the predictions are."""
+    """Measures the test set, which no calibration contains, and prints the prediction errors."""
     profile = profiles.load(profile_file)
     expect_best(profile.machine)
     compared: list[Comparison] = []
@@ -496,12 +498,14 @@ def verify_held_out(
                 if output is not None:
                     _write(output, compared)
     if not compared:
-        raise Error("not_found", "the profile has none of these", advice="see its `ways`")
+        raise Error(
+            "not_found", "the profile has none of these transports", advice="see its `ways`"
+        )
     _tell_held_out(compared, profile, page)
     if (faster := expect_best(profile.machine)) > 1 / SLOW:
         out.print(
-            f"the machine was at best {faster:.1f} times as fast as when it was calibrated, beside "
-            "what was not its own; calibrate anew, with --wait-quiet"
+            f"the machine was up to {faster:.1f} times as fast as during calibration, so other "
+            "load disturbed the calibration. Calibrate again with --wait-quiet"
         )
     return 0
 
@@ -514,7 +518,7 @@ def verify_anew(
     output: Path | None,
     page: Path | None = None,
 ) -> int:
-    """The same, with each way calibrated meanwhile; writes the profile."""
+    """The same, but calibrates each transport in between. Writes the profile."""
     known, jobs = _to_calibrate(profile_file, ways, links)
     compared: list[Comparison] = []
     out = console(stderr=True)
@@ -531,7 +535,7 @@ def verify_anew(
 
             found = calibrate_among(plan, graphs, bench, told)
         if found is None:
-            out.print("stopped; what was calibrated before is kept")
+            out.print("stopped, earlier calibrations are kept")
             return STOPPED
         calibrated, measured = found
         known = _kept(known, name, calibrated, profile_file)
@@ -549,8 +553,8 @@ def verify_anew(
 
 def _tell_held_out(compared: Sequence[Comparison], profile: Profile, page: Path | None) -> None:
     if page is not None:
-        _write_page(compared, profile, page, "Held out: predicted and measured")
-    console().print(comparison_table(compared, "Held out"))
+        _write_page(compared, profile, page, "Test set: predicted and measured")
+    console().print(comparison_table(compared, "Test set"))
     _print_summary(compared)
 
 
@@ -564,7 +568,7 @@ def _print_summary(compared: Sequence[Comparison]) -> None:
     quiet = [one.error for one in compared if not one.measured.disturbed]
     for name, errors in (
         ("this model", [one.error for one in compared]),
-        (f"… of the {len(quiet)} that nothing disturbed", quiet),
+        (f"… of the {len(quiet)} undisturbed ones", quiet),
         ("a + b·S", [one.linear / one.measured.scale - 1 for one in compared]),
         ("CSLV", [one.classic / one.measured.scale - 1 for one in compared]),
     ):
@@ -574,11 +578,11 @@ def _print_summary(compared: Sequence[Comparison]) -> None:
         made.add_row(name, f"{found.median:.0%}", f"{found.worst:.0%}")
     console().print(made)
     inside = sum(one.low <= one.measured.scale <= one.high for one in compared)
-    console().print(f"{inside} of {len(compared)} within the band that holds nine in ten")
+    console().print(f"{inside} of {len(compared)} within the predicted band of nine in ten")
     made = table(
-        "Every graph at 0.5, 0.7, 0.85, 1.2, 1.5 and 2 times its measured knee",
-        ["verdict", "holds", "does not hold"],
-        ["holds", "does not hold"],
+        "Every graph at 0.5, 0.7, 0.85, 1.2, 1.5 and 2 times its measured saturation point",
+        ["verdict", "carried", "not carried"],
+        ["carried", "not carried"],
     )
     for verdict, (held, broke) in confusion(compared).items():
         made.add_row(verdict.value, str(held), str(broke))

@@ -1,4 +1,4 @@
-"""Graphs of a kind, by their numbers: what is calibrated with, and what is predicted."""
+"""Parametric graphs, for calibration and prediction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node, 
 
 RATE_HZ = 100.0
 DEPTH = 16
-# Through sockets: so deep that no burst is lost. A publisher that waits for them works quite
-# differently, and a robot's hardly ever does.
+# Sockets get queues so deep that no burst is lost. A publisher that waits for sockets behaves quite
+# differently, and a robot's publishers hardly ever wait.
 SOCKET_DEPTH, SOCKET_BYTES = 1000, 16 << 20
 
 
@@ -38,8 +38,8 @@ def _channel(
 def _graph(
     name: str, nodes: dict[str, str], channels: list[Channel], way: str, workers: dict[str, float]
 ) -> Graph:
-    """`nodes`: name → host. One process for each node, or one for all where pointers travel.
-    `workers`: who computes, and how many µs for each message."""
+    """`nodes` maps names to hosts. Each node has its own process, or all share one with pointers.
+    `workers` maps nodes to their computing time in µs for each message."""
     process = (lambda _: "main") if way == POINTER else (lambda node: node)
     return Graph(
         name,
@@ -50,7 +50,7 @@ def _graph(
 
 
 def echo(pairs: int, size: int, way: str, work_us: float = 0.0) -> Graph:
-    """`pairs` senders, each with an echoer that sends everything back."""
+    """`pairs` senders, each with an echoer that returns everything."""
     near, far = _places(way)
     nodes: dict[str, str] = {}
     channels = []
@@ -79,7 +79,7 @@ def fanin(publishers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
 
 
 def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
-    """`length` nodes in a row, each hands on what it gets; hosts take turns."""
+    """`length` nodes in a row, each forwards its messages. The hosts alternate."""
     near, far = _places(way)
     nodes = {f"n{i}": far if i % 2 else near for i in range(length)}
     channels = [
@@ -91,14 +91,14 @@ def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
 
 
 def apart(count: int, size: int, way: str) -> Graph:
-    """`count` pipelines of five nodes; where pointers travel, each in a process of its own."""
+    """`count` pipelines of five nodes. With pointers, each is in its own process."""
     parts = [pipeline(5, size, way).renamed(f"p{i}_") for i in range(count)]
     return join(f"{count} apart", parts)
 
 
 def robot(count: int, size: int, way: str) -> Graph:
-    """Of each robot: a camera seen by two, a scan that is mapped, a command that comes back, and
-    three that tell how they are. What computes is busier than the others."""
+    """For each robot: a camera with two subscribers, a scan for mapping, a command with a reply,
+    and three status publishers. Computing nodes are busier than the others."""
     parts = [
         part.renamed(f"{name}{i}_")
         for i in range(count)
@@ -119,7 +119,7 @@ def _in_one_process(graph: Graph) -> Graph:
 
 
 def scattered(seed: int, size: int, way: str) -> Graph:
-    """A graph by chance, always the same for a seed: 4 to 12 nodes, some that compute, 3 to 8
+    """A random graph, the same for the same seed: 4 to 12 nodes, some of which compute, 3 to 8
     channels between them, messages of 64 bytes to `size`, at a tenth to twice the rate."""
     dice = Random(seed)
     near, far = _places(way)
@@ -128,7 +128,7 @@ def scattered(seed: int, size: int, way: str) -> Graph:
     channels: list[Channel] = []
     for i in range(dice.randint(3, 8)):
         publisher = dice.choice(names)
-        # By a link from one host to the other; inside a machine to anybody else.
+        # Across a link from one host to the other, inside a machine to any other node.
         others = [
             name
             for name in names
@@ -145,7 +145,7 @@ def scattered(seed: int, size: int, way: str) -> Graph:
 
 
 def with_short_queues(graph: Graph, depth: int) -> Graph:
-    """The same with queues of `depth` messages, which drop."""
+    """The same graph with queues of `depth` messages, which drop."""
     channels = tuple(replace(one, depth=depth, reliable=False) for one in graph.channels)
     return replace(graph, name=f"{graph.name}, depth {depth}", channels=channels)
 

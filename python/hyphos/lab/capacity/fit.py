@@ -1,4 +1,4 @@
-"""Fits costs to measured knees: least squares of the logarithms, with priors."""
+"""Fits costs to measured saturation points: least squares of the logarithms, with priors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hyphos.lab.capacity.model import Costs, Host, Load, Vector, volume
 
 Priors = Mapping[str, tuple[float, float]]
 
-# Where a parameter is believed to lie before anything is measured, and by which factor that may be
-# wrong: it keeps those in place of which the points tell little.
+# The usual value of each parameter, and the factor by which it may be wrong. Keeps parameters in
+# place that the points determine weakly.
 PRIORS: dict[str, tuple[float, float]] = {
     "publish_us": (3.0, 4.0),
     "deliver_us": (5.0, 4.0),
@@ -30,14 +30,14 @@ PRIORS: dict[str, tuple[float, float]] = {
     "wire_batch_us": (10.0, 5.0),
     "wire_byte_ns": (8.0, 4.0),
 }
-# What a knee differs by from one search to the next.
+# Deviation of a saturation point from one search to the next.
 MEASURED = 0.10
 MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
 class Point:
-    """A graph and the factor on its rates at which it was found to break."""
+    """A graph, and the factor on its rates at its measured saturation point."""
 
     graph: Graph
     scale: float
@@ -45,9 +45,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Costs of a way, and how sure they are: standard deviations of logarithms. `error`: of a
-    prediction, found by leaving out each point in turn. `noise`: of the points beside the model.
-    `covariance`: of the costs, in the order of Costs.names."""
+    """The costs of a transport with their uncertainty, as standard deviations of logarithms.
+    `error` is that of a prediction, by leave-one-out. `noise` is that of the points from the model.
+    `covariance` is that of the costs, in the order of Costs.names."""
 
     costs: Costs
     error: float
@@ -56,7 +56,7 @@ class Fitted:
 
 
 def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = None) -> Fitted:
-    """The costs that explain the points, which take no other way."""
+    """Fits the costs to the points, which use no other transport."""
     loads = [Load(point.graph, host) for point in points]
     logs = [math.log(point.scale) for point in points]
     believed = PRIORS | dict(priors or {})
@@ -66,7 +66,8 @@ def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = N
 
 
 def slopes(load: Load, costs: Mapping[str, Costs], way: str) -> Vector:
-    """By how many per cent the knee rises with each per cent of each cost of a way."""
+    """The rise of the saturation point in per cent for each per cent of each cost of a
+    transport."""
     names = Costs.names(way)
     at = np.log([getattr(costs[way], name) for name in names])
 
@@ -80,8 +81,8 @@ def slopes(load: Load, costs: Mapping[str, Costs], way: str) -> Vector:
 def _spread(
     way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors, costs: Costs
 ) -> tuple[float, tuple[tuple[float, ...], ...]]:
-    """The noise, and the covariance of the costs that follows from it: where the least squares are
-    as good as straight. What the priors hold counts for no parameter that the points decide."""
+    """The noise, and the covariance of the costs by linear approximation at the optimum. The
+    priors use up no degree of freedom for parameters that the points decide."""
     steep = np.array([slopes(load, {way: costs}, way) for load in loads])
     misses = np.log([load.knee({way: costs}) for load in loads]) - np.array(logs)
     width = np.array([math.log(believed[name][1]) for name in Costs.names(way)])
@@ -121,9 +122,9 @@ def _costs(names: Sequence[str], at: Vector) -> Costs:
 def _left_out(
     way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors, whole: Costs
 ) -> float:
-    """How far off a point is that the fit has not seen. The points lie at the edges of what is
-    calibrated, where guessing is hardest: their median, made comparable to a standard deviation,
-    is not upset by the one that nothing else tells of."""
+    """The leave-one-out error. The points are at the edges of the calibrated range, where
+    prediction is hardest. The median, scaled to a standard deviation, is robust against a point
+    that alone determines a cost."""
     misses = []
     for i, load in enumerate(loads):
         rest = [j for j in range(len(loads)) if j != i]
@@ -133,8 +134,8 @@ def _left_out(
 
 
 def least_squares(residuals: Callable[[Vector], Vector], start: Vector) -> Vector:
-    """Where the sum of squares is least: Levenberg's and Marquardt's method, with differences for
-    derivatives. For a few unknowns of about the same scale."""
+    """The minimum of the sum of squares, by Levenberg's and Marquardt's method with difference
+    quotients. For a few unknowns of similar scale."""
     at, damping = start.copy(), 1e-2
     now = residuals(at)
     jacobian = _jacobian(residuals, at, now)
@@ -166,11 +167,11 @@ def _jacobian(residuals: Callable[[Vector], Vector], at: Vector, now: Vector) ->
     return np.stack(columns, axis=1)
 
 
-# Rivals, fitted to the same points: what the model has to be better than.
+# Rivals of the model, fitted to the same points.
 
 
 def classic(points: Sequence[Point]) -> Callable[[Graph], float]:
-    """CSLV: N·f·S is a constant of the machine; their geometric mean."""
+    """CSLV: N·f·S is a constant of the machine, here the geometric mean of the points."""
     constant = math.exp(
         float(np.mean([math.log(volume(point.graph) * point.scale) for point in points]))
     )
@@ -178,7 +179,7 @@ def classic(points: Sequence[Point]) -> Callable[[Graph], float]:
 
 
 def linear(points: Sequence[Point]) -> Callable[[Graph], float]:
-    """1/X = a + b·S with X the messages a second of all the machine; least relative squares."""
+    """1/X = a + b·S, with X in messages a second of the whole machine. Least relative squares."""
     rows = np.array([[1.0, _mean_size(point.graph)] for point in points])
     inverse = np.array([1.0 / (_messages(point.graph) * point.scale) for point in points])
     (a, b), *_ = np.linalg.lstsq(rows / inverse.reshape(-1, 1), np.ones(len(points)), rcond=None)

@@ -1,4 +1,4 @@
-"""A robot's graph as far as its load goes: who sends how much to whom, and computes how long."""
+"""The load of a robot's graph: messages between nodes, their sizes, rates and computing times."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WAYS = (POINTER, SHM, TCP, LINK)
 @dataclass(frozen=True)
 class Channel:
     """Each publisher computes for `work_us` and sends `size` bytes, `rate_hz` times a second or on
-    every `every`-th message of the channel `after`. `reliable` and `depth` are those of its policy;
-    `transport` that of the plan (auto, shm, zmq)."""
+    every `every`-th message of the channel `after`. `reliable` and `depth` are those of its policy.
+    `transport` is that of the plan (auto, shm, zmq)."""
 
     name: str
     publishers: tuple[str, ...]
@@ -35,7 +35,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Node:
-    """What it computes for each message it receives, by channel or for all others."""
+    """A node with its computing time for each received message, by channel, and for all others."""
 
     name: str
     process: str
@@ -48,7 +48,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Delivery:
-    """A channel from one process to another: messages a second, and how they travel."""
+    """A channel from one process to another: messages a second, and their transport."""
 
     channel: Channel
     publisher: str  # node
@@ -94,7 +94,7 @@ class Graph:
         return heard / channel.every
 
     def way(self, channel: Channel, sender: str, receiver: str) -> str:
-        """How a channel gets from one process to another."""
+        """The transport of a channel from one process to another."""
         if sender == receiver:
             return POINTER
         if self.processes[sender] != self.processes[receiver]:
@@ -111,7 +111,7 @@ class Graph:
                     yield Delivery(channel, publisher, sender, receiver, rate, way)
 
     def ears(self, delivery: Delivery) -> list[str]:
-        """The nodes that hear it where it arrives."""
+        """The nodes of the receiving process that subscribe to the channel."""
         return [
             name
             for name in delivery.channel.subscribers
@@ -119,7 +119,7 @@ class Graph:
         ]
 
     def with_sizes(self, factor: float) -> Graph:
-        """The same with all messages larger."""
+        """The same graph with larger messages."""
         channels = tuple(
             replace(channel, size=max(32, round(channel.size * factor)))
             for channel in self.channels
@@ -133,7 +133,7 @@ class Graph:
         return replace(self, channels=channels)
 
     def copies(self, count: int) -> Graph:
-        """So many of the same robot side by side, on the same hosts."""
+        """A number of the same robots side by side, on the same hosts."""
         if count == 1:
             return self
         return join(self.name, [self.renamed(f"r{i}_") for i in range(count)])
@@ -168,7 +168,7 @@ class Graph:
         )
 
     def robot_yaml(self, addresses: Mapping[str, str] | None = None) -> str:
-        """A plan that hyphos-lab-graph runs: the same graph, with nobody's programs in it."""
+        """A plan for hyphos-lab-graph: the same graph, without the programs of its nodes."""
         where = addresses or {}
         several = len(self.hosts) > 1
         plan: dict[str, Any] = {"hyphos": 1, "robot": "lab"}
@@ -181,7 +181,7 @@ class Graph:
         plan["nodes"] = {
             node.name: {
                 "process": node.process,
-                # A plan says either the one or the other.
+                # A plan has one of the two.
                 "load": {"work_us": dict(node.work_us_of) or node.work_us},
             }
             for node in self.nodes
@@ -205,12 +205,12 @@ class Graph:
             }
             for channel in self.channels
         }
-        # JSON is YAML, and dumped a hundred times as fast.
+        # JSON is YAML, and writing it is a hundred times as fast.
         return json.dumps(plan)
 
 
 def join(name: str, parts: Sequence[Graph]) -> Graph:
-    """Several graphs that share nothing but the machines."""
+    """Several graphs that share only the machines."""
     return Graph(
         name,
         {process: host for part in parts for process, host in part.processes.items()},
@@ -221,8 +221,8 @@ def join(name: str, parts: Sequence[Graph]) -> Graph:
 
 
 def graph_of(plan: Mapping[str, Any]) -> Graph:
-    """From a plan's JSON. Error if it does not say enough of its load: channels without `load:`
-    are left out, and it is for the caller to name them."""
+    """The graph of a plan's JSON. Raises Error if no channel has a load. Omits channels without
+    `load:`, which the caller must name."""
     channels = []
     for channel in plan["channels"]:
         load = channel["load"]
@@ -246,7 +246,7 @@ def graph_of(plan: Mapping[str, Any]) -> Graph:
     if not channels:
         raise Error(
             "invalid_config",
-            "no channel says what it carries",
+            "no channel has a load with publishers",
             plan["file"],
             "give each a load: {rate_hz: 10, size: 64 KB}, or {after: OTHER_CHANNEL, size: …}, "
             "and publishers and subscribers",
@@ -266,7 +266,7 @@ def graph_of(plan: Mapping[str, Any]) -> Graph:
 
 
 def silent(plan: Mapping[str, Any]) -> list[str]:
-    """Channels of which the plan does not say what they carry, to whom and from whom."""
+    """Channels without a load, publishers or subscribers in the plan."""
     return [
         channel["name"]
         for channel in plan["channels"]
@@ -276,12 +276,12 @@ def silent(plan: Mapping[str, Any]) -> list[str]:
 
 
 def interpreted(plan: Mapping[str, Any], graph: Graph) -> dict[str, list[str]]:
-    """Python nodes, each with the counted channels for whose messages the plan says no `work_us`:
-    the model takes their callbacks for ones of C++."""
+    """Python nodes, each with the counted channels for which the plan has no `work_us`. The model
+    treats their callbacks like C++."""
     found: dict[str, list[str]] = {}
     for name in [one["name"] for one in plan["nodes"] if one["kind"] == "python"]:
         node = graph.node(name)
-        # What is published on receiving something belongs to the work for that.
+        # Publishing in a callback belongs to the work of that callback.
         free = [
             one.name
             for one in graph.channels

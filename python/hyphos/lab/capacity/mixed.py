@@ -1,5 +1,5 @@
-"""Graphs that take several ways at once, as robots do: several nodes in a process, several
-processes on a host. No calibration has seen them: it takes one way at a time."""
+"""Graphs that use several transports at once, as robots do: several nodes in a process, several
+processes on a host. No calibration contains them, because it uses one transport at a time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hyphos.lab.capacity import families
 from hyphos.lab.capacity.graph import LINK, SHM, TCP, Channel, Graph, Node, join
 
 KB = 1 << 10
-MIXED = "mixed"  # what stands for their way
+MIXED = "mixed"  # shown as their transport
 
 
 def regrouped(
     name: str, graph: Graph, processes: Mapping[str, str], hosts: Mapping[str, str] | None = None
 ) -> Graph:
-    """The same nodes in other processes. `processes`: the nodes of each, as words; `hosts`: where
-    each runs, if not all on one."""
+    """The same nodes in other processes. `processes` are the nodes of each, as words. `hosts` are
+    their hosts, if not all on one."""
     process = {node: one for one, nodes in processes.items() for node in nodes.split()}
     nodes = tuple(replace(node, process=process[node.name]) for node in graph.nodes)
     return replace(graph, name=name, processes=hosts or dict.fromkeys(processes, "here"),
@@ -25,7 +25,7 @@ def regrouped(
 
 
 def _body_and_brain(size: int, way: str) -> Graph:
-    """The robot of the calibration: what feels and moves in one process, what thinks in another."""
+    """The robot of the calibration: sensors and actuators in one process, planning in another."""
     places = {
         "body": "camera0_p scan0_n0 drive0_e0 status0_p0 status0_p1",
         "brain": "camera0_s0 camera0_s1 scan0_n1 scan0_n2 drive0_s0 status0_p2 status0_s",
@@ -36,7 +36,7 @@ def _body_and_brain(size: int, way: str) -> Graph:
 
 
 def _patrol(image: int, body: str, brain: str) -> Graph:
-    """The shape of examples/patrol, in three processes on one host or two."""
+    """A graph like examples/patrol, in three processes on one host or two."""
     return Graph(
         "patrol" if body == brain else "patrol on 2 hosts",
         {"body": body, "brain": brain, "eyes": brain},
@@ -62,7 +62,7 @@ def _patrol(image: int, body: str, brain: str) -> Graph:
 
 
 def _two_transports() -> Graph:
-    """Half of the pairs by shared memory, and half by TCP, in the same four processes."""
+    """Half of the pairs by shared memory and half by TCP, in the same four processes."""
     halves = [families.echo(3, 4 * KB, SHM).renamed("m"), families.echo(3, KB, TCP).renamed("t")]
     senders, echoers = "ms0 ms1 ms2 ts0 ts1 ts2", "me0 me1 me2 te0 te1 te2"
     both = join("", halves)
@@ -70,7 +70,7 @@ def _two_transports() -> Graph:
 
 
 def held_out_mixed(largest: int = 0) -> list[Graph]:
-    """Those inside of a machine, or, with messages of at most `largest` bytes, over a link."""
+    """The test set inside a machine, or over a link with messages of at most `largest` bytes."""
     if largest:
         chain = families.pipeline(6, min(largest, 16 * KB), LINK)
         hosts = {f"n{i}": "near" if i < 3 else "far" for i in range(6)}  # hands over once

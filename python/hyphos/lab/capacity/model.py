@@ -1,47 +1,8 @@
-"""What a graph asks of each resource, and up to which load that holds.
+"""The capacity model: the use of each resource by a graph, and the load that the graph can carry.
 
-A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
-gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
-
-    copy = send_us·min(1, S / 16 KB) + byte_ns·S
-    wake = wake_us·crowd·min(1, S / room_kb + 1 / (1 + r·batch_us·(b^2.5·m·m')²))
-
-r: messages a second between the two. `send_us` and `room_kb` are of sockets only: ZeroMQ
-gathers 8 KB for one call of the system, and makes two for what is larger by far, the second of them
-without a copy of its own; and only so much waits in a socket for whoever is behind, so that large
-messages wake him one by one.
-
-Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
-and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than
-one processor: to publish and to deliver then costs `local` times as much as in one that has them
-all. Where a process keeps c processors busy,
-
-    publish, deliver ~ local + (1 - local)·(1 - 1/c) / (1 - 1/cores)
-
-Who is awake already need not be woken: messages become cheaper as they come more often. But only
-where they wait: under a fair scheduler, who has little to do is served at once, and pays the
-wake-up for each message, while who has most to do is behind and takes many at a time. b is how busy
-a process is, compared to the busiest; for one that receives b^2.5, as with time to spare it is
-hardly ever behind. Nor do messages wait where somebody computes between one and the next: m is the
-part of its time that the receiver spends on messages, m' that of the sender. A source is woken too,
-by its timer: there with b itself, since it is held back with those to whom it sends. Who is woken
-finds the caches cold where others have run meanwhile: between processes, of which there are p for
-each core, crowd = p^0.35.
-
-Two things limit the rate: the CPU of the machine, and what one process can do one after the other
-(`serial` times the costs of its messages; a callback that computes takes no other message of its
-channel meanwhile). A link adds `wire_us·packets + wire_byte_ns·S` of its own time to each message,
-in each direction or, where the medium is shared, in all. A short queue drops before any of these is
-full (hyphos.lab.capacity.queues). A message fills S / 1448 packets; what is
-less than one has one to itself, unless others wait that share it:
-
-    packets = S / 1448 + max(0, 1 - S / 1448) / (1 + r·wire_batch_us)
-
-Resources near their limit together carry less than each alone: utilisations are
-combined with the norm of order 6.
-
-The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
-(Jordan, *On the Scalability of ROS*, CSLV).
+docs/explanation/capacity_model.md has the complete model with its formulas and reasons. The names
+in `Costs` are the symbols of that page with units. On that page, `wire_us` is *packet*, and
+`wire_byte_ns` is the *byte* of a link.
 """
 
 from __future__ import annotations
@@ -58,20 +19,20 @@ from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 from hyphos.lab.capacity.queues import queues
 
 NORM = 6.0
-# A copy through a socket or into memory has two halves. To wake somebody is one system call; what
-# comes of it is for the one who wakes.
+# A copy through a socket or into memory has two halves. A wake-up is one system call of the sender.
+# The rest of its cost is paid by the woken process.
 COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
-# Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
+# Message bytes in a full packet: the 1500 bytes of an Ethernet frame without IP and TCP headers.
 PACKET = 1448
-# From so many bytes on ZeroMQ makes two calls for a message; less than that it puts together, half
-# as much in each call (its out_batch_size).
+# From this size on, ZeroMQ makes two calls for a message, the second without its own copy. It
+# collects smaller messages, half this size in each call (its out_batch_size).
 TOGETHER = 16384
 CROWDING = 0.35
 BEHIND = 2.5
 AIR = "the air"
 QUEUE = "queue of "
-# In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
+# Iterations until load and wake-up cost, which depend on each other, converge.
 ROUNDS = 4
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -79,7 +40,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one way for messages to travel. All are positive."""
+    """The costs of one transport. All are positive."""
 
     publish_us: float = 2.0
     deliver_us: float = 5.0
@@ -97,7 +58,7 @@ class Costs:
 
     @staticmethod
     def names(way: str) -> list[str]:
-        """Those that mean something for a way."""
+        """The costs that apply to a transport."""
         known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
         known += ["again", "local"] if way == POINTER else ["byte_ns"]
         if way in (TCP, LINK):
@@ -110,27 +71,27 @@ _COSTS = [field.name for field in fields(Costs)]
 
 @dataclass(frozen=True)
 class Host:
-    """The machine as far as the model goes."""
+    """The machine in the model."""
 
     cores: float
-    # The hosts of a graph are this one machine (as when a plan is run in namespaces), or each is
-    # such a machine by itself.
+    # True: all hosts of a graph are this one machine (as if a plan runs in namespaces). False: each
+    # host is such a machine.
     shared: bool = True
-    # All messages of a link share the medium, in both directions (WiFi), or each direction is for
-    # itself (a cable).
+    # True: all messages of a link share the medium, in both directions (Wi-Fi). False: each
+    # direction has its own (a cable).
     half_duplex: bool = False
 
 
 @dataclass(frozen=True)
 class Use:
-    """How much of a resource a graph takes: 1 is its limit."""
+    """The share of a resource that a graph uses. Its limit is 1."""
 
     resource: str
     share: float
 
 
 def norm(shares: Iterable[float]) -> float:
-    """Of order 6, without overflow."""
+    """The norm of order 6, without overflow."""
     known = list(shares)
     top = max(known, default=0.0)
     if top <= 0.0:
@@ -139,7 +100,7 @@ def norm(shares: Iterable[float]) -> float:
 
 
 class _Names:
-    """Numbers for names, in the order of their coming."""
+    """Numbers for names, in order of first use."""
 
     def __init__(self) -> None:
         self.of: dict[str, int] = {}
@@ -155,7 +116,7 @@ class _Names:
 
 
 class Load:
-    """A graph in columns, for the many times that a fit looks at it."""
+    """A graph in columns, for fast evaluation by a fit."""
 
     def __init__(self, graph: Graph, host: Host) -> None:
         self.host = host
@@ -164,7 +125,7 @@ class Load:
         self._pairs, self._processes = _Names(), _Names()
         self._machine_of: list[int] = []  # by process
         self._callbacks: dict[str, float] = defaultdict(float)  # µs a second
-        self._computing: dict[int, float] = defaultdict(float)  # the same by process
+        self._computing: dict[int, float] = defaultdict(float)  # µs a second by process
         deliveries = list(graph.deliveries())
         self._take_deliveries(graph, deliveries)
         self._take_publications(graph, deliveries)
@@ -208,11 +169,11 @@ class Load:
         self._way, self._sender, self._actor, self._pair, self._from, self._at, self._wire = whole
 
     def _take_computing(self, graph: Graph) -> None:
-        """What nodes compute for messages that they get, and for those that they send."""
+        """The computing time of nodes for received and for published messages."""
         for channel in graph.channels:
             rates = {name: graph.rate_of(channel, name) for name in channel.publishers}
             for name, rate in rates.items():
-                asked = channel.after or f"{channel.name}, which it sends"
+                asked = channel.after or f"{channel.name}, at its source"
                 self._compute(graph, name, asked, rate * channel.work_us)
             for name in channel.subscribers:
                 work = sum(rates.values()) * graph.node(name).work_for(channel.name)
@@ -228,7 +189,7 @@ class Load:
                     self._worked[self._actors(actor)] += us_per_s
 
     def _take_publications(self, graph: Graph, deliveries: list[Delivery]) -> None:
-        """A message is published once for each way it takes, however many get it."""
+        """A message is published once for each transport, for any number of receivers."""
         seen: set[tuple[str, str, str]] = set()
         rows: list[tuple[float, ...]] = []
         for one in deliveries:
@@ -243,7 +204,7 @@ class Load:
         self._sent_way, self._sent_actor, self._sent_at = columns[1:].astype(np.int64)
 
     def _take_sources(self, graph: Graph, deliveries: list[Delivery]) -> None:
-        """Those whom a timer wakes."""
+        """The publishers that a timer wakes."""
         seen: set[tuple[str, str]] = set()
         rows: list[tuple[float, ...]] = []
         for one in deliveries:
@@ -257,12 +218,12 @@ class Load:
         self._timed_way, self._timed_actor, self._timed_at = columns[1:].astype(np.int64)
 
     def uses(self, costs: Mapping[str, Costs], scale: float = 1.0) -> list[Use]:
-        """The share of each resource at `scale` times the rates. KeyError without the costs of a
-        way that the graph takes."""
+        """The share of each resource at `scale` times the rates. Raises KeyError if the costs of a
+        used transport are missing."""
         return self._uses(self._table(costs), scale)
 
     def _table(self, costs: Mapping[str, Costs]) -> dict[str, Vector]:
-        """Each cost by way."""
+        """Each cost by transport."""
         return {
             name: np.array(
                 [
@@ -278,7 +239,7 @@ class Load:
         copy = table["send_us"][self._way] * np.minimum(1.0, self._size / TOGETHER)
         copy += table["byte_ns"][self._way] * self._size / 1e3
         full = self._size / (1024 * table["room_kb"][self._way] + 1e-9)
-        # 1 of the first who gets a message, and where bytes travel of all.
+        # 1 for the first receiver of a message, and for all receivers if bytes are copied.
         again = 1.0 - self._further * (1.0 - table["again"][self._way])
         deliver = table["deliver_us"][self._way] * again
         publish = table["publish_us"][self._sent_way]
@@ -322,7 +283,7 @@ class Load:
             Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
             for name, us in zip(self._machines.list(), cpu, strict=True)
         ]
-        # Of many alike the busiest: they limit each for itself, not together.
+        # Of many equal ones take the busiest: each has its own limit, they do not add up.
         uses += _busiest(self._actors.list(), serial / 1e6)
         uses += _busiest(
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
@@ -331,13 +292,13 @@ class Load:
         return uses + self._wire_uses(table, often, scale)
 
     def _crowd(self, machine_of: Numbers, machines: int) -> Vector:
-        """What a wake-up costs in each process, with how many there are on its machine."""
+        """The factor on wake-ups in each process, by the number of processes on its machine."""
         many = np.bincount(machine_of, minlength=machines)[machine_of]
         factors: Vector = np.maximum(1.0, many / self.host.cores) ** CROWDING
         return factors
 
     def _local(self, table: Mapping[str, Vector], shares: Vector) -> Vector:
-        """What pointers cost in each process, with its share of its machine."""
+        """The factor on pointer costs in each process, by its share of its machine."""
         cores = self.host.cores
         if cores <= 1.0:
             return np.ones(len(shares))
@@ -359,7 +320,7 @@ class Load:
         return [Use(name, float(x)) for name, x in zip(self._wires.list(), shares, strict=True)]
 
     def knee(self, costs: Mapping[str, Costs]) -> float:
-        """The factor on all rates at which the graph ceases to hold."""
+        """The factor on all rates at which the graph saturates."""
         table, at, steep, last = self._table(costs), 0.0, 1.0, (0.0, 0.0)
         for step in range(60):
             total = norm(use.share for use in self._uses(table, math.exp(at)))
@@ -368,7 +329,7 @@ class Load:
             over = math.log(total)
             if abs(over) < 1e-7:
                 break
-            # Nearly in proportion, so that secants of the logarithms lead there in a few steps.
+            # Nearly proportional, so secants of the logarithms converge in a few steps.
             if step and at != last[0]:
                 steep = min(2.0, max(0.3, (over - last[1]) / (at - last[0])))
             last = (at, over)
@@ -377,12 +338,12 @@ class Load:
 
 
 def _if_pointers(way: Numbers, factors: Vector) -> Vector:
-    """The factors where pointers travel."""
+    """The factors for pointers, 1 for other transports."""
     return np.where(way == WAYS.index(POINTER), factors, 1.0)
 
 
 def _unless_pointers(way: Numbers, factors: Vector) -> Vector:
-    """The factors where messages go from process to process."""
+    """The factors for messages between processes, 1 for pointers."""
     return np.where(way == WAYS.index(POINTER), 1.0, factors)
 
 
@@ -391,7 +352,7 @@ def _sums(values: Mapping[int, float], count: int) -> Vector:
 
 
 def _each_wakes(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, late: Vector) -> Vector:
-    """Which share of the messages wakes somebody; `late`: b^2.5·m·m', or of a source b·m."""
+    """The share of messages with a wake-up. `late` is b^2.5·m·m', for a source b·m."""
     share: Vector = 1.0 / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * late**2)
     return share
 
@@ -404,8 +365,8 @@ def _busiest(names: list[str], shares: Vector) -> list[Use]:
 
 
 def _sender(delivery: Delivery) -> str:
-    """Who publishes one message after the other: a process, or within one the callback that
-    answers, or the publisher's own thread."""
+    """The serial actor that publishes a message: a process, or with pointers the replying callback
+    or the publisher's own thread."""
     if delivery.way != POINTER:
         return f"process {delivery.sender}"
     channel = delivery.channel
@@ -413,7 +374,7 @@ def _sender(delivery: Delivery) -> str:
 
 
 def _receivers(graph: Graph, delivery: Delivery) -> list[str]:
-    """Who takes one message after the other: a process, or within one each callback."""
+    """The serial actors that receive a message: a process, or with pointers each callback."""
     if delivery.way != POINTER:
         return [f"process {delivery.receiver}"]
     return [f"{name} on {delivery.channel.name}" for name in graph.ears(delivery)]
@@ -421,11 +382,11 @@ def _receivers(graph: Graph, delivery: Delivery) -> list[str]:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a graph asks for beside what there is. Shares are those at the knee, divided by its
-    distance: at low load each message costs more, but that says nothing of the limit."""
+    """The resources that a graph uses. Shares are those at the saturation point, divided by the
+    factor to it. At low load each message costs more, but that does not affect the limit."""
 
     knee: float  # factor on all rates
-    uses: list[Use]  # the busiest first
+    uses: list[Use]  # busiest first
 
     @property
     def total(self) -> float:
@@ -433,7 +394,7 @@ class Demand:
 
     @property
     def first(self) -> Use:
-        """What breaks first."""
+        """The resource that breaks first."""
         return self.uses[0]
 
 
@@ -451,7 +412,7 @@ def knee(graph: Graph, costs: Mapping[str, Costs], host: Host) -> float:
 
 
 def share_of_queues(load: Load, costs: Mapping[str, Costs]) -> float:
-    """By how many per cent the knee falls with each per cent that messages are later."""
+    """The fall of the saturation point in per cent for each per cent of additional lateness."""
     scale = load.knee(costs)
     if scale == math.inf:
         return 0.0
@@ -461,7 +422,7 @@ def share_of_queues(load: Load, costs: Mapping[str, Costs]) -> float:
 
 
 def volume(graph: Graph) -> float:
-    """N·f·S: bytes a second that the sources send, the measure of the classic law (CSLV)."""
+    """N·f·S: bytes a second from all sources, the measure of the classic law (CSLV)."""
     return sum(
         graph.rate_of(channel, publisher) * channel.size
         for channel in graph.channels

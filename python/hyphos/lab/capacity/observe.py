@@ -1,4 +1,4 @@
-"""What a running robot's channels carry, as `load:` of its plan."""
+"""Measures the load of a running robot's channels, as `load:` of its plan."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hyphos.tools.waiting import stoppable
 
 @dataclass
 class Seen:
-    """Of one channel between two looks. Publishers that only pass pointers count no bytes; then
-    the size stays unknown."""
+    """One channel between two looks. Publishers that only pass pointers count no bytes, and the
+    size stays unknown."""
 
     publishers: int = 0
     messages: int = 0
     sizes: list[float] = field(default_factory=list)
-    work_us: dict[str, float] = field(default_factory=dict)  # by node that hears it
+    work_us: dict[str, float] = field(default_factory=dict)  # by subscribing node
 
 
 def observe(domain: str, seconds: float) -> str:
-    """YAML to be named below `include:` of the plan. Error if nothing runs in the domain."""
+    """YAML for `include:` of the plan. Raises Error if nothing runs in the domain."""
     before = look(domain)
     if not before.processes:
         raise Error("not_found", f"nothing runs in the domain '{domain}'", advice="hyphos run …")
@@ -57,8 +57,8 @@ def _seen(before: Look, now: Look) -> dict[str, Seen]:
 
 def _yaml(found: dict[str, Seen], seconds: float) -> str:
     lines = [
-        "# What the channels carried and the callbacks took, measured with `hyphos lab loads`.",
-        "# Callbacks include the time for which they waited for a processor or a lock.",
+        "# Loads of channels and durations of callbacks, measured with `hyphos lab loads`.",
+        "# Callbacks include their wait for a processor or a lock.",
         "channels:",
     ]
     unknown = []
@@ -79,5 +79,5 @@ def _yaml(found: dict[str, Seen], seconds: float) -> str:
         inner = ", ".join(f"{name}: {us:.3g}" for name, us in sorted(works.items()))
         lines.append(f"  {node}: {{load: {{work_us: {{{inner}}}}}}}")
     if unknown:
-        lines.append(f"# Only pointers travelled, so write in the sizes of: {', '.join(unknown)}")
+        lines.append(f"# Only pointers travelled, so add the sizes of: {', '.join(unknown)}")
     return "\n".join(lines) + "\n"

@@ -16,8 +16,8 @@ class Pace:
         self.expected_s = 0.0
         self._each: list[float] = []
         self._began = 0.0
-        self._done = 0  # ways
-        self._searches = 0  # of the way
+        self._done = 0  # transports done
+        self._searches = 0  # of the current transport
         self._way_began = 0.0
 
     def begin(self, plans: Sequence[Plan], around: float) -> str:
@@ -26,13 +26,13 @@ class Pace:
         self._began = self._way_began = time.monotonic()
         graphs = sum(len(plan.kinds) for plan in plans)
         return (
-            f"{len(plans)} way{'s' * (len(plans) > 1)} to calibrate, {graphs} graphs: about "
-            f"{minutes(self.expected_s)}; a run of a second takes {around:.1f} s more here now"
+            f"{len(plans)} transport{'s' * (len(plans) > 1)} to calibrate, {graphs} graphs: about "
+            f"{minutes(self.expected_s)}, a run of a second now takes {around:.1f} s more"
         )
 
     def measured(self, graphs: int) -> None:
-        """Counts the end of a search, of a way with so many graphs. The estimate for the way is the
-        longer of the extrapolation from its searches and the expected duration."""
+        """Counts the end of a search of a transport with `graphs` graphs. The estimate is the
+        longer of the extrapolation from the searches and the expected duration."""
         self._searches += 1
         spent = time.monotonic() - self._way_began
         first_pass = spent * max(1.0, graphs / self._searches)

@@ -1,4 +1,4 @@
-"""A machine's capacity profile: the costs of each way, as calibrated, in one JSON file."""
+"""A machine's capacity profile: the calibrated costs of each transport, in one JSON file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ DEFAULT = Path("capacity.json")
 VERSION = 9
 MAX_FILE = 1 << 20
 NINE_OF_TEN = 1.64  # standard deviations
-# Who get one message, at most: what is calibrated, or what `hyphos lab verify --held-out` looks at,
-# half as many again. The worst that it finds lies there, so nothing is said beyond.
+# Maximum receivers of a message: the calibrated number, or that of the test set
+# (`hyphos lab verify --test-set`), half as many again. The largest error of the test set is there,
+# so there is no prediction beyond it.
 MOST_EARS = {POINTER: 16, SHM: 12, TCP: 12, LINK: 6}
 
 
@@ -42,12 +43,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """One way for messages to travel: its costs, how sure they are, and what they rest on."""
+    """One transport: its costs, their uncertainty, and the measured points."""
 
     way: str  # pointer, shm, tcp, link
     fitted: Fitted
-    points: tuple[tuple[Kind, float], ...]  # with the scale at which each broke
-    seconds: float  # that it took
+    points: tuple[tuple[Kind, float], ...]  # each with its saturation point
+    seconds: float  # duration of the calibration
     medium: Medium | None = None  # of a link
 
     @property
@@ -56,7 +57,7 @@ class Calibrated:
 
     @property
     def within(self) -> float:
-        """The factor by which what is left out of the fit is off, nine times of ten."""
+        """The factor of the leave-one-out error, nine times of ten."""
         return math.exp(NINE_OF_TEN * self.fitted.error)
 
     @property
@@ -66,12 +67,12 @@ class Calibrated:
 
     @property
     def nodes(self) -> int:
-        """The largest graph that was measured."""
+        """The number of nodes of the largest measured graph."""
         return max(len(kind.graph(self.way).nodes) for kind, _ in self.points)
 
     @property
     def hosts(self) -> int:
-        """Between how many was measured."""
+        """The largest number of hosts in a measured graph."""
         return max(len(kind.graph(self.way).hosts) for kind, _ in self.points)
 
     def measured(self) -> list[Point]:
@@ -80,36 +81,36 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class Profile:
-    """What was calibrated on one machine. `ways`: those within it; `links`: by their names."""
+    """The calibrations of one machine. `ways` are those inside it. `links` are by name."""
 
     machine: Mapping[str, str]
-    cores: float  # that were available
+    cores: float  # available cores
     made: str  # ISO 8601
     ways: Mapping[str, Calibrated] = field(default_factory=dict)
     links: Mapping[str, Calibrated] = field(default_factory=dict)
 
     def link(self, name: str = "") -> tuple[str, Calibrated] | None:
-        """That of a name, or the only one. Error if there is none of the name, or a choice."""
+        """The link of a name, or the only one. Raises Error if it is unknown or ambiguous."""
         if name:
             if name not in self.links:
                 raise Error(
                     "not_found",
                     f"the profile has no link '{name}'",
-                    advice="it has "
+                    advice="use one of "
                     + (", ".join(self.links) or "none")
-                    + "; `hyphos lab calibrate --link` adds one",
+                    + ", or add one with `hyphos lab calibrate --link`",
                 )
             return name, self.links[name]
         if len(self.links) > 1:
             raise Error(
                 "invalid_config",
                 "the profile has several links",
-                advice="--link " + " or --link ".join(self.links),
+                advice="choose --link " + " or --link ".join(self.links),
             )
         return next(iter(self.links.items()), None)
 
     def for_graph(self, graph: Graph, link: str = "") -> dict[str, Calibrated]:
-        """The ways that a graph takes. Error if one of them was not calibrated."""
+        """The transports that a graph uses. Raises Error if one of them is not calibrated."""
         needed = {delivery.way for delivery in graph.deliveries()}
         found: dict[str, Calibrated] = {}
         for way in sorted(needed):
@@ -120,9 +121,9 @@ class Profile:
             if one is None:
                 raise Error(
                     "not_found",
-                    f"the profile does not know what messages by {way} cost",
+                    f"the profile has no costs of messages by {way}",
                     advice="hyphos lab calibrate "
-                    + ("--link NAME=veth,rate_mbit=1000" if way == LINK else f"--way {way}"),
+                    + ("--link NAME=veth,rate_mbit=1000" if way == LINK else f"--transport {way}"),
                 )
             found[way] = one
         return found
@@ -136,7 +137,7 @@ def half_duplex(ways: Mapping[str, Calibrated]) -> bool:
 
 
 def beyond(graph: Graph, ways: Mapping[str, Calibrated]) -> list[str]:
-    """What of a graph lies outside of the calibration: nothing is said of that."""
+    """The properties of a graph outside the calibrated range, for which there is no prediction."""
     found = []
     deliveries = list(graph.deliveries())
     for way, one in ways.items():
@@ -151,7 +152,7 @@ def beyond(graph: Graph, ways: Mapping[str, Calibrated]) -> list[str]:
 
 
 def _beyond_by(graph: Graph, deliveries: Sequence[Delivery], one: Calibrated) -> list[str]:
-    """The same of what travels one way."""
+    """The same for one transport."""
     found = []
     way, high = one.way, one.sizes[1]
     largest = max((d.channel for d in deliveries), key=lambda channel: channel.size)
@@ -167,7 +168,7 @@ def _beyond_by(graph: Graph, deliveries: Sequence[Delivery], one: Calibrated) ->
         hosts |= {graph.processes[delivery.sender], graph.processes[delivery.receiver]}
         heard = graph.ears(delivery)
         nodes |= {delivery.publisher, *heard}
-        # Elsewhere a process gets it, however many of its nodes then hear it.
+        # Between processes a process receives it once, for any number of its subscribing nodes.
         ears[delivery.channel.name, delivery.publisher] += (
             heard if way == POINTER else [delivery.receiver]
         )
@@ -178,7 +179,9 @@ def _beyond_by(graph: Graph, deliveries: Sequence[Delivery], one: Calibrated) ->
     (name, _), most = max(ears.items(), key=lambda item: len(item[1]))
     if len(most) > MOST_EARS[way]:
         what = "callbacks" if way == POINTER else "processes"
-        found.append(f"{len(most)} {what} get '{name}' by {way}: verified up to {MOST_EARS[way]}")
+        found.append(
+            f"{len(most)} {what} receive '{name}' by {way}: verified up to {MOST_EARS[way]}"
+        )
     return found
 
 
@@ -186,7 +189,7 @@ def _beyond_by(graph: Graph, deliveries: Sequence[Delivery], one: Calibrated) ->
 
 
 def save(profile: Profile, path: Path) -> None:
-    """Atomically."""
+    """Saves the profile atomically."""
     text = json.dumps(as_json(profile), indent=1)
     other = path.with_name(path.name + ".new")
     try:
@@ -194,26 +197,29 @@ def save(profile: Profile, path: Path) -> None:
         other.write_text(text + "\n")
         other.replace(path)
     except OSError as error:
-        raise Error("io", f"cannot be written: {error}", str(path)) from None
+        raise Error("io", f"cannot write: {error}", str(path)) from None
 
 
 def load(path: Path) -> Profile:
     try:
         if path.stat().st_size > MAX_FILE:
-            raise Error("corrupt", "a profile has at most 1 MB", str(path))
+            raise Error("corrupt", "the file is larger than 1 MB", str(path))
         return _from_json(json.loads(path.read_text()))
     except FileNotFoundError:
         raise Error(
-            "not_found", "there is no profile", str(path), "`hyphos lab calibrate` makes one"
+            "not_found",
+            "the profile does not exist",
+            str(path),
+            "make one with `hyphos lab calibrate`",
         ) from None
     except OSError as error:
-        raise Error("io", f"cannot be read: {error}", str(path)) from None
+        raise Error("io", f"cannot read: {error}", str(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Error(
             "corrupt",
-            f"this is no capacity profile: {error}",
+            f"not a capacity profile: {error}",
             str(path),
-            "`hyphos lab calibrate` makes a new one",
+            "make a new one with `hyphos lab calibrate`",
         ) from None
 
 
@@ -258,10 +264,10 @@ def _from_json(told: Mapping[str, Any]) -> Profile:
 def _way_from(way: str, told: Mapping[str, Any]) -> Calibrated:
     costs = {name: float(told["costs"][name]) for name in Costs.names(way)}
     if not all(0 < value < math.inf for value in costs.values()):
-        raise ValueError("costs are positive")
+        raise ValueError("costs must be positive")
     covariance = np.array(told["covariance"], dtype=np.float64)
     if covariance.shape != (len(costs), len(costs)) or not np.isfinite(covariance).all():
-        raise ValueError(f"its covariance is not that of {len(costs)} costs")
+        raise ValueError(f"the covariance is not that of {len(costs)} costs")
     rows = tuple(tuple(map(float, row)) for row in covariance)
     fitted = Fitted(Costs(**costs), float(told["error"]), float(told["noise"]), rows)
     medium = dict(told["medium"]) if "medium" in told else None
@@ -270,7 +276,7 @@ def _way_from(way: str, told: Mapping[str, Any]) -> Calibrated:
         for p in told["points"]
     )
     if not points or any(kind.family not in families.FAMILIES for kind, _ in points):
-        raise ValueError("there are no points that this program knows")
+        raise ValueError("no known points")
     return Calibrated(
         way,
         fitted,

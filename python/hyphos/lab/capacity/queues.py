@@ -1,13 +1,13 @@
 """Drops of short queues long before a processor is full. The hundredth is `knee.MAX_LOST`.
 
 A dropping queue of d messages at r messages a second covers the time d/r. It loses messages that an
-endless queue would deliver later than that. So a graph also breaks where a hundredth of the
-messages of a channel is late by more than its queues cover.
+endless queue would deliver later than that. So a graph also breaks if a hundredth of the messages
+of a channel is late by more than its queues cover.
 
-How late a hundredth is depends on chance more than on the graph: who is woken waits for his turn,
-and a source that was away sends at once what it owes. A graph says two things of it. Each of its
-processes may have a turn before; and while others compute on all processors, or on all threads of
-the process, a callback waits for the first of them to be done.
+The lateness of a hundredth depends on chance more than on the graph: a woken process waits for its
+turn, and a delayed source sends all due messages at once. Two terms depend on the graph. Each of
+its processes may run first. And while other callbacks compute on all processors, or on all threads
+of the process, a callback waits until the first of them is done.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from dataclasses import dataclass
 
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 
-# Queues that a message passes: where it is got; with shared memory before it that of the way
-# between two processes; with sockets also the window and what waits behind it.
+# Queues on the path of a message: that of the subscriber, with shared memory also that between two
+# processes, with sockets also the window and the queue behind it.
 PASSED = {POINTER: 1, SHM: 2, TCP: 3, LINK: 3}
-# By how much a hundredth of the messages is late, in µs, for each process of the machine.
+# Lateness of a hundredth of the messages in µs, for each process of the machine.
 LATE_US = {POINTER: 220.0, SHM: 100.0, TCP: 380.0, LINK: 380.0}
-# Of its logarithm, from graph to graph: one standard deviation.
+# Standard deviation of its logarithm, from graph to graph.
 UNSURE = 0.55
 
 
 @dataclass(frozen=True)
 class Queue:
-    """The queues before one callback, by one way. `late_us`: what they must cover."""
+    """The queues before one callback, by one transport. They must cover `late_us`."""
 
     channel: str
     node: str
@@ -37,12 +37,12 @@ class Queue:
 
     @property
     def share(self) -> float:
-        """1: a hundredth is dropped."""
+        """At 1, a hundredth of the messages is dropped."""
         return self.late_us / self.covers_us
 
 
 def queues(graph: Graph, cores: float, *, shared: bool = True) -> Iterator[Queue]:
-    """All that may drop. `shared`: all hosts are one machine with so many cores."""
+    """All queues that may drop. `shared`: all hosts are one machine with `cores` cores."""
     callbacks = list(_callbacks(graph))
     for delivery in graph.deliveries():
         channel = delivery.channel
@@ -71,11 +71,11 @@ class _Callback:
     node: str
     process: str
     work_us: float
-    in_pool: bool = True  # or a source on a thread of its own
+    in_pool: bool = True  # False: a source on its own thread
 
 
 def _until_one_is_done(callbacks: Iterable[_Callback], places: int) -> float:
-    """How long it may take where they compute in all places, in µs."""
+    """The time in µs until one of the callbacks is done, if they compute in all places."""
     longest = sorted((one.work_us for one in callbacks), reverse=True)
     return longest[places - 1] if len(longest) >= places > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""A page of predictions beside what was measured: one HTML file that needs no network."""
+"""A page of predictions beside measurements: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -33,43 +33,44 @@ PREDICTORS: Mapping[str, Callable[[Comparison], float]] = {
     "CSLV, N·f·S": lambda one: one.classic,
 }
 WORDS = {
-    "×": "A factor on all rates of a graph at once. A knee of × 3 means that the graph still holds "
-    "at three times the rates that it has, and no longer above.",
-    "measured": "The graph ran with synthetic nodes on this machine, faster and faster, until it "
-    "no longer held: until a publisher fell a second behind, a flow lost more than 1 %, or queues "
-    "grew. A search ends when two rates 6 % apart differ; the knee is the mean of two searches, or "
-    "the middle of three where two differ by a sixth. The range is that of all of them.",
-    "predicted": "What the model says from the calibration alone, before anything of this graph "
-    "has run. The range beside it should hold nine of ten measured knees.",
+    "×": "A factor on all rates of a graph at once. A saturation point of × 3 means that the graph "
+    "carries three times its rates, and no more.",
+    "measured": "The graph ran with synthetic nodes on this machine at rising rates, until it "
+    "failed: until a publisher was a second behind, a flow lost more than 1 %, or queues grew. A "
+    "search ends when a carried and a failed rate are 6 % apart. The saturation point is the "
+    "mean of two searches, or the median of three if two differ by a sixth. The range is that of "
+    "all searches.",
+    "predicted": "The prediction of the model from the calibration alone, before this graph ran. "
+    "The range beside it should contain nine of ten measured saturation points.",
     "error": "Predicted ÷ measured − 1: + 20 % promises a fifth too much.",
     "a + b·S": "A rival with the same calibration: a message costs a fixed time and a time for "
     "each byte.",
     "CSLV": "Another rival, of Jordan, On the Scalability of ROS: publishers × rate × size, N·f·S, "
     "is a constant of the machine.",
-    "fits, marginal, does not fit": "What `hyphos plan check` would say of a graph: its rates lie "
-    "below, within or above the range of the predicted knee.",
+    "fits, marginal, does not fit": "The verdict of `hyphos plan check`: the rates of the graph "
+    "are below, within or above the range of the predicted saturation point.",
 }
 METHOD = (
-    "Each way that messages can take (by pointer within a process, by shared memory, by TCP, or "
-    "across a link) was calibrated with a few simple graphs; the model's costs were fitted to "
-    "their knees. The graphs on this page were predicted first and then measured. Marks on the "
-    "diagonal are predicted exactly; the inner band is 15 %, the outer one 35 % off."
+    "Each transport (by pointer within a process, by shared memory, by TCP, or across a link) was "
+    "calibrated with a few simple graphs, and the model's costs were fitted to their saturation "
+    "points. The graphs on this page were predicted first and then measured. Marks on the diagonal "
+    "are predicted exactly. The inner band is 15 % off, the outer one 35 %."
 )
 
 
 def report_of_file(path: Path, profile: Path, output: Path | None, kind: str = "") -> list[Path]:
-    """Of the JSON that `hyphos lab verify --held-out --output` has written."""
+    """Writes the report of JSON from `hyphos lab verify --test-set --output`."""
     try:
         raw = json.loads(path.read_text())
         compared = [comparison_from(one) for one in raw]
     except OSError as error:
-        raise Error("io", f"cannot be read: {error.strerror}", str(path)) from None
+        raise Error("io", f"cannot read: {error.strerror}", str(path)) from None
     except (ValueError, KeyError, TypeError) as error:
         raise Error(
             "corrupt",
-            f"this is no verification: {error}",
+            f"not a verification: {error}",
             str(path),
-            "hyphos lab verify --held-out --output FILE makes one",
+            "make one with hyphos lab verify --test-set --output FILE",
         ) from None
     if not compared:
         raise Error("not_found", "nothing was compared yet", str(path), "hyphos lab verify")
@@ -98,8 +99,8 @@ def write_report(
     title: str,
     raw: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
-    """`raw`: what the comparisons were read from, and is attached; it also knows which were
-    disturbed."""
+    """`raw` is the source of the comparisons, which is attached. It also has the `disturbed`
+    flags."""
     from hyphos.lab.capacity.commands import comparison_json  # noqa: PLC0415
 
     data = list(raw) or [comparison_json(one) for one in compared]
@@ -107,31 +108,31 @@ def write_report(
     inside = sum(one.low <= one.measured.scale <= one.high for one in compared)
     parts = [
         page.paragraph(
-            f"Predicted and measured knees; graphs: {len(compared)}, {disturbed} of them measured "
-            "while other programs used the machine.",
+            f"Predicted and measured saturation points of {len(compared)} graphs, {disturbed} of "
+            "them measured while other programs used the machine.",
             dim=True,
         ),
         *map(page.figure, plots(compared, profile)),
         page.section(
-            "How good the predictions are",
+            "Accuracy",
             _summary_table(compared),
             page.paragraph(
-                f"{inside} of {len(compared)} measured knees lie within the range that should hold "
-                "nine in ten."
+                f"{inside} of {len(compared)} measured saturation points are within the range that "
+                "should contain nine in ten."
             ),
         ),
         page.section(
-            "What would have been said",
+            "Verdicts",
             page.paragraph(
                 "Every graph at "
                 + ", ".join(f"{load:g}" for load in LOADS)
                 + " times its measured "
-                "knee. A graph that fits and does not hold is the worst mistake."
+                "saturation point. The worst mistake is a graph that fits and is not carried."
             ),
             _confusion_table(compared),
         ),
         page.section("Graphs", _graph_table(compared)),
-        page.section("What the words mean", page.words(WORDS)),
+        page.section("Definitions", page.words(WORDS)),
         page.section("Method", page.paragraph(METHOD)),
         page.section("Calibration", _costs_table(profile)),
         page.section(
@@ -171,7 +172,7 @@ def _confusion_table(compared: Sequence[Comparison]) -> str:
         (verdict.value, str(held), Cell(str(broke), bad=verdict.value == "fits" and broke > 0))
         for verdict, (held, broke) in confusion(compared).items()
     ]
-    return page.table(["verdict", "holds", "does not hold"], lines, name="confusion")
+    return page.table(["verdict", "carried", "not carried"], lines, name="confusion")
 
 
 def _graph_table(compared: Sequence[Comparison]) -> str:
@@ -190,7 +191,7 @@ def _graph_table(compared: Sequence[Comparison]) -> str:
                 f"{one.classic / knee.scale - 1:+.0%}",
             )
         )
-    heads = ["graph", "way", "predicted ×", "measured ×", "error", "a + b·S", "CSLV"]
+    heads = ["graph", "transport", "predicted ×", "measured ×", "error", "a + b·S", "CSLV"]
     return page.table(heads, lines, left=2, name="graphs")
 
 
@@ -202,10 +203,10 @@ def _costs_table(profile: Profile) -> str:
         )
         band = f"× {one.within:.2f}"
         lines.append((name, band, str(len(one.points)), f"{one.seconds:.0f}", Cell(costs, span=2)))
-    return page.table(["way", "nine in ten within", "graphs", "seconds", "costs", ""], lines)
+    return page.table(["transport", "nine in ten within", "graphs", "seconds", "costs", ""], lines)
 
 
-# Pictures.
+# Plots.
 
 
 def plots(compared: Sequence[Comparison], profile: Profile) -> list[Plot]:
@@ -249,15 +250,15 @@ def _scatter(compared: Sequence[Comparison]) -> Plot:
                     )  # fmt: skip
                 ax.scatter(xs, ys, s=22, zorder=3, label=way, **look)
             ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=name)
-            ax.set_xlabel("measured knee, × all rates")
+            ax.set_xlabel("measured saturation, × all rates")
             ax.set_aspect("equal")
-        axes[0].set_ylabel("predicted knee, × all rates")
+        axes[0].set_ylabel("predicted saturation, × all rates")
         handles, texts = axes[0].get_legend_handles_labels()
         legend_below(figure, handles, texts, 6)
     caption = (
-        "Predicted against measured knees, by the way that messages travel: this model, with the "
-        "range that should hold nine in ten, and two rivals with the same calibration. On the "
-        "line: exact; inner band: at most 15 % off; outer band: at most 35 %."
+        "Predicted against measured saturation points, by transport: this model, with the range "
+        "that should contain nine in ten, and two rivals with the same calibration. On the line: "
+        "exact. Inner band: at most 15 % off. Outer band: at most 35 %."
     )
     return Plot("predicted_measured", caption, figure)
 
@@ -285,13 +286,15 @@ def _errors(compared: Sequence[Comparison]) -> Plot:
         ax.minorticks_off()
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.set(xlabel="off by at most (without sign)", ylabel="graphs")
+        ax.set(xlabel="absolute error up to", ylabel="graphs")
         legend_below(figure, *ax.get_legend_handles_labels(), 3)
-    return Plot("errors", "How many graphs were predicted how well; dotted: 15 and 35 %.", figure)
+    return Plot(
+        "errors", "Share of graphs up to each prediction error. Dotted lines: 15 and 35 %.", figure
+    )
 
 
 def residuals(profile: Profile) -> list[tuple[str, str, float]]:
-    """Way, graph and error of each point that the costs were fitted to."""
+    """Transport, graph and error of each point that the costs were fitted to."""
     found = []
     jobs = [(name, "", one) for name, one in profile.ways.items()]
     jobs += [(name, name, one) for name, one in profile.links.items()]
@@ -321,7 +324,7 @@ def _residuals(profile: Profile) -> Plot:
         ax.set_xlabel("fitted ÷ measured − 1, %")
         legend_below(figure, *ax.get_legend_handles_labels(), 6)
     caption = (
-        "What the fit leaves over in the graphs that it was made from: zero everywhere would be a "
-        "model that explains its own calibration fully."
+        "The residuals of the fit in its own graphs. A model that explains its calibration fully "
+        "has only zeros."
     )
     return Plot("residuals", caption, figure)

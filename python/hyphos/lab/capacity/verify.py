@@ -1,4 +1,4 @@
-"""Runs what was predicted, and puts both side by side."""
+"""Measures graphs, and compares the results with the predictions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.profile import Profile
 
 KB = 1 << 10
-SHORT = "short"  # what stands for the way of graphs with short queues
+SHORT = "short"  # shown as the transport of graphs with short queues
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One graph: its knee as predicted, by the rivals too, and as measured."""
+    """One graph: its saturation point as predicted, also by the rivals, and as measured."""
 
     graph: str
     way: str
@@ -32,11 +32,11 @@ class Comparison:
 
     @property
     def error(self) -> float:
-        """+0.1: predicted 10 % more than there is."""
+        """Relative error: +0.1 means predicted 10 % too high."""
         return self.predicted / self.measured.scale - 1.0
 
     def verdict(self, load: float) -> Verdict:
-        """What would have been said of the graph at `load` times its rates."""
+        """The predicted verdict on the graph at `load` times its rates."""
         if self.low >= load:
             return Verdict.FITS
         return Verdict.DOES_NOT_FIT if self.high < load else Verdict.MARGINAL
@@ -45,8 +45,8 @@ class Comparison:
 def compare(
     graph: Graph, profile: Profile, bench: Bench, link: str = "", way: str = ""
 ) -> Comparison | None:
-    """Predicts, then measures; None if it was stopped. Error if the graph cannot be predicted. The
-    search begins at what is predicted."""
+    """Predicts, then measures. None if stopped. Raises Error if the graph cannot be predicted. The
+    search begins near the prediction."""
     answer = check(graph, profile, link, shared=True)
     measured = bench.measure(graph, answer.knee * 0.8)
     return None if measured is None else _beside(answer, measured, way)
@@ -55,7 +55,7 @@ def compare(
 def comparison(
     graph: Graph, profile: Profile, measured: Measured, link: str = "", way: str = ""
 ) -> Comparison:
-    """Predicts what was measured. Error if the graph cannot be predicted."""
+    """Predicts a measured graph. Raises Error if the graph cannot be predicted."""
     return _beside(check(graph, profile, link, shared=True), measured, way)
 
 
@@ -75,7 +75,7 @@ def _beside(answer: Answer, measured: Measured, way: str) -> Comparison:
 
 @dataclass(frozen=True)
 class Summary:
-    """Errors without sign, of the model and of its rivals."""
+    """Absolute errors of the model or a rival."""
 
     median: float
     worst: float
@@ -90,8 +90,8 @@ LOADS = (0.5, 0.7, 0.85, 1.2, 1.5, 2.0)
 
 
 def confusion(compared: Iterable[Comparison]) -> dict[Verdict, tuple[int, int]]:
-    """How often each verdict is given to graphs that hold, and to graphs that do not: every graph
-    at loads below and above its measured knee."""
+    """The number of each verdict for carried and for failed graphs. Takes every graph at loads
+    below and above its measured saturation point."""
     counts = {verdict: [0, 0] for verdict in Verdict}
     for one in compared:
         for load in LOADS:
@@ -100,7 +100,7 @@ def confusion(compared: Iterable[Comparison]) -> dict[Verdict, tuple[int, int]]:
 
 
 def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
-    """Graphs that no calibration has seen, with messages of at most `largest` bytes."""
+    """The test set: graphs outside every calibration, with messages of at most `largest` bytes."""
     build = families
     if way == POINTER:
         return [
@@ -147,7 +147,7 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
 
 
 def held_out_short(way: str) -> list[Graph]:
-    """Graphs whose queues drop before a processor is full. A calibration has none of these."""
+    """Graphs whose queues drop before a processor is full. A calibration contains none."""
     size = 64 if way == POINTER else 4 * KB
     return [
         families.with_short_queues(graph, depth)

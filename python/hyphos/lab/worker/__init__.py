@@ -1,4 +1,5 @@
-"""One process of a run, in Python: what lab/common/roles.hpp is in C++.
+"""One process of a run in Python, the counterpart of lab/common/roles.hpp.
 
-Only the standard library: an interpreter that has no Hyphos runs it too (rospy's is the system's).
+Uses only the standard library, because interpreters without Hyphos run it too (rospy needs the
+system's interpreter).
 """

@@ -1,11 +1,11 @@
-"""`python …/__main__.py --peer NAME --role pub|hop|sub …`: the words of lab/common/options.hpp."""
+"""`python …/__main__.py --peer NAME --role pub|hop|sub …`: options of lab/common/options.hpp."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-if not __package__:  # run by its path; its folder must not lie in front of the standard library
+if not __package__:  # run by its path: keep its folder behind the standard library
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
     import worker  # type: ignore[import-not-found]  # noqa: F401
 

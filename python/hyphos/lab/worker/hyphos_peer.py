@@ -1,4 +1,4 @@
-"""Hyphos, through its public API: loans written in place, received arrays handed on."""
+"""Hyphos by its public API: writes into loans in place, and forwards received arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HyphosPeer:
         self._node = hyphos.Node.open(options.name, plan=plan, process=options.name, domain=domain)
 
     def _write_plan(self) -> str:
-        """The processes of this run, each with an endpoint, and the channels between them."""
+        """A plan with the processes of this run, an endpoint for each, and their channels."""
         o = self._o
         edges = [o.edge(i) for i in range(o.edges)]
         names = sorted({name for edge in edges for name in (*edge.publishers, *edge.subscribers)})
@@ -81,6 +81,6 @@ class HyphosPeer:
 
     def close(self) -> None:
         self._node.close()
-        # The domain was made for this run; the last process to leave finds its folder empty.
+        # The domain is of this run only. The last process to leave finds an empty folder.
         with contextlib.suppress(OSError):
             self._folder.rmdir()

@@ -1,4 +1,4 @@
-"""What a run does, and its edges: as lab/common/options.hpp and edges.hpp have it."""
+"""Options of a run, and its edges, as in lab/common/options.hpp and edges.hpp."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Edge(NamedTuple):
 
 
 class Options:
-    """The words that the parent hands to its processes, which it has checked."""
+    """The options that the parent passes to its processes. The parent has checked them."""
 
     def __init__(self, words: list[str]) -> None:
         given = dict(zip(words[::2], words[1::2], strict=True))
@@ -32,7 +32,7 @@ class Options:
         self.publishers = int(given["--publishers"])
         self.pairs = int(given["--pairs"])
         self.reliability = given.get("--reliability", "")
-        self.queue = int(given["--queue"])  # 0: as many as the peer thinks right
+        self.queue = int(given["--queue"])  # 0: the peer's default
         self.work_us = float(given["--work-us"])
         self.stall_ms = float(given["--stall-ms"])
         self.stall_every_ms = float(given["--stall-every-ms"])
@@ -60,12 +60,12 @@ class Options:
 
     @property
     def uncapped(self) -> bool:
-        """Ends by the clock, and not with a number of messages."""
+        """Whether the flood has a time limit instead of a number of messages."""
         return self.shape == "uncapped"
 
     @property
     def sources(self) -> int:
-        """Publishers with a schedule of their own."""
+        """The number of publishers with their own schedule."""
         return {"fanin": self.publishers, "echo": self.pairs}.get(self.shape, 1)
 
     @property
@@ -78,7 +78,7 @@ class Options:
 
     @property
     def flows(self) -> int:
-        """Ways from a source to where its messages are measured."""
+        """The number of paths from a source to a measuring process."""
         return self.subscribers if self.shape == "fanout" else self.sources
 
     @property
@@ -86,7 +86,7 @@ class Options:
         return {"echo": 2 * self.pairs, "pipeline": self.processes - 1}.get(self.shape, 1)
 
     def address_of(self, role: str, index: int) -> str:
-        """Where a process can be reached: on the machine that machine_of() says in C++."""
+        """The address of a process, on the machine of machine_of() in C++."""
         count = len(self.addresses)
         if count == 1:
             return self.addresses[0]

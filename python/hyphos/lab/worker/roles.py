@@ -1,4 +1,4 @@
-"""Source, hop and sink: what lab/common/roles.hpp is in C++, and says more about."""
+"""Source, hop and sink, as in lab/common/roles.hpp, which has more documentation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ OnMessage = Callable[[Any], None]
 
 
 class Peer(Protocol):
-    """What a middleware implements to be measured; see lab/common/peer.hpp. It delivers from a
-    thread of its own, one message at a time."""
+    """The interface of a middleware under test, see lab/common/peer.hpp. It delivers one message at
+    a time, from its own thread."""
 
     def open_publisher(self, edge: Edge) -> None: ...
     def open_subscriber(self, edge: Edge, on_message: OnMessage) -> None: ...
@@ -59,7 +59,7 @@ def sleep_until(due_ns: int) -> None:
 
 
 class Role:
-    """What one process does."""
+    """The work of one process."""
 
     def __init__(self, options: Options, peer: Peer, sheet: Sheet) -> None:
         self._o = options
@@ -68,11 +68,13 @@ class Role:
         o = options
         self._schedule = Schedule(o.size, o.rate_hz, o.recorded, o.speed)
         self._next_stall_ns = 0
-        self._given_up = 0  # uncapped: messages that are under way no more
+        self._given_up = 0  # uncapped: messages that no longer count as in flight
         self._one_at_a_time = threading.Lock()
-        # The default timer slack of 50 us would be added to every tick of the schedule.
+        # The default timer slack of 50 µs would delay every tick of the schedule.
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
-        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # of the parent, for C++ that waits
+        signal.signal(
+            signal.SIGUSR1, signal.SIG_IGN
+        )  # the parent wakes waiting C++ processes with it
 
     def run(self) -> None:
         o = self._o
@@ -108,7 +110,7 @@ class Role:
             self._stall(arrived)
 
     def _flow_of(self, source: int) -> int:
-        """Which column a message belongs to; -1: none of this process."""
+        """The flow of a message. -1 if it is not of this process."""
         o = self._o
         if source >= o.sources:
             return -1
@@ -123,7 +125,7 @@ class Role:
         flow, sequence, kind, stamp = -1, 0, 0, 0
         if len(message) >= HEADER.size:
             stamp, sequence, source, kind = HEADER.unpack_from(message, 0)
-            message[-1]  # read, as every peer does
+            message[-1]  # read the last byte, as every peer does
             flow = self._flow_of(source)
         seen = self._sheet.head.flows[max(flow, 0)]
         known = flow >= 0 and sequence < o.count and kind in (MEASURED, WARMUP, BYE)
@@ -135,7 +137,7 @@ class Role:
                 self._sheet.tell_parent()
         elif kind == MEASURED:
             column = self._sheet.latencies(flow)
-            if column[sequence] != 0 and not o.uncapped:  # there slots are used again
+            if column[sequence] != 0 and not o.uncapped:  # uncapped runs reuse slots
                 seen.duplicates += 1
             column[sequence] = max(arrived - stamp, 1)
             seen.last_receive_ns = arrived
@@ -160,7 +162,7 @@ class Role:
         sleep_until(now + int(o.stall_ms * 1e6))
 
     def _send(self, kind: int, sequence: int) -> int:
-        """Returns the stamp put into the message."""
+        """Sends a message. Returns its stamp."""
         stamp = now_ns()
         index = self._o.index
 
@@ -193,7 +195,7 @@ class Role:
         patience, sent, sent_ns, heard = period, 0, 0, 0
         while heard < self._o.warmup and (heard == 0 or now_ns() < limit):
             if now_ns() > limit:
-                raise SystemExit("a subscriber did not hear the warm-up")
+                raise SystemExit("a subscriber did not receive the warm-up")
             sleep_until(tick)
             tick += period
             before, heard = heard, min(self._totals("warm"))
@@ -266,7 +268,7 @@ class Role:
         self._settle("received", sent, quiet, limit)
 
     def _settle(self, field: str, sent: int, quiet: int, limit: int) -> None:
-        """Until each flow has so many, or nothing came for `quiet` nanoseconds, or to the limit."""
+        """Waits until each flow has `sent` messages, or `quiet` ns pass without one, or `limit`."""
         flows = self._totals(field)
         expected = sent * len(flows)
         seen, progress = sum(flows), now_ns()
@@ -277,7 +279,7 @@ class Role:
                 progress = now_ns()
 
     def _totals(self, field: str) -> list[int]:
-        """That count of each flow of this source."""
+        """The count `field` of each flow of this source."""
         o = self._o
         mine = range(o.flows) if o.sources == 1 else range(o.index, o.index + 1)
         return [getattr(self._sheet.head.flows[i], field) for i in mine]

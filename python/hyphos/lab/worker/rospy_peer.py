@@ -1,4 +1,4 @@
-"""ROS 1 (rospy): the message and the queues of the peer in C++, lab/peers/ros1.cpp."""
+"""ROS 1 (rospy), with the same message and queues as the C++ peer in lab/peers/ros1.cpp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RospyPeer:
     def __init__(self, options: Options) -> None:
         self._o = options
         self._queue = options.queue or QUEUE
-        # rospy reads them when it is imported.
+        # rospy reads these variables when it is imported.
         os.environ["ROS_MASTER_URI"] = (
             f"http://{options.addresses[0]}:{options.port(2 * MAX_FLOWS)}"
         )
@@ -45,7 +45,7 @@ class RospyPeer:
             self._type,
             lambda message: on_message(message.data),
             queue_size=self._queue,
-            # Smaller than a message it would be read in more than one piece each time.
+            # With a smaller buffer, rospy reads each message in several pieces.
             buff_size=max(65536, 2 * self._o.size),
             tcp_nodelay=self._o.variant != "nagle",
         )
@@ -66,7 +66,7 @@ class RospyPeer:
 
 
 def blob_type() -> Any:
-    """What rospy would generate for a .msg with the one line `uint8[] data`."""
+    """The class that rospy generates for a .msg with the one line `uint8[] data`."""
     import genpy  # noqa: PLC0415
 
     length = struct.Struct("<I")

@@ -1,4 +1,4 @@
-"""When each message is due and what is in it: as lab/common/schedule.hpp has it."""
+"""Due times and contents of messages, as in lab/common/schedule.hpp."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Schedule:
             self._memory = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
         magic, count, self._span_ns = HEAD.unpack_from(self._memory)
         if magic != MAGIC:
-            raise SystemExit(f"{recorded}: is no schedule of this version")
+            raise SystemExit(f"{recorded}: not a schedule of this version")
         table = self._memory[HEAD.size : HEAD.size + count * ENTRY.size]
         self._entries = list(ENTRY.iter_unpack(table))
 
@@ -34,14 +34,14 @@ class Schedule:
         return self._entries[i % len(self._entries)][1] if self._entries else self._size
 
     def due(self, i: int) -> int:
-        """After the first one, in nanoseconds."""
+        """The due time after the first message, in nanoseconds."""
         if not self._speed:
             return int(i * self.period_ns)
         loops, place = divmod(i, len(self._entries))
         return int((loops * self._span_ns + self._entries[place][0]) / self._speed)
 
     def fill(self, out: Any, i: int) -> None:
-        """Writes what was recorded; nothing where there is no recording."""
+        """Writes the recorded payload. Writes nothing without a recording."""
         if self._entries:
             _, size, at = self._entries[i % len(self._entries)]
             memoryview(out)[:size] = self._memory[at : at + size]

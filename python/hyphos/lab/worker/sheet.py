@@ -1,7 +1,7 @@
-"""The memory that the parent shares with its processes: as lab/common/sheet.hpp has it.
+"""The shared memory of the parent and its processes, as in lab/common/sheet.hpp.
 
-Each field is written by one process, but for `ready` and `steps`, which are counted up under a lock
-of the file, since Python has no atomic addition. (The parent only reads them.)
+Each field has one writer, except `ready` and `steps`. These are incremented under a lock of the
+file, because Python has no atomic addition. (The parent only reads them.)
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Sheet:
         columns = options.flows + 2 * options.sources
         length = ctypes.sizeof(Head) + 8 * options.count * columns
         if os.fstat(self._fd).st_size != length:
-            raise SystemExit("the result sheet has another size than its run asks for")
+            raise SystemExit("the result sheet has the wrong size for this run")
         memory = mmap.mmap(self._fd, length)
         self.head = Head.from_buffer(memory)
         h = self.head
         told = (h.magic, h.head_bytes, h.flow_bytes, h.source_bytes, h.max_flows)
         if told != (_MAGIC, *map(ctypes.sizeof, (Head, Flow, Source)), MAX_FLOWS):
-            raise SystemExit("the result sheet is of another version")
+            raise SystemExit("the result sheet has another version")
         self._count = options.count
         self._flows, self._sources = options.flows, options.sources
         self._columns = memoryview(memory)[ctypes.sizeof(Head) :].cast("q")
@@ -75,7 +75,7 @@ class Sheet:
         return self._columns[number * self._count : (number + 1) * self._count]
 
     def latencies(self, flow: int) -> memoryview:
-        """Stamp to callback of each message, by sequence; 0 = not received."""
+        """Stamp to callback of each message in ns, by sequence. 0 = not received."""
         return self._column(flow)
 
     def costs(self, source: int) -> memoryview:
@@ -89,7 +89,7 @@ class Sheet:
 
     def wait_for(self, phase: int) -> None:
         while (seen := self.head.phase) < phase:
-            # Without the GIL.
+            # ctypes releases the GIL during the call.
             self._libc.syscall(
                 self._futex, ctypes.c_void_p(self._phase_at), _FUTEX_WAIT, seen, None, None, 0
             )
