@@ -1,19 +1,12 @@
 #include "base/brief_mutex.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <climits>
-#include <ctime>
+#include "base/futex.hpp"
 
 namespace hyphos {
 namespace {
 
 constexpr int kLooks = 40;
 constexpr int kPausesPerLook = 8;
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 void pause_briefly() noexcept {
   for (int i = 0; i < kPausesPerLook; ++i) {
@@ -25,10 +18,6 @@ void pause_briefly() noexcept {
   }
 }
 
-void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-}
-
 }  // namespace
 
 void BriefMutex::lock_slowly() noexcept {
@@ -37,24 +26,17 @@ void BriefMutex::lock_slowly() noexcept {
     pause_briefly();
   }
   while (state_.exchange(kWaitedFor, std::memory_order_acquire) != kFree) {
-    sleep_while(state_, kWaitedFor);
+    futex::wait(state_, kWaitedFor, futex::Scope::process);
   }
 }
 
-void BriefMutex::wake_one() noexcept {
-  ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
+void BriefMutex::wake_one() noexcept { futex::wake(state_, 1, futex::Scope::process); }
 
 bool BriefCondition::wait_until(BriefLock& lock, std::int64_t deadline_ns) noexcept {
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t seen = epoch_.load(std::memory_order_seq_cst);
   lock.unlock();
-  const timespec until{deadline_ns / kNsPerSecond, deadline_ns % kNsPerSecond};
-  // FUTEX_WAIT_BITSET takes an instant of CLOCK_MONOTONIC, FUTEX_WAIT a duration.
-  const long slept =
-      ::syscall(SYS_futex, &epoch_, FUTEX_WAIT_BITSET_PRIVATE, seen,
-                deadline_ns == 0 ? nullptr : &until, nullptr, FUTEX_BITSET_MATCH_ANY);
-  const bool in_time = slept == 0 || errno != ETIMEDOUT;
+  const bool in_time = futex::wait_until(epoch_, seen, deadline_ns, futex::Scope::process);
   lock.lock();
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   return in_time;
@@ -62,7 +44,7 @@ bool BriefCondition::wait_until(BriefLock& lock, std::int64_t deadline_ns) noexc
 
 void BriefCondition::wake_all() noexcept {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
-  ::syscall(SYS_futex, &epoch_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  futex::wake_all(epoch_, futex::Scope::process);
 }
 
 }  // namespace hyphos

@@ -19,13 +19,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/futex.hpp"
 #include "hyphos/hyphos.hpp"
 #include "lab/common/clock.hpp"
-#include "lab/common/futex.hpp"
 #include "lab/common/stats.hpp"
 
 namespace {
 
+namespace futex = hyphos::futex;
 using hyphos::lab::now_ns;
 
 struct Ask {
@@ -104,16 +105,16 @@ std::vector<std::int64_t> measure_futex(const Options& options) {
   {
     const Child echo([&] {
       for (std::uint32_t turn = 0;; ++turn) {
-        while (words.there.load() == turn) hyphos::lab::futex_wait(words.there, turn);
+        while (words.there.load() == turn) futex::wait(words.there, turn, futex::Scope::shared);
         words.back.store(turn + 1);
-        hyphos::lab::futex_wake(words.back, 1);
+        futex::wake(words.back, 1, futex::Scope::shared);
       }
     });
     std::uint32_t turn = 0;
     took = measure(options, [&] {
       words.there.store(turn + 1);
-      hyphos::lab::futex_wake(words.there, 1);
-      while (words.back.load() == turn) hyphos::lab::futex_wait(words.back, turn);
+      futex::wake(words.there, 1, futex::Scope::shared);
+      while (words.back.load() == turn) futex::wait(words.back, turn, futex::Scope::shared);
       ++turn;
     });
   }
@@ -161,14 +162,14 @@ std::vector<std::int64_t> measure_channels(const Options& options) {
   const auto there = node.publisher<Ask>("there");
   const auto back = node.subscribe<Ask>("back", hyphos::inlined, [&](const hyphos::Message<Ask>&) {
     heard.fetch_add(1);
-    hyphos::lab::futex_wake(heard, 1);
+    futex::wake(heard, 1, futex::Scope::shared);
   });
   while (there.listeners() == 0 || back.publishers() == 0) usleep(1000);
   usleep(50'000);  // until the reverse channel is connected as well
   return measure(options, [&] {
     const std::uint32_t before = heard.load();
     there.publish(Ask{});
-    while (heard.load() == before) hyphos::lab::futex_wait(heard, before);
+    while (heard.load() == before) futex::wait(heard, before, futex::Scope::shared);
   });
 }
 

@@ -1,11 +1,8 @@
 #include "graph/executor.hpp"
 
-#include <linux/futex.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -15,6 +12,7 @@
 #include <utility>
 
 #include "base/brief_mutex.hpp"
+#include "base/futex.hpp"
 #include "base/hot.hpp"
 
 namespace hyphos::graph {
@@ -54,13 +52,13 @@ class Ring {
 
 void sleep_while_zero(std::atomic<std::uint32_t>& word) {
   while (word.load(std::memory_order_acquire) == 0) {
-    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+    futex::wait(word, 0, futex::Scope::process);
   }
 }
 
 void wake(std::atomic<std::uint32_t>& word) {
   word.store(1, std::memory_order_release);
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  futex::wake(word, 1, futex::Scope::process);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ class Parent {
     for (;;) {
       const std::uint32_t seen = sheet.head().steps.load();
       if (reached()) return;
-      futex_wait(sheet.head().steps, seen, 1'000'000'000);
+      futex::wait_for(sheet.head().steps, seen, 1'000'000'000, futex::Scope::shared);
       expect_all_running(children_);
       if (daemon_.pid > 0) expect_running(daemon_);
       if (now_ns() > limit) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "lab/common/futex.hpp"
+#include "base/futex.hpp"
 
 namespace hyphos::lab {
 
@@ -61,11 +61,12 @@ class SharedPhase {
  public:
   void enter(Phase phase) {
     value_.store(phase);
-    futex_wake(value_);
+    futex::wake_all(value_, futex::Scope::shared);
   }
   [[nodiscard]] bool reached(Phase phase) const { return value_.load() >= phase; }
   void await(Phase phase) {
-    for (std::uint32_t seen; (seen = value_.load()) < phase;) futex_wait(value_, seen);
+    for (std::uint32_t seen; (seen = value_.load()) < phase;)
+      futex::wait(value_, seen, futex::Scope::shared);
   }
 
  private:

@@ -71,7 +71,7 @@ class Sheet {
   }
   void tell_parent() const {
     head().steps.fetch_add(1);
-    futex_wake(head().steps);
+    futex::wake_all(head().steps, futex::Scope::shared);
   }
 
  private:

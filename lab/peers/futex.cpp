@@ -2,7 +2,7 @@
 // copied except the header (and recorded bytes), nothing is checked, and no process may die. A
 // chain of these edges is the floor of the pipelines.
 
-#include "lab/common/futex.hpp"
+#include "base/futex.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,20 +47,20 @@ class FutexEdge {
     const std::uint32_t head = c.head.load(std::memory_order_relaxed);
     for (std::uint32_t tail; block_ && head - (tail = c.tail.load()) >= kSlots;) {
       c.blocked.store(1);
-      futex_wait(c.tail, tail, 100'000'000);
+      futex::wait_for(c.tail, tail, 100'000'000, futex::Scope::shared);
       c.blocked.store(0);
     }
     fill(slots_ + head % kSlots * stride_);
     c.sizes[head % kSlots] = size;
     c.head.store(head + 1);
-    if (c.sleepers.load() > 0) futex_wake(c.head);
+    if (c.sleepers.load() > 0) futex::wake_all(c.head, futex::Scope::shared);
   }
 
   void receive(const OnMessage& on_message) {
     auto& c = *control_;
     if (c.head.load() == seen_) {
       c.sleepers.fetch_add(1);
-      futex_wait(c.head, seen_);
+      futex::wait(c.head, seen_, futex::Scope::shared);
       c.sleepers.fetch_sub(1);
     }
     while (seen_ != c.head.load()) {
@@ -68,7 +68,7 @@ class FutexEdge {
       ++seen_;
       if (!block_) continue;
       c.tail.store(seen_);
-      if (c.blocked.load() != 0) futex_wake(c.tail);
+      if (c.blocked.load() != 0) futex::wake_all(c.tail, futex::Scope::shared);
     }
   }
 
