@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "gateway/net/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 namespace hyphos::gateway {
 
@@ -69,8 +69,7 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   }
   // The kernel removes the memory file on every exit path. Other programs of the domain find the
   // types by its name while they are in use.
-  const auto memory =
-      std::make_shared<net::Descriptor>(::memfd_create("hyphos-types", MFD_CLOEXEC));
+  const auto memory = std::make_shared<UniqueFd>(::memfd_create("hyphos-types", MFD_CLOEXEC));
   if (!memory->valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};
   const auto status = run(words, memory->get());
   if (!status) return status.error();

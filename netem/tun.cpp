@@ -22,21 +22,6 @@ namespace {
 /// Packets that the kernel buffers while this program is not running.
 constexpr int kDeviceQueue = 2000;
 
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  int keep() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 Error failed(const std::string& what, const std::string& where) {
   const int number = errno;
   const bool refused = number == EPERM || number == EACCES;
@@ -64,7 +49,7 @@ class Inside {
   [[nodiscard]] bool entered() const { return entered_; }
 
  private:
-  Fd home_;
+  UniqueFd home_;
   bool entered_;
 };
 
@@ -80,14 +65,14 @@ sockaddr ipv4(std::uint32_t ip) {
 
 /// Disables IPv6, whose announcements would fill the link.
 void without_ipv6() {
-  const Fd file(open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC));
+  const UniqueFd file(open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC));
   if (file.get() >= 0 && write(file.get(), "1", 1) != 1) {
     return;  // a kernel without IPv6 needs no change
   }
 }
 
 Result<void> configure(const Host& host, const std::string& device, unsigned mtu) {
-  const Fd control(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd control(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   device.copy(request.ifr_name, IFNAMSIZ - 1);
   const auto set = [&](unsigned long what) { return ioctl(control.get(), what, &request) == 0; };
@@ -110,12 +95,12 @@ Result<void> configure(const Host& host, const std::string& device, unsigned mtu
 
 Result<Tun> Tun::open(const Host& host, const std::string& device, unsigned mtu) {
   const std::string path = "/run/netns/" + host.name_space;
-  const Fd name_space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd name_space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (name_space.get() < 0) return failed("the network namespace cannot be opened", path);
   const Inside inside(name_space.get());
   if (!inside.entered()) return failed("the network namespace cannot be entered", path);
   without_ipv6();
-  Fd tun(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  UniqueFd tun(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (tun.get() < 0) {
     return failed("no TUN devices: run modprobe tun (in a container: --device /dev/net/tun)",
                   "/dev/net/tun");
@@ -128,33 +113,23 @@ Result<Tun> Tun::open(const Host& host, const std::string& device, unsigned mtu)
   }
   if (auto done = configure(host, device, mtu); !done) return done.error();
   // Opened inside, this file shows the namespace as long as it is open.
-  Fd statistics(::open("/proc/thread-self/net/dev", O_RDONLY | O_CLOEXEC));
+  UniqueFd statistics(::open("/proc/thread-self/net/dev", O_RDONLY | O_CLOEXEC));
   if (statistics.get() < 0) return failed("cannot be opened", "/proc/thread-self/net/dev");
-  return Tun(tun.keep(), statistics.keep(), device);
-}
-
-Tun::Tun(Tun&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      statistics_(std::exchange(other.statistics_, -1)),
-      device_(std::move(other.device_)) {}
-
-Tun::~Tun() {
-  if (fd_ >= 0) close(fd_);
-  if (statistics_ >= 0) close(statistics_);
+  return Tun(std::move(tun), std::move(statistics), device);
 }
 
 std::size_t Tun::read(std::span<std::byte> into) {
-  const ssize_t got = ::read(fd_, into.data(), into.size());
+  const ssize_t got = ::read(fd_.get(), into.data(), into.size());
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
 bool Tun::write(std::span<const std::byte> packet) {
-  return ::write(fd_, packet.data(), packet.size()) == static_cast<ssize_t>(packet.size());
+  return ::write(fd_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size());
 }
 
 std::uint64_t Tun::overrun() const {
   std::array<char, 8192> text{};
-  const ssize_t got = pread(statistics_, text.data(), text.size(), 0);
+  const ssize_t got = pread(statistics_.get(), text.data(), text.size(), 0);
   std::istringstream lines(
       std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))));
   for (std::string line; std::getline(lines, line);) {

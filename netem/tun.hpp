@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "base/unique_fd.hpp"
 #include "hyphos/result.hpp"
 #include "netem/address.hpp"
 
@@ -15,11 +17,8 @@ class Tun {
  public:
   /// Enters the namespace for a moment. No other thread may run yet.
   static Result<Tun> open(const Host& host, const std::string& device, unsigned mtu);
-  Tun(Tun&& other) noexcept;
-  Tun& operator=(Tun&&) = delete;
-  ~Tun();
 
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
   /// Returns the size of the next packet, or 0 if there is none.
   std::size_t read(std::span<std::byte> into);
   bool write(std::span<const std::byte> packet);
@@ -28,11 +27,11 @@ class Tun {
   [[nodiscard]] std::uint64_t overrun() const;
 
  private:
-  Tun(int fd, int statistics, std::string device)
-      : fd_(fd), statistics_(statistics), device_(std::move(device)) {}
+  Tun(UniqueFd fd, UniqueFd statistics, std::string device)
+      : fd_(std::move(fd)), statistics_(std::move(statistics)), device_(std::move(device)) {}
 
-  int fd_;
-  int statistics_;  // /proc/net/dev of the namespace
+  UniqueFd fd_;
+  UniqueFd statistics_;  // /proc/net/dev of the namespace
   std::string device_;
 };
 

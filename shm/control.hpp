@@ -64,7 +64,7 @@ class Control {
   std::vector<Mapping> chunks_;
   std::string where_;
   bool own_ = false;
-  Fd lock_;
+  UniqueFd lock_;
   std::uint64_t id_ = 0;
   int pid_ = 0;
   std::uint64_t start_ = 0;

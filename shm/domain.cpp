@@ -27,17 +27,18 @@ bool good_name(std::string_view name) {
 }
 
 // Opens a directory in which only this user can have created files.
-Result<Fd> private_directory(int parent, const std::string& name, const std::string& path,
-                             bool make) {
+Result<UniqueFd> private_directory(int parent, const std::string& name, const std::string& path,
+                                   bool make) {
   constexpr mode_t kPrivate = 0700;
-  Fd directory;
+  UniqueFd directory;
   int error = 0;
   // The last participant may have removed the directory between the two calls (D5).
   for (int i = 0; i < kMostTimesRemoved && !directory.valid(); ++i) {
     if (make && ::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
       return os_error(errno, "cannot make the shared-memory directory", path);
     }
-    directory = Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    directory =
+        UniqueFd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     error = directory.valid() ? 0 : errno;
     if (!make || error != ENOENT) break;
   }
@@ -72,7 +73,7 @@ struct flock whole_file() {
 }
 
 // The path through /proc is short enough for a socket address, wherever the directory is.
-sockaddr_un socket_address(const Fd& directory, std::uint64_t id) {
+sockaddr_un socket_address(const UniqueFd& directory, std::uint64_t id) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = fd_path(directory.get()) + "/" + socket_name(id);
@@ -82,12 +83,12 @@ sockaddr_un socket_address(const Fd& directory, std::uint64_t id) {
 
 }  // namespace
 
-bool lock_for_life(const Fd& file) {
+bool lock_for_life(const UniqueFd& file) {
   struct flock lock = whole_file();
   return ::fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
 }
 
-bool is_locked(const Fd& file) {
+bool is_locked(const UniqueFd& file) {
   struct flock lock = whole_file();
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
@@ -114,7 +115,7 @@ Result<Domain> Domain::open(const std::filesystem::path& base, const std::string
     return Error{Code::invalid_config,
                  "a domain is 1 to 32 letters, digits, '-' or '_', not '" + name + "'", "domain"};
   }
-  Fd parent(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd parent(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.valid()) return os_error(errno, "cannot open the shared-memory file system", base);
   const std::string user = "hyphos-" + std::to_string(::geteuid());
   auto home = private_directory(parent.get(), user, base / user, make);
@@ -155,15 +156,15 @@ Domain::Space Domain::space_at(const std::filesystem::path& base) {
   return ::statvfs(base.c_str(), &info) == 0 ? to_space(info) : Space{};
 }
 
-Result<Fd> Domain::create(std::uint64_t size, const std::string& wanted_name) const {
+Result<UniqueFd> Domain::create(std::uint64_t size, const std::string& wanted_name) const {
   const std::string where = path_ + "/" + wanted_name;
-  Fd file(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  UniqueFd file(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.valid()) return os_error(errno, "cannot create a shared-memory file", where);
   if (auto reserved = reserve(file, 0, size, where); !reserved) return reserved.error();
   return file;
 }
 
-Result<void> Domain::publish(const Fd& file, const std::string& file_name) const {
+Result<void> Domain::publish(const UniqueFd& file, const std::string& file_name) const {
   if (::linkat(AT_FDCWD, fd_path(file.get()).c_str(), directory_.get(), file_name.c_str(),
                AT_SYMLINK_FOLLOW) != 0) {
     return os_error(errno, "cannot name a shared-memory file (is /proc mounted?)",
@@ -172,10 +173,10 @@ Result<void> Domain::publish(const Fd& file, const std::string& file_name) const
   return {};
 }
 
-Result<Fd> Domain::open_file(const std::string& file_name, std::uint64_t& size,
-                             bool writable) const {
+Result<UniqueFd> Domain::open_file(const std::string& file_name, std::uint64_t& size,
+                                   bool writable) const {
   const int mode = writable ? O_RDWR : O_RDONLY;
-  Fd file(
+  UniqueFd file(
       ::openat(directory_.get(), file_name.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info{};
   if (!file.valid() || ::fstat(file.get(), &info) != 0) {
@@ -216,8 +217,8 @@ std::vector<std::uint64_t> Domain::participants() const {
 }
 
 bool Domain::is_dead(std::uint64_t id) const {
-  const Fd file(::openat(directory_.get(), control_name(id).c_str(),
-                         O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd file(::openat(directory_.get(), control_name(id).c_str(),
+                               O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   // Any other failure (no free descriptors, for example) is no proof of death.
   if (!file.valid()) return errno == ENOENT;
   return !is_locked(file);
@@ -252,8 +253,8 @@ std::vector<std::string> Domain::clean() const {
   return removed;
 }
 
-Result<Fd> Domain::bind_socket(std::uint64_t id) const {
-  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Result<UniqueFd> Domain::bind_socket(std::uint64_t id) const {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return os_error(errno, "cannot make a socket", path_);
   const sockaddr_un address = socket_address(directory_, id);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -262,9 +263,9 @@ Result<Fd> Domain::bind_socket(std::uint64_t id) const {
   return socket;
 }
 
-void Domain::notify(const Fd& socket, std::uint64_t id) const {
+void Domain::notify(const UniqueFd& socket, std::uint64_t id) const {
   const sockaddr_un address = socket_address(directory_, id);
-  const auto send = [&](const Fd& from) {
+  const auto send = [&](const UniqueFd& from) {
     const char byte = 1;
     return ::sendto(from.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
                     reinterpret_cast<const sockaddr*>(&address), sizeof address) == 1;
@@ -272,7 +273,7 @@ void Domain::notify(const Fd& socket, std::uint64_t id) const {
   if (send(socket) || errno != EAGAIN) return;
   // Either the receiver's buffer is full, or ours is full of notices that stopped processes have
   // not read. A new socket distinguishes the two cases, because its datagrams outlive it.
-  const Fd fresh(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const UniqueFd fresh(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fresh.valid()) (void)send(fresh);
 }
 

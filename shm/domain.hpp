@@ -47,11 +47,11 @@ class Domain {
 
   /// A file without a name, of `size` zero bytes, with all its blocks allocated. Error::exhausted
   /// names the bytes needed and the bytes free.
-  [[nodiscard]] Result<Fd> create(std::uint64_t size, const std::string& wanted_name) const;
+  [[nodiscard]] Result<UniqueFd> create(std::uint64_t size, const std::string& wanted_name) const;
   /// Links the file under its name.
-  [[nodiscard]] Result<void> publish(const Fd& file, const std::string& file_name) const;
-  [[nodiscard]] Result<Fd> open_file(const std::string& file_name, std::uint64_t& size,
-                                     bool writable = true) const;
+  [[nodiscard]] Result<void> publish(const UniqueFd& file, const std::string& file_name) const;
+  [[nodiscard]] Result<UniqueFd> open_file(const std::string& file_name, std::uint64_t& size,
+                                           bool writable = true) const;
   void remove(const std::string& file_name) const;
 
   /// Every file name in the directory.
@@ -67,10 +67,10 @@ class Domain {
   std::vector<std::string> clean() const;
 
   /// This participant's socket for notices: a bound datagram socket.
-  [[nodiscard]] Result<Fd> bind_socket(std::uint64_t id) const;
+  [[nodiscard]] Result<UniqueFd> bind_socket(std::uint64_t id) const;
   /// Notifies one participant of a change. Never blocks. If that participant's buffer is full, it
   /// already has a notice.
-  void notify(const Fd& socket, std::uint64_t id) const;
+  void notify(const UniqueFd& socket, std::uint64_t id) const;
 
   /// Free and total bytes of the file system.
   struct Space {
@@ -84,16 +84,16 @@ class Domain {
   [[nodiscard]] static Result<Domain> open(const std::filesystem::path& base,
                                            const std::string& name, bool make);
 
-  Fd home_;  ///< the folder of all domains of this user
-  Fd directory_;
+  UniqueFd home_;  ///< the folder of all domains of this user
+  UniqueFd directory_;
   std::string path_;
   std::string name_;
 };
 
 /// Takes the lifetime lock. False if another process holds it.
-[[nodiscard]] bool lock_for_life(const Fd& file);
+[[nodiscard]] bool lock_for_life(const UniqueFd& file);
 /// True if some open file description holds it.
-[[nodiscard]] bool is_locked(const Fd& file);
+[[nodiscard]] bool is_locked(const UniqueFd& file);
 /// The participant that owns a file. 0 if the name is not in the Hyphos format.
 [[nodiscard]] std::uint64_t owner_of(std::string_view file_name);
 

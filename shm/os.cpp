@@ -1,12 +1,10 @@
 #include "shm/os.hpp"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,19 +13,14 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
+#include "base/futex.hpp"
 #include "base/hot.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::shm {
 
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
 
 Mapping::~Mapping() {
   if (data_ != nullptr) ::munmap(data_, size_);
@@ -85,7 +78,7 @@ Error os_error(int error, std::string what, std::string where) {
   return Error{code, std::move(what) + ": " + std::strerror(error), std::move(where)};
 }
 
-Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
+Result<void> reserve(const UniqueFd& file, std::uint64_t offset, std::uint64_t size,
                      const std::string& where) {
   int error = EINTR;
   while (error == EINTR) {
@@ -105,27 +98,13 @@ Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
   return {};
 }
 
-namespace {
-
-std::uint32_t* futex_word(const std::atomic<std::uint32_t>& word) {
-  static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
-  return reinterpret_cast<std::uint32_t*>(const_cast<std::atomic<std::uint32_t>*>(&word));
-}
-
-}  // namespace
-
 HYPHOS_HOT void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::int64_t deadline_ns, std::uint32_t as) {
-  // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
-  timespec until{};
-  until.tv_sec = deadline_ns / 1'000'000'000;
-  until.tv_nsec = deadline_ns % 1'000'000'000;
-  ::syscall(SYS_futex, futex_word(word), FUTEX_WAIT_BITSET, expected,
-            deadline_ns != 0 ? &until : nullptr, nullptr, as);
+  (void)futex::wait_until(word, expected, deadline_ns, futex::Scope::shared, as);
 }
 
 HYPHOS_HOT void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t whom) {
-  ::syscall(SYS_futex, futex_word(word), FUTEX_WAKE_BITSET, INT_MAX, nullptr, nullptr, whom);
+  futex::wake_masked(word, whom, futex::Scope::shared);
 }
 
 std::uint64_t random_id() {
@@ -141,7 +120,7 @@ std::uint64_t random_id() {
 
 std::uint64_t process_start(int pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return 0;
   std::array<char, 1024> text{};
   const ssize_t size = ::read(file.get(), text.data(), text.size() - 1);

@@ -8,31 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/futex.hpp"
+#include "base/unique_fd.hpp"
 #include "hyphos/result.hpp"
 
 /// RAII wrappers of the few operating-system calls that shared memory needs.
 namespace hyphos::shm {
-
-/// A file descriptor that is closed by its destructor.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd();
-
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// Pages of a file, unmapped by the destructor.
 class Mapping {
@@ -72,14 +53,14 @@ class Mapping {
 
 /// Allocates the blocks of a range of a file, and extends the file to at least its end. Existing
 /// content stays. The Error (exhausted) names the bytes needed and the bytes free.
-[[nodiscard]] Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
+[[nodiscard]] Result<void> reserve(const UniqueFd& file, std::uint64_t offset, std::uint64_t size,
                                    const std::string& where);
 
-inline constexpr std::uint32_t kEverybody = ~std::uint32_t{0};  // matches every sleeper
+using futex::kEverybody;  // matches every sleeper
 
 /// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: no
-/// deadline). Works between processes. May return early without a reason. `as`: the sleeper's bit
-/// mask. futex_wake() wakes it if the masks share a bit.
+/// deadline). Works between processes (futex::Scope::shared). May return early without a reason.
+/// `as`: the sleeper's bit mask. futex_wake() wakes it if the masks share a bit.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t deadline_ns, std::uint32_t as = kEverybody);
 /// Wakes all sleepers whose mask shares a bit with `whom`.

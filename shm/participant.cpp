@@ -63,7 +63,7 @@ Participant::~Participant() {
   if (!leave_files_) domain_.remove_all(id());
   // The others detect the death that follows when the notice arrives.
   std::vector<std::uint64_t> others = domain_.participants();
-  Fd socket = std::move(socket_);
+  UniqueFd socket = std::move(socket_);
   control_ = {};
   // If no live participant can read the files of the dead, they are removed, and the folder, too
   // (Domain, D5).

@@ -40,7 +40,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
   [[nodiscard]] Control& control() { return control_; }
   [[nodiscard]] Pool& pool() { return *pool_; }
   [[nodiscard]] SlotRefs& held() { return held_; }
-  [[nodiscard]] const Fd& socket() const { return socket_; }
+  [[nodiscard]] const UniqueFd& socket() const { return socket_; }
   [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
   /// Extends the metrics by `bytes`. Empty: there is no memory. One thread at a time. `bytes` and
   /// the present size are multiples of the page size.
@@ -58,7 +58,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
 
   Domain domain_;
   Control control_;
-  Fd socket_;
+  UniqueFd socket_;
   Mapping metrics_;
   std::vector<Mapping> more_metrics_;
   std::unique_ptr<Pool> pool_;

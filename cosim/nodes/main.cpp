@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  auto channel = IpcChannel::open(shm::Fd(words.fd));
+  auto channel = IpcChannel::open(UniqueFd(words.fd));
   if (!channel) {
     std::fprintf(stderr, "hyphos-cosim-robot: %s\n", channel.error().to_string().c_str());
     return 1;

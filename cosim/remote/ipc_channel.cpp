@@ -30,7 +30,7 @@ std::size_t IpcChannel::size_for(std::size_t capacity) { return kPage + 2 * capa
 Result<IpcChannel> IpcChannel::create(std::size_t capacity) {
   capacity = (capacity + kPage - 1) / kPage * kPage;
   IpcChannel channel;
-  channel.fd_ = shm::Fd(::memfd_create("hyphos-cosim", MFD_CLOEXEC));
+  channel.fd_ = UniqueFd(::memfd_create("hyphos-cosim", MFD_CLOEXEC));
   if (!channel.fd_.valid()) return shm::os_error(errno, "cannot create shared memory", "cosim");
   const std::size_t size = size_for(capacity);
   if (::ftruncate(channel.fd_.get(), static_cast<off_t>(size)) != 0) {
@@ -45,7 +45,7 @@ Result<IpcChannel> IpcChannel::create(std::size_t capacity) {
   return channel;
 }
 
-Result<IpcChannel> IpcChannel::open(shm::Fd fd) {
+Result<IpcChannel> IpcChannel::open(UniqueFd fd) {
   static_assert(sizeof(Header) <= kPage);
   IpcChannel channel;
   channel.fd_ = std::move(fd);

@@ -33,7 +33,7 @@ class IpcChannel {
   /// allocated on first use. Errors: exhausted, io.
   [[nodiscard]] static Result<IpcChannel> create(std::size_t capacity);
   /// Takes over the descriptor that this process received. Errors: corrupt, io.
-  [[nodiscard]] static Result<IpcChannel> open(shm::Fd fd);
+  [[nodiscard]] static Result<IpcChannel> open(UniqueFd fd);
   /// The same memory for the other end, in a forked process.
   void become(End end) { end_ = end; }
 
@@ -68,7 +68,7 @@ class IpcChannel {
   [[nodiscard]] Mailbox& incoming() const;
   [[nodiscard]] std::byte* area(End of_writer) const;
 
-  shm::Fd fd_;
+  UniqueFd fd_;
   shm::Mapping mapping_;
   std::size_t capacity_ = 0;
   End end_ = End::engine;

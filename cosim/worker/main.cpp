@@ -19,7 +19,7 @@ using namespace hyphos;
 using namespace hyphos::cosim;
 
 Result<void> work(const std::string& adapter, const std::string& options, int fd) {
-  auto channel = IpcChannel::open(shm::Fd(fd));
+  auto channel = IpcChannel::open(UniqueFd(fd));
   if (!channel) return channel.error();
   auto simulator = load_adapter(adapter);
   if (!simulator) return simulator.error();

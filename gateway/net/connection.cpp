@@ -28,9 +28,8 @@ void set(int fd, int level, int option, int value) {
 }
 
 /// 0 if connected, otherwise an errno.
-int try_address(const Address& address, Time until, Descriptor& fd) {
-  fd = Descriptor(
-      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+int try_address(const Address& address, Time until, UniqueFd& fd) {
+  fd = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return errno;
   if (::connect(fd.get(), address.get(), address.size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;

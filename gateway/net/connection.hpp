@@ -4,17 +4,17 @@
 #include <memory>
 #include <string>
 
-#include "gateway/net/descriptor.hpp"
+#include "base/unique_fd.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::gateway::net {
 
 /// An established TCP connection. It is non-blocking and has no Nagle delay. It notices within a
-/// minute that the other machine is gone. DecodeHint one machine it keeps few bytes in flight.
+/// minute that the other machine is gone. Within one machine it keeps few bytes in flight.
 /// Build a Stream on it, or any other protocol.
 struct Connection {
-  Descriptor fd;
+  UniqueFd fd;
   std::string peer;             ///< "127.0.0.1:41552"
   std::shared_ptr<void> place;  ///< its slot among the clients of a listener, may be null
 };

@@ -60,13 +60,12 @@ Error cannot_bind(const Listener::Options& options, int failed) {
           where};
 }
 
-Result<Descriptor> bind_one(const Listener::Options& options) {
+Result<UniqueFd> bind_one(const Listener::Options& options) {
   const auto addresses = resolve(options.host, options.port, true);
   if (!addresses) return addresses.error();
   int failed = EADDRNOTAVAIL;
   for (const Address& address : *addresses) {
-    Descriptor fd(
-        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!fd.valid()) {
       failed = errno;
       continue;
@@ -87,7 +86,7 @@ Result<Descriptor> bind_one(const Listener::Options& options) {
 
 class Listener::State final : public Loop::Item, public std::enable_shared_from_this<State> {
  public:
-  State(Loop& loop, const Options& options, Callbacks callbacks, Descriptor fd)
+  State(Loop& loop, const Options& options, Callbacks callbacks, UniqueFd fd)
       : loop_(loop),
         max_clients_(options.max_clients),
         callbacks_(std::move(callbacks)),
@@ -139,7 +138,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
     running_in_ = std::this_thread::get_id();
     bool pause = false;
     for (int i = 0; i < kInTurn; ++i) {
-      Descriptor fd = next(pause);
+      UniqueFd fd = next(pause);
       if (!fd.valid()) break;
       hand_out(std::move(fd));
     }
@@ -152,10 +151,10 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
     });
   }
 
-  Descriptor next(bool& pause) {
+  UniqueFd next(bool& pause) {
     const std::lock_guard lock(mutex_);
     while (!stopped_) {
-      Descriptor fd(
+      UniqueFd fd(
           ::accept4(descriptor_->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd.valid()) return fd;
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -165,7 +164,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
     return {};
   }
 
-  void hand_out(Descriptor fd) {
+  void hand_out(UniqueFd fd) {
     Connection made;
     prepare(fd.get());
     made.peer = peer_address(fd.get()).text();

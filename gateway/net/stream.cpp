@@ -66,7 +66,7 @@ std::size_t fill(const std::vector<Message>& messages, std::size_t sent, std::sp
 
 class Stream::Socket {
  public:
-  Socket(Loop& loop, Descriptor fd) : descriptor_(loop.context(), fd.release()) {}
+  Socket(Loop& loop, UniqueFd fd) : descriptor_(loop.context(), fd.release()) {}
 
   template <typename Handler>
   void wait_to_read(Handler handler) {

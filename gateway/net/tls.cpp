@@ -281,9 +281,9 @@ Result<net::Connection> TlsFront::wrap(net::Loop& loop, net::Connection outer) {
     return Error{Code::exhausted, std::strerror(errno), outer.peer};
   }
   net::Connection plain;
-  plain.fd = net::Descriptor(pair[0]);
+  plain.fd = UniqueFd(pair[0]);
   plain.peer = outer.peer;
-  net::Descriptor inner(pair[1]);
+  UniqueFd inner(pair[1]);
   Session session(SSL_new(library_->context.get()));
   BIO* const wire = BIO_new(library_->method.get());
   if (session == nullptr || wire == nullptr) {

@@ -87,7 +87,7 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
     const int fd = socket_.release(not_released);
     if (not_released) return done_(Error{Code::io, not_released.message(), where});
     net::prepare(fd);
-    done_(net::Connection{net::Descriptor(fd), where, nullptr});
+    done_(net::Connection{UniqueFd(fd), where, nullptr});
   }
 
   net::Loop& loop_;

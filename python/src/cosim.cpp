@@ -47,7 +47,7 @@ Result<std::unique_ptr<LocalRobot>> make_robot(const RobotOptions& options,
 void serve_robot(int link_fd, const std::string& name, const std::string& plan,
                  std::vector<std::string> settings, std::vector<std::string> nodes,
                  const nb::object& make) {
-  auto channel = cosim::IpcChannel::open(shm::Fd(link_fd)).or_throw();
+  auto channel = cosim::IpcChannel::open(UniqueFd(link_fd)).or_throw();
   auto robot = make_robot({name, plan, std::move(settings), std::move(nodes)}, make);
   nb::gil_scoped_release release;
   if (!robot) return cosim::serve_failure(channel, robot.error());

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/net/descriptor.hpp"
+#include "base/unique_fd.hpp"
 #include "gateway/ros_tcp/ros_tcp.hpp"
 #include "tests/gateway/fake_graph.hpp"
 
@@ -34,8 +34,8 @@ struct Served {
     gateway = open_ros_tcp(facade, {}).or_throw();
   }
   /// From a separate address, because so many connections would use up the ports of one address.
-  [[nodiscard]] net::Descriptor connect() {
-    net::Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
+  [[nodiscard]] UniqueFd connect() {
+    UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + ++clients % 60'000);
@@ -67,7 +67,7 @@ std::string receive(int fd, std::string_view wanted) {
 
 void expect_good_client(Served& served) {
   using namespace std::string_view_literals;
-  const net::Descriptor good = served.connect();
+  const UniqueFd good = served.connect();
   constexpr auto kPing = "\6\0\0\0__ping\x13\0\0\0{\"request_time\":77}"sv;
   require(::send(good.get(), kPing.data(), kPing.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(kPing.size()));
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(undisturbed);
   static int runs = 0;
   {
-    const net::Descriptor client = served.connect();
+    const UniqueFd client = served.connect();
     (void)::send(client.get(), data, size, MSG_NOSIGNAL);
     ::shutdown(client.get(), SHUT_WR);
     (void)receive(client.get(), {});  // to the end, so that the whole input has been handled

@@ -31,7 +31,7 @@ class RawClient {
  public:
   explicit RawClient(std::uint16_t port)
       : connection_(net::connect("127.0.0.1", port, Duration::from_seconds(10)).or_throw()) {}
-  explicit RawClient(net::Descriptor fd) { connection_.fd = std::move(fd); }
+  explicit RawClient(UniqueFd fd) { connection_.fd = std::move(fd); }
 
   [[nodiscard]] int fd() const { return connection_.fd.get(); }
 
@@ -81,7 +81,7 @@ class RawClient {
     return false;
   }
 
-  void close() { connection_.fd = net::Descriptor(); }
+  void close() { connection_.fd = UniqueFd(); }
   /// Closes with a reset, as the kernel does for a process that dies with unread data.
   void reset() {
     const linger at_once{.l_onoff = 1, .l_linger = 0};

@@ -37,7 +37,7 @@ MAX_PUBLIC_HEADERS = 25
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
     "lab": ("base/",),
-    "gateway": ("base/log.hpp", "wire/protobuf.hpp"),
+    "gateway": ("base/", "wire/protobuf.hpp"),
     # shm/ maps the memory that connects simulators in other processes. Scenarios are parsed like
     # plans. Messages of nodes cross the simulated network in the format of a real one. Runs are
     # recorded. Real programs are connected through the lab's devices.

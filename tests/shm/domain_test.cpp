@@ -84,7 +84,7 @@ TEST(Domain, a_directory_of_another_user_is_refused) {
 TEST(Domain, files_appear_complete_and_allocated) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
-  const Fd file = domain.create(10'000, "0123456789abcdef.1.pool").or_throw();
+  const UniqueFd file = domain.create(10'000, "0123456789abcdef.1.pool").or_throw();
   EXPECT_EQ(folder.files(), 0U) << "an unnamed file cannot be mistaken for a dead one";
   ASSERT_TRUE(domain.publish(file, "0123456789abcdef.1.pool").ok());
   std::uint64_t size = 0;
@@ -96,7 +96,7 @@ TEST(Domain, files_appear_complete_and_allocated) {
 TEST(Domain, a_sparse_file_is_refused_because_it_could_raise_sigbus) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
-  const Fd sparse(
+  const UniqueFd sparse(
       ::open((domain.path() + "/0123456789abcdef.ctl").c_str(), O_RDWR | O_CREAT, 0600));
   ASSERT_EQ(::ftruncate(sparse.get(), 1 << 20), 0);
   std::uint64_t size = 0;

@@ -24,7 +24,7 @@ constexpr std::int64_t kPollMs = 500;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // True if the process has ended. A child that it forked may still hold the inherited lock.
-bool has_exited(const shm::Fd& pid_fd) {
+bool has_exited(const UniqueFd& pid_fd) {
   pollfd ask{};
   ask.fd = pid_fd.get();
   ask.events = POLLIN;
@@ -126,7 +126,7 @@ void Shm::connect(std::uint64_t id) {
   }
   auto peer = std::make_shared<Peer>(std::move(*control));
   if (peer->control.pid_space() == shm::pid_namespace()) {
-    peer->pid_fd = shm::Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer->control.pid(), 0)));
+    peer->pid_fd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer->control.pid(), 0)));
     // Another process may have reused the pid before the call.
     if (shm::process_start(peer->control.pid()) != peer->control.start()) peer->pid_fd = {};
   }

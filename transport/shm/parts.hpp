@@ -96,7 +96,7 @@ struct Peer {
 
   shm::Control control;  ///< its tables are under control_mutex_
   const std::uint64_t id;
-  shm::Fd pid_fd;
+  UniqueFd pid_fd;
   bool needs_polling = false;  ///< no pidfd available: poll its lock
   bool sent_to_us = false;     ///< it had a descriptor ring to us at some time
   std::uint64_t seen_version = ~std::uint64_t{0};

@@ -53,7 +53,7 @@ Error too_many_tools(const std::string& channel) {
                channel};
 }
 
-Result<void> watch(const shm::Fd& epoll, const shm::Fd& fd) {
+Result<void> watch(const UniqueFd& epoll, const UniqueFd& fd) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = fd.get();
@@ -79,14 +79,14 @@ Result<void> Shm::start() {
   const std::lock_guard lock(control_mutex_);
   auto self = join(config_);
   if (!self) return self.error();
-  epoll_ = shm::Fd(::epoll_create1(EPOLL_CLOEXEC));
-  wake_fd_ = shm::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  tombstone_timer_ = shm::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  poll_timer_ = shm::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+  wake_fd_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  tombstone_timer_ = UniqueFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  poll_timer_ = UniqueFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!epoll_.valid()) return shm::os_error(errno, "cannot make an epoll descriptor", "shm");
-  const std::array<const shm::Fd*, 4> watched = {&wake_fd_, &tombstone_timer_, &poll_timer_,
+  const std::array<const UniqueFd*, 4> watched = {&wake_fd_, &tombstone_timer_, &poll_timer_,
                                                  &(*self)->socket()};
-  for (const shm::Fd* fd : watched) {
+  for (const UniqueFd* fd : watched) {
     if (auto added = watch(epoll_, *fd); !added) return added;
   }
   self_ = std::move(*self);

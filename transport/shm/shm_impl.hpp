@@ -197,10 +197,10 @@ class Shm final : public ShmTransport {
   std::vector<std::uint32_t> called_;
   std::vector<std::uint32_t> behind_;  ///< rings that took some messages, then waited
 
-  shm::Fd epoll_;
-  shm::Fd wake_fd_;
-  shm::Fd tombstone_timer_;
-  shm::Fd poll_timer_;
+  UniqueFd epoll_;
+  UniqueFd wake_fd_;
+  UniqueFd tombstone_timer_;
+  UniqueFd poll_timer_;
   std::atomic<bool> notify_peers_{false};
   std::thread receiver_;  ///< until a receive pool takes over
   std::thread controller_;

@@ -171,7 +171,7 @@ TEST(Connect, connecting_to_a_closed_port_fails_at_once) {
 
 TEST(Connect, connecting_to_a_silent_peer_times_out) {
   // Its backlog is full, so the kernel completes no further connection.
-  const Descriptor deaf(::socket(AF_INET, SOCK_STREAM, 0));
+  const UniqueFd deaf(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in any{};
   any.sin_family = AF_INET;
   any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
