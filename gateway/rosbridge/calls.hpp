@@ -14,7 +14,7 @@ class Calls {
  public:
   static constexpr std::uint32_t kMaxPending = 256;
 
-  Calls(Context& context, std::shared_ptr<Gate> gate, NodeParams& params)
+  Calls(Context& context, std::shared_ptr<ContextGate> gate, NodeParams& params)
       : context_(context),
         gate_(std::move(gate)),
         rosapi_(context.facade, context.client, params) {}
@@ -30,7 +30,7 @@ class Calls {
   [[nodiscard]] Result<TypeInfo> request_type(const std::string& service) const;
 
   Context& context_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ContextGate> gate_;
   const Rosapi rosapi_;
   const std::shared_ptr<std::atomic<std::uint32_t>> pending_ =
       std::make_shared<std::atomic<std::uint32_t>>(0);

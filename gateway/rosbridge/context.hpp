@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/call_gate.hpp"
 #include "gateway/facade/graph_facade.hpp"
 #include "gateway/facade/protocol.hpp"
 #include "gateway/rosbridge/request.hpp"
@@ -56,24 +56,20 @@ class Context {
   std::atomic<std::uint64_t> fragments_{0};  // numbers the fragmented messages
 };
 
-/// A call gate for replies to a session that may have ended. A thread inside delays the end of the
-/// session briefly.
-class Gate {
+/// The context of a session for replies that may arrive after its end. A thread inside delays the
+/// end of the session briefly.
+class ContextGate {
  public:
-  explicit Gate(Context& context) : context_(&context) {}
+  explicit ContextGate(Context& context) : context_(context) {}
   /// When it returns, no thread is inside, and none can enter.
-  void close() {
-    const std::lock_guard lock(mutex_);
-    context_ = nullptr;
-  }
+  void close() { gate_.close(); }
   void pass(const std::function<void(Context&)>& inside) {
-    const std::lock_guard lock(mutex_);
-    if (context_ != nullptr) inside(*context_);
+    if (const CallGate::Entry entry(gate_); entry) inside(context_);
   }
 
  private:
-  std::mutex mutex_;
-  Context* context_;
+  CallGate gate_;
+  Context& context_;  // valid inside the gate only
 };
 
 /// The format of a reply that a request asks for. Errors: unsupported.

@@ -16,7 +16,8 @@ class Goals {
  public:
   static constexpr std::size_t kMax = 256;
 
-  Goals(Context& context, std::shared_ptr<Gate> gate) : context_(context), gate_(std::move(gate)) {}
+  Goals(Context& context, std::shared_ptr<ContextGate> gate)
+      : context_(context), gate_(std::move(gate)) {}
   /// Requests to cancel all goals. Close the call gate first.
   void end();
 
@@ -39,7 +40,7 @@ class Goals {
                                         const Shape& shape);
 
   Context& context_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ContextGate> gate_;
   const std::shared_ptr<Open> open_ = std::make_shared<Open>();
   std::uint64_t nameless_ = 0;
 };

@@ -17,7 +17,7 @@ class ServedActions {
   static constexpr std::size_t kMax = 256;
   static constexpr std::size_t kMaxPending = 256;
 
-  ServedActions(Context& context, std::shared_ptr<Gate> gate)
+  ServedActions(Context& context, std::shared_ptr<ContextGate> gate)
       : context_(context), gate_(std::move(gate)) {}
   /// Ends the actions, and aborts all active goals.
   void end();
@@ -45,7 +45,7 @@ class ServedActions {
   void abort_all(const std::string& action);
 
   Context& context_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ContextGate> gate_;
   const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
   std::map<std::string, std::unique_ptr<ActionServer>> servers_;
 };

@@ -59,7 +59,7 @@ Result<void> ServedServices::advertise(const Request& request) {
   return success();
 }
 
-void ServedServices::take(const std::shared_ptr<Gate>& gate,
+void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
                           const std::shared_ptr<Pending>& pending, const std::string& service,
                           const Buffer& request, const Answer& answer) {
   bool inside = false;

@@ -19,7 +19,7 @@ class ServedServices {
   static constexpr std::size_t kMax = 256;
   static constexpr std::size_t kMaxPending = 256;
 
-  ServedServices(Context& context, std::shared_ptr<Gate> gate)
+  ServedServices(Context& context, std::shared_ptr<ContextGate> gate)
       : context_(context), gate_(std::move(gate)) {}
   /// Ends the services and all waiting calls.
   void end();
@@ -45,12 +45,13 @@ class ServedServices {
     std::optional<Call> add(Call call);
     std::deque<Call> take_all(const std::string& service);
   };
-  static void take(const std::shared_ptr<Gate>& gate, const std::shared_ptr<Pending>& pending,
-                   const std::string& service, const Buffer& request, const Answer& answer);
+  static void take(const std::shared_ptr<ContextGate>& gate,
+                   const std::shared_ptr<Pending>& pending, const std::string& service,
+                   const Buffer& request, const Answer& answer);
   void fail_all(const std::string& service);
 
   Context& context_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ContextGate> gate_;
   const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
   std::map<std::string, std::unique_ptr<Server>> servers_;
 };

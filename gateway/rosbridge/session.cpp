@@ -61,7 +61,7 @@ const Session::Entry Session::kEntries[] = {
 Session::Session(GraphFacade& facade, NodeParams& params, Client client, const Options& options,
                  Sink& sink, bool authorized)
     : context_(facade, std::move(client), options, sink),
-      gate_(std::make_shared<Gate>(context_)),
+      gate_(std::make_shared<ContextGate>(context_)),
       authorized_(authorized),
       fragments_(options.max_message),
       publications_(context_),

@@ -93,7 +93,7 @@ class Session {
   Result<void> auth(const Request& request);
 
   Context context_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ContextGate> gate_;
   bool authorized_;
   RequestParser parser_;
   Fragments fragments_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <utility>
 
+#include "base/call_gate.hpp"
 #include "graph/graph.hpp"
 
 namespace hyphos {
@@ -12,26 +12,19 @@ namespace hyphos {
 /// shut() before the graph ends. Thread-safe.
 class ExecutorHandle {
  public:
-  explicit ExecutorHandle(graph::Graph& graph) : graph_(&graph) {}
+  explicit ExecutorHandle(graph::Graph& graph) : graph_(graph) {}
   /// Runs `work` on the pool. Discards it after shut().
   void run(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    if (graph_ != nullptr) graph_->enqueue(std::move(work));
+    if (const CallGate::Entry entry(gate_); entry) graph_.enqueue(std::move(work));
   }
   /// Null after shut(). The caller must ensure that the graph lives meanwhile.
-  [[nodiscard]] graph::Graph* graph() const {
-    const std::lock_guard lock(mutex_);
-    return graph_;
-  }
+  [[nodiscard]] graph::Graph* graph() const { return gate_.closed() ? nullptr : &graph_; }
   /// False if it was already shut.
-  bool shut() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(graph_, nullptr) != nullptr;
-  }
+  bool shut() { return gate_.close(); }
 
  private:
-  mutable std::mutex mutex_;
-  graph::Graph* graph_;
+  CallGate gate_;
+  graph::Graph& graph_;  // valid inside the gate
 };
 
 }  // namespace hyphos

@@ -53,7 +53,7 @@ USERS: dict[str, tuple[str, ...]] = {
         "netem/address.hpp",
         "netem/tun.hpp",
     ),
-    "clients": (),
+    "clients": ("base/call_gate.hpp",),
     # `hyphos shm` lists the segments. `hyphos keys` creates ZeroMQ's keys. `hyphos record` and
     # `hyphos bag` write files. Robots of the co-simulator may have nodes in Python.
     "python": (

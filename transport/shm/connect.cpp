@@ -30,7 +30,7 @@ void Shm::refuse(const std::shared_ptr<Port>& port, const Peer& peer,
                   type(shm::get_text(theirs.type), static_cast<Encoding>(theirs.encoding)),
               port->spec.name};
   events_.emplace_back([port, error = std::move(error)] {
-    const Passage call(port->gate);
+    const CallGate::Entry call(port->gate);
     if (!call) return;
     if (port->sink != nullptr) port->sink->refused(kName, error);
     if (port->send_events != nullptr) port->send_events->refused(kName, error);
@@ -139,7 +139,7 @@ void Shm::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
   self_->domain().notify(self_->socket(), peer->id);
   events_.emplace_back([port, who = peer->control.process(), id = peer->id] {
-    if (const Passage call(port->gate); call) port->sink->peer(kName, who, id, true);
+    if (const CallGate::Entry call(port->gate); call) port->sink->peer(kName, who, id, true);
   });
 }
 
@@ -161,7 +161,7 @@ void Shm::refuse_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<P
   }
   if (!port->refused.insert({peer->id, publication}).second) return;
   events_.emplace_back([port, error = std::move(error)] {
-    if (const Passage call(port->gate); call) port->sink->refused(kName, error);
+    if (const CallGate::Entry call(port->gate); call) port->sink->refused(kName, error);
   });
 }
 
@@ -199,7 +199,7 @@ void Shm::look_for_refusals() {
                 ring->port->spec.name};
     events_.emplace_back([port = ring->port, who = ring->peer->control.process(),
                           id = ring->peer->id, refused = ring->refused, error = std::move(error)] {
-      const Passage call(port->gate);
+      const CallGate::Entry call(port->gate);
       if (!call) return;
       port->sink->peer(kName, who, id, !refused);
       if (refused) port->sink->refused(kName, error);
@@ -223,7 +223,7 @@ void Shm::finish_rx_ring(std::uint32_t index) {
   if (ring->refused) return;  // the receive sink never saw this peer
   events_.emplace_back(
       [port = ring->port, who = ring->peer->control.process(), id = ring->peer->id] {
-        if (const Passage call(port->gate); call) port->sink->peer(kName, who, id, false);
+        if (const CallGate::Entry call(port->gate); call) port->sink->peer(kName, who, id, false);
       });
 }
 
@@ -285,7 +285,7 @@ void Shm::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_p
   }
   Error error{Code::exhausted, std::move(why), port->spec.name};
   events_.emplace_back([port, error = std::move(error)] {
-    if (const Passage call(port->gate); call) port->send_events->refused(kName, error);
+    if (const CallGate::Entry call(port->gate); call) port->send_events->refused(kName, error);
   });
 }
 
@@ -378,7 +378,7 @@ void Shm::drop_tx_rings(const std::shared_ptr<Port>& port,
   }
   if (lost != 0) {
     events_.emplace_back([port, lost] {
-      if (const Passage call(port->gate); call) {
+      if (const CallGate::Entry call(port->gate); call) {
         port->send_events->dropped(kName, Drop::disconnected, lost);
       }
     });
@@ -400,7 +400,7 @@ void Shm::leave(const TxRing& ring) {
 void Shm::announce_listeners(const std::shared_ptr<Port>& port) {
   events_.emplace_back([port] {
     const auto count = static_cast<std::uint32_t>(port->tx_rings()->size());
-    if (const Passage call(port->gate); call) port->send_events->listeners(kName, count);
+    if (const CallGate::Entry call(port->gate); call) port->send_events->listeners(kName, count);
   });
 }
 

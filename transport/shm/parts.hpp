@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/call_gate.hpp"
 #include "base/log.hpp"
 #include "shm/descriptor_ring.hpp"
 #include "shm/participant.hpp"
@@ -22,49 +23,6 @@
 
 /// The components of the shared-memory transport (transport/shm_*.cpp only).
 namespace hyphos::transport::shm_detail {
-
-/// A call gate: lets calls pass until it is closed. close() waits for the calls inside. Entering
-/// costs two atomic increments and is allowed again from inside.
-class Gate {
- public:
-  [[nodiscard]] bool enter() {
-    inside_.fetch_add(1, std::memory_order_seq_cst);
-    if (!closed_.load(std::memory_order_seq_cst)) return true;
-    leave();
-    return false;
-  }
-  void leave() {
-    if (inside_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-        closed_.load(std::memory_order_seq_cst)) {
-      inside_.notify_all();
-    }
-  }
-  /// True if no call was inside at some instant during this call.
-  [[nodiscard]] bool idle() const { return inside_.load(std::memory_order_seq_cst) == 0; }
-  void close() {
-    closed_.store(true, std::memory_order_seq_cst);
-    for (std::uint32_t n = inside_.load(); n != 0; n = inside_.load()) inside_.wait(n);
-  }
-
- private:
-  std::atomic<std::uint32_t> inside_{0};
-  std::atomic<bool> closed_{false};
-};
-
-/// Stays inside a gate for one scope, if the call gate was entered.
-class Passage {
- public:
-  explicit Passage(Gate& gate) : gate_(gate.enter() ? &gate : nullptr) {}
-  ~Passage() {
-    if (gate_ != nullptr) gate_->leave();
-  }
-  Passage(const Passage&) = delete;
-  Passage& operator=(const Passage&) = delete;
-  explicit operator bool() const { return gate_ != nullptr; }
-
- private:
-  Gate* gate_;
-};
 
 /// A fixed number of zeroed items. A page takes memory only after its first write.
 template <typename T>
@@ -182,7 +140,7 @@ struct Port {
   std::uint64_t serial = 0;
   std::uint32_t endpoint = 0;  ///< index of `record` in our table
   shm::EndpointRecord record{};
-  Gate gate;  ///< around every call into the receive sink and the send events
+  CallGate gate;  ///< around every call into the receive sink and the send events
   std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, already reported
   log::OncePerSecond limit_log;                               ///< for messages that cannot be sent
 

@@ -161,12 +161,12 @@ void Shm::end_turns() {
 void Shm::receive_with(Crew& crew) {
   end_turns();
   turns_end_.store(false, std::memory_order_seq_cst);
-  turns_ = std::make_shared<Gate>();
+  turns_ = std::make_shared<CallGate>();
   crew_ = &crew;
   // A thread that runs a callback while polling ends may poll once more after this object is gone.
   // The closed gate rejects that poll.
   crew.serve([this, turns = turns_](int thread) {
-    const Passage inside(*turns);
+    const CallGate::Entry inside(*turns);
     return inside ? turn(thread) : Crew::Turn::over;
   });
 }
@@ -196,7 +196,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
   ring.ring.prefetch();
   Port& port = *ring.port;
   // After the call gate is closed, no message is taken. The sender counts the rest.
-  const Passage call(port.gate);
+  const CallGate::Entry call(port.gate);
   if (!call) return Visit::done;
   // A finished ring was counted and is about to be removed. Late wake-ups for it have no effect.
   if (ring.finished.load(std::memory_order_relaxed)) return Visit::done;
@@ -269,7 +269,7 @@ HYPHOS_HOT bool Shm::hand_over(RxRing& ring, Envelope& message) {
 }
 
 HYPHOS_HOT void Shm::on_space(PortId id) {
-  const Passage inside(senders_);
+  const CallGate::Entry inside(senders_);
   Port* const port = find(id);
   if (!inside || port == nullptr) return;
   port->space_epoch.fetch_add(1, std::memory_order_seq_cst);

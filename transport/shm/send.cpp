@@ -89,7 +89,7 @@ HYPHOS_HOT shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int6
 }
 
 HYPHOS_HOT WritableBuffer Shm::loan(PortId id, std::size_t size) {
-  const Passage inside(senders_);
+  const CallGate::Entry inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return {};
   const bool wait = port->blocks();
@@ -99,7 +99,7 @@ HYPHOS_HOT WritableBuffer Shm::loan(PortId id, std::size_t size) {
 }
 
 bool Shm::has_room(PortId id, std::size_t size) {
-  const Passage inside(senders_);
+  const CallGate::Entry inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return true;
   const auto rings = port->tx_rings();
@@ -455,7 +455,7 @@ HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   lost[static_cast<std::size_t>(Drop::overflow)] += now.overflowed;
   for (std::size_t why = 0; why < lost.size(); ++why) {
     if (lost[why] == 0) continue;
-    if (const Passage call(port.gate); call) {
+    if (const CallGate::Entry call(port.gate); call) {
       port.send_events->dropped(kName, static_cast<Drop>(why), lost[why]);
     }
   }
@@ -475,7 +475,7 @@ void Shm::send_notice(Port& port, const Envelope& notice) {
 
 HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   Sending now;
-  const Passage inside(senders_);
+  const CallGate::Entry inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) {
     now.report.failure = Code::disconnected;

@@ -85,7 +85,7 @@ Result<void> Shm::start() {
   poll_timer_ = UniqueFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!epoll_.valid()) return shm::os_error(errno, "cannot make an epoll descriptor", "shm");
   const std::array<const UniqueFd*, 4> watched = {&wake_fd_, &tombstone_timer_, &poll_timer_,
-                                                 &(*self)->socket()};
+                                                  &(*self)->socket()};
   for (const UniqueFd* fd : watched) {
     if (auto added = watch(epoll_, *fd); !added) return added;
   }
@@ -103,7 +103,7 @@ Result<void> Shm::start() {
   controller_ = std::thread([this] { control_loop(); });
   receiver_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "hyphos-rx");
-    const Passage inside(*turns_);
+    const CallGate::Entry inside(*turns_);
     while (turn(0) != Crew::Turn::over) {
     }
   });
@@ -313,7 +313,7 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     }
   }
   if (port->send_events != nullptr) {
-    if (const Passage call(port->gate); call) port->send_events->listeners(kName, 0);
+    if (const CallGate::Entry call(port->gate); call) port->send_events->listeners(kName, 0);
   }
   // Waits for a visit of the receiving thread. Called without the lock, because an inline callback
   // may open a port.

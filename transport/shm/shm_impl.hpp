@@ -146,7 +146,7 @@ class Shm final : public ShmTransport {
 
   const ShmConfig config_;
   std::shared_ptr<shm::Participant> self_;
-  Gate senders_;  ///< closed by stop(). Inside, pointers from find() are valid
+  CallGate senders_;  ///< closed by stop(). Inside, pointers from find() are valid
   std::atomic<bool> stopping_{false};
   std::atomic<bool> started_{false};
 
@@ -184,8 +184,8 @@ class Shm final : public ShmTransport {
   shm::Segments segments_;
 
   // Receiving: the state that one poll leaves to the next. See turn().
-  std::shared_ptr<Gate> turns_ = std::make_shared<Gate>();  ///< around each poll
-  Crew* crew_ = nullptr;                                    ///< set before its first poll
+  std::shared_ptr<CallGate> turns_ = std::make_shared<CallGate>();  ///< around each poll
+  Crew* crew_ = nullptr;                                            ///< set before its first poll
   std::atomic<bool> turns_end_{false};
   std::atomic<bool> active_{false};
   std::atomic<std::uint32_t> standing_by_{0};

@@ -1,6 +1,5 @@
 #include "handles.hpp"
 
-#include <chrono>
 #include <cstring>
 
 namespace hyphos::c {
@@ -25,27 +24,11 @@ Result<Buffer> copy_bytes(const void* data, std::size_t size, const char* what, 
 
 }  // namespace
 
-bool Gate::enter() {
-  inside_.fetch_add(1);
-  if (!closing_.load()) return true;
-  leave();
-  return false;
-}
-
-void Gate::leave() {
-  if (inside_.fetch_sub(1) != 1 || !closing_.load()) return;
-  const std::lock_guard lock(mutex_);
-  left_.notify_all();
-}
-
-bool Gate::close() {
-  std::unique_lock lock(mutex_);
-  closing_.store(true);
-  return left_.wait_for(lock, std::chrono::seconds(1), [this] { return inside_.load() == 0; });
-}
-
 Result<NodeRef> alive(const WeakNode& node) {
-  if (auto state = node.lock(); state && state->gate.enter()) return NodeRef(std::move(state));
+  if (auto state = node.lock()) {
+    CallGate::Entry entry(state->gate);
+    if (entry) return NodeRef(std::move(state), std::move(entry));
+  }
   return Error{Code::disconnected, "the node of this handle is closed. Open a node again", ""};
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/call_gate.hpp"
 #include "guard.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos_c.h"
@@ -14,28 +15,12 @@
 
 namespace hyphos::c {
 
-/// Admits calls until it is closed. close() waits for the admitted calls to leave.
-class Gate {
- public:
-  [[nodiscard]] bool enter();
-  void leave();
-  /// Returns false if a call has not left after one second, for example a publish that waits for
-  /// room in a full queue.
-  bool close();
-
- private:
-  std::atomic<std::uint32_t> inside_{0};
-  std::atomic<bool> closing_{false};
-  std::mutex mutex_;
-  std::condition_variable left_;
-};
-
 /// The shared state of a node and its endpoints. The node handle owns it. Endpoints hold weak
 /// references, so no endpoint keeps the graph of a process alive.
 struct NodeState {
   explicit NodeState(Node opened) : node(std::move(opened)) {}
   Node node;
-  Gate gate;
+  CallGate gate;
   const std::shared_ptr<Pump> pump = std::make_shared<Pump>();
 };
 using WeakNode = std::weak_ptr<NodeState>;
@@ -44,17 +29,13 @@ using WeakNode = std::weak_ptr<NodeState>;
 /// the graph, because the graph ends with its node.
 class NodeRef {
  public:
-  explicit NodeRef(std::shared_ptr<NodeState> entered) : state_(std::move(entered)) {}
-  NodeRef(NodeRef&& other) noexcept = default;
-  NodeRef(const NodeRef&) = delete;
-  NodeRef& operator=(const NodeRef&) = delete;
-  ~NodeRef() {
-    if (state_) state_->gate.leave();
-  }
+  NodeRef(std::shared_ptr<NodeState> state, CallGate::Entry entry)
+      : state_(std::move(state)), entry_(std::move(entry)) {}
   NodeState* operator->() const { return state_.get(); }
 
  private:
-  std::shared_ptr<NodeState> state_;
+  std::shared_ptr<NodeState> state_;  // outlives the entry
+  CallGate::Entry entry_;
 };
 
 /// Errors: `disconnected` if the node is closed.

@@ -82,7 +82,8 @@ void hyphos_node_close(hyphos_node* node) {
     // of those calls.
     ended->state->node.close();
     ended->state->pump->close();
-    if (!ended->state->gate.close()) {
+    const Time deadline = monotonic_now() + Duration::from_seconds(1);
+    if (!ended->state->gate.close_until(deadline.ns)) {
       ended->state->node.log().warn(
           "the node is closed, but a call of another thread has not returned after 1 s. End the "
           "calls of an endpoint before you close its node");
