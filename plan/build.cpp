@@ -151,6 +151,10 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
 
 }  // namespace
 
+SourceLine to_line(const Source& source) {
+  return {source.file ? *source.file : std::string(), source.line, source.column};
+}
+
 const std::vector<Entry>& named_entries(const Value* value, const std::string& path,
                                         std::size_t most, Problems& problems) {
   static const std::vector<Entry> none;

@@ -8,12 +8,21 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "base/config_reader.hpp"
 #include "hyphos/plan.hpp"
-#include "plan/reader.hpp"
 
 /// From the YAML tree to a Plan, one function per section. Each function checks its own section and
 /// continues after a mistake, so that all mistakes are reported together.
 namespace hyphos::plan {
+
+using config::Entry;
+using config::Problems;
+using config::Section;
+using config::Source;
+using config::Value;
+using config::Word;
+
+[[nodiscard]] SourceLine to_line(const Source& source);
 
 inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr std::size_t kMaxProcesses = 1024;

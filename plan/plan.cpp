@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 
 #include "plan/build.hpp"
@@ -31,9 +29,9 @@ void check_version(config::Value& root, config::Problems& problems) {
     if (root.is(config::Value::Kind::map) && !plan::is_listing(root)) {
       problems.error({root.source.file, 1, 1}, "hyphos: missing. Begin the file with 'hyphos: 1'");
     }
-  } else if (!plan::read_integer(*version, number) || number != kSchemaVersion) {
+  } else if (!config::read_integer(*version, number) || number != kSchemaVersion) {
     problems.error(version->source, "hyphos: expected 1, the version this program reads, found " +
-                                        plan::describe(*version));
+                                        config::describe(*version));
   }
 }
 
@@ -159,7 +157,7 @@ const ParamValue* ParamValue::find(std::string_view path) const {
 
 Result<std::int64_t> ParamValue::as_integer() const {
   std::int64_t number = 0;
-  if (plan::read_integer(as_scalar(*this), number)) return number;
+  if (config::read_integer(as_scalar(*this), number)) return number;
   const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   const bool too_large = kind == Kind::scalar && !quoted && text.size() > sign &&
                          text.find_first_not_of("0123456789", sign) == std::string::npos;
@@ -169,31 +167,18 @@ Result<std::int64_t> ParamValue::as_integer() const {
 }
 
 Result<double> ParamValue::as_real() const {
-  if (kind == Kind::scalar && !quoted) {
-    std::string_view number = text;
-    const bool plus = number.starts_with('+');
-    if (plus) number.remove_prefix(1);
-    if (plus && number.starts_with('-')) return cannot_read(*this, "a number");
-    const bool negative = number.starts_with('-');
-    for (const std::string_view word : {".inf", ".Inf", ".INF", "inf", "Inf", "INF", "Infinity"}) {
-      if (number.substr(negative ? 1 : 0) == word) return negative ? -HUGE_VAL : HUGE_VAL;
-    }
-    double real = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), real);
-    if (error == std::errc() && end == number.data() + number.size() && std::isfinite(real)) {
-      return real;
-    }
-    if (error == std::errc::result_out_of_range) {
-      if (number.find("e-") != number.npos || number.find("E-") != number.npos) return 0.0;
-      return cannot_read(*this, "a number from -1.8e308 to 1.8e308");
-    }
-  }
-  return cannot_read(*this, "a number");
+  double real = 0;
+  const auto found =
+      kind == Kind::scalar && !quoted ? config::parse_real(text, real) : config::RealText::other;
+  if (found == config::RealText::number) return real;
+  return cannot_read(*this, found == config::RealText::too_large
+                                ? "a number from -1.8e308 to 1.8e308"
+                                : "a number");
 }
 
 Result<bool> ParamValue::as_boolean() const {
   bool flag = false;
-  if (plan::read_boolean(as_scalar(*this), flag)) return flag;
+  if (config::read_boolean(as_scalar(*this), flag)) return flag;
   return cannot_read(*this, "true or false");
 }
 

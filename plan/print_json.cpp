@@ -2,14 +2,13 @@
 #include <iterator>
 #include <utility>
 
+#include "base/json.hpp"
 #include "hyphos/plan.hpp"
-#include "plan/json.hpp"
 #include "plan/paths.hpp"
 
 namespace hyphos {
 namespace {
 
-using plan::JsonWriter;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 void text(JsonWriter& json, std::string_view key, std::string_view value) {

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "plan/json.hpp"
+#include "base/json.hpp"
 
 namespace hyphos::cosim {
 
 JsonLine& JsonLine::text(std::string_view key, std::string_view value) {
-  return json(key, plan::json_quote(value));
+  return json(key, json_quote(value));
 }
 
 JsonLine& JsonLine::add(std::string_view key, std::int64_t value) {

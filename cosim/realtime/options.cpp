@@ -6,12 +6,12 @@
 #include <cmath>
 #include <string_view>
 
-#include "plan/reader.hpp"
+#include "base/config_reader.hpp"
 
 namespace hyphos::cosim {
 namespace {
 
-using plan::Section;
+using config::Section;
 
 constexpr const char* kSubnet = "10.231.77.0/24";
 
@@ -61,7 +61,7 @@ RealTimeOptions read_realtime(const Section& root, Duration step, std::size_t ro
 
 std::vector<std::string> read_command(const Section& robot) {
   std::vector<std::string> command;
-  for (plan::Word& word : robot.words("run")) command.push_back(std::move(word.text));
+  for (config::Word& word : robot.words("run")) command.push_back(std::move(word.text));
   if (command.size() == 1 && command.front().find(' ') != std::string::npos) {
     robot.error("run", "expected the words of a command as a list, such as [hyphos, run, x.yaml]");
   }

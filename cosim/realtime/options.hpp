@@ -35,9 +35,9 @@ struct RealTimeOptions {
 };
 
 /// Reads the section. `step` is the default of limits.p99. The subnet must have room for `robots`.
-[[nodiscard]] RealTimeOptions read_realtime(const plan::Section& root, Duration step,
+[[nodiscard]] RealTimeOptions read_realtime(const config::Section& root, Duration step,
                                             std::size_t robots, config::Problems& problems);
 /// The words of the command in `run` of a robot. Empty if the robot has none.
-[[nodiscard]] std::vector<std::string> read_command(const plan::Section& robot);
+[[nodiscard]] std::vector<std::string> read_command(const config::Section& robot);
 
 }  // namespace hyphos::cosim

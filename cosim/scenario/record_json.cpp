@@ -9,7 +9,7 @@
 #include <limits>
 #include <thread>
 
-#include "plan/json.hpp"
+#include "base/json.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -57,7 +57,7 @@ class Json {
   [[nodiscard]] std::string take() && { return std::move(out_).take(); }
 
  private:
-  plan::JsonWriter out_;
+  JsonWriter out_;
 };
 
 std::string processor() {

@@ -7,15 +7,15 @@
 #include <limits>
 
 #include "base/config.hpp"
+#include "base/config_reader.hpp"
 #include "cosim/scenario/traffic.hpp"
-#include "plan/reader.hpp"
 
 namespace hyphos::cosim {
 namespace {
 
 using config::Problems;
+using config::Section;
 using config::Value;
-using plan::Section;
 
 constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precision of double
 constexpr double kMostSeconds = 1e7;
@@ -28,11 +28,11 @@ Vec3 read_point(const Value* value, const std::string& path, Problems& problems)
   std::array<double, 3> numbers{};
   bool right = value->is(Value::Kind::list) && value->items.size() == numbers.size();
   for (std::size_t i = 0; right && i < numbers.size(); ++i) {
-    right = plan::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
+    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
   }
   if (!right) {
     problems.error(value->source, path + ": expected three numbers [x, y, z] in metres, found " +
-                                      plan::describe(*value));
+                                      config::describe(*value));
     return {};
   }
   return {numbers[0], numbers[1], numbers[2]};
@@ -280,7 +280,7 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
     given.kind = Value::Kind::scalar;
     given.text = overrides.seed;
     std::int64_t seed = -1;
-    if (!plan::read_integer(given, seed) || seed < 0) {
+    if (!config::read_integer(given, seed) || seed < 0) {
       problems.error({std::make_shared<const std::string>("--seed"), 0, 0},
                      "expected a whole number of at least 0, found '" + overrides.seed + "'");
     }

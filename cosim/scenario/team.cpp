@@ -12,20 +12,20 @@ namespace hyphos::cosim {
 namespace {
 
 namespace fs = std::filesystem;
+using config::Problems;
+using config::Section;
 using config::Value;
-using plan::Problems;
-using plan::Section;
 
-std::vector<std::string> texts(const std::vector<plan::Word>& words) {
+std::vector<std::string> texts(const std::vector<config::Word>& words) {
   std::vector<std::string> all;
-  for (const plan::Word& word : words) all.push_back(word.text);
+  for (const config::Word& word : words) all.push_back(word.text);
   return all;
 }
 
 std::vector<NodeId> read_names(const Section& section, std::string_view key,
                                const std::vector<std::string>& robots, Problems& problems) {
   std::vector<NodeId> nodes;
-  for (const plan::Word& word : section.words(key)) {
+  for (const config::Word& word : section.words(key)) {
     const auto found = std::ranges::find(robots, word.text);
     if (found != robots.end()) {
       nodes.push_back(static_cast<NodeId>(found - robots.begin()));
@@ -33,7 +33,7 @@ std::vector<NodeId> read_names(const Section& section, std::string_view key,
     }
     const std::vector<std::string_view> known(robots.begin(), robots.end());
     problems.error(word.source, section.path(key) + ": unknown robot '" + word.text + "'" +
-                                    plan::suggestion(problems, word.text, "robots are", known));
+                                    config::suggestion(problems, word.text, "robots are", known));
   }
   return nodes;
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/config_reader.hpp"
 #include "cosim/nodes/node_programs.hpp"
-#include "plan/reader.hpp"
 
 namespace hyphos::cosim {
 
@@ -23,12 +23,12 @@ struct Team {
 
 /// Reads the keys `plan`, `nodes` and `set` of a robot. Paths of plans are relative to
 /// `scenario_file`.
-[[nodiscard]] std::optional<RobotOptions> read_robot_nodes(const plan::Section& robot,
+[[nodiscard]] std::optional<RobotOptions> read_robot_nodes(const config::Section& robot,
                                                            const std::string& name,
                                                            const std::string& scenario_file);
 /// Reads the sections `channels` and `nodes`. All robots must be read before.
-void read_team(const plan::Section& root, const std::vector<std::string>& robots, Team& team,
-               plan::Problems& problems);
+void read_team(const config::Section& root, const std::vector<std::string>& robots, Team& team,
+               config::Problems& problems);
 
 /// Starts a process for each robot with nodes, and creates the nodes. Errors: those of the plans,
 /// not_found, unsupported (a node with its own process), type_mismatch, and those of the nodes.

@@ -13,8 +13,8 @@ namespace hyphos::cosim {
 namespace {
 
 using config::Problems;
+using config::Section;
 using config::Value;
-using plan::Section;
 
 constexpr std::int64_t kMostBytes = 65'507;  // of a datagram
 constexpr double kMostSeconds = 1e7;

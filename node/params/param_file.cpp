@@ -127,7 +127,7 @@ Result<ParamFile> read_file(const std::filesystem::path& path) {
     if (params == nullptr || params->is(config::Value::Kind::null)) continue;
     if (!params->is(config::Value::Kind::map)) {
       problems.error(params->source, "nodes." + node.key + ".params: expected a map, found " +
-                                         plan::describe(*params));
+                                         config::describe(*params));
       continue;
     }
     out.nodes.push_back({node.key, plan::to_param(*params)});

@@ -157,7 +157,7 @@ ParamSet ParamSet::with_changed(std::vector<std::string> changed) const {
 std::string ParamSet::suggestion(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const auto& info : *infos_) names.push_back(info->name);
-  return plan::suggestion(config::Problems(), name, "parameters", names);
+  return config::suggestion(config::Problems(), name, "parameters", names);
 }
 
 void ParamSet::refuse(std::string_view name, const ParamInfo* there) const {

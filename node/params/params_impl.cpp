@@ -5,10 +5,10 @@
 #include <system_error>
 
 #include "base/config.hpp"
+#include "base/config_reader.hpp"
 #include "base/log.hpp"
 #include "node/params/param_file.hpp"
 #include "node/params/param_rules.hpp"
-#include "plan/reader.hpp"
 
 namespace hyphos {
 namespace {

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "base/config.hpp"
+#include "base/config_reader.hpp"
 #include "base/log.hpp"
 #include "graph/subscriber.hpp"
 #include "hyphos/inspect.hpp"
 #include "node/params/remote_params_impl.hpp"
 #include "node/runtime/runtime_impl.hpp"
-#include "plan/reader.hpp"
 
 namespace hyphos {
 namespace {
@@ -81,8 +81,8 @@ std::string RemoteParams::Impl::others() const {
   }
   if (std::find(nodes->begin(), nodes->end(), node_) != nodes->end())
     return ". The node is running, but busy";
-  return plan::suggestion(config::Problems(), node_, "nodes with parameters",
-                          {nodes->begin(), nodes->end()});
+  return config::suggestion(config::Problems(), node_, "nodes with parameters",
+                            {nodes->begin(), nodes->end()});
 }
 
 void RemoteParams::Impl::close() {

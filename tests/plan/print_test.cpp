@@ -4,7 +4,6 @@
 
 #include "base/config.hpp"
 #include "hyphos/plan.hpp"
-#include "plan/json.hpp"
 
 namespace hyphos {
 namespace {
@@ -31,36 +30,6 @@ data_graph: {close_channels: [front]}
 )";
 
 Plan tiny() { return parse_plan(kPlan, "r.yaml").or_throw(); }
-
-TEST(Json, special_characters_are_quoted) {
-  EXPECT_EQ(plan::json_quote("plain"), "\"plain\"");
-  EXPECT_EQ(plan::json_quote("a\"b\\c"), R"("a\"b\\c")");
-  EXPECT_EQ(plan::json_quote("line\nend\ttab"), R"("line\nend\ttab")");
-  EXPECT_EQ(plan::json_quote(std::string("\0\x1f\x7f", 3)), R"("\u0000\u001f\u007f")");
-  EXPECT_EQ(plan::json_quote("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
-  EXPECT_EQ(plan::json_quote("a\xff"
-                             "b\xe2\x82"),
-            "\"a\xef\xbf\xbd"
-            "b\xef\xbf\xbd\"");
-}
-
-TEST(Json, nested_values_are_separated_by_commas) {
-  plan::JsonWriter json;
-  json.begin_object();
-  json.key("list");
-  json.begin_list();
-  json.number(-1);
-  json.real(0.5);
-  json.end_list();
-  json.key("empty");
-  json.begin_object();
-  json.end_object();
-  json.key("nan");
-  json.real(0.0 / 0.0);
-  json.end_object();
-  EXPECT_EQ(std::move(json).take(),
-            "{\n  \"list\": [\n    -1,\n    0.5\n  ],\n  \"empty\": {},\n  \"nan\": null\n}\n");
-}
 
 /// JSON is a subset of YAML, so the reader of plans can read it.
 Value read_back(const std::string& json) {

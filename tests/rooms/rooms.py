@@ -38,14 +38,11 @@ USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
     "lab": ("base/",),
     "gateway": ("base/", "wire/protobuf.hpp"),
-    # shm/ maps the memory that connects simulators in other processes. Scenarios are parsed like
-    # plans. Messages of nodes cross the simulated network in the format of a real one. Runs are
+    # shm/ maps the memory that connects simulators in other processes. Messages of nodes cross the simulated network in the format of a real one. Runs are
     # recorded. Real programs are connected through the lab's devices.
     "cosim": (
         "base/",
         "shm/os.hpp",
-        "plan/reader.hpp",
-        "plan/json.hpp",
         "trace/histogram.hpp",
         "wire/packet.hpp",
         "wire/protobuf.hpp",

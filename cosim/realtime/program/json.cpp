@@ -1,12 +1,12 @@
 #include "cosim/realtime/program/json.hpp"
 
+#include "base/json.hpp"
 #include "cosim/core/json_line.hpp"
-#include "plan/json.hpp"
 
 namespace hyphos::cosim {
 namespace {
 
-std::string quoted(const std::string& text) { return plan::json_quote(text); }
+std::string quoted(const std::string& text) { return json_quote(text); }
 
 std::string percentiles(const HistogramSnapshot& late) {
   return JsonLine()

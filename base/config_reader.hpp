@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "hyphos/plan.hpp"
 
-/// Typed access to one map of a plan. Every mistake becomes a Problem that names its key.
-namespace hyphos::plan {
-
-using config::Entry;
-using config::Problems;
-using config::Source;
-using config::Value;
+/// Typed access to one map of a configuration file. Every mistake becomes a Problem that names its
+/// key.
+namespace hyphos::config {
 
 /// A text and its place, for later checks.
 struct Word {
@@ -28,9 +23,13 @@ struct Word {
 [[nodiscard]] std::string suggestion(const Problems& problems, std::string_view word,
                                      std::string_view what,
                                      const std::vector<std::string_view>& candidates);
-[[nodiscard]] SourceLine to_line(const Source& source);
 /// "nothing", "a list", "a map", or "'text'", shortened.
 [[nodiscard]] std::string describe(const Value& value);
+/// The result of parse_real(). `too_large`: it is a number, but no double is near.
+enum class RealText { number, too_large, other };
+/// Reads a decimal number, or an infinity as ".inf", "inf" or "Infinity". Underflow is 0. Writes
+/// `out` for a number only.
+[[nodiscard]] RealText parse_real(std::string_view text, double& out);
 /// Reads a plain scalar. Returns false and leaves `out` unchanged if it has another type.
 [[nodiscard]] bool read_integer(const Value& value, std::int64_t& out);
 [[nodiscard]] bool read_real(const Value& value, double& out);
@@ -88,4 +87,4 @@ class Section {
   Problems& problems_;
 };
 
-}  // namespace hyphos::plan
+}  // namespace hyphos::config

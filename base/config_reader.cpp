@@ -1,12 +1,13 @@
-#include "plan/reader.hpp"
+#include "base/config_reader.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
-namespace hyphos::plan {
+namespace hyphos::config {
 namespace {
 
 std::string join(const std::vector<std::string_view>& words) {
@@ -25,15 +26,11 @@ std::string join(const std::vector<std::string_view>& words) {
 std::string suggestion(const Problems& problems, std::string_view word, std::string_view what,
                        const std::vector<std::string_view>& candidates) {
   if (problems.full()) return {};  // it would not be shown, and the search is expensive
-  if (const std::string_view near = config::nearest(word, candidates); !near.empty()) {
+  if (const std::string_view near = nearest(word, candidates); !near.empty()) {
     return " (did you mean '" + std::string(near) + "'?)";
   }
   if (candidates.empty()) return " (there are no " + std::string(what) + ")";
   return " (" + std::string(what) + " are: " + join(candidates) + ")";
-}
-
-SourceLine to_line(const Source& source) {
-  return {source.file ? *source.file : std::string(), source.line, source.column};
 }
 
 std::string describe(const Value& value) {
@@ -88,15 +85,31 @@ bool read_integer(const Value& value, std::int64_t& out) {
   return true;
 }
 
+RealText parse_real(std::string_view text, double& out) {
+  const bool plus = text.starts_with('+');
+  if (plus) text.remove_prefix(1);
+  if (plus && text.starts_with('-')) return RealText::other;
+  const bool negative = text.starts_with('-');
+  for (const std::string_view word : {".inf", ".Inf", ".INF", "inf", "Inf", "INF", "Infinity"}) {
+    if (text.substr(negative ? 1 : 0) != word) continue;
+    out = negative ? -HUGE_VAL : HUGE_VAL;
+    return RealText::number;
+  }
+  double real = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
+  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(real)) {
+    out = real;
+    return RealText::number;
+  }
+  if (error != std::errc::result_out_of_range) return RealText::other;
+  if (text.find("e-") == text.npos && text.find("E-") == text.npos) return RealText::too_large;
+  out = 0;
+  return RealText::number;
+}
+
 bool read_real(const Value& value, double& out) {
-  if (!value.is(Value::Kind::scalar)) return false;
-  ParamValue number;
-  number.kind = ParamValue::Kind::scalar;
-  number.text = value.text;
-  number.quoted = !value.plain;
-  const Result<double> found = number.as_real();
-  if (found) out = *found;
-  return found.ok();
+  return value.is(Value::Kind::scalar) && value.plain &&
+         parse_real(value.text, out) == RealText::number;
 }
 
 bool read_boolean(const Value& value, bool& out) {
@@ -220,10 +233,10 @@ std::size_t Section::choose(std::string_view key,
     }
   }
   std::string near;
-  if (value->is(Value::Kind::scalar)) near = config::nearest(value->text, allowed);
+  if (value->is(Value::Kind::scalar)) near = nearest(value->text, allowed);
   error(key, "expected one of " + join(allowed) + ", found " + describe(*value) +
                  (near.empty() ? "" : " (did you mean '" + near + "'?)"));
   return allowed.size();
 }
 
-}  // namespace hyphos::plan
+}  // namespace hyphos::config

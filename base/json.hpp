@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hyphos::plan {
+namespace hyphos {
 
 /// `text` in quotes, as required by RFC 8259. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_quote(std::string_view text);
@@ -41,4 +41,4 @@ class JsonWriter {
   bool after_key_ = false;
 };
 
-}  // namespace hyphos::plan
+}  // namespace hyphos

@@ -1,4 +1,4 @@
-#include "plan/json.hpp"
+#include "base/json.hpp"
 
 #include <array>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "base/config.hpp"
 
-namespace hyphos::plan {
+namespace hyphos {
 
 std::string json_quote(std::string_view text) {
   static constexpr std::string_view kHex = "0123456789abcdef";
@@ -93,4 +93,4 @@ void JsonWriter::new_line() {
   out_.append(2 * has_items_.size(), ' ');
 }
 
-}  // namespace hyphos::plan
+}  // namespace hyphos
