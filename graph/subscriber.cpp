@@ -10,8 +10,6 @@
 namespace hyphos::graph {
 namespace {
 
-// A drain task yields after this many messages, so that one busy channel cannot occupy a worker.
-constexpr int kFairShare = 32;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 /// The innermost callback of this thread and its message.
@@ -43,7 +41,8 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       callback_(std::move(callback)),
       executor_(executor),
       trace_(std::move(trace)),
-      ring_(options_.policy.depth) {}
+      ring_(options_.policy.depth),
+      strand_(options_.mode) {}
 
 HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
 
@@ -167,10 +166,7 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
     lock.lock();
     return;
   }
-  const bool serial_mode = options_.mode == Mode::serial;
-  const bool enough = serial_mode ? running_ + tasks_ > 0 : tasks_ >= count_;
-  if (count_ == 0 || enough) return;
-  ++tasks_;
+  if (!strand_.needs_task(count_)) return;
   lock.unlock();
   executor_.enqueue(options_.policy.priority, [this] { drain_task(); });
   lock.lock();
@@ -180,15 +176,8 @@ HYPHOS_HOT void Subscriber::drain_task() {
   // The task may hold the last reference to this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
-  // From here on `running_` accounts for this task. A running task takes no further message of a
-  // concurrent subscription, so it must not count in `tasks_`.
-  --tasks_;
   std::int64_t now = 0;
-  const int share = options_.mode == Mode::serial ? kFairShare : 1;
-  if (options_.mode == Mode::concurrent || running_ == 0) {
-    for (int i = 0; i < share && run_one(lock, now); ++i) {
-    }
-  }
+  strand_.drain([&] { return run_one(lock, now); });
   schedule(lock);
   changed_.notify_all();
   tell_if_ended(lock);
@@ -197,7 +186,7 @@ HYPHOS_HOT void Subscriber::drain_task() {
 HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   if (count_ == 0 || closed_) return false;
   detail::Delivery delivery = pop();
-  ++running_;
+  strand_.begin();
   lock.unlock();
   changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
@@ -206,7 +195,7 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   now = run(delivery, now >= delivery.scheduled_ns ? now : 0);
   delivery = {};
   lock.lock();
-  --running_;
+  strand_.end();
   tell_if_ended(lock);
   return true;
 }
@@ -216,7 +205,7 @@ std::uint32_t Subscriber::poll(std::uint32_t most) {
   // The callback may close the subscription and hold its last reference.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
-  if (!options_.ready || running_ > 0) return 0;
+  if (!options_.ready || strand_.running()) return 0;
   told_ = false;
   // Excludes messages that arrive meanwhile, so that a fast publisher cannot keep the caller in
   // poll().
@@ -234,8 +223,7 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
   const std::int64_t deadline_ns = timeout_ms > 0 ? monotonic_now().ns + timeout_ms * kNsPerMs : 0;
   const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
   while (!ready()) {
-    const bool may_help = !options_.ready && executor_.on_worker() &&
-                          (options_.mode == Mode::concurrent || running_ == 0);
+    const bool may_help = !options_.ready && executor_.on_worker() && strand_.may_run();
     if (may_help) {
       std::int64_t now = 0;
       run_one(lock, now);
@@ -252,7 +240,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
     const std::lock_guard lock(mutex_);
     if (closed_) return Push::closed;
     if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
-    ++running_;
+    strand_.begin();
   }
   {
     const Executor::Occupied here(executor_);
@@ -260,7 +248,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   }
   delivery = {};
   BriefLock lock(mutex_);
-  --running_;
+  strand_.end();
   if (closed_) changed_.notify_all();
   tell_if_ended(lock);
   return Push::accepted;
@@ -352,7 +340,7 @@ void Subscriber::close() {
     closed_inside_ = true;
     return;
   }
-  changed_.wait(lock, [&] { return running_ == 0 && tasks_ == 0; });
+  changed_.wait(lock, [&] { return strand_.idle(); });
 }
 
 void Subscriber::when_ended(std::function<void()> tell) {
@@ -361,7 +349,7 @@ void Subscriber::when_ended(std::function<void()> tell) {
 }
 
 HYPHOS_HOT void Subscriber::tell_if_ended(BriefLock& lock) {
-  if (!closed_inside_ || running_ > 0 || tasks_ > 0) return;
+  if (!closed_inside_ || !strand_.idle()) return;
   closed_inside_ = false;
   const auto tell = std::exchange(tell_ended_, nullptr);
   lock.unlock();
@@ -371,7 +359,7 @@ HYPHOS_HOT void Subscriber::tell_if_ended(BriefLock& lock) {
 
 bool Subscriber::ended() {
   const std::lock_guard lock(mutex_);
-  return closed_ && running_ == 0 && tasks_ == 0;
+  return closed_ && strand_.idle();
 }
 
 }  // namespace hyphos::graph

@@ -11,6 +11,7 @@
 #include "base/fork.hpp"
 #include "base/log.hpp"
 #include "graph/executor.hpp"
+#include "graph/strand.hpp"
 #include "hyphos/subscription.hpp"
 #include "trace/record.hpp"
 
@@ -28,9 +29,9 @@ enum class View : std::uint8_t { value, envelope, block };
 ///  (1) `count_` - `replays_` <= depth, except that remote `block` deliveries may exceed it by one
 ///      per sender. `replays_` <= kMostReplays.
 ///  (2) If the queue is not empty and the subscription is open, one of these holds: a drain task is
-///      enqueued (`tasks_` > 0), a thread is draining (`running_` > 0), or `ready` was called for a
-///      polled subscription (`told_`). So no message is ever forgotten.
-///  (3) Serial: `running_` <= 1. No callback runs under a lock.
+///      enqueued, a thread is draining (both: see Strand (1)), or `ready` was called for a polled
+///      subscription (`told_`). So no message is ever forgotten.
+///  (3) Serial: at most one callback runs: see Strand (2). No callback runs under a lock.
 ///  (4) A repeated latched value is accepted only if it is newer than all accepted messages of its
 ///      publisher: `newest_`. So a repeated value arrives once and in order.
 class Subscriber final : public detail::SubscriptionCore,
@@ -112,7 +113,7 @@ class Subscriber final : public detail::SubscriptionCore,
   log::OncePerSecond errors_;
 
   BriefMutex mutex_;
-  BriefCondition changed_;  // notified when room appears, or running_ or tasks_ decreases
+  BriefCondition changed_;  // notified when room appears, or a callback or a task ends
   std::vector<detail::Delivery> ring_;
   std::size_t head_ = 0;
   std::size_t count_ = 0;
@@ -120,8 +121,7 @@ class Subscriber final : public detail::SubscriptionCore,
   /// The newest sequence number of each publisher of a latched channel. The most recent publisher
   /// is last.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_;
-  std::uint32_t tasks_ = 0;
-  std::uint32_t running_ = 0;
+  Strand strand_;
   bool told_ = false;  // Options::ready was called, and poll() was not called since
   bool closed_ = false;
   bool closed_inside_ = false;  // closed in its own callback, and tell_ended_ not yet called

@@ -11,7 +11,6 @@ namespace {
 using detail::CallKind;
 using detail::Delivery;
 
-constexpr int kFairShare = 32;             // requests in one task before other tasks run
 constexpr std::size_t kMaxClients = 4096;  // remembered, to detect duplicate requests
 constexpr std::size_t kMaxWaiting = 1024;  // replies to processes without a queue so far
 
@@ -26,7 +25,8 @@ ServerCore::ServerCore(graph::Graph& graph, Channels channels, Settings settings
     : executor_(graph.executor()),
       channels_(std::move(channels)),
       settings_(std::move(settings)),
-      callback_(std::move(callback)) {}
+      callback_(std::move(callback)),
+      strand_(settings_.mode) {}
 
 Result<void> ServerCore::open(const detail::CallTypes& types) {
   channels_.request->watch(weak_from_this());
@@ -108,12 +108,12 @@ void ServerCore::request(const Delivery& delivery) {
   auto exchange = std::make_shared<ExchangeImpl>(shared_from_this(), delivery);
   open_.emplace(key, exchange);
   if (settings_.mode == Mode::inline_) {
-    ++running_;
+    strand_.begin();
     lock.unlock();
     run(exchange);
     exchange.reset();
     lock.lock();
-    --running_;
+    strand_.end();
     if (closed_) idle_.notify_all();
     return;
   }
@@ -149,10 +149,7 @@ void ServerCore::cancel(const Key& key) {
 // --- Callbacks run -----------------------------------------------------------------------------
 
 void ServerCore::schedule(std::unique_lock<std::mutex>& lock) {
-  const bool enough =
-      settings_.mode == Mode::serial ? running_ + tasks_ > 0 : tasks_ >= queue_.size();
-  if (queue_.empty() || enough) return;
-  ++tasks_;
+  if (!strand_.needs_task(queue_.size())) return;
   lock.unlock();
   executor_.enqueue(Priority::normal, [self = shared_from_this()] { self->drain_task(); });
   lock.lock();
@@ -160,12 +157,7 @@ void ServerCore::schedule(std::unique_lock<std::mutex>& lock) {
 
 void ServerCore::drain_task() {
   std::unique_lock lock(mutex_);
-  --tasks_;
-  const int share = settings_.mode == Mode::serial ? kFairShare : 1;
-  if (settings_.mode == Mode::concurrent || running_ == 0) {
-    for (int i = 0; i < share && run_one(lock); ++i) {
-    }
-  }
+  strand_.drain([&] { return run_one(lock); });
   schedule(lock);
   idle_.notify_all();
 }
@@ -174,12 +166,12 @@ bool ServerCore::run_one(std::unique_lock<std::mutex>& lock) {
   if (queue_.empty() || closed_) return false;
   ExchangePtr exchange = std::move(queue_.front());
   queue_.pop_front();
-  ++running_;
+  strand_.begin();
   lock.unlock();
   run(exchange);
   exchange.reset();
   lock.lock();
-  --running_;
+  strand_.end();
   return true;
 }
 
@@ -375,7 +367,7 @@ void ServerCore::close() {
   std::unique_lock lock(mutex_);
   subscriber_.reset();
   if (running_here == this) return;
-  idle_.wait(lock, [this] { return running_ == 0 && tasks_ == 0; });
+  idle_.wait(lock, [this] { return strand_.idle(); });
 }
 
 bool ServerCore::is_closed() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/channel_publisher.hpp"
+#include "graph/strand.hpp"
 #include "graph/subscriber.hpp"
 #include "node/calls/calls.hpp"
 
@@ -26,8 +27,9 @@ class ExchangeImpl;
 /// Invariants, under `mutex_`:
 ///  (1) `open_` holds every exchange without a final message. The thread that erases it there sends
 ///      that message, or knows that no client would receive it.
-///  (2) `queue_` is a subset of `open_`. If it is not empty, a task is enqueued or running.
-///  (3) serial: `running_` <= 1.
+///  (2) `queue_` is a subset of `open_`. If it is not empty, a task is enqueued or running: see
+///      graph::Strand (1).
+///  (3) serial: at most one callback runs: see graph::Strand (2).
 ///  (4) messages for one process stay in order: while `waiting_` holds messages for a process, only
 ///      flush() sends to that process.
 /// No callback, channel or transport is called under the lock.
@@ -99,6 +101,7 @@ class ServerCore final : public detail::CallServer,
   std::mutex update_;  // before mutex_ and the channels'; see channel_changed()
   mutable std::mutex mutex_;
   std::condition_variable idle_;
+  graph::Strand strand_;
   std::shared_ptr<graph::Subscriber> subscriber_;
   std::map<Key, std::weak_ptr<ExchangeImpl>> open_;
   std::deque<ExchangePtr> queue_;
@@ -106,8 +109,6 @@ class ServerCore final : public detail::CallServer,
   std::deque<Waiting> waiting_;
   std::set<std::uint64_t> peers_;  // connected at the last check
   std::uint64_t changes_ = 0;
-  std::uint32_t tasks_ = 0;
-  std::uint32_t running_ = 0;
   bool flushing_ = false;
   bool flush_again_ = false;
   bool closed_ = false;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hyphos/policy.hpp"
+
+namespace hyphos::graph {
+
+/// The accounts of one queue whose items run in tasks of an executor: serial (one at a time) or
+/// concurrent. The owner has the queue and the mutex, and calls every function under that mutex.
+/// Cost: some additions and comparisons, inline.
+///
+/// Invariants, under the mutex of the owner:
+///  (1) If the owner calls needs_task() after each change and starts a task for each true, then a
+///      queue with items has a task that is enqueued, or a thread that runs an item and will call
+///      needs_task() after it. So no item is ever forgotten.
+///  (2) Serial: at most one item runs, if the owner begins items only in drain(), or while
+///      may_run() is true.
+class Strand {
+ public:
+  explicit Strand(Mode mode) : serial_(mode == Mode::serial) {}
+
+  /// Returns true if one more task must be enqueued for a queue of `waiting` items, and counts it.
+  [[nodiscard]] bool needs_task(std::size_t waiting) {
+    const bool enough = serial_ ? running_ + tasks_ > 0 : tasks_ >= waiting;
+    if (waiting == 0 || enough) return false;
+    ++tasks_;
+    return true;
+  }
+
+  /// The body of a task. `run_one` takes one item, unlocks the mutex, runs the item between begin()
+  /// and end(), and locks the mutex again. It returns false if there was no item.
+  template <typename RunOne>
+  void drain(const RunOne& run_one) {
+    // From here on `running_` accounts for this task. A running task takes no further item of a
+    // concurrent queue, so it must not count in `tasks_`.
+    --tasks_;
+    if (!may_run()) return;
+    const int share = serial_ ? kFairShare : 1;
+    for (int i = 0; i < share && run_one(); ++i) {
+    }
+  }
+
+  void begin() { ++running_; }
+  void end() { --running_; }
+
+  /// True if an item may begin now.
+  [[nodiscard]] bool may_run() const { return !serial_ || running_ == 0; }
+  [[nodiscard]] bool running() const { return running_ > 0; }
+  /// True if no item runs, and no task will look at the queue.
+  [[nodiscard]] bool idle() const { return running_ == 0 && tasks_ == 0; }
+
+ private:
+  // A task of a serial queue yields after this many items, so that one busy queue cannot occupy a
+  // worker.
+  static constexpr int kFairShare = 32;
+
+  const bool serial_;
+  std::uint32_t tasks_ = 0;    // enqueued, not yet started
+  std::uint32_t running_ = 0;  // items
+};
+
+}  // namespace hyphos::graph
