@@ -222,9 +222,9 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     list->push_back(subscriber);
     subscribers_ = std::move(list);
     mark_pointer();
-    latched_.each([&](const detail::BlockRef& block) {
+    for (const detail::BlockRef& block : latched_) {
       if (network || block->meta().peer == kThisProcess) kept.push_back(block);
-    });
+    }
   }
   tell_watchers();
   if (network && network_subscribers_++ == 0) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/latched_cache.hpp"
 #include "base/log.hpp"
 #include "graph/block.hpp"
 #include "graph/executor.hpp"
@@ -17,7 +18,6 @@
 #include "hyphos/publisher.hpp"
 #include "hyphos/subscription.hpp"
 #include "trace/record.hpp"
-#include "transport/kept.hpp"
 #include "transport/transport.hpp"
 
 namespace hyphos::graph {
@@ -130,7 +130,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   static std::uint64_t sender_of(const detail::BlockRef& block) { return block->meta().sender; }
   /// Of this process and of all others together.
   static constexpr std::size_t kMostLatched = 1024;
-  using Latched = transport::LastOfEach<detail::BlockRef, sender_of, kMostLatched>;
+  using Latched = LatchedCache<detail::BlockRef, sender_of, kMostLatched>;
 
   struct Port {
     TransportBinding binding;

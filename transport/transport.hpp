@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/latched_cache.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/envelope.hpp"
@@ -32,6 +33,10 @@ struct ChannelSpec {
   /// spec.
   bool tools_only = false;
 };
+
+inline std::uint64_t sender_of(const Envelope& message) { return message.meta.sender; }
+/// The latched cache of one publishing port.
+using LatchedEnvelopes = LatchedCache<Envelope, sender_of>;
 
 /// Why a transport lost a message. Each has its own counter, `drop.<transport>.<reason>`.
 enum class Drop : std::uint8_t {
@@ -139,11 +144,11 @@ class Transport {
   /// messages. Takes its own references, so the caller may drop the envelope at once. Thread-safe.
   /// Blocks only under `block`, for at most block_timeout_ms.
   ///
-  /// Latched channels: the transport caches the last envelope of each Meta::sender (Kept) and sends
-  /// the cached envelopes to each late receiver, also beyond the depth of its queue. An envelope
-  /// with Latch::gone is not a message: the transport drops the cached envelope of this sender and
-  /// sends the notice to every receiver after all messages of the sender. Such a send never waits
-  /// and counts nothing.
+  /// Latched channels: the transport caches the last envelope of each Meta::sender
+  /// (LatchedEnvelopes) and sends the cached envelopes to each late receiver, also beyond the depth
+  /// of its queue. An envelope with Latch::gone is not a message: the transport drops the cached
+  /// envelope of this sender and sends the notice to every receiver after all messages of the
+  /// sender. Such a send never waits and counts nothing.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
   /// False if send() of a message of `size` bytes would now wait (`block` channels) or make a full
   /// queue drop a message (other channels). Only other sends of this process can use up the room in

@@ -1,7 +1,9 @@
 #include "gateway/facade/shared_subscription.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -60,7 +62,7 @@ void SharedSubscription::on_message(const Message<RawMessage>& message) {
                                  message.sender(), message.sequence()};
   if (keeps) {
     const std::lock_guard lock(mutex_);
-    keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
+    (void)last_.keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
     // listeners that came since the first copy have not received this message
     listeners = listeners_;
     std::erase_if(listeners, [&](const auto& listener) { return !listener->wants(group); });
@@ -76,8 +78,8 @@ void SharedSubscription::hear_joined(const Message<RawMessage>& message, const s
   std::map<std::string, Buffer> payloads;
   {
     const std::lock_guard lock(mutex_);
-    keep({message.sender(), message.block()->meta().peer, group,
-          Buffer::copy_of(message->payload.bytes()), bare});
+    (void)last_.keep({message.sender(), message.block()->meta().peer, group,
+                      Buffer::copy_of(message->payload.bytes()), bare});
     forget_gone(now);
     for (const auto& listener : listeners_) {
       if (listener->wants(group)) listeners[listener->group()].push_back(listener);
@@ -105,12 +107,6 @@ Buffer SharedSubscription::joined_without(const std::string& group) const {
   return std::move(all).freeze(size);
 }
 
-void SharedSubscription::keep(Last last) {
-  std::erase_if(last_, [&](const Last& one) { return one.sender == last.sender; });
-  if (last_.size() >= kMost) last_.erase(last_.begin());
-  last_.push_back(std::move(last));
-}
-
 void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>& now) {
   std::set<std::uint64_t> here;
   for (const Last& last : last_) {
@@ -121,23 +117,24 @@ void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>&
   const std::size_t known = here.size() + (own == now.end() ? 0 : own->second);
   const std::size_t all = subscription_.publishers();
   std::size_t others = all > known ? all - known : 0;
-  std::vector<Last> kept;
+  std::set<std::uint64_t> gone;
   std::map<std::uint64_t, std::size_t> seen;
-  for (auto last = last_.rbegin(); last != last_.rend(); ++last) {
-    const auto count = now.find(last->peer);
-    if (last->peer == kThisProcess) {
-      if (has_ended_(last->sender)) continue;
-    } else if (count == now.end()) {
-      if (!here.contains(last->peer) && others == 0) continue;
-      if (here.insert(last->peer).second) --others;
-    } else if (seen[last->peer]++ >= std::max(count->second, kDoubt)) {
-      continue;  // the publishers that ended are unknown: keep too many rather than too few
+  const auto has_gone = [&](const Last& last) {
+    if (last.peer == kThisProcess) return has_ended_(last.sender);
+    const auto count = now.find(last.peer);
+    if (count == now.end()) {
+      if (!here.contains(last.peer) && others == 0) return true;
+      if (here.insert(last.peer).second) --others;
+      return false;
     }
-    kept.push_back(*last);
+    // The publishers that ended are unknown: keep too many rather than too few.
+    return seen[last.peer]++ >= std::max(count->second, kDoubt);
+  };
+  for (const Last& last : last_ | std::views::reverse) {
+    if (has_gone(last)) gone.insert(last.sender);
   }
-  if (kept.empty()) kept.push_back(last_.back());
-  std::reverse(kept.begin(), kept.end());
-  last_ = std::move(kept);
+  if (gone.size() == last_.size()) gone.erase(std::prev(last_.end())->sender);
+  (void)last_.forget_if([&](const Last& last) { return gone.contains(last.sender); });
 }
 
 std::vector<OutgoingMessage> SharedSubscription::kept_for(const Listener& listener) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/latched_cache.hpp"
 #include "gateway/facade/graph_facade.hpp"
 #include "gateway/types/types.hpp"
 #include "hyphos/node.hpp"
@@ -87,6 +88,7 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
     std::string group;
     Buffer payload;  // only for messages that are joined, otherwise `leaving` holds the content
     OutgoingMessage outgoing;
+    static std::uint64_t sender_of(const Last& last) { return last.sender; }
   };
 
   void on_message(const Message<RawMessage>& message);
@@ -98,7 +100,6 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   /// All kept messages except those of `group`, joined to one protobuf payload. Empty if there are
   /// none.
   [[nodiscard]] Buffer joined_without(const std::string& group) const;
-  void keep(Last last);
   /// Forgets the messages of publishers that are gone. Requires mutex_.
   void forget_gone(const std::map<std::uint64_t, std::size_t>& now);
 
@@ -112,7 +113,7 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   Subscription subscription_;
   std::mutex mutex_;  // guards the members below
   std::vector<std::shared_ptr<Listener>> listeners_;
-  std::vector<Last> last_;  // oldest first
+  LatchedCache<Last, Last::sender_of, kMost> last_;
 };
 
 /// The open shared subscriptions, by their parameters.

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "hyphos/time.hpp"
-#include "transport/kept.hpp"
 #include "transport/registry.hpp"
 
 namespace hyphos::transport {
@@ -35,7 +34,7 @@ class SampleTransport final : public Transport {
     std::uint64_t owner = 0;
     ChannelSpec spec;
     SendEvents* send_events = nullptr;  // null once closed
-    Kept kept;
+    LatchedEnvelopes kept;
   };
   struct In {
     std::string process;
@@ -229,11 +228,11 @@ class SampleTransport final : public Transport {
       in->sink->refused(name(), error);
       return;
     }
-    out->kept.each([&](const Envelope& message) {
+    for (const Envelope& message : out->kept) {
       in->queue.emplace_back(message, out);
       in->queue.back().first.meta.replayed = true;
       in->queue.back().first.meta.peer = out->owner;
-    });
+    }
     in->sink->peer(name(), out->process, out->owner, true);
     out->send_events->listeners(name(), receivers(*out));
   }

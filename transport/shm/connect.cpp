@@ -332,14 +332,14 @@ void Shm::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord&
       const std::lock_guard rings(port->rings_mutex);
       port->rings = std::move(next);
     }
-    port->kept.each([&](KeptMessage& kept) {
+    for (KeptMessage& kept : port->kept) {
       std::uint64_t overflowed = 0;
       Prepared again;
       Prepared& ready = kept.prepared.forwards() ? again : kept.prepared;
-      if (ready.segment == nullptr && !prepare(kept.message, false, 0, ready)) return;
+      if (ready.segment == nullptr && !prepare(kept.message, false, 0, ready)) continue;
       // The ring is new. If not all values fit, the newest are kept.
       (void)push(*ring, ready, As::replay, true, overflowed);
-    });
+    }
   }
   announce_listeners(port);
 }

@@ -15,10 +15,10 @@
 
 #include "base/brief_mutex.hpp"
 #include "base/call_gate.hpp"
+#include "base/latched_cache.hpp"
 #include "base/log.hpp"
 #include "shm/descriptor_ring.hpp"
 #include "shm/participant.hpp"
-#include "transport/kept.hpp"
 #include "transport/transport.hpp"
 
 /// The components of the shared-memory transport (transport/shm_*.cpp only).
@@ -148,7 +148,7 @@ struct Port {
   BriefMutex rings_mutex;
   std::shared_ptr<const TxRings> rings = std::make_shared<TxRings>();
   BriefMutex latch;  ///< a late receiver gets the cached message or the next one, not both
-  LastOfEach<KeptMessage, KeptMessage::sender_of> kept;
+  LatchedCache<KeptMessage, KeptMessage::sender_of> kept;
 
   // Receiving: see Shm::visit.
   std::atomic<std::uint64_t> space_epoch{0};

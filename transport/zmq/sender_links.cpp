@@ -208,14 +208,14 @@ void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
 
 void Sender::replay_latched(Stream& stream) {
   const Port& port = *stream.port;
-  port.kept.each([&](Envelope again) {
+  for (Envelope again : port.kept) {  // copies: each is marked as replayed
     again.meta.replayed = true;
     Outgoing out;
     port.pack(again, out.now);
-    if (out.now.bytes > settings_.max_message_bytes) return;  // send() has counted it
+    if (out.now.bytes > settings_.max_message_bytes) continue;  // send() has counted it
     // If the connection broke meanwhile, the next subscribe causes the replay.
     offer_beyond(stream, out);
-  });
+  }
 }
 
 /// Queues a message behind all others of the stream, beyond the depth of its queue.

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "transport/kept.hpp"
 #include "transport/zmq/sender.hpp"
 
 /// The state of Sender. Used only by the source files of Sender.
@@ -40,7 +39,7 @@ struct Sender::Port {
   ChannelSpec spec;
   std::string key;
   std::vector<Stream*> streams;
-  Kept kept;
+  LatchedEnvelopes kept;
 
   std::mutex calls;                   // held during every call of the send events
   SendEvents* send_events = nullptr;  // under `calls`

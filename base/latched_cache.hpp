@@ -8,17 +8,18 @@
 #include <unordered_map>
 #include <utility>
 
-#include "hyphos/envelope.hpp"
-
-namespace hyphos::transport {
+namespace hyphos {
 
 /// The latched cache of one channel, for late subscribers: the last message of each publisher,
 /// oldest first. `sender_of` returns the publisher of a message. Beyond `kMost` publishers the
 /// oldest message is dropped, because publishers in other graphs (RawPublisher::bring) end without
-/// notice. Each call except each() and forget_if() takes constant time. Not thread-safe.
+/// notice. Each call except forget_if() takes constant time. Not thread-safe.
 template <typename Message, std::uint64_t (*sender_of)(const Message&), std::size_t kMost = 256>
-class LastOfEach {
+class LatchedCache {
  public:
+  using iterator = typename std::list<Message>::iterator;
+  using const_iterator = typename std::list<Message>::const_iterator;
+
   /// Returns the message that leaves the cache. Drop it without holding a lock.
   Message keep(Message message) {
     const std::uint64_t sender = sender_of(message);
@@ -62,22 +63,17 @@ class LastOfEach {
     }
     return gone;
   }
-  template <typename F>
-  void each(const F& each) const {
-    for (const Message& message : last_) each(message);
-  }
-  template <typename F>
-  void each(const F& each) {
-    for (Message& message : last_) each(message);
-  }
+  /// From the oldest message to the newest. The sender of a message must not change.
+  [[nodiscard]] iterator begin() { return last_.begin(); }
+  [[nodiscard]] iterator end() { return last_.end(); }
+  [[nodiscard]] const_iterator begin() const { return last_.begin(); }
+  [[nodiscard]] const_iterator end() const { return last_.end(); }
   [[nodiscard]] std::size_t size() const { return last_.size(); }
+  [[nodiscard]] bool empty() const { return last_.empty(); }
 
  private:
   std::list<Message> last_;
-  std::unordered_map<std::uint64_t, typename std::list<Message>::iterator> by_sender_;
+  std::unordered_map<std::uint64_t, iterator> by_sender_;
 };
 
-inline std::uint64_t sender_of(const Envelope& message) { return message.meta.sender; }
-using Kept = LastOfEach<Envelope, sender_of>;
-
-}  // namespace hyphos::transport
+}  // namespace hyphos
