@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/percentile.hpp"
 #include "cosim/core/engine.hpp"
 #include "cosim/network/analytic.hpp"
 #include "cosim/network/constant_delay.hpp"
@@ -128,12 +129,6 @@ int ping_pong() {
   return 0;
 }
 
-double percentile(std::vector<std::int64_t>& values, double share) {
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
-  return static_cast<double>(values[at]);
-}
-
 int overhead() {
   print_machine();
   Case given{standing(3)};
@@ -162,10 +157,12 @@ int overhead() {
     remote.advance({k * 1'000'000}).or_throw();
     times.push_back((monotonic_now() - start).ns);
   }
+  std::ranges::sort(times);
+  const auto ns = [&](double share) { return static_cast<double>(percentile(times, share)); };
   std::printf(
       "With the network in another process, %zu steps with poses: p50 %.0f ns, p95 %.0f ns, p99\n"
       "%.0f ns.\n",
-      times.size(), percentile(times, 0.5), percentile(times, 0.95), percentile(times, 0.99));
+      times.size(), ns(0.5), ns(0.95), ns(0.99));
   return 0;
 }
 

@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <cmath>
 
+#include "base/percentile.hpp"
 #include "hyphos/inspect.hpp"
 
 namespace hyphos {
 
 std::int64_t HistogramSnapshot::percentile_ns(double fraction) const {
   if (count == 0) return 0;
-  const double wanted = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count);
-  const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(wanted)));
-  std::uint64_t seen = 0;
-  for (const auto& [edge, n] : buckets) {
-    seen += n;
-    if (seen >= rank) return std::min(edge, max_ns);
-  }
-  return max_ns;
+  if (buckets.empty()) return max_ns;
+  return std::min(histogram_percentile(buckets, count, fraction), max_ns);
 }
 
 HistogramSnapshot HistogramSnapshot::since(const HistogramSnapshot& earlier) const {

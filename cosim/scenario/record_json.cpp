@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/json.hpp"
+#include "base/percentile.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -237,8 +238,7 @@ void put_times(Json& json, std::string_view name, std::vector<std::int64_t>& tim
   const auto count = times.size();
   const auto rank = [&](double share) {
     if (times.empty()) return kNone;
-    const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(count)));
-    return static_cast<double>(times[std::max<std::size_t>(at, 1) - 1]) * 1e-6;
+    return static_cast<double>(percentile(times, share)) * 1e-6;
   };
   json.open(name);
   json.put("mean", times.empty() ? kNone : sum * 1e-6 / static_cast<double>(count));

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/percentile.hpp"
+
 namespace hyphos::lab {
 
 // Percentile by the nearest-rank rule, in microseconds. `sorted` holds nanoseconds. NaN if empty.
 inline double percentile_us(const std::vector<std::int64_t>& sorted, double percent) {
   if (sorted.empty()) return std::nan("");
-  const auto rank =
-      static_cast<std::size_t>(std::ceil(percent / 100.0 * static_cast<double>(sorted.size())));
-  return static_cast<double>(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]) / 1e3;
+  return static_cast<double>(percentile(sorted, percent / 100)) / 1e3;
 }
 
 /// A finite number in JSON format, or null.

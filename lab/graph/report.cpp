@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "base/percentile.hpp"
 #include "lab/common/interface.hpp"
 #include "lab/common/stats.hpp"
 
@@ -68,23 +69,16 @@ std::uint64_t count_of(const Histogram& histogram) {
 }
 
 /// The percentile by the nearest-rank rule, in microseconds. NaN without samples.
-double percentile(const Histogram& histogram, double percent) {
+double percentile_us(const Histogram& histogram, double percent) {
   const std::uint64_t total = count_of(histogram);
   if (total == 0) return std::nan("");
-  const auto rank = static_cast<std::uint64_t>(
-      std::max(1.0, std::ceil(percent / 100 * static_cast<double>(total))));
-  std::uint64_t seen = 0;
-  for (const auto& [value, count] : histogram) {
-    seen += count;
-    if (seen >= rank) return static_cast<double>(value) / 1e3;
-  }
-  return static_cast<double>(histogram.rbegin()->first) / 1e3;
+  return static_cast<double>(histogram_percentile(histogram, total, percent / 100)) / 1e3;
 }
 
 void add_percentiles(JsonLine& line, const std::string& prefix, const Histogram& histogram) {
   for (const auto& [name, percent] :
        {std::pair{"p50_us", 50.0}, {"p95_us", 95.0}, {"p99_us", 99.0}, {"max_us", 100.0}}) {
-    line.add((prefix + name).c_str(), percentile(histogram, percent));
+    line.add((prefix + name).c_str(), percentile_us(histogram, percent));
   }
 }
 
@@ -182,7 +176,7 @@ std::string report_figures(const Outcome& out) {
     merge(own, chain.latency);
     merge(latency, chain.latency);
     merge(open, chain.open);
-    p95 += (p95.empty() ? "" : ", ") + number(percentile(own, 95));
+    p95 += (p95.empty() ? "" : ", ") + number(percentile_us(own, 95));
     received += (received.empty() ? "" : ", ") + std::to_string(count_of(own));
   }
   const double seconds = static_cast<double>(sums.last_ns - out.begin_ns) / 1e9;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/percentile.hpp"
 #include "hyphos/plan.hpp"
 #include "lab/common/late.hpp"
 #include "lab/common/shared.hpp"
@@ -30,8 +31,7 @@ class Buckets {
     std::uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
     if (total == 0) return std::nan("");
-    auto rank = static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(total)));
-    rank = std::clamp<std::uint64_t>(rank, 1, total);
+    const std::uint64_t rank = nearest_rank(percent / 100, total);
     std::size_t at = 0;
     for (std::uint64_t seen = 0; (seen += counts_[at].load(std::memory_order_relaxed)) < rank;) {
       ++at;
