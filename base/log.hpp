@@ -52,7 +52,7 @@ class OncePerSecond {
  public:
   /// Returns true if a line may be written now, and sets `suppressed` to the number of lines
   /// suppressed before.
-  [[nodiscard]] bool allow(std::uint64_t& suppressed);
+  [[nodiscard]] HYPHOS_EXPORT bool allow(std::uint64_t& suppressed);
 
  private:
   std::atomic<std::int64_t> next_ns_{0};

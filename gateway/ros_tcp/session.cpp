@@ -27,19 +27,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::optional<std::string> RateLimitedLog::text(std::string_view said) {
-  const Time now = monotonic_now();
-  if (now < next_) {
-    ++left_out_;
-    return std::nullopt;
-  }
-  next_ = now + Duration::from_seconds(1);
-  std::string text(said);
-  if (left_out_ > 0) text += " (and " + std::to_string(left_out_) + " more of this kind)";
-  left_out_ = 0;
-  return text;
-}
-
 void Session::Line::send(net::Key key, std::string_view what, net::Message message) {
   const std::size_t dropped = stream->send(key, std::move(message));
   for (std::size_t i = 0; i < dropped; ++i) facade.count(client, "slow_client", what);
@@ -48,6 +35,13 @@ void Session::Line::send(net::Key key, std::string_view what, net::Message messa
 void Session::Line::note(std::string_view kind, std::string_view text) {
   // A dropped note is not counted, because the event that it reports was counted.
   (void)stream->send(kNotes, net::Message(whole_frame(kind, ros_tcp::note(text))));
+}
+
+void Session::Line::note(std::string_view kind, log::OncePerSecond& limit, std::string text) {
+  std::uint64_t left_out = 0;
+  if (!limit.allow(left_out)) return;
+  if (left_out > 0) text += " (and " + std::to_string(left_out) + " more of this kind)";
+  note(kind, text);
 }
 
 Buffer Session::Line::blank_reply(const std::string& type) const {
@@ -165,10 +159,9 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
   if (found == publishers_.end()) {
     const std::string name(frame.name);
     line_->facade.count(line_->client, "unknown_topic", name);
-    if (const auto text = unknown_topic_.text("the message was not published: topic '" + name +
-                                              "' is not registered. Send __publish first")) {
-      line_->note("__error", *text);
-    }
+    line_->note("__error", unknown_topic_,
+                "the message was not published: topic '" + name +
+                    "' is not registered. Send __publish first");
     return;
   }
   ClientPublisher& publisher = *found->second.publisher;
@@ -182,11 +175,9 @@ void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
   const std::uint64_t now = publisher.publisher->overruns();
   if (now == publisher.overruns) return;
   publisher.overruns = now;
-  if (const auto text =
-          publisher.slow.text("a subscriber of " + topic + " is too slow: " + std::to_string(now) +
-                              " messages met its full queue, which dropped older messages")) {
-    line_->note("__warn", *text);
-  }
+  line_->note("__warn", publisher.limits->slow,
+              "a subscriber of " + topic + " is too slow: " + std::to_string(now) +
+                  " messages met its full queue, which dropped older messages");
 }
 
 std::string Session::type_of_service(const std::string& service) const {
@@ -211,9 +202,8 @@ bool Session::ready() {
 
 /// The graph facade has counted it.
 void Session::lost(const std::string& topic, Publisher& publisher, const Error& error) {
-  const auto text =
-      publisher.failure.text("a message on " + topic + " was lost: " + error.to_string());
-  if (text) line_->note("__error", *text);
+  line_->note("__error", publisher.limits->failure,
+              "a message on " + topic + " was lost: " + error.to_string());
 }
 
 void Session::call(const Frame& frame, std::int64_t id) {
@@ -368,7 +358,10 @@ void Session::add_publisher(const Command& command) {
     return;
   }
   if (is_new && !may_register(command)) return;
-  Publisher wanted{command.type, command.latch, command.queue_size, {}, {}, 0, {}};
+  Publisher wanted;
+  wanted.type = command.type;
+  wanted.latched = command.latch;
+  wanted.depth = command.queue_size;
   auto publisher = replace(
       command.topic, is_new ? nullptr : &found->second.publisher,
       [&] { return open_publisher(command.topic, wanted); },

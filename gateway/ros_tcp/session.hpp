@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "gateway/facade/graph_facade.hpp"
 #include "gateway/facade/loan_budget.hpp"
 #include "gateway/net/stream.hpp"
@@ -26,17 +27,6 @@ struct Settings {
   Duration service_timeout;
   net::Stream::Options stream;
   [[nodiscard]] Form form() const { return ros2 ? Form::cdr : Form::ros1; }
-};
-
-/// A rate limit for one kind of error text to a client: one text per second, with the number of
-/// omitted ones.
-class RateLimitedLog {
- public:
-  [[nodiscard]] std::optional<std::string> text(std::string_view said);
-
- private:
-  Time next_;
-  std::uint64_t left_out_ = 0;
 };
 
 /// One client. It lives as long as its connection. Its functions are callbacks of the stream, which
@@ -63,6 +53,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     Requests requests;          ///< requests to the client
 
     void note(std::string_view kind, std::string_view text);
+    /// The same within `limit`, with the number of notes of this kind that were left out.
+    void note(std::string_view kind, log::OncePerSecond& limit, std::string text);
     void send(net::Key key, std::string_view what, net::Message message);
     /// `type` is the type of the service in the graph. Empty if unknown.
     void respond(const std::string& service, const std::string& type, std::int64_t id,
@@ -75,9 +67,12 @@ class Session final : public std::enable_shared_from_this<Session> {
     bool latched = false;
     std::uint32_t depth = 0;
     std::unique_ptr<ClientPublisher> publisher;
-    RateLimitedLog failure;
     std::uint64_t overruns = 0;  ///< overruns already reported to the client
-    RateLimitedLog slow;
+    struct Limits {
+      log::OncePerSecond failure;
+      log::OncePerSecond slow;
+    };
+    std::unique_ptr<Limits> limits = std::make_unique<Limits>();
   };
   struct Subscriber {
     std::string type;
@@ -144,7 +139,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   std::optional<Announced> announced_;
   std::string waiting_;  ///< the topic whose client publisher keeps a message
   net::Key next_key_ = 1;
-  RateLimitedLog unknown_topic_;
+  log::OncePerSecond unknown_topic_;
 };
 
 }  // namespace hyphos::gateway::ros_tcp
