@@ -117,7 +117,7 @@ void bind_events(nb::module_& module) {
           [](const RecordedEvents& batch) {
             return nb::bytes(batch.events.data(), batch.events.size() * sizeof(MessageEvent));
           },
-          "Bytes: consecutive words of MessageEvent (hyphos.profile.events.EVENT).");
+          "Bytes: consecutive words of MessageEvent (hyphos.lab.profile.events.EVENT).");
   module.def(
       "recorded_events",
       [](const std::string& domain, const std::map<std::uint64_t, std::uint64_t>& since) {

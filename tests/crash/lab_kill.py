@@ -26,7 +26,7 @@ from hyphos.lab.links import why_not
 from hyphos.lab.media import Tun
 from hyphos.lab.stage import sweep_all
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from lab_places import domains_of, processes_with, things_named, words_of
 
 SKIPPED = 77  # the SKIP_RETURN_CODE of ctest

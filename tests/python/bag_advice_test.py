@@ -18,7 +18,7 @@ import pytest
 from helpers import Cli
 from hyphos.msgs import Odometry, String
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from mcap.writer import CompressionType, Writer
 from ros_recordings import write_ros1, write_ros2
 from rosbags.rosbag2 import StoragePlugin

@@ -25,7 +25,7 @@ from hyphos.recording.bag_convert import convert, latched_qos
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.names import ros2_topics, ros_topics, unique_names
 from hyphos.recording.source import channel_of, open_source
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2

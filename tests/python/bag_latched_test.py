@@ -13,7 +13,7 @@ from hyphos.msgs import String, TfMessage
 from hyphos.recording.bag_convert import latched_qos
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.mcap_scan import Scan
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_typestore

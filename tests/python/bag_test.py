@@ -18,7 +18,7 @@ from hyphos.recording import attached
 from hyphos.recording.mcap_file import SUMMARY, McapRecording
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.source import LEFT_OUT, open_source
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer

@@ -13,9 +13,9 @@ import pytest
 from helpers import Cli, Inbox, OnTerminalStart, Start, until, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan, Twist
+from hyphos.observe import duration
 from hyphos.tools.doctor import all_checks
 from hyphos.tools.echo import hexdump
-from hyphos.tools.observe import duration
 
 PLAN = """hyphos: 1
 robot: tester

@@ -24,7 +24,7 @@ from hyphos.cosim.results import Results, Row, Run
 from hyphos.cosim.runs import figures
 from hyphos.lab.paired import compare, of, signed_rank
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from pages import look_at
 
 TREE = Path(__file__).resolve().parents[2]

@@ -13,8 +13,8 @@ import pytest
 from helpers import Cli, Inbox, Start, until, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Int64
+from hyphos.observe import Look, growth, key_of, look, states
 from hyphos.tools.graph import Edge, graph_of
-from hyphos.tools.observe import Look, growth, key_of, look, states
 from hyphos.tools.tables import nodes_of
 from hyphos.tools.top import Shot, channel_rows
 

@@ -14,7 +14,7 @@ import pytest
 from foxglove_client import Client, joined, message_class, parse
 from helpers import PATIENCE_S, Cli, OnTerminalStart, Program, Start, wait_until
 from hyphos.msgs import Float64, Image, OccupancyGrid, String
-from hyphos.tools.observe import look
+from hyphos.observe import look
 
 ROBOT = """
 import sys, hyphos

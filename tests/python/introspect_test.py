@@ -12,8 +12,8 @@ import hyphos
 import pytest
 from helpers import Cli, OnTerminalStart, Program, Start, until, wait_until
 from hyphos.msgs import Int64
+from hyphos.observe import ChannelState, Delays
 from hyphos.supervise.children import Usage
-from hyphos.tools.observe import ChannelState, Delays
 from hyphos.tools.top import ChannelRow, ProcessRow, sort_rows
 
 ROBOT = """

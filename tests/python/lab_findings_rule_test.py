@@ -13,8 +13,8 @@ from hyphos.lab import asserts, experiment, findings
 from hyphos.lab.asserts import Criterion
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import MAX_QUOTE, PAPERS, Experiment, Finding
+from hyphos.lab.profile.layers import METRICS as LAYER_METRICS
 from hyphos.lab.results import COUNTS, KNEE_METRICS, PERCENTILES, Row, Run
-from hyphos.profile.layers import METRICS as LAYER_METRICS
 
 ALL = [
     pytest.param(name, number, id=f"{name}-{number}")

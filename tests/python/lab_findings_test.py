@@ -10,8 +10,8 @@ from hyphos import Error
 from hyphos.lab import asserts, experiment, findings
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Finding
+from hyphos.lab.profile.layers import METRICS as LAYER_METRICS
 from hyphos.lab.results import KNEE_METRICS, Row, Run
-from hyphos.profile.layers import METRICS as LAYER_METRICS
 
 
 def row(peer: str, case: Case, value_us: float) -> Row:

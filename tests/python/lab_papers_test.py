@@ -16,7 +16,7 @@ from hyphos.lab.peers import find_peers
 from hyphos.lab.report import write_report
 from hyphos.lab.results import Results
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 
 PAPERS = [name for name in experiment.built_in() if name.startswith("paper_")]
 

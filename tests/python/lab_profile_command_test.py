@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers import Cli, Start
-from hyphos.profile.overhead import TURNS, Block, Quad, ratio_of
+from hyphos.lab.profile.overhead import TURNS, Block, Quad, ratio_of
 from profiles import start_pipeline
 
 

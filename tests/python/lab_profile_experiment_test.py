@@ -18,16 +18,16 @@ from hyphos.lab import asserts, experiment, series
 from hyphos.lab.case import Case
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import find_peers
+from hyphos.lab.profile import experiment as profiled
+from hyphos.lab.profile.events import Collection
+from hyphos.lab.profile.experiment import chosen_cases, layer_findings, observed_run
+from hyphos.lab.profile.flows import Step, Way
+from hyphos.lab.profile.layers import LAYERS, METRICS, Spread, figures_of
+from hyphos.lab.profile.profile import PathProfile
+from hyphos.lab.profile.runs import CaseProfile, around
+from hyphos.lab.profile.show_cases import interval
 from hyphos.lab.results import Row, Run
 from hyphos.lab.runner import Wish
-from hyphos.profile import experiment as profiled
-from hyphos.profile.events import Collection
-from hyphos.profile.experiment import chosen_cases, layer_findings, observed_run
-from hyphos.profile.flows import Step, Way
-from hyphos.profile.layers import LAYERS, METRICS, Spread, figures_of
-from hyphos.profile.profile import PathProfile
-from hyphos.profile.runs import CaseProfile, around
-from hyphos.profile.show_cases import interval
 from mcap.reader import make_reader
 from profiles import DISTURBED, case_profile, run_layers
 
@@ -371,7 +371,7 @@ def test_ctrl_c_shows_the_finished_runs(hyphos_start: Start, tmp_path: Path) -> 
 
 
 def test_a_case_names_its_failed_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    from hyphos.profile.show_cases import print_cases  # noqa: PLC0415
+    from hyphos.lab.profile.show_cases import print_cases  # noqa: PLC0415
     from hyphos.tools.console import console  # noqa: PLC0415
 
     told = case_profile(Case("pipeline"), (0, 10))

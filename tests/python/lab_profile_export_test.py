@@ -11,10 +11,10 @@ from pathlib import Path
 import hyphos
 import pytest
 from helpers import Inbox
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.mcap_file import write_mcap, write_mcap_of_cases
+from hyphos.lab.profile.perfetto import trace_records, write_perfetto, write_perfetto_of_cases
 from hyphos.msgs import Int64
-from hyphos.profile.flows import Flows
-from hyphos.profile.mcap_file import write_mcap, write_mcap_of_cases
-from hyphos.profile.perfetto import trace_records, write_perfetto, write_perfetto_of_cases
 from mcap.reader import make_reader
 from profiles import Gathered, receptions, two_hops
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from browser import Page
 from hyphos.lab.case import Case
-from hyphos.profile.profile import profile
+from hyphos.lab.profile.profile import profile
 from pages import look_at
 from profiles import case_profile, two_hops
 
 
 def test_the_page_of_a_graph_is_readable_and_has_its_data(tab: Page, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from hyphos.profile.report import write_report  # noqa: PLC0415
+    from hyphos.lab.profile.report import write_report  # noqa: PLC0415
 
     told = profile(two_hops()).as_dict()
     path = write_report(tmp_path / "page.html", told)
@@ -28,7 +28,7 @@ def test_the_page_of_a_graph_is_readable_and_has_its_data(tab: Page, tmp_path: P
 
 def test_the_page_of_an_experiment_shows_its_critical_paths(tab: Page, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from hyphos.profile.report import write_report  # noqa: PLC0415
+    from hyphos.lab.profile.report import write_report  # noqa: PLC0415
 
     cases = [case_profile(Case("pipeline", size=size), (0, 10, 20)) for size in (128, 500_000)]
     told = {
@@ -53,7 +53,7 @@ def test_the_page_of_an_experiment_shows_its_critical_paths(tab: Page, tmp_path:
 
 def test_many_cases_are_spread_over_several_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from hyphos.profile.draw import write_pictures  # noqa: PLC0415
+    from hyphos.lab.profile.draw import write_pictures  # noqa: PLC0415
 
     cases = [case_profile(Case("pipeline", rate_hz=hz), (0, 10)).as_dict() for hz in range(1, 18)]
     told = {"experiment": "all", "peer": "hyphos/shm", "cases": cases}
@@ -68,7 +68,7 @@ def test_many_cases_are_spread_over_several_plots(tmp_path: Path) -> None:
 
 def test_plots_are_png_if_the_file_name_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from hyphos.profile.draw import write_pictures  # noqa: PLC0415
+    from hyphos.lab.profile.draw import write_pictures  # noqa: PLC0415
 
     written = write_pictures(tmp_path / "layers.png", profile(two_hops()).as_dict())
     assert [one.name for one in written] == ["layers.png", "layers-paths.png", "layers-flow.png"]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from helpers import Inbox, Start, wait_until
 from hyphos import _hyphos
+from hyphos.lab.profile.events import EVENT
+from hyphos.lab.profile.layers import LAYERS, layers_of
+from hyphos.lab.profile.profile import profile
+from hyphos.lab.profile.show import cost_line
 from hyphos.msgs import Int64
-from hyphos.profile.events import EVENT
-from hyphos.profile.layers import LAYERS, layers_of
-from hyphos.profile.profile import profile
-from hyphos.profile.show import cost_line
 from profiles import (
     CALLBACK,
     Gathered,

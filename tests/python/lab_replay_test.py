@@ -16,7 +16,7 @@ from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Runner, Wish
 from hyphos.lab.worker.schedule import Schedule
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from recordings import make_recording
 from ros_recordings import write_ros1
 

@@ -25,10 +25,10 @@ from hyphos.lab.case import Case, size_label
 from hyphos.lab.curves import delivered, plots
 from hyphos.lab.export import export
 from hyphos.lab.plots import Plot
+from hyphos.lab.profile.layers import LAYERS
 from hyphos.lab.report import read_profile, save_plots, write_report
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.show import knee_cells
-from hyphos.profile.layers import LAYERS
 from lab_queues import served
 from pages import look_at
 

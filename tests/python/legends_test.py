@@ -16,9 +16,9 @@ from hyphos.lab import curves, plots
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import BUILT_IN
 from hyphos.lab.plots import COLOURS, Plot
+from hyphos.lab.profile.draw import stacked_bars
+from hyphos.lab.profile.layers import LAYERS
 from hyphos.lab.results import Row, Run
-from hyphos.profile.draw import stacked_bars
-from hyphos.profile.layers import LAYERS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 SHAPES = ((1, 4), (1, 150), (5, 60), (12, 60), (12, 150))  # number of names, length of each

@@ -11,7 +11,7 @@ from helpers import Cli, Start
 from hyphos.msgs import Int64
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.mcap_scan import Scan
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 
 SECOND = 1_000_000_000
 

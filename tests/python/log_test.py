@@ -11,7 +11,7 @@ import hyphos
 import pytest
 from helpers import Cli, Inbox, Program, Start, wait_until
 from hyphos.msgs import Log
-from hyphos.tools.observe import look
+from hyphos.observe import look
 
 TALKER = """
 import sys, hyphos

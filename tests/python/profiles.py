@@ -9,12 +9,12 @@ import numpy as np
 from helpers import Program, Start, wait_until
 from hyphos.lab.case import Case
 from hyphos.lab.machine import Load
+from hyphos.lab.profile.events import EVENT, Collection, Collector, End
+from hyphos.lab.profile.flows import Flows, Way
+from hyphos.lab.profile.layers import LAYERS
+from hyphos.lab.profile.profile import PathProfile, Profile, profile
+from hyphos.lab.profile.runs import CaseProfile, RunLayers, layers_of_run
 from hyphos.lab.results import Run
-from hyphos.profile.events import EVENT, Collection, Collector, End
-from hyphos.profile.flows import Flows, Way
-from hyphos.profile.layers import LAYERS
-from hyphos.profile.profile import PathProfile, Profile, profile
-from hyphos.profile.runs import CaseProfile, RunLayers, layers_of_run
 
 QUIET, DISTURBED = Load(0.0, 0.0), Load(0.5, 0.0)
 CALLBACK = LAYERS.index("callback")

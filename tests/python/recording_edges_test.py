@@ -19,7 +19,7 @@ from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.source import LEFT_OUT
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap_made import Attachment, Channel, Layout, Message, Record, Schema, make
 from recordings import SECOND, everything

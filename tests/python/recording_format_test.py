@@ -13,7 +13,7 @@ from hyphos.msgs import Image, LaserScan
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.source import open_source
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap_protobuf.decoder import DecoderFactory
 from recordings import everything

@@ -12,8 +12,8 @@ import pytest
 from helpers import Cli, Inbox, Start, wait_until
 from hyphos import Attached
 from hyphos.msgs import Image, LaserScan
+from hyphos.observe import look
 from hyphos.recording.control import recorders
-from hyphos.tools.observe import look
 from mcap.reader import make_reader
 from mcap_protobuf.decoder import DecoderFactory
 from recordings import (

@@ -14,7 +14,7 @@ from hyphos.recording import attached
 from hyphos.recording.control import ask, recorders
 from hyphos.recording.mcap_file import McapRecording, McapSource
 from hyphos.recording.source import Item, open_source
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 
 POSE = Struct("test.Pose", [("x", "f8"), ("n", "u4")])
 SECOND = 1_000_000_000

@@ -17,7 +17,7 @@ from hyphos.ros.definition import Count, Field, Flavour, Message, Name, Type
 from hyphos.ros.importing import import_types
 from hyphos.ros.md5 import md5_sum
 from hyphos.ros.type_hash import type_hash
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 from ros_corpus import HERE, PACKAGES, RandomDefinitions, write_package, write_types_of_ros2
 
 TIMES = {"TIME": "Time", "DURATION": "Duration"}

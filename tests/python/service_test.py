@@ -14,7 +14,7 @@ import pytest
 from helpers import Cli, Inbox, Start, until, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, String, Twist
-from hyphos.tools.observe import look
+from hyphos.observe import look
 from hyphos.tools.services import calls
 
 FOR_EVER_MS = 3_600_000.0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from helpers import Cli
-from hyphos.tools.observe import ChannelState, Delays, Look
+from hyphos.observe import ChannelState, Delays, Look
 from hyphos.tools.totals import Totals, reason_of
 
 

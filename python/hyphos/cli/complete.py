@@ -32,20 +32,20 @@ def _names(
 
 
 def _channels(domain: str, _context: typer.Context) -> Iterable[str]:
-    from hyphos.tools.observe import is_hidden, look  # noqa: PLC0415
+    from hyphos.observe import is_hidden, look  # noqa: PLC0415
 
     return (end.channel for _, end in look(domain).ends() if not is_hidden(end.channel))
 
 
 def _nodes(domain: str, _context: typer.Context) -> Iterable[str]:
-    from hyphos.tools.observe import look  # noqa: PLC0415
+    from hyphos.observe import look  # noqa: PLC0415
 
     return (end.node for _, end in look(domain).ends())
 
 
 def _calls(kind: str) -> Callable[[str, typer.Context], Iterable[str]]:
     def find(domain: str, _context: typer.Context) -> Iterable[str]:
-        from hyphos.tools.observe import call_name, look  # noqa: PLC0415
+        from hyphos.observe import call_name, look  # noqa: PLC0415
 
         names = (call_name(end.channel, kind) for _, end in look(domain).internal_ends())
         return (name for name in names if name is not None)

@@ -200,11 +200,12 @@ def profile(
         if experiment:
             from hyphos.lab.busy_cpus import kept_awake  # noqa: PLC0415
             from hyphos.lab.runner import Rules  # noqa: PLC0415
-            from hyphos.profile.experiment import (  # noqa: PLC0415
+            from hyphos.lab.profile.experiment import (  # noqa: PLC0415
                 SECONDS,
                 ExperimentOptions,
                 profile_experiment,
             )
+            from hyphos.lab.runner import Rules  # noqa: PLC0415
 
             of_experiment = ExperimentOptions(
                 experiment, peers or (), seconds or SECONDS, repeats, full, changes or (),
@@ -214,10 +215,10 @@ def profile(
             with kept_awake(awake):
                 raise typer.Exit(profile_experiment(of_experiment))
         if overhead:
-            from hyphos.profile.overhead import BLOCK_S, QUADS, measure  # noqa: PLC0415
+            from hyphos.lab.profile.overhead import BLOCK_S, QUADS, measure  # noqa: PLC0415
 
             raise typer.Exit(measure(repeats or QUADS, seconds or BLOCK_S, as_json, quiet))
-        from hyphos.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
+        from hyphos.lab.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
 
         options = ProfileOptions(
             domain, seconds or 10.0, path, hidden, as_json, quiet, **vars(files)

@@ -18,11 +18,11 @@ from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy
 from hyphos.foxglove import convert
 from hyphos.foxglove.times import RobotTime
 from hyphos.node import Node
+from hyphos.observe import Look, matches
 from hyphos.recording.attached import join
 from hyphos.recording.schemas import SchemaBook
 from hyphos.tools.join import raw_type
 from hyphos.tools.log import Gaps
-from hyphos.tools.observe import Look, matches
 
 # Bytes that may wait in shared memory while an earlier message is converted. Python converts 10,000
 # small messages per second, so bursts fit, and waiting messages are never old.

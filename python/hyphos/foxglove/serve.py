@@ -23,11 +23,11 @@ from hyphos.foxglove.offers import Offer, Offers
 from hyphos.foxglove.parameters import Parameters
 from hyphos.foxglove.relay import Connection, Relay
 from hyphos.foxglove.times import RobotTime
+from hyphos.observe import Look, look
 from hyphos.recording.schemas import SchemaBook
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import console, table
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import Look, look
-from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import Stop, stoppable
 
 _LOOK_S = 0.25

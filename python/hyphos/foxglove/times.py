@@ -9,7 +9,7 @@ from hyphos import _hyphos
 from hyphos._hyphos import MessageInfo, Policy, Subscription
 from hyphos.msgs import Clock
 from hyphos.node import Node
-from hyphos.tools.observe import Look
+from hyphos.observe import Look
 
 _TICK_S = 0.01  # shortest time between two ticks
 

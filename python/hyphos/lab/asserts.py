@@ -13,10 +13,10 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
+from hyphos.lab.profile.layers import METRICS as LAYER_METRICS
 from hyphos.lab.reader import PARAMETERS
 from hyphos.lab.results import COUNTS, KNEE_METRICS, METRICS, Row
 from hyphos.lab.stats import Estimate
-from hyphos.profile.layers import METRICS as LAYER_METRICS
 
 _ALONG = (*NUMBERS, "speed", "stall_ms", "shm_mb")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {

@@ -99,7 +99,7 @@ class Report:
     def plots(self) -> list[Plot]:
         made = self.own_plots()
         if self.profile is not None:
-            from hyphos.profile.draw import stored_plots  # noqa: PLC0415
+            from hyphos.lab.profile.draw import stored_plots  # noqa: PLC0415
 
             made += stored_plots(self.profile)
         return made
@@ -217,8 +217,8 @@ def _source(folder: Path) -> str:
 def _profile_part(told: Any) -> str:
     if told is None:
         return ""
-    from hyphos.profile.draw import stored_plots, stored_summary  # noqa: PLC0415
-    from hyphos.profile.report import findings_part  # noqa: PLC0415
+    from hyphos.lab.profile.draw import stored_plots, stored_summary  # noqa: PLC0415
+    from hyphos.lab.profile.report import findings_part  # noqa: PLC0415
 
     return page.section(
         "Where the time goes",

@@ -62,7 +62,7 @@ def _command(name: str) -> Callable[[str, RunOptions], int]:
 def profile_layers(what: str, options: RunOptions) -> int:
     """`hyphos lab profile --experiment` with a folder for its page. Skipped if the profile
     exists."""
-    from hyphos.profile.experiment import (  # noqa: PLC0415
+    from hyphos.lab.profile.experiment import (  # noqa: PLC0415
         SECONDS,
         ExperimentOptions,
         profile_experiment,
@@ -189,7 +189,7 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
     if command is commands.saturate:
         return _SEARCH_S * len(wishes(replace(wanted, repeats=1), peers))
     if command is profile_layers:
-        from hyphos.profile.experiment import SECONDS, chosen_cases  # noqa: PLC0415
+        from hyphos.lab.profile.experiment import SECONDS, chosen_cases  # noqa: PLC0415
 
         if _profiled(options) is None or (options.resume and (_folder(options) / PROFILE).exists()):
             return 0.0

@@ -41,8 +41,8 @@ from hyphos.recording.source import (
     utc,
 )
 from hyphos.recording.writers import is_only_unfinished, warnings_of, writer_of
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import cell, console, print_json, say, table
-from hyphos.tools.typebook import TypeBook
 
 Progressor = Callable[[int], None]
 _SHOWN_PROBLEMS = 20

@@ -27,15 +27,15 @@ from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
 from hyphos.clock import SimTime
 from hyphos.host import load_node
 from hyphos.node import Node, Publisher, Runtime
+from hyphos.observe import is_hidden
 from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.player import parse_remap
 from hyphos.recording.schemas import SchemaBook
 from hyphos.recording.source import LEFT_OUT, Source, Track, open_source, part_of, playable
 from hyphos.recording.track_filter import wanted
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import say
-from hyphos.tools.observe import is_hidden
-from hyphos.tools.typebook import TypeBook
 
 _SECOND = 1_000_000_000
 _WAITING_BYTES = 256 << 20  # queued for the disk, beyond it the next message waits

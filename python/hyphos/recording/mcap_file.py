@@ -26,7 +26,7 @@ from hyphos.recording.source import (
     refuse_second_types,
     same_kind,
 )
-from hyphos.tools.typebook import TypeBook
+from hyphos.ros.typebook import TypeBook
 
 PROFILE = "hyphos"
 SUMMARY = "hyphos.recording"

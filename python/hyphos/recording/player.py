@@ -20,6 +20,7 @@ from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
 from hyphos.clock import SimTime
 from hyphos.node import Node, Publisher
+from hyphos.observe import look
 from hyphos.recording.pace import Keys, Pace
 from hyphos.recording.source import (
     LEFT_OUT,
@@ -34,7 +35,6 @@ from hyphos.recording.source import (
 from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import look
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
 

@@ -25,12 +25,12 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, Policy, RecorderStatus
 from hyphos.node import Node
+from hyphos.observe import look, matches
 from hyphos.recording import session
 from hyphos.recording.control import ControlServer, ask, recorders
 from hyphos.recording.schemas import SchemaBook
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools.join import open_tool, raw_type
-from hyphos.tools.observe import look, matches
-from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import Stop
 
 LOOK_EVERY_S = 0.25

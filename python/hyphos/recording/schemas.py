@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 
 from hyphos.recording import attached
-from hyphos.tools.typebook import TypeBook, descriptor_set
+from hyphos.ros.typebook import TypeBook, descriptor_set
 
 
 @dataclass

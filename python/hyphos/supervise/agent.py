@@ -20,6 +20,7 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
+from hyphos.observe import Look, look, states
 from hyphos.supervise.commands import check_names, command_of
 from hyphos.supervise.events import Event, to_message
 from hyphos.supervise.guard import Guard
@@ -28,7 +29,6 @@ from hyphos.supervise.locks import Locks
 from hyphos.supervise.place import LocalPlace
 from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 from hyphos.supervise.watcher import watch_of
-from hyphos.tools.observe import Look, look, states
 
 _USAGE_S = 1.0
 _GONE = {"do": "gone"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hyphos._errors import Error
-from hyphos.tools.programs import run_program
+from hyphos.run_program import run_program
 
 
 def draw_svg(dot_text: str, path: Path) -> None:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
+from hyphos.observe import look, require_channel
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools.join import an_end, open_tool, raw_type
-from hyphos.tools.observe import look, require_channel
-from hyphos.tools.typebook import TypeBook
 from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
 

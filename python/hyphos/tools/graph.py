@@ -11,8 +11,8 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
+from hyphos.observe import Delays, Look, drops_of, growth, is_hidden, key_of, look, nobody
 from hyphos.tools.draw import svg_of
-from hyphos.tools.observe import Delays, Look, drops_of, growth, is_hidden, key_of, look, nobody
 
 FORMATS = ("dot", "svg", "json")
 

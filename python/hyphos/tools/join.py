@@ -6,7 +6,7 @@ import os
 
 from hyphos._hyphos import EndpointInfo, TypeId
 from hyphos.node import Node
-from hyphos.tools.observe import Look
+from hyphos.observe import Look
 from hyphos.types import Raw
 
 

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
+from hyphos.observe import look
 from hyphos.supervise.commands import (
     Choice,
     check_names,
@@ -38,7 +39,6 @@ from hyphos.supervise.remote import RemotePlace, remote_of
 from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 from hyphos.supervise.watcher import watch_of
 from hyphos.tools.live import LiveView
-from hyphos.tools.observe import look
 from hyphos.tools.report import Report, check_picture
 from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals

@@ -11,11 +11,11 @@ from rich.live import Live
 from rich.text import Text
 
 from hyphos._errors import Error
+from hyphos.observe import ChannelState, Delays, Look, look, states
 from hyphos.supervise.children import Usage
 from hyphos.supervise.remote import RemotePlace
 from hyphos.supervise.supervisor import Managed, State
 from hyphos.tools.console import table
-from hyphos.tools.observe import ChannelState, Delays, Look, look, states
 from hyphos.tools.tables import channel_table
 from hyphos.tools.totals import Totals
 

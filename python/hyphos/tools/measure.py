@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyphos._hyphos import EndpointInfo, ProcessInfo
-from hyphos.tools.observe import Delays, Look, duration, key_of, look, require_channel, states
+from hyphos.observe import Delays, Look, duration, key_of, look, require_channel, states
 from hyphos.tools.waiting import stoppable
 
 

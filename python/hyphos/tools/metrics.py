@@ -12,7 +12,7 @@ from typing import Any
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, Histogram, ProcessInfo
-from hyphos.tools.observe import look
+from hyphos.observe import look
 from hyphos.tools.waiting import stoppable
 
 _TIMEOUT_S = 5.0  # for one request, then the connection is closed

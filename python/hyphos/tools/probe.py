@@ -13,7 +13,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.host import make_nodes
 from hyphos.node import Runtime
-from hyphos.tools.observe import INTERNAL
+from hyphos.observe import INTERNAL
 
 
 def _option(argv: list[str], name: str) -> list[str]:

@@ -16,10 +16,10 @@ from rich.text import Text
 from hyphos._errors import Error
 from hyphos._hyphos import Published, TypeId
 from hyphos.node import Publisher
+from hyphos.observe import look
+from hyphos.ros.typebook import TypeBook
 from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
-from hyphos.tools.observe import look
-from hyphos.tools.typebook import TypeBook
 from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw

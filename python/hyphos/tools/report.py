@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyphos._errors import Error
+from hyphos.observe import ChannelState, Delays, duration
 from hyphos.tools.draw import svg_of
-from hyphos.tools.observe import ChannelState, Delays, duration
 from hyphos.tools.totals import Totals
 
 _WIDTH, _HEIGHT = 420, 120  # of a histogram, px

@@ -13,13 +13,13 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo, TypeId
 from hyphos.action import GoalResult, raw_action_client
+from hyphos.observe import Look, call_name, drops_of, duration, look
+from hyphos.ros.typebook import TypeBook
 from hyphos.service import raw_client
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.echo import EchoOptions, Formatter
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import Look, call_name, drops_of, duration, look
 from hyphos.tools.pub import bytes_from_hex, message_from_text
-from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import on_signals
 
 

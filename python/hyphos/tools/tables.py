@@ -9,8 +9,7 @@ from rich.table import Table
 
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, Policy, ProcessInfo
-from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import (
+from hyphos.observe import (
     ChannelState,
     Look,
     duration,
@@ -19,6 +18,7 @@ from hyphos.tools.observe import (
     require_channel,
     states,
 )
+from hyphos.tools.console import console, print_json, table
 
 
 def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:

@@ -16,10 +16,10 @@ from rich.tree import Tree
 
 from hyphos._errors import Error
 from hyphos._hyphos import TransformEdge
+from hyphos.observe import duration, look
 from hyphos.tools.console import console, print_json
 from hyphos.tools.draw import draw_svg
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import duration, look
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.transforms import Transform, Transforms
 

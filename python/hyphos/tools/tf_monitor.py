@@ -13,9 +13,9 @@ from hyphos._errors import Error
 from hyphos._hyphos import Policy
 from hyphos.msgs import TfMessage
 from hyphos.node import Node
+from hyphos.observe import duration
 from hyphos.tools.console import console, table
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import duration
 from hyphos.tools.tf import nothing_came
 from hyphos.tools.waiting import stoppable
 from hyphos.transforms import Transforms

@@ -15,9 +15,9 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ClockStatus, PeerClock, Policy, ProcessInfo
 from hyphos.clock import SimTime
+from hyphos.observe import duration, look
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import duration, look
 
 _ANSWER_S = 10.0
 _LISTENER_S = 5.0

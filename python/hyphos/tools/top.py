@@ -23,9 +23,9 @@ from rich.text import Text
 
 from hyphos._errors import Error
 from hyphos._hyphos import ProcessInfo
+from hyphos.observe import ChannelState, Delays, Look, drops_of, key_of, look, nobody, states
 from hyphos.supervise.children import Usage, usage_of
 from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import ChannelState, Delays, Look, drops_of, key_of, look, nobody, states
 from hyphos.tools.waiting import stoppable
 
 SORTS = ("name", "rate", "bandwidth", "latency", "queue", "drops", "cpu", "memory")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hyphos._hyphos import EndpointInfo, Histogram
-from hyphos.tools.observe import (
+from hyphos.observe import (
     ChannelState,
     Delays,
     Key,

@@ -14,11 +14,11 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
+from hyphos.observe import INTERNAL, is_hidden
 from hyphos.supervise.commands import hosts_here, python_path
 from hyphos.supervise.programs import python_problems
 from hyphos.supervise.supervisor import how_it_ended
 from hyphos.tools.console import print_json
-from hyphos.tools.observe import INTERNAL, is_hidden
 
 _AT_ONCE = 4  # number of processes inspected in parallel
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from hyphos._errors import Error
-from hyphos.tools.observe import Look, is_hidden, key_of, look
+from hyphos.observe import Look, is_hidden, key_of, look
 from hyphos.tools.waiting import stoppable
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyphos.profile.events import Collection, End
-from hyphos.profile.layers import layers_of
-from hyphos.tools.observe import INTERNAL, is_hidden
+from hyphos.lab.profile.events import Collection, End
+from hyphos.lab.profile.layers import layers_of
+from hyphos.observe import INTERNAL, is_hidden
 
 Message = tuple[int, int]  # sender, sequence
 MAX_BRANCHES = 64  # paths that lead to one message

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hyphos.lab.case import Case
+from hyphos.lab.profile.events import Collection
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.layers import LAYERS, PERCENTILES, Spread, figures_of, percentile_name
+from hyphos.lab.profile.profile import PathProfile, chosen, measured, profile
 from hyphos.lab.results import Row, Run
 from hyphos.lab.show import case_label
 from hyphos.lab.stats import Estimate
-from hyphos.profile.events import Collection
-from hyphos.profile.flows import Flows
-from hyphos.profile.layers import LAYERS, PERCENTILES, Spread, figures_of, percentile_name
-from hyphos.profile.profile import PathProfile, chosen, measured, profile
 
 
 @dataclass(frozen=True)

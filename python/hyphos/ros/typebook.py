@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
 from hyphos._errors import Error
-from hyphos.tools.programs import run_program
+from hyphos.run_program import run_program
 
 _PACKAGE = "hyphos.msgs"
 # Packages of the types that `hyphos msg import` writes.

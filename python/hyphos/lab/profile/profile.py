@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hyphos._errors import Error
-from hyphos.profile.flows import Flows, Way
-from hyphos.profile.layers import LAYERS, Ints, Spread
+from hyphos.lab.profile.flows import Flows, Way
+from hyphos.lab.profile.layers import LAYERS, Ints, Spread
 
 Hop = tuple[str, str]  # channel, and the receiving node
 

@@ -20,12 +20,12 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
+from hyphos.lab.profile.events import POLL_S, Collector
 from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
 from hyphos.lab.stats import Estimate, bootstrap
-from hyphos.profile.events import POLL_S, Collector
 from hyphos.tools.console import console, print_json
 from hyphos.tools.waiting import on_signals
 

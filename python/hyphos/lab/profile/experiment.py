@@ -18,15 +18,15 @@ from hyphos.lab.experiment import Experiment
 from hyphos.lab.findings import Beside
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, Peers, find_peers
+from hyphos.lab.profile import show_cases
+from hyphos.lab.profile.commands import write_pages
+from hyphos.lab.profile.events import POLL_S, Collection, Collector
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.runs import CaseProfile, layers_of_run
 from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
-from hyphos.profile import show_cases
-from hyphos.profile.commands import write_pages
-from hyphos.profile.events import POLL_S, Collection, Collector
-from hyphos.profile.flows import Flows
-from hyphos.profile.runs import CaseProfile, layers_of_run
 from hyphos.tools.console import console, print_json
 from hyphos.tools.waiting import on_signals
 
@@ -286,12 +286,12 @@ def _write_traces(done: Sequence[CaseProfile], options: ExperimentOptions) -> No
     cases = [(one.label, Flows(one.middle.found)) for one in done if one.middle.found is not None]
     err = console(stderr=True)
     if options.perfetto is not None:
-        from hyphos.profile.perfetto import write_perfetto_of_cases  # noqa: PLC0415
+        from hyphos.lab.profile.perfetto import write_perfetto_of_cases  # noqa: PLC0415
 
         count = write_perfetto_of_cases(options.perfetto, cases)
         err.print(f"{options.perfetto}: {count:,} records, open it at ui.perfetto.dev")
     if options.mcap is not None:
-        from hyphos.profile.mcap_file import write_mcap_of_cases  # noqa: PLC0415
+        from hyphos.lab.profile.mcap_file import write_mcap_of_cases  # noqa: PLC0415
 
         count = write_mcap_of_cases(options.mcap, cases)
         err.print(f"{options.mcap}: {count:,} messages")

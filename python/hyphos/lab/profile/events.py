@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyphos import _hyphos
-from hyphos.tools.observe import nobody
+from hyphos.observe import nobody
 from hyphos.tools.waiting import Stop
 
 # The fields of hyphos::MessageEvent (include/hyphos/inspect.hpp).

@@ -10,10 +10,10 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TextColumn
 
 from hyphos.lab import outputs
-from hyphos.profile.events import Collection, Collector, collect
-from hyphos.profile.flows import Flows
-from hyphos.profile.profile import Profile, profile
-from hyphos.profile.show import print_profile
+from hyphos.lab.profile.events import Collection, Collector, collect
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.profile import Profile, profile
+from hyphos.lab.profile.show import print_profile
 from hyphos.tools.console import console, print_json
 from hyphos.tools.waiting import stoppable
 
@@ -51,12 +51,12 @@ def write_files(told: Profile, options: ProfileOptions) -> None:
     """Writes the requested files."""
     err = console(stderr=True)
     if options.perfetto is not None:
-        from hyphos.profile.perfetto import write_perfetto  # noqa: PLC0415
+        from hyphos.lab.profile.perfetto import write_perfetto  # noqa: PLC0415
 
         count = write_perfetto(options.perfetto, told.flows)
         err.print(f"{options.perfetto}: {count:,} records, open it at ui.perfetto.dev")
     if options.mcap is not None:
-        from hyphos.profile.mcap_file import write_mcap  # noqa: PLC0415
+        from hyphos.lab.profile.mcap_file import write_mcap  # noqa: PLC0415
 
         count = write_mcap(options.mcap, told.flows)
         err.print(f"{options.mcap}: {count:,} messages")
@@ -67,11 +67,11 @@ def write_pages(told: Mapping[str, Any], html: Path | None, svg: Path | None) ->
     """Writes the page and the plots of a profile in the format of `--json`."""
     err = console(stderr=True)
     if html is not None:
-        from hyphos.profile.report import write_report  # noqa: PLC0415
+        from hyphos.lab.profile.report import write_report  # noqa: PLC0415
 
         err.print(str(write_report(html, told)))
     if svg is not None:
-        from hyphos.profile.draw import write_pictures  # noqa: PLC0415
+        from hyphos.lab.profile.draw import write_pictures  # noqa: PLC0415
 
         for path in write_pictures(svg, told):
             err.print(str(path))

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from hyphos.lab.plots import SIDE_CHARACTERS, STYLE, Plot, legend_below, wrap_text
-from hyphos.profile.layers import COLOURS, LAYERS
-from hyphos.tools.observe import duration
+from hyphos.lab.profile.layers import COLOURS, LAYERS
+from hyphos.observe import duration
 
 
 def legend(figure: Figure, used: Sequence[int]) -> None:

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hyphos.lab.plots import SIDE_CHARACTERS, STYLE, Plot, wrap_text
-from hyphos.profile.draw_parts import flow, legend
-from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
+from hyphos.lab.profile.draw_parts import flow, legend
+from hyphos.lab.profile.layers import COLOURS, LAYERS, PAPER_NAMES
 
 MAX_CASES = 8  # per picture, more cases go to further pictures
 HEIGHT = 0.7  # height of a bar

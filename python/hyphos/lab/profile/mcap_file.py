@@ -14,13 +14,13 @@ from mcap.writer import Writer
 
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos.profile.flows import Flows
-from hyphos.profile.layers import LAYERS
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.layers import LAYERS
 
 _INTEGER = {"type": "integer"}
 _TEXT = {"type": "string"}
 SCHEMA: dict[str, Any] = {
-    "title": "hyphos.profile.Event",
+    "title": "hyphos.lab.profile.Event",
     "type": "object",
     "description": "A message at one endpoint of a channel. Times: nanoseconds of CLOCK_MONOTONIC.",
     "properties": {

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from hyphos.lab import findings
+from hyphos.lab.profile.layers import LAYERS, PERCENTILES, percentile_name
+from hyphos.lab.profile.runs import CaseProfile, RunLayers
 from hyphos.lab.stats import Estimate
-from hyphos.profile.layers import LAYERS, PERCENTILES, percentile_name
-from hyphos.profile.runs import CaseProfile, RunLayers
+from hyphos.observe import duration
 from hyphos.tools.console import table
-from hyphos.tools.observe import duration
 
 
 def outcome(one: RunLayers) -> str:

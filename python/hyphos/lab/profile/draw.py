@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from hyphos._errors import Error
 from hyphos.lab import page as pages
 from hyphos.lab.plots import STYLE, Plot, wrap_text
-from hyphos.profile.draw_cases import case_plots, case_summary
-from hyphos.profile.draw_parts import flow, legend
-from hyphos.profile.layers import COLOURS, LAYERS
-from hyphos.profile.show import cost_line
+from hyphos.lab.profile.draw_cases import case_plots, case_summary
+from hyphos.lab.profile.draw_parts import flow, legend
+from hyphos.lab.profile.layers import COLOURS, LAYERS
+from hyphos.lab.profile.show import cost_line
 
 MAX_BARS = 16
 _NAME_CHARACTERS = 130  # per line above a bar

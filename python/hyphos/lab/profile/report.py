@@ -10,10 +10,10 @@ from typing import Any
 from hyphos.lab import page
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.page import Cell
-from hyphos.profile.draw import stored_plots, stored_summary
-from hyphos.profile.layers import LAYERS
-from hyphos.profile.show_cases import interval, runs_of
-from hyphos.tools.observe import duration
+from hyphos.lab.profile.draw import stored_plots, stored_summary
+from hyphos.lab.profile.layers import LAYERS
+from hyphos.lab.profile.show_cases import interval, runs_of
+from hyphos.observe import duration
 
 METHOD = (
     "Every Hyphos process keeps its last 4096 publishes and callbacks in shared memory all the "

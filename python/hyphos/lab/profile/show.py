@@ -8,11 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyphos.profile.flows import Flows, Way
-from hyphos.profile.layers import COLOURS, LAYERS
-from hyphos.profile.profile import ChannelProfile, PathProfile, Profile
+from hyphos.lab.profile.flows import Flows, Way
+from hyphos.lab.profile.layers import COLOURS, LAYERS
+from hyphos.lab.profile.profile import ChannelProfile, PathProfile, Profile
+from hyphos.observe import duration
 from hyphos.tools.console import table
-from hyphos.tools.observe import duration
 
 BAR = 48  # characters
 LANE = 64

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.profile.events import End
-from hyphos.profile.flows import Flows
-from hyphos.profile.layers import LAYERS
+from hyphos.lab.profile.events import End
+from hyphos.lab.profile.flows import Flows
+from hyphos.lab.profile.layers import LAYERS
 
 Record = dict[str, Any]
 
