@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "gateway/facade/graph_facade.hpp"
+#include "gateway/net/tls_files.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
-
-struct Tls {
-  std::string certificate;  ///< PEM files
-  std::string key;
-};
 
 /// A secret that a client presents.
 struct Token {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "gateway/facade/protocol.hpp"
 #include "gateway/net/connection.hpp"
 #include "gateway/net/loop.hpp"
+#include "gateway/net/tls_files.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway::net {
