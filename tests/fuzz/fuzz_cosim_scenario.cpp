@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/config.hpp"
-#include "cosim/realtime/program/json.hpp"
+#include "cosim/emulate/json.hpp"
 #include "cosim/scenario/scenario.hpp"
 #include "netem/address.hpp"
 

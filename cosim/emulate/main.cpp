@@ -17,9 +17,9 @@
 #include <string_view>
 
 #include "cosim/realtime/emulator.hpp"
-#include "cosim/realtime/program/bystander.hpp"
-#include "cosim/realtime/program/devices.hpp"
-#include "cosim/realtime/program/json.hpp"
+#include "cosim/emulate/bystander.hpp"
+#include "cosim/emulate/devices.hpp"
+#include "cosim/emulate/json.hpp"
 #include "cosim/scenario/simulators.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "cosim/realtime/program/json.hpp"
+#include "cosim/emulate/json.hpp"
 
 #include "base/json.hpp"
 #include "cosim/core/json_line.hpp"

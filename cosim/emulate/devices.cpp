@@ -1,4 +1,4 @@
-#include "cosim/realtime/program/devices.hpp"
+#include "cosim/emulate/devices.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "cosim/realtime/program/bystander.hpp"
+#include "cosim/emulate/bystander.hpp"
 
 #include <ctime>
 
