@@ -16,13 +16,14 @@
 
 #include "base/percentile.hpp"
 #include "cosim/core/engine.hpp"
+#include "cosim/methods/registry.hpp"
 #include "cosim/network/analytic.hpp"
 #include "cosim/network/constant_delay.hpp"
 #include "cosim/physics/kinematic.hpp"
 #include "cosim/programs/periodic.hpp"
-#include "cosim/programs/ping_pong.hpp"
 #include "cosim/remote/remote.hpp"
 #include "cosim/remote/serve.hpp"
+#include "tests/cosim/ping_pong.hpp"
 
 namespace {
 

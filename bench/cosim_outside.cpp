@@ -20,6 +20,7 @@
 #include "cosim/adapter/c_adapter.hpp"
 #include "cosim/core/engine.hpp"
 #include "cosim/core/random.hpp"
+#include "cosim/methods/registry.hpp"
 #include "cosim/network/ns3/options.hpp"
 #include "cosim/physics/ahead.hpp"
 #include "cosim/physics/mujoco/options.hpp"

@@ -1,17 +1,14 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "cosim/core/geometry.hpp"
 #include "cosim/core/packet.hpp"
 #include "cosim/core/time.hpp"
 
 /// The interface of synchronization methods, which keep physics and network in step. A method is
-/// one file in cosim/methods and one line in its registry.cpp.
+/// one file in cosim/methods and one line in its registry.cpp, which also finds them by name.
 namespace hyphos::cosim {
 
 /// The time at which a packet sent at `s` in the window [a, b) enters the network.
@@ -78,18 +75,5 @@ struct MethodOptions {
   double range_m = std::numeric_limits<double>::infinity();  ///< pairs beyond it are ignored
   const Scene* scene = nullptr;
 };
-
-struct KnownMethod {
-  std::string_view name;
-  std::string_view about;
-  std::unique_ptr<Method> (*make)(const MethodOptions&);
-};
-
-/// All methods, in the order of the documentation.
-[[nodiscard]] std::span<const KnownMethod> known_methods();
-/// Errors: not_found (lists the names), invalid_config (a window that is not a whole number of
-/// steps).
-[[nodiscard]] Result<std::unique_ptr<Method>> make_method(std::string_view name,
-                                                          const MethodOptions& options);
 
 }  // namespace hyphos::cosim

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "cosim/core/bounds.hpp"
-#include "cosim/methods/methods.hpp"
+#include "cosim/methods/variant.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -83,7 +84,7 @@ class Adaptive final : public Method {
 }  // namespace
 
 namespace make {
-std::unique_ptr<Method> adaptive(const MethodOptions& options) {
+std::unique_ptr<Method> adaptive(const MethodOptions& options, const Variant& /*variant*/) {
   return std::make_unique<Adaptive>(options);
 }
 }  // namespace make

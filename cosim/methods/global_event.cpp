@@ -1,5 +1,6 @@
-#include "cosim/methods/fixed.hpp"
-#include "cosim/methods/methods.hpp"
+#include <memory>
+
+#include "cosim/methods/variant.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -19,7 +20,7 @@ class GlobalEvent final : public Method {
 }  // namespace
 
 namespace make {
-std::unique_ptr<Method> global_event(const MethodOptions&) {
+std::unique_ptr<Method> global_event(const MethodOptions& /*options*/, const Variant& /*variant*/) {
   return std::make_unique<GlobalEvent>();
 }
 }  // namespace make

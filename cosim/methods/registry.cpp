@@ -1,36 +1,66 @@
+// The one file that names the methods. A new method is one line in the list below and one file with
+// `std::unique_ptr<Method> make::NAME(const MethodOptions&, const Variant&)`.
+#include "cosim/methods/registry.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "cosim/methods/methods.hpp"
+#include "cosim/methods/variant.hpp"
+
+// Columns: name in scenarios, maker, text for users, members of Variant. In the order of the
+// documentation. A macro, so that one line both declares the maker and registers it.
+// clang-format off
+#define HYPHOS_METHODS(line) \
+  line(lockstep, fixed_window, \
+       "fixed windows, physics first, packets enter at their stamps", \
+       .exchange = Exchange::exact) \
+  line(time_stepped, fixed_window, \
+       "both run a window in parallel, then exchange data", .exchange = Exchange::bunched) \
+  line(time_stepped_scheduler, fixed_window, \
+       "a common sampling period; a cache between samples", .exchange = Exchange::cached) \
+  line(variable_stepped, variable_stepped, \
+       "to the next event of either simulator, in integers", .float_seconds = false) \
+  line(variable_stepped_float, variable_stepped, \
+       "the same with a sum of seconds in double", .float_seconds = true) \
+  line(global_event, global_event, "the network stops at each of its events") \
+  line(sliding_window, fixed_window, \
+       "captured in one window, replayed in the next", .exchange = Exchange::shifted) \
+  line(velocity_aware_s, velocity_aware, \
+       "w + (V_p - V_s)/1000 in seconds, as in the listing", \
+       .unit_ns = kNsPerSecond, .updates_window = false) \
+  line(velocity_aware_ms, velocity_aware, \
+       "w + (V_p - V_s)/1000 in milliseconds, as in the listing", \
+       .unit_ns = kNsPerMillisecond, .updates_window = false) \
+  line(velocity_aware_s_updated, velocity_aware, \
+       "the same in seconds, w updated each time", \
+       .unit_ns = kNsPerSecond, .updates_window = true) \
+  line(velocity_aware_ms_updated, velocity_aware, \
+       "the same in milliseconds, w updated each time", \
+       .unit_ns = kNsPerMillisecond, .updates_window = true) \
+  line(adaptive, adaptive, "the longest window that keeps the given bounds")
+// clang-format on
 
 namespace hyphos::cosim {
+
+namespace make {
+#define HYPHOS_DECLARE(name, maker, about, ...) \
+  std::unique_ptr<Method> maker(const MethodOptions&, const Variant&);
+HYPHOS_METHODS(HYPHOS_DECLARE)
+#undef HYPHOS_DECLARE
+}  // namespace make
+
 namespace {
 
-constexpr std::array kMethods{
-    KnownMethod{"lockstep", "fixed windows, physics first, packets enter at their stamps",
-                &make::lockstep},
-    KnownMethod{"time_stepped", "both run a window in parallel, then exchange data",
-                &make::time_stepped},
-    KnownMethod{"time_stepped_scheduler", "a common sampling period; a cache between samples",
-                &make::time_stepped_scheduler},
-    KnownMethod{"variable_stepped", "to the next event of either simulator, in integers",
-                &make::variable_stepped},
-    KnownMethod{"variable_stepped_float", "the same with a sum of seconds in double",
-                &make::variable_stepped_float},
-    KnownMethod{"global_event", "the network stops at each of its events", &make::global_event},
-    KnownMethod{"sliding_window", "captured in one window, replayed in the next",
-                &make::sliding_window},
-    KnownMethod{"velocity_aware_s", "w + (V_p - V_s)/1000 in seconds, as in the listing",
-                &make::velocity_aware_s},
-    KnownMethod{"velocity_aware_ms", "w + (V_p - V_s)/1000 in milliseconds, as in the listing",
-                &make::velocity_aware_ms},
-    KnownMethod{"velocity_aware_s_updated", "the same in seconds, w updated each time",
-                &make::velocity_aware_s_updated},
-    KnownMethod{"velocity_aware_ms_updated", "the same in milliseconds, w updated each time",
-                &make::velocity_aware_ms_updated},
-    KnownMethod{"adaptive", "the longest window that keeps the given bounds", &make::adaptive},
-};
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kNsPerMillisecond = 1'000'000;
+
+#define HYPHOS_METHOD(name, maker, about, ...)                     \
+  KnownMethod{#name, about, [](const MethodOptions& options) {     \
+                return make::maker(options, Variant{__VA_ARGS__}); \
+              }},
+constexpr auto kMethods = std::to_array<KnownMethod>({HYPHOS_METHODS(HYPHOS_METHOD)});
+#undef HYPHOS_METHOD
 
 }  // namespace
 

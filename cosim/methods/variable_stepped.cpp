@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <memory>
 
-#include "cosim/methods/methods.hpp"
+#include "cosim/methods/variant.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -64,11 +65,9 @@ class VariableSteppedFloat final : public VariableStepped {
 }  // namespace
 
 namespace make {
-std::unique_ptr<Method> variable_stepped(const MethodOptions& options) {
+std::unique_ptr<Method> variable_stepped(const MethodOptions& options, const Variant& variant) {
+  if (variant.float_seconds) return std::make_unique<VariableSteppedFloat>(options);
   return std::make_unique<VariableStepped>(options);
-}
-std::unique_ptr<Method> variable_stepped_float(const MethodOptions& options) {
-  return std::make_unique<VariableSteppedFloat>(options);
 }
 }  // namespace make
 

@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 
-#include "cosim/methods/methods.hpp"
+#include "cosim/methods/variant.hpp"
 
 namespace hyphos::cosim {
 namespace {
-
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-constexpr std::int64_t kNsPerMillisecond = 1'000'000;
 
 /// Algorithm 1 of Dey et al., "A Reliable and Low Latency Synchronizing Middleware for
 /// Co-simulation of a Heterogeneous Multi-Robot Systems", implemented literally:
@@ -24,8 +22,11 @@ constexpr std::int64_t kNsPerMillisecond = 1'000'000;
 /// no packet is in flight.
 class VelocityAware final : public Method {
  public:
-  VelocityAware(const MethodOptions& options, std::int64_t unit_ns, bool updates)
-      : step_(options.step), window_(options.window), unit_ns_(unit_ns), updates_(updates) {}
+  VelocityAware(const MethodOptions& options, const Variant& variant)
+      : step_(options.step),
+        window_(options.window),
+        unit_ns_(variant.unit_ns),
+        updates_(variant.updates_window) {}
 
   Exchange exchange() const override { return Exchange::shifted; }
 
@@ -67,17 +68,8 @@ class VelocityAware final : public Method {
 }  // namespace
 
 namespace make {
-std::unique_ptr<Method> velocity_aware_s(const MethodOptions& options) {
-  return std::make_unique<VelocityAware>(options, kNsPerSecond, false);
-}
-std::unique_ptr<Method> velocity_aware_ms(const MethodOptions& options) {
-  return std::make_unique<VelocityAware>(options, kNsPerMillisecond, false);
-}
-std::unique_ptr<Method> velocity_aware_s_updated(const MethodOptions& options) {
-  return std::make_unique<VelocityAware>(options, kNsPerSecond, true);
-}
-std::unique_ptr<Method> velocity_aware_ms_updated(const MethodOptions& options) {
-  return std::make_unique<VelocityAware>(options, kNsPerMillisecond, true);
+std::unique_ptr<Method> velocity_aware(const MethodOptions& options, const Variant& variant) {
+  return std::make_unique<VelocityAware>(options, variant);
 }
 }  // namespace make
 

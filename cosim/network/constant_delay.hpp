@@ -7,8 +7,8 @@
 
 namespace hyphos::cosim {
 
-/// An ideal network: every packet arrives everywhere after the same delay. It is the reference for
-/// the delay that synchronization alone adds.
+/// `radio.simulator: ideal`: every packet arrives everywhere after the same delay. It is the
+/// reference for the delay that synchronization alone adds.
 class ConstantDelay final : public Network {
  public:
   explicit ConstantDelay(Duration delay) : delay_(delay) {}

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "cosim/methods/registry.hpp"
 #include "cosim/scenario/record_json.hpp"
 #include "cosim/scenario/scenario.hpp"
 

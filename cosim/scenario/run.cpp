@@ -1,3 +1,4 @@
+#include "cosim/methods/registry.hpp"
 #include "cosim/scenario/simulators.hpp"
 
 namespace hyphos::cosim {

@@ -8,6 +8,7 @@
 
 #include "base/config.hpp"
 #include "base/config_reader.hpp"
+#include "cosim/methods/registry.hpp"
 #include "cosim/scenario/traffic.hpp"
 
 namespace hyphos::cosim {
@@ -202,18 +203,23 @@ void read_recording(const Section& radio, const std::string& scenario_path, Scen
 void read_radio(const Section& root, const std::string& path, Scenario& scenario,
                 Problems& problems) {
   const Section radio(root.find("radio"), "radio", problems,
-                      {"simulator", "transport", "file", "rate_mbit", "tx_power_dbm",
+                      {"simulator", "transport", "file", "delay_ms", "rate_mbit", "tx_power_dbm",
                        "path_loss_exponent", "reference_loss_db", "shadowing_db", "noise_dbm",
                        "detection_dbm", "host_jitter_us", "queue_packets", "retry_limit"});
   scenario.network = radio.choice<NetworkKind>("simulator", NetworkKind::analytic,
                                                {{"analytic", NetworkKind::analytic},
                                                 {"ns3", NetworkKind::ns3},
-                                                {"replay", NetworkKind::replay}});
+                                                {"replay", NetworkKind::replay},
+                                                {"ideal", NetworkKind::ideal}});
   read_recording(radio, path, scenario, problems);
   scenario.transport = radio.choice<Transport>("transport", Transport::udp,
                                                {{"udp", Transport::udp}, {"tcp", Transport::tcp}});
   if (radio.has("transport") && scenario.network != NetworkKind::ns3) {
     radio.error("transport", "only valid with `radio.simulator: ns3`");
+  }
+  scenario.delay = from_ms(radio.real("delay_ms", scenario.delay.ms(), 0, 1e6));
+  if (radio.has("delay_ms") && scenario.network != NetworkKind::ideal) {
+    radio.error("delay_ms", "only valid with `radio.simulator: ideal`");
   }
   RadioOptions& to = scenario.radio;
   to.rate_mbit = radio.real("rate_mbit", to.rate_mbit, 1, 1000);

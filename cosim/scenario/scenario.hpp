@@ -25,7 +25,7 @@
 namespace hyphos::cosim {
 
 enum class PhysicsKind { kinematic, mujoco, gazebo };
-enum class NetworkKind { analytic, ns3, replay };
+enum class NetworkKind { analytic, ns3, replay, ideal };
 
 /// The names in a scenario file.
 constexpr std::string_view to_string(PhysicsKind kind) {
@@ -33,7 +33,7 @@ constexpr std::string_view to_string(PhysicsKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view to_string(NetworkKind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"analytic", "ns3", "replay"};
+  constexpr std::array<std::string_view, 4> kNames{"analytic", "ns3", "replay", "ideal"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -51,6 +51,7 @@ struct Scenario {
   Scene scene{};
   RadioOptions radio{};
   std::shared_ptr<const Recording> recording{};  ///< of a replay
+  Duration delay = Duration::from_ms(1);         ///< of the ideal network
   Periodic::Options traffic{};
   TrafficOptions flows{};  ///< replace `traffic`, if there are any
   Team team{};             ///< if a robot has nodes, only nodes send

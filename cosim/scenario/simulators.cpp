@@ -10,6 +10,7 @@
 
 #include "cosim/adapter/c_adapter.hpp"
 #include "cosim/network/analytic.hpp"
+#include "cosim/network/constant_delay.hpp"
 #include "cosim/network/ns3/options.hpp"
 #include "cosim/network/replay.hpp"
 #include "cosim/physics/ahead.hpp"
@@ -105,6 +106,8 @@ Result<std::unique_ptr<Physics>> physics_of(const Scenario& scenario, const RunO
 
 std::unique_ptr<Network> built_in(const Scenario& scenario) {
   if (scenario.network == NetworkKind::replay) return std::make_unique<Replay>(scenario.recording);
+  if (scenario.network == NetworkKind::ideal)
+    return std::make_unique<ConstantDelay>(scenario.delay);
   return std::make_unique<AnalyticRadio>(scenario.radio, &scenario.scene);
 }
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "cosim/core/engine.hpp"
+#include "cosim/methods/registry.hpp"
 #include "cosim/network/analytic.hpp"
 #include "cosim/network/constant_delay.hpp"
 #include "cosim/physics/kinematic.hpp"
 #include "cosim/programs/periodic.hpp"
-#include "cosim/programs/ping_pong.hpp"
+#include "tests/cosim/ping_pong.hpp"
 
 namespace hyphos::cosim {
 

@@ -57,6 +57,30 @@ TEST(CosimScenario, one_process_and_two_give_the_same_run) {
   EXPECT_EQ(one.text(), two.text());
 }
 
+TEST(CosimScenario, the_ideal_network_delivers_every_packet_after_the_same_delay) {
+  const auto text = changed(kGood, "radio: {", "radio: {simulator: ideal, delay_ms: 2.5, ");
+  const auto scenario = parse_scenario(text, "cosim.yaml");
+  ASSERT_TRUE(scenario.ok()) << scenario.error().to_string();
+  EXPECT_EQ(to_string(scenario->network), "ideal");
+  EXPECT_EQ(scenario->delay, Duration::from_us(2500));
+  std::uint64_t delivered = 0;
+  RunOptions options;
+  options.observe = [&](const Outcome& outcome, const Packet& packet) {
+    EXPECT_EQ(outcome.reason, DropReason::none);
+    EXPECT_EQ(outcome.time - packet.stamp, Duration::from_us(2500));
+    ++delivered;
+  };
+  Trace trace;
+  const auto report = run_scenario(*scenario, options, trace);
+  ASSERT_TRUE(report.ok()) << report.error().to_string();
+  EXPECT_GT(delivered, 50U);
+  EXPECT_EQ(report->packets.delivered, delivered);
+  EXPECT_EQ(report->packets.sent, delivered + report->packets.in_flight);
+  Trace two;
+  ASSERT_TRUE(run_scenario(*scenario, {.radio_process = true}, two).ok());
+  EXPECT_EQ(trace.text(), two.text());
+}
+
 TEST(CosimScenario, a_missing_simulator_library_gives_an_error_with_the_remedy) {
   for (const auto& [from, to, path] :
        {std::tuple{"radio: {", "radio: {simulator: ns3, ", "/nowhere/hyphos-cosim-ns3.so"},
@@ -108,6 +132,8 @@ TEST(CosimScenario, errors_have_line_and_key) {
   expect_refused("physics: {", "physics: {simulator: mujoco, ",
                  "robots.a.velocity: only valid with");
   expect_refused("radio: {", "radio: {transport: tcp, ", "radio.transport: only valid with");
+  expect_refused("radio: {", "radio: {delay_ms: 1, ", "radio.delay_ms: only valid with");
+  expect_refused("radio: {", "radio: {simulator: ideal, delay_ms: -1, ", "radio.delay_ms");
   expect_refused("b: {", "b: {kind: boat, ", "robots.b.kind");
 }
 

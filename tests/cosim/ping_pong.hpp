@@ -17,8 +17,23 @@ class PingPong final : public Programs {
   };
   explicit PingPong(const Options& options) : options_(options), next_(options.first) {}
 
-  void step(Time now, std::span<const Delivery> inbox, std::span<const Pose> poses,
-            Outbox& outbox) override;
+  void step(Time now, std::span<const Delivery> inbox, std::span<const Pose> /*poses*/,
+            Outbox& outbox) override {
+    for (const Delivery& delivery : inbox) {
+      if (delivery.to == 1) {
+        outbox.send(1, 0, delivery.bytes);
+      } else {
+        round_trips_.push_back(now - sent_);
+        next_ = now + options_.pause;
+      }
+    }
+    if (next_ <= now) {
+      sent_ = now;
+      next_ = kNever;
+      const std::vector<std::byte> ping(options_.bytes, std::byte{0x5a});
+      outbox.send(0, 1, Buffer::copy_of(ping));
+    }
+  }
   Time next_event_time() const override { return next_; }
 
   /// From the instant of the send to that of the read, for every round.
