@@ -1,8 +1,21 @@
 #include "plan/transports.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "plan/transport_list.hpp"
 
 namespace hyphos::plan {
+namespace {
+
+#define HYPHOS_TRAITS(name, between_hosts, endpoints) \
+  TransportTraits{#name, between_hosts, endpoints},
+constexpr auto kTraits = std::to_array({HYPHOS_TRANSPORTS(HYPHOS_TRAITS)});
+#undef HYPHOS_TRAITS
+
+}  // namespace
+
+std::span<const TransportTraits> transports() { return kTraits; }
 
 const TransportTraits* transport(std::string_view name) {
   const auto all = transports();

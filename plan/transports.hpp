@@ -17,7 +17,7 @@ struct TransportTraits {
 
 /// All transports, in order of preference. `transport: auto` uses the first one on one host, and
 /// the first one that is `between_hosts` between two hosts. The first one also carries the channels
-/// that no plan contains. Defined in transport/registry.cpp, beside the transports themselves.
+/// that no plan contains. plan/transport_list.hpp lists them.
 [[nodiscard]] std::span<const TransportTraits> transports();
 
 /// Null if there is none of that name.

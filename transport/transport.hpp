@@ -18,7 +18,7 @@
 
 /// The interface between the graph and a component that carries messages out of the process.
 ///
-/// A transport is one file that implements `Transport`, and one line in transport/registry.cpp. The
+/// A transport is one file that implements `Transport`, and one line in plan/transport_list.hpp. The
 /// further interface of transports that reach their peers by address is in transport/peering.hpp.
 /// All messages cross this interface as an Envelope: encoded once, with reference-counted memory.
 namespace hyphos::transport {

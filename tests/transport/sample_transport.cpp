@@ -1,6 +1,6 @@
 /// A complete transport in one file, as an example and as proof that one file and one line are
 /// enough. It has queues in this process's memory, one thread per subscription, and one lock for
-/// everything. tests/transport/CMakeLists.txt adds the line to transport/registry.cpp.
+/// everything. tests/transport/CMakeLists.txt adds the line to the list.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
