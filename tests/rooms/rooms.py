@@ -1,11 +1,16 @@
-"""Reads #include lines and reports those that break the order of the rooms.
+"""Reads #include and import lines and reports those that break the order of the rooms.
 
-A room may include itself and the rooms above it. A public header belongs to a room and may include
-only public headers of that room and the rooms above. It exposes no type of a library underneath.
+A room of the library may include itself and the rooms above it. A public header belongs to a room
+and may include only public headers of that room and the rooms above. It exposes no type of a
+library underneath. The outer rooms and the Python packages have an order as well. Each exception
+has a reason and is in use.
 """
 
+import ast
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record")
@@ -33,35 +38,127 @@ PUBLIC_HEADERS = {
 }
 MAX_PUBLIC_HEADERS = 25
 
-# Rooms outside the library use its public headers, plus the files and folders/ listed for each.
-USERS: dict[str, tuple[str, ...]] = {
-    "examples": (),
-    "lab": ("base/",),
-    "gateway": ("base/", "wire/protobuf.hpp"),
-    # shm/ maps the memory that connects simulators in other processes. Messages of nodes cross the simulated network in the format of a real one. Runs are
-    # recorded. Real programs are connected through the lab's devices.
+# The outer rooms use the library by its public headers, and its lowest room.
+FOUNDATION = "base"
+# An outer room may use other outer rooms above it, if USES names the headers. In a room, a folder
+# may include itself and the folders above it. Folders on one line are independent of each other.
+# "" is the room itself. `view` is still to come.
+OUTER: dict[str, tuple[str, ...]] = {
+    "netem": ("",),
+    "gateway": (
+        "include",
+        "convert",
+        "net",
+        "types",
+        "facade",
+        "ros1 ros2 ros_tcp rosbridge",
+        "",
+    ),
     "cosim": (
-        "base/",
-        "shm/os.hpp",
-        "trace/histogram.hpp",
-        "wire/packet.hpp",
-        "wire/protobuf.hpp",
-        "record/mcap_writer.hpp",
-        "netem/address.hpp",
-        "netem/tun.hpp",
+        "core",
+        "methods",
+        "remote",
+        "adapter",
+        "network physics programs nodes realtime",
+        "scenario worker",
+        "emulate",
     ),
-    "clients": ("base/call_gate.hpp",),
-    # `hyphos shm` lists the segments. `hyphos keys` creates ZeroMQ's keys. `hyphos record` and
-    # `hyphos bag` write files. Robots of the co-simulator may have nodes in Python.
-    "python": (
-        "shm/tools.hpp",
-        "transport/zmq/zmq.hpp",
-        "record/recorder.hpp",
-        "record/mcap_writer.hpp",
-        "gateway/types/types.hpp",
-        "cosim/nodes/local_robot.hpp",
-        "cosim/nodes/remote_robot.hpp",
-    ),
+    "lab": ("common", "peers graph cpu"),
+    "clients": ("c csharp",),
+    "view": ("",),
+    "examples": ("*",),
+    "bench": ("",),
+    "python": ("src",),
+}
+NOT_YET = ("view",)
+# These rooms show how to use the public headers, so that they may not use FOUNDATION either.
+PUBLIC_ONLY = ("examples", "view")
+OUTER_HEADERS = {"hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp"}
+
+
+@dataclass(frozen=True)
+class Use:
+    """Files below `by` may include `what`: a header, or all headers of a folder/."""
+
+    by: str
+    what: str
+    why: str
+
+    def allows(self, path: str, header: str) -> bool:
+        folder = self.what.endswith("/")
+        return path.startswith(self.by) and (
+            header.startswith(self.what) if folder else header == self.what
+        )
+
+
+# Every header of another room that is neither public nor in FOUNDATION.
+USES: tuple[Use, ...] = (
+    Use("gateway/convert/", "wire/protobuf.hpp", "fields are converted without generated classes"),
+    Use("cosim/remote/", "shm/os.hpp", "maps the memory that connects simulators"),
+    Use("cosim/nodes/", "wire/packet.hpp", "packets of nodes have the size of real ones"),
+    Use("cosim/nodes/", "wire/protobuf.hpp", "poses are written without generated classes"),
+    Use("cosim/realtime/", "trace/histogram.hpp", "lag is reported as percentiles"),
+    Use("cosim/scenario/mcap_trace.", "record/mcap_writer.hpp", "runs are recorded"),
+    Use("cosim/scenario/mcap_trace.", "wire/packet.hpp", "recorded messages have type ids"),
+    Use("cosim/emulate/devices.", "netem/", "real programs are connected through TUN devices"),
+    Use("lab/peers/gateway_ends.hpp", "hyphos/gateway.hpp", "a gateway runs inside the peer"),
+    Use("lab/peers/gateway.cpp", "gateway/convert/base64.hpp", "a client of rosbridge"),
+    Use("lab/peers/web_socket.hpp", "gateway/net/", "a client of rosbridge"),
+    Use("bench/cosim", "cosim/", "measures the co-simulator"),
+    Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
+    Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
+    Use("bench/micro.cpp", "trace/record.hpp", "measures a stamp"),
+    Use("bench/transforms.cpp", "tests/node/tf2_peer.hpp", "compares with tf2, as the tests do"),
+    Use("bench/", "lab/common/", "clocks, futexes and percentiles of the laboratory"),
+    Use("python/src/tools.cpp", "shm/tools.hpp", "`hyphos shm` lists the segments"),
+    Use("python/src/tools.cpp", "transport/zmq/zmq.hpp", "`hyphos keys` makes keys of ZeroMQ"),
+    Use("python/src/recording.cpp", "record/recorder.hpp", "`hyphos record`"),
+    Use("python/src/recording.cpp", "record/mcap_writer.hpp", "`hyphos bag` writes files"),
+    Use("python/src/convert.cpp", "gateway/types/types.hpp", "RosTypes converts like a gateway"),
+    Use("python/src/cosim.cpp", "cosim/nodes/", "robots of the co-simulator have nodes in Python"),
+)
+
+# The modules and packages of python/hyphos. Each may import itself and those above it, in any way:
+# at the top, inside a function, or for types only. "__init__" is the package `hyphos` itself.
+PYTHON = (
+    # The API.
+    "_errors",
+    "_hyphos",
+    "_closing",
+    "msgs",
+    "struct_values",
+    "types",
+    "convert",
+    "log",
+    "params",
+    "service",
+    "action",
+    "transforms",
+    "clock",
+    "node",
+    "refusals",
+    "host",
+    # Shared by the applications.
+    "run_program",
+    "observe",
+    "ros",
+    "supervise",
+    "tools",
+    "recording",
+    "__init__",  # exports Recording, besides the API
+    # The applications.
+    "csharp",
+    "gateway",
+    "foxglove",
+    "lab",
+    "cosim",
+    "cli",
+    "program",
+    "__main__",
+)
+# (module below python/hyphos, imported module or package): the reason.
+PYTHON_EXCEPTIONS = {
+    ("clock", "node"): "SimTime takes a Node, which has a Clock. For type checkers only",
 }
 
 HIDDEN_LIBRARIES = re.compile(r"^(tbb|oneapi|zmq|yaml-cpp|google/protobuf)(/|\.h)")
@@ -88,7 +185,7 @@ def room_of(include: str) -> str | None:
 def _unknown(include: str) -> bool:
     if not include.startswith("hyphos/") or include.endswith(".pb.h"):
         return False
-    return include not in _ROOM_OF_HEADER
+    return include not in _ROOM_OF_HEADER and include not in OUTER_HEADERS
 
 
 def broken_in_room(room: str, text: str) -> list[str]:
@@ -100,6 +197,8 @@ def broken_in_room(room: str, text: str) -> list[str]:
             found.append(f"{include} is a public header that rooms.py assigns to no room")
         elif target is not None and ROOMS.index(target) > ROOMS.index(room):
             found.append(f"{include} is in {target}/, which is below {room}/")
+        elif target is None and _outer_room(include) is not None:
+            found.append(f"{include} is in {_outer_room(include)}/, which is below {room}/")
     return found
 
 
@@ -114,16 +213,117 @@ def broken_in_public_header(room: str, text: str) -> list[str]:
     return found
 
 
-def broken_in_user(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
-    """The includes of an example or of the Python module that are not public."""
-    folders = tuple(name for name in allowed if name.endswith("/"))
-    return [
-        f"{include} is inside the library. Use include/hyphos"
-        for include in INCLUDE.findall(text)
-        if room_of(include) is not None
-        and include not in (*_ROOM_OF_HEADER, *allowed)
-        and not include.startswith(folders)
-    ]
+def _outer_room(include: str) -> str | None:
+    first, _, rest = OUTER_HEADERS.get(include, include).partition("/")
+    return first if rest and (first in OUTER or first == "tests") else None
+
+
+def _folder(path: str) -> str:
+    """ "net" of "gateway/net/loop.hpp", and "" of "gateway/main.cpp"."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def _level(path: str) -> int | None:
+    """The line of OUTER with the folder of a file. None if there is none."""
+    for level, names in enumerate(OUTER[path.partition("/")[0]]):
+        if names == "*" or _folder(path) in names.split(" "):
+            return level
+    return None
+
+
+def broken_in_outer(path: str, text: str, uses: Sequence[Use] = USES) -> list[str]:
+    """The includes of a file of an outer room that break the rules. `path` starts with the room."""
+    room = path.partition("/")[0]
+    own = _level(path)
+    if own is None:
+        return [f"rooms.py has no place for this folder of {room}/"]
+    found = []
+    for include in INCLUDE.findall(text):
+        header = OUTER_HEADERS.get(include, include)
+        target = room_of(include) or _outer_room(include)
+        if ".." in include.split("/"):
+            found.append(f"{include} leaves its folder. Begin the path with a room")
+        elif _unknown(include):
+            found.append(f"{include} is a public header that rooms.py assigns to no room")
+        elif target is None or include in _ROOM_OF_HEADER:
+            continue
+        elif target == room:
+            level = _level(header)
+            if level is None:
+                found.append(f"{include} is in a folder for which rooms.py has no place")
+            elif level > own:
+                found.append(f"{include} is in a folder below this one")
+            elif level == own and "*" not in OUTER[room] and _folder(path) != _folder(header):
+                found.append(f"{include} is in a folder beside this one")
+        elif target == FOUNDATION and room not in PUBLIC_ONLY:
+            continue
+        elif not any(use.allows(path, include) for use in uses):
+            found.append(
+                f"{include} is inside the library. Use include/hyphos"
+                if target in ROOMS
+                else f"{include} is in another room, {target}/"
+            )
+    return found
+
+
+def python_imports(module: str, text: str, is_package: bool = False) -> set[str]:
+    """The modules and packages of python/hyphos that a module imports. `module` is dotted, without
+    "hyphos."."""
+    own = ["hyphos", *module.split(".")] if module != "__init__" else ["hyphos"]
+    package = own if is_package else own[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            start = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{start}.{alias.name}" for alias in node.names]
+        elif (
+            isinstance(node, ast.Call)
+            and "import_module" in ast.dump(node.func)
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            names = [str(node.args[0].value)]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "hyphos":
+                found.add(parts[1] if parts[1:] and parts[1] in PYTHON else _unlisted(parts))
+    return found
+
+
+def _unlisted(parts: list[str]) -> str:
+    """`from hyphos import Node` names a member of the package, `import hyphos.other` a module."""
+    return "__init__" if len(parts) <= 2 else parts[1]
+
+
+def broken_in_python(
+    module: str, text: str, is_package: bool = False, exceptions: Container[tuple[str, str]] = ()
+) -> list[str]:
+    """The imports of a module of python/hyphos that break the order."""
+    own = module.partition(".")[0]
+    if own not in PYTHON:
+        return ["rooms.py has no place for this module"]
+    found = []
+    for target in sorted(python_imports(module, text, is_package)):
+        if target not in PYTHON:
+            found.append(f"imports hyphos.{target}, for which rooms.py has no place")
+        elif PYTHON.index(target) > PYTHON.index(own) and (module, target) not in exceptions:
+            found.append(f"imports hyphos.{target}, which is below hyphos.{own}")
+    return found
+
+
+def python_modules(root: Path) -> Iterator[tuple[Path, str, bool]]:
+    """The files of python/hyphos, each with its dotted name, and whether it is a package."""
+    top = root / "python/hyphos"
+    for path in sorted([*top.rglob("*.py"), *top.rglob("*.pyi")]):
+        parts = path.relative_to(top).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        yield path, ".".join(parts[:-1] if is_package and parts[1:] else parts), is_package
 
 
 def broken(root: Path) -> list[str]:
@@ -139,7 +339,55 @@ def broken(root: Path) -> list[str]:
         else:
             text = path.read_text()
             found += [f"{path}: {line}" for line in broken_in_public_header(owner, text)]
-    for user, allowed in USERS.items():
-        for path in sources(root / user):
-            found += [f"{path}: {line}" for line in broken_in_user(path.read_text(), allowed)]
+    for room in OUTER:
+        for path in sources(root / room):
+            name = path.relative_to(root).as_posix()
+            found += [f"{path}: {line}" for line in broken_in_outer(name, path.read_text())]
+    for path, module, is_package in python_modules(root):
+        lines = broken_in_python(module, path.read_text(), is_package, PYTHON_EXCEPTIONS)
+        found += [f"{path}: {line}" for line in lines]
     return found
+
+
+def unused(root: Path) -> list[str]:
+    """The entries of USES and PYTHON_EXCEPTIONS that allow nothing that is there."""
+    left = list(USES)
+    for room in OUTER:
+        for path in sources(root / room):
+            name = path.relative_to(root).as_posix()
+            includes = INCLUDE.findall(path.read_text())
+            left = [use for use in left if not any(use.allows(name, each) for each in includes)]
+    found = [f"{use.by} -> {use.what}" for use in left]
+    needed = {
+        (module, target)
+        for path, module, is_package in python_modules(root)
+        for target in python_imports(module, path.read_text(), is_package)
+    }
+    return found + [f"{one} -> {other}" for one, other in PYTHON_EXCEPTIONS.keys() - needed]
+
+
+def links_up(layers: Sequence[tuple[str, Sequence[Path]]], nm: str) -> list[str]:
+    """Symbols that the object files of one layer use and only a later layer defines. Such a link is
+    invisible to includes. The order of `layers` is that of the rooms."""
+    tables = [(name, *_symbols(objects, nm)) for name, objects in layers]
+    found = []
+    for at, (name, _, used) in enumerate(tables):
+        above = set().union(*(defined for _, defined, _ in tables[: at + 1]))
+        for other, defined, _ in tables[at + 1 :]:
+            found += [f"{name}/ uses {each} of {other}/" for each in sorted(used & defined - above)]
+    return found
+
+
+def _symbols(objects: Sequence[Path], nm: str) -> tuple[set[str], set[str]]:
+    """The symbols that object files define, and those that they need."""
+    defined: set[str] = set()
+    used: set[str] = set()
+    if objects:
+        command = [nm, "--demangle", "--format=posix", *map(str, objects)]
+        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for match in re.finditer(r"^(\S.*?) ([A-Za-z])(?: [0-9a-f]+)*\s*$", lines, re.MULTILINE):
+            if match[2] in "Uw":
+                used.add(match[1])
+            elif match[2].isupper():
+                defined.add(match[1])
+    return defined, used - defined
