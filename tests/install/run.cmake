@@ -10,10 +10,14 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first --compone
 file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK_DIR}/build -G ${GENERATOR}
   -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
-  -DCMAKE_CXX_FLAGS=-Werror=all -DSCENARIO=${SOURCE_DIR}/examples/cosim/cosim.yaml
+  -DCMAKE_CXX_FLAGS=-Werror=all -DGATEWAY=${GATEWAY} -DCOSIM=${COSIM} -DSCENARIO=${SOURCE_DIR}/examples/cosim/cosim.yaml
   -DSAMPLE_SIMULATOR=${SOURCE_DIR}/tests/cosim/sample_network.cpp)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target run_scenario)
+if(COSIM)
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target run_scenario)
+endif()
 run(${WORK_DIR}/build/gardener)
 run(${WORK_DIR}/build/plain)
-run(${WORK_DIR}/build/door)
+if(GATEWAY)
+  run(${WORK_DIR}/build/door)
+endif()
