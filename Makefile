@@ -24,8 +24,8 @@ help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## install missing system packages (packages.txt) and .venv (requirements.txt)
-	@scripts/setup core
+setup: ## install the missing packages of all parts (packages.txt) and .venv (requirements.txt)
+	@scripts/setup
 
 .PHONY: build
 build: configure ## build/release and the Python package with the CLI .venv/bin/hyphos
@@ -62,16 +62,29 @@ test: build ## run all tests: C++, Python, examples, rooms, installed package, s
 	@$(STEP) -t "pytest" scripts/steady.py 1 $(VENV)/python -m pytest -o cache_dir=build/pytest -n $(TEST_JOBS) -- \
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 
+# Everything above the core is off, so [core] of packages.txt is enough.
+.PHONY: core
+core: ## build and test the core alone: no recorder, gateways, co-simulator, laboratory or Python
+	@scripts/setup core
+	@$(STEP) "configure core" cmake --preset core
+	@$(STEP) "build core" cmake --build build/core -j $(JOBS)
+	@$(STEP) -t "ctest core" ctest --test-dir build/core -j $(JOBS) --output-on-failure --no-tests=error
+
+.PHONY: core-check
+core-check: ## prove that the core needs only [core]: build, test and install it in a root of these packages
+	@scripts/setup core
+	@$(STEP) -t "core in its own root" scripts/core_only.py check $(JOBS)
+
 .PHONY: conformance
 conformance: ## test the gateways with real clients: roscpp, rospy, three DDS, roslibjs in Chromium, mono (all required)
-	@scripts/setup core ros ros2 csharp browser
+	@scripts/setup default ros ros2 csharp browser
 	@$(MAKE) build
 	@scripts/conformance
 
 # Both install packages first, because the build includes the ROS 2 gateway only if Fast DDS is present.
 .PHONY: bench
 bench: ## compare with lower bounds and baselines: 45 minutes, or less with BENCH=--quick
-	@scripts/setup core bench
+	@scripts/setup default bench
 	@$(MAKE) build
 	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
@@ -79,7 +92,7 @@ bench: ## compare with lower bounds and baselines: 45 minutes, or less with BENC
 
 .PHONY: peers
 peers: ## build the baselines that `hyphos lab` compares with, as far as they can be installed
-	@scripts/setup core bench csharp
+	@scripts/setup default bench csharp
 	@$(MAKE) build
 	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build peers" cmake --build build/bench -j $(JOBS) --target lab_peers
@@ -94,7 +107,7 @@ tsan: setup ## build with the thread sanitizer and run the C++ tests
 
 .PHONY: fuzz
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60) each
-	@scripts/setup core fuzz
+	@scripts/setup default fuzz
 	@scripts/fuzz $(FUZZ_SECONDS) $(JOBS)
 
 .PHONY: crash
