@@ -158,11 +158,17 @@ def _fail(message: str, remedy: str = "") -> int:
 def main() -> None:
     """Runs the command line. An error of the user prints one line and a remedy, not a traceback."""
     from hyphos._errors import Error  # noqa: PLC0415
+    from hyphos._extras import missing_extra  # noqa: PLC0415
 
     try:
         make_app(_wanted())()
     except Error as error:
         sys.exit(_fail(str(error), error.advice))
+    except ModuleNotFoundError as problem:
+        missing = missing_extra(problem)
+        if missing is None:
+            raise
+        sys.exit(_fail(str(missing), missing.advice))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

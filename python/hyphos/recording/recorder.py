@@ -15,11 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from hyphos import _hyphos
 from hyphos._errors import Error
@@ -32,6 +28,10 @@ from hyphos.recording.schemas import SchemaBook
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.waiting import Stop
+
+if TYPE_CHECKING:  # `hyphos.Recording` works without rich
+    from rich.console import Console
+    from rich.text import Text
 
 LOOK_EVERY_S = 0.25
 # Bytes that may wait in shared memory between a publisher and the recorder's thread.
@@ -205,6 +205,8 @@ def _size(count: float) -> str:
 
 
 def _status(recorder: Recorder, started: float) -> Text:
+    from rich.text import Text  # noqa: PLC0415
+
     status = recorder.status()
     counts = list(status.channels.values())
 
@@ -289,6 +291,8 @@ def _run(
     recorder: Recorder, options: RecordOptions, console: Console, path: Path, stop: Stop
 ) -> float:
     """Records until a stop request. Returns the start time."""
+    from rich.live import Live  # noqa: PLC0415
+
     started = time.monotonic()
     show = console.is_terminal and not options.quiet
     stop.end_after(options.seconds)
@@ -320,6 +324,8 @@ def record_channels(options: RecordOptions, stop: Stop) -> int:
 
     Leaves a complete recording even without messages, and reports that there were none.
     """
+    from rich.console import Console  # noqa: PLC0415
+
     path = _target(options)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     node = open_tool("recorder", options.domain)
