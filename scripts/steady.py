@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
-"""steady.py CODE FIRST... -- AGAIN...: runs FIRST, and repeats failures if the machine stalled.
+"""steady.py [--rerun REPEATED] CODE FAILED FIRST... -- AGAIN...: runs tests and reports stalls.
 
-CODE is the exit code of FIRST for failed tests. AGAIN runs the failed tests only. If FIRST ends
-with CODE and a processor stalled meanwhile, then the result of AGAIN decides. Processors of a
-virtual machine stall if its host is overloaded. The first failures stay in the output. Without a
-stall, a failure is final.
+Runs FIRST, and reports how often a processor of this machine stalled meanwhile. Processors of a
+virtual machine stall if its host is overloaded. The exit code is that of FIRST.
+
+With --rerun, failed tests get one second chance, and only after a stall. CODE is the exit code of
+FIRST for failed tests, FAILED is the file in which ctest or pytest lists them, and AGAIN runs them
+once more. Then the result of AGAIN decides. REPEATED collects the names of all repeated tests. If
+it would get more than two names, no test is repeated.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 _LOOK_S = 0.02
 _AWAY_S = 0.5  # two busy programs on one processor alternate within a tenth of that
+_MOST_REPEATED = 2
 
 
 class Watch:
@@ -49,21 +55,51 @@ class Watch:
         return self._away
 
 
-def main() -> int:
-    failed, words = int(sys.argv[1]), sys.argv[2:]
+def failed_tests(file: Path) -> list[str]:
+    """The names in `lastfailed` of pytest, which is JSON, or in LastTestsFailed.log of ctest."""
+    text = file.read_text()
+    if text.startswith("{"):
+        return sorted(json.loads(text))
+    return [line.partition(":")[2] for line in text.splitlines()]
+
+
+def may_repeat(names: list[str], repeated: Path) -> bool:
+    """Adds the names to the repeated tests, unless these would be too many."""
+    earlier = repeated.read_text().splitlines() if repeated.exists() else []
+    if len(earlier) + len(names) > _MOST_REPEATED:
+        print(
+            f"{len(names)} tests failed. A run repeats at most {_MOST_REPEATED}, so none of them."
+        )
+        return False
+    repeated.parent.mkdir(parents=True, exist_ok=True)
+    repeated.write_text("".join(f"{name}\n" for name in (*earlier, *names)))
+    return True
+
+
+def main(words: list[str]) -> int:
+    repeated = None
+    if words[0] == "--rerun":
+        repeated, words = Path(words[1]), words[2:]
+    failed_code, failed_file, words = int(words[0]), Path(words[1]), words[2:]
     cut = words.index("--")
     watch = Watch()
     code = subprocess.run(words[:cut], check=False).returncode
     away = watch.end()
-    if code != failed or not away:
+    if not away:
         return code
-    stood = f"this machine stood still {len(away)} times, for up to {max(away):.1f} s"
-    print(f"\nMeanwhile {stood}. The failed tests run once more, alone.\n", flush=True)
+    print(f"\nThis machine stood still {len(away)} times, for up to {max(away):.1f} s.", flush=True)
+    if code != failed_code or repeated is None:
+        return code
+    names = failed_tests(failed_file)
+    if not names or not may_repeat(names, repeated):
+        return code
+    print("The failed tests run once more, alone.\n", flush=True)
     code = subprocess.run(words[cut + 1 :], check=False).returncode
-    if code == 0:
-        print(f"The tests that failed first, above, passed alone: {stood}.")
+    result = "passed" if code == 0 else f"the repetition ended with {code}"
+    for name in names:
+        print(f"repeated after a stall: {name} ({result})")
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -8,6 +8,7 @@ import itertools
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     told = session.config.pluginmanager.get_plugin("terminalreporter")
     if session.config.getoption("--no-skips") and told and told.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line of the output: the skipped tests, counted by reason."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or hasattr(config, "workerinput"):
+        return
+    reasons = Counter(
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminal.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    text = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
+    terminal.write_line(f"{reasons.total()} skipped" + (f": {text}" if text else ""))
 
 
 @pytest.fixture

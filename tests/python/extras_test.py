@@ -51,7 +51,7 @@ from hyphos.msgs import String
 
 heard = threading.Event()
 with hyphos.Node.open("alone", domain=sys.argv[1]) as node:
-    word = node.publisher("word", String, latched=True)
+    word = node.publisher("word", String)
     node.subscribe("word", String, lambda _: heard.set())
     word.publish(String(data="hello"))
     assert heard.wait(60)
