@@ -23,6 +23,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cosim/physics/gazebo/messages.hpp"
 
@@ -82,10 +83,19 @@ class StandIn {
 
   /// Acts as if the notices of existing subscribers had never arrived.
   static void lose_subscribers() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the notices are in flight
     auto* transport = ignition::transport::NodeShared::Instance();
-    const std::lock_guard lock(transport->mutex);
-    transport->remoteSubscribers = {};
+    for (;;) {
+      {
+        const std::lock_guard lock(transport->mutex);
+        std::vector<std::string> topics;
+        transport->remoteSubscribers.TopicList(topics);
+        if (!topics.empty()) {
+          transport->remoteSubscribers = {};
+          return;
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the notices are in flight
+    }
   }
 
   void step(long count) {
