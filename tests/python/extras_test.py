@@ -71,7 +71,7 @@ print("done")
         ("typer", "tools", ["--help"]),
         ("rich", "tools", ["doctor"]),
         ("yaml", "tools", ["channel", "pub", "n", "Twist", "{}"]),
-        ("rosbags", "ros", ["msg", "import", "."]),
+        ("rosbags", "ros", ["bag", "convert", str(ROOT / "README.md"), "-o", "run.bag"]),
     ],
 )
 def test_a_command_names_the_extra_that_it_needs(
