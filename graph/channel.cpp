@@ -296,12 +296,9 @@ void Channel::announce_end(std::uint64_t sender) {
 }
 
 HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, const Subscribers& list,
-                                       bool from_network, std::int64_t arrived, Published& out) {
+                                       Published& out) {
   for (const auto& subscriber : list) {
-    if (from_network && !subscriber->options().network) continue;
-    detail::Delivery delivery{block, arrived, 0, 0, block->meta().replayed};
-    const auto result = from_network ? subscriber->push_remote(std::move(delivery))
-                                     : subscriber->push_local(std::move(delivery));
+    const auto result = subscriber->push_local({block, 0, 0, 0, block->meta().replayed});
     switch (result) {
       case Subscriber::Push::accepted:
         ++out.accepted;
@@ -322,7 +319,16 @@ HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, const Subs
   }
 }
 
-HYPHOS_HOT bool Channel::deliver(Envelope& message) {
+HYPHOS_HOT void Channel::deliver_remote(const detail::BlockRef& block, const Subscribers& list,
+                                        std::int64_t arrived, transport::ReadyList* ready) {
+  for (const auto& subscriber : list) {
+    if (!subscriber->options().network) continue;
+    // The subscriber counts a message that it drops.
+    (void)subscriber->push_remote({block, arrived, 0, 0, block->meta().replayed}, ready);
+  }
+}
+
+HYPHOS_HOT bool Channel::deliver(Envelope& message, transport::ReadyList* ready) {
   const std::int64_t arrived =
       message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
   if (message.meta.latch == Latch::gone) {
@@ -352,9 +358,8 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
   block->meta() = message.meta;
   block->set_encoded(std::move(message));
   if (block->meta().latch == Latch::last) list = keep(block);
-  Published ignored;
   const Delivering here;
-  deliver_local(block, *list, true, arrived, ignored);
+  deliver_remote(block, *list, arrived, ready);
   return true;
 }
 

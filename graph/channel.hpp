@@ -141,7 +141,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   };
 
   // transport::ReceiveSink
-  bool deliver(Envelope& message) override;
+  bool deliver(Envelope& message, transport::ReadyList* ready) override;
   void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
   void peer(std::string_view transport, std::string_view who, std::uint64_t id,
             bool present) override;
@@ -171,8 +171,10 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void forget_publisher(std::uint64_t sender);
   /// Sends the end of a publisher on all transports, after all its messages. Under setup_.
   void announce_end(std::uint64_t sender);
-  static void deliver_local(const detail::BlockRef& block, const Subscribers& list,
-                            bool from_network, std::int64_t arrived, Published& out);
+  /// To the subscribers of this process: a message of this process, or of another one.
+  static void deliver_local(const detail::BlockRef& block, const Subscribers& list, Published& out);
+  static void deliver_remote(const detail::BlockRef& block, const Subscribers& list,
+                             std::int64_t arrived, transport::ReadyList* ready);
 
   const std::string name_;
   const TypeId type_;

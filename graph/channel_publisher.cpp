@@ -161,7 +161,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   const bool here = meta.to == 0 || meta.to == kThisProcess;
   if (latched || here) {
     const auto list = latched ? channel_->keep(block) : channel_->subscribers();
-    if (here) Channel::deliver_local(block, *list, false, 0, out);
+    if (here) Channel::deliver_local(block, *list, out);
   }
   // A message for one process that is not there (yet) was not sent.
   if (meta.to == 0 || out.accepted + out.dropped > 0) record.count(trace::Counter::sent);

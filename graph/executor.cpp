@@ -69,9 +69,14 @@ struct Executor::Worker {
   Worker* next = nullptr;
 };
 
-// A thread that polls for a transport, and the work that it has found.
-struct Executor::Server {
-  const State& pool;
+// The ready list of one polling thread.
+class Executor::Ready final : public transport::ReadyList {
+ public:
+  explicit Ready(State& state) : pool(state) {}
+  [[nodiscard]] bool empty() const override { return !work; }
+  void hand_over() override;
+
+  State& pool;
   Work work;
   Priority priority = Priority::normal;
 };
@@ -85,8 +90,6 @@ struct Executor::Server {
 /// other list and gets no work. A receiving thread runs work in place of an idle one, which is in
 /// no list meanwhile.
 struct Executor::State {
-  static thread_local Server* serving;  // of the calling thread, while it polls
-
   State(int threads, int at_once)
       : most(at_once),
         // oneTBB counts the calling thread as one of the pool. Our calling thread never joins,
@@ -99,13 +102,11 @@ struct Executor::State {
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
-  /// The state of the calling thread, if it polls for this pool. Else null.
-  [[nodiscard]] Server* here() const;
   [[nodiscard]] Worker* assign(Priority priority, Work work);
   void give(Priority priority, Work work);
   [[nodiscard]] Work take();
-  void serve(const std::function<Turn(int)>& turn, int number);
-  void work_in_place(Server& self);
+  void serve(const transport::PollFunction& poll, int number);
+  void work_in_place(Ready& self);
   [[nodiscard]] bool park(Worker& self, BriefLock& lock);
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
@@ -126,8 +127,6 @@ struct Executor::State {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> stand_ins;
 };
-
-thread_local Executor::Server* Executor::State::serving = nullptr;
 
 void Executor::State::run(Worker& self, bool in_arena) {
   ::pthread_setname_np(::pthread_self(), "hyphos-pool");
@@ -231,26 +230,22 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
   }
 }
 
-void Executor::State::serve(const std::function<Turn(int)>& turn, int number) {
+void Executor::State::serve(const transport::PollFunction& poll, int number) {
   ::pthread_setname_np(::pthread_self(), "hyphos-rx");
-  Server self{*this, nullptr};
-  serving = &self;
-  for (Turn last = Turn::again; last != Turn::over;) {
-    last = turn(number);
-    if (!self.work) continue;
-    if (last == Turn::covered) {
-      serving = nullptr;
-      work_in_place(self);
-      serving = &self;
-      continue;
+  Ready ready(*this);
+  for (transport::Poll last = transport::Poll::again; last != transport::Poll::over;) {
+    last = poll(number, &ready);
+    if (ready.empty()) continue;
+    if (last == transport::Poll::promoted) {
+      work_in_place(ready);
+    } else {
+      ready.hand_over();
     }
-    give(self.priority, std::exchange(self.work, nullptr));
   }
-  serving = nullptr;
 }
 
 // Runs the work that the thread has found, and then the queued work.
-HYPHOS_HOT void Executor::State::work_in_place(Server& self) {
+HYPHOS_HOT void Executor::State::work_in_place(Ready& self) {
   Work work = std::exchange(self.work, nullptr);
   BriefLock lock(mutex);
   Worker* const place = idle;
@@ -305,10 +300,6 @@ Executor::~Executor() {
   }
 }
 
-HYPHOS_HOT Executor::Server* Executor::State::here() const {
-  return serving != nullptr && &serving->pool == this ? serving : nullptr;
-}
-
 // Under `mutex`. Returns the thread to wake for the work, or null.
 HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work work) {
   Worker* const worker = idle;
@@ -330,12 +321,18 @@ HYPHOS_HOT void Executor::State::give(Priority priority, Work work) {
   if (worker != nullptr) wake(worker->awake);
 }
 
-HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
+HYPHOS_HOT void Executor::Ready::hand_over() {
+  if (work) pool.give(priority, std::exchange(work, nullptr));
+}
+
+HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::ReadyList* ready) {
+  // Executor::serve() makes all lists.
+  Ready* const here = static_cast<Ready*>(ready);
+  assert(here == nullptr || &here->pool == state_.get());
   Worker* worker = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     ++state_->unfinished;
-    Server* const here = state_->here();
     if (here != nullptr && !here->work && state_->idle != nullptr) {
       here->work = std::move(work);
       here->priority = priority;
@@ -346,32 +343,13 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
   if (worker != nullptr) wake(worker->awake);
 }
 
-void Executor::serve(std::function<Turn(int)> turn) {
+void Executor::serve(transport::PollFunction poll) {
   for (const int number : {0, 1}) {
-    threads_.emplace_back([state = state_, turn, number] {
-      state->arena.execute([&] { state->serve(turn, number); });
+    threads_.emplace_back([state = state_, poll, number] {
+      state->arena.execute([&] { state->serve(poll, number); });
     });
   }
 }
-
-HYPHOS_HOT bool Executor::has_brought() const {
-  const Server* const here = state_->here();
-  return here != nullptr && static_cast<bool>(here->work);
-}
-
-HYPHOS_HOT void Executor::hand_on() {
-  if (!has_brought()) return;
-  Server* const here = state_->here();
-  state_->give(here->priority, std::exchange(here->work, nullptr));
-}
-
-HYPHOS_HOT Executor::Occupied::Occupied(Executor& executor) : turn_(State::serving) {
-  if (turn_ == nullptr) return;
-  executor.hand_on();
-  State::serving = nullptr;
-}
-
-HYPHOS_HOT Executor::Occupied::~Occupied() { State::serving = turn_; }
 
 void Executor::wait_idle() {
   assert(!on_worker() && "work cannot wait for its own end");

@@ -9,7 +9,7 @@
 
 #include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
-#include "transport/crew.hpp"
+#include "transport/ready_list.hpp"
 
 namespace hyphos::graph {
 
@@ -21,7 +21,7 @@ namespace hyphos::graph {
 /// thread without work sleeps immediately. The reason: oneTBB wakes all its workers together, and
 /// they then search for more work for some 150 us. At the message rates of a robot that costs more
 /// than the callbacks.
-class Executor final : public transport::Crew {
+class Executor final {
  public:
   using Work = std::function<void()>;
 
@@ -36,11 +36,12 @@ class Executor final : public transport::Crew {
 
   /// Runs `work` on a thread of the pool. In the steady state it allocates nothing if `work`
   /// captures at most two pointers. Makes one system call if a thread must be woken.
-  void enqueue(Priority priority, Work work);
-  /// The receiving threads run callbacks only in place of idle threads of the pool.
-  void serve(std::function<Turn(int)> turn) override;
-  [[nodiscard]] bool has_brought() const override;
-  void hand_on() override;
+  /// `ready`: the list of the calling thread, if it polls for this pool. The list keeps the work if
+  /// it is empty and a thread of the pool is idle, and then no thread is woken.
+  void enqueue(Priority priority, Work work, transport::ReadyList* ready = nullptr);
+  /// Starts two threads that call `poll`. They run ready work only in place of idle threads of the
+  /// pool. Returns at once. The polls must end before the executor is destroyed.
+  void serve(transport::PollFunction poll);
   /// Waits until no work is queued or running. Must not be called by work of this pool.
   void wait_idle();
   /// True on a thread that is running work of this executor.
@@ -58,15 +59,10 @@ class Executor final : public transport::Crew {
   class Waiting;
   static constexpr int kMaxWaiting = 64;
 
-  /// While this object lives, the calling thread runs a long operation or waits. Work that its poll
-  /// has found, or finds meanwhile, is handed to other threads. On threads that do not poll, it
-  /// costs two accesses to a thread-local variable.
-  class Occupied;
-
  private:
   struct State;
   struct Worker;
-  struct Server;
+  class Ready;
 
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
@@ -83,17 +79,6 @@ class Executor::Waiting {
  private:
   std::shared_ptr<State> state_;  // null: not a thread of the pool, or refused
   bool refused_ = false;
-};
-
-class Executor::Occupied {
- public:
-  explicit Occupied(Executor& executor);
-  ~Occupied();
-  Occupied(const Occupied&) = delete;
-  Occupied& operator=(const Occupied&) = delete;
-
- private:
-  Server* const turn_;
 };
 
 }  // namespace hyphos::graph

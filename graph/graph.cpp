@@ -24,7 +24,7 @@ Graph::~Graph() {
 }
 
 void Graph::add_transport(std::shared_ptr<transport::Transport> transport) {
-  transport->receive_with(executor_);
+  if (auto poll = transport->receive_by_polling()) executor_.serve(std::move(poll));
   transports_.push_back(std::move(transport));
 }
 

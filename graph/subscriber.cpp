@@ -56,23 +56,25 @@ HYPHOS_HOT bool Subscriber::has_room() {
 }
 
 HYPHOS_HOT Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
-  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
+  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery), nullptr);
   BriefLock lock(mutex_);
   if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
       !is_replay(delivery) && !wait_for_room(lock)) {
     (*trace_)->count(trace::Counter::queue_timeout);
     return Push::timeout;
   }
-  return push(std::move(delivery), lock);
+  return push(std::move(delivery), lock, nullptr);
 }
 
-HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
-  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
+HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery,
+                                                    transport::ReadyList* ready) {
+  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery), ready);
   BriefLock lock(mutex_);
-  return push(std::move(delivery), lock);
+  return push(std::move(delivery), lock, ready);
 }
 
-HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock) {
+HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock,
+                                             transport::ReadyList* ready) {
   if (closed_) return Push::closed;
   if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
   Push outcome = Push::accepted;
@@ -84,7 +86,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLoc
   replays_ += is_replay(delivery) ? 1 : 0;
   delivery.scheduled_ns = monotonic_now().ns;
   ring_[(head_ + count_++) % ring_.size()] = std::move(delivery);
-  schedule(lock);
+  schedule(lock, ready);
   return outcome;
 }
 
@@ -155,20 +157,18 @@ HYPHOS_HOT detail::Delivery Subscriber::pop() {
   return out;
 }
 
-HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
+HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* ready) {
   if (options_.ready) {
     if (count_ == 0 || std::exchange(told_, true)) return;
     lock.unlock();
-    {
-      const Executor::Occupied here(executor_);
-      options_.ready();
-    }
+    if (ready != nullptr) ready->hand_over();  // the notification is code of the user
+    options_.ready();
     lock.lock();
     return;
   }
   if (!strand_.needs_task(count_)) return;
   lock.unlock();
-  executor_.enqueue(options_.policy.priority, [this] { drain_task(); });
+  executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
   lock.lock();
 }
 
@@ -178,7 +178,7 @@ HYPHOS_HOT void Subscriber::drain_task() {
   BriefLock lock(mutex_);
   std::int64_t now = 0;
   strand_.drain([&] { return run_one(lock, now); });
-  schedule(lock);
+  schedule(lock, nullptr);
   changed_.notify_all();
   tell_if_ended(lock);
 }
@@ -213,7 +213,7 @@ std::uint32_t Subscriber::poll(std::uint32_t most) {
   std::uint32_t ran = 0;
   std::int64_t now = 0;
   while (ran < most && run_one(lock, now)) ++ran;
-  schedule(lock);
+  schedule(lock, nullptr);
   changed_.notify_all();
   return ran;
 }
@@ -235,17 +235,16 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
   return true;
 }
 
-HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
+HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery,
+                                                   transport::ReadyList* ready) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Push::closed;
     if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
     strand_.begin();
   }
-  {
-    const Executor::Occupied here(executor_);
-    run(delivery, 0);
-  }
+  if (ready != nullptr) ready->hand_over();  // the callback may take long
+  run(delivery, 0);
   delivery = {};
   BriefLock lock(mutex_);
   strand_.end();

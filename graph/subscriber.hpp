@@ -55,7 +55,8 @@ class Subscriber final : public detail::SubscriptionCore,
   /// callbacks of this subscription instead of blocking, so that the pool cannot starve itself.
   Push push_local(detail::Delivery delivery);
   /// From a transport. Never blocks: the caller checks has_room() first.
-  Push push_remote(detail::Delivery delivery);
+  /// `ready` gets the task that is due: see ReceiveSink::deliver().
+  Push push_remote(detail::Delivery delivery, transport::ReadyList* ready);
   [[nodiscard]] bool has_room();
 
   /// For a subscription with Options::ready, see Subscription::poll().
@@ -79,8 +80,8 @@ class Subscriber final : public detail::SubscriptionCore,
   static constexpr std::size_t kMostReplays = 1024;
 
  private:
-  Push push(detail::Delivery delivery, BriefLock& lock);
-  Push run_inline(detail::Delivery delivery);
+  Push push(detail::Delivery delivery, BriefLock& lock, transport::ReadyList* ready);
+  Push run_inline(detail::Delivery delivery, transport::ReadyList* ready);
   /// For latched channels. Returns false for a repeated value that was accepted before. Under
   /// mutex_.
   bool note_latched(const detail::Delivery& delivery);
@@ -90,7 +91,7 @@ class Subscriber final : public detail::SubscriptionCore,
   void grow();
   detail::Delivery take_oldest_live();
   bool wait_for_room(BriefLock& lock);
-  void schedule(BriefLock& lock);
+  void schedule(BriefLock& lock, transport::ReadyList* ready);
   void drain_task();
   /// Takes one message and runs its callback. Called and returns with `lock` held. Returns false if
   /// the queue was empty. `now`: the present time if the caller has just read it, or 0. On return,

@@ -31,11 +31,11 @@ class FaultyInlet final : public ReceiveSink {
         wake_clock_(std::move(wake_clock)),
         random_(seed) {}
 
-  bool deliver(Envelope& message) override {
+  bool deliver(Envelope& message, ReadyList* ready) override {
     const std::lock_guard lock(mutex_);
     if (message.meta.latch == Latch::gone) {  // not a message: only its position matters
       waiting_.push_back({std::move(message), due_time(), false});
-      if (release(monotonic_now().ns) != 0 && waiting_.size() <= 2) wake_clock_();
+      if (release(monotonic_now().ns, ready) != 0 && waiting_.size() <= 2) wake_clock_();
       return true;
     }
     const bool no_room = full_ || waiting_.size() + 2 > config_.queue;
@@ -53,7 +53,7 @@ class FaultyInlet final : public ReceiveSink {
     const std::int64_t due = due_time();
     if (twice) waiting_.push_back({message, due, false});
     waiting_.push_back({std::move(message), due, overtaken});
-    if (release(monotonic_now().ns) != 0 && waiting_.size() <= 2) wake_clock_();
+    if (release(monotonic_now().ns, ready) != 0 && waiting_.size() <= 2) wake_clock_();
     return true;
   }
   void dropped(std::string_view transport, Drop reason, std::uint64_t count) override {
@@ -72,7 +72,7 @@ class FaultyInlet final : public ReceiveSink {
   std::int64_t poll(std::int64_t now_ns, bool space, bool& ask_again) {
     const std::lock_guard lock(mutex_);
     if (space) full_ = false;
-    const std::int64_t next = release(now_ns);
+    const std::int64_t next = release(now_ns, nullptr);
     ask_again = refused_ && !full_ && waiting_.size() + 2 <= config_.queue;
     if (ask_again) refused_ = false;
     return next;
@@ -104,7 +104,7 @@ class FaultyInlet final : public ReceiveSink {
     last_due_ns_ = std::max(last_due_ns_, monotonic_now().ns + delay * 1000);
     return last_due_ns_;
   }
-  std::int64_t release(std::int64_t now_ns) {
+  std::int64_t release(std::int64_t now_ns, ReadyList* ready) {
     while (!full_ && !waiting_.empty()) {
       std::size_t which = 0;
       if (waiting_[0].overtaken) {
@@ -113,7 +113,7 @@ class FaultyInlet final : public ReceiveSink {
       }
       Waiting& next = waiting_[which];
       if (next.due_ns > now_ns) return next.due_ns;
-      if (!target_.deliver(next.message)) {
+      if (!target_.deliver(next.message, ready)) {
         full_ = true;
         return 0;
       }
@@ -195,7 +195,7 @@ class Faulty final : public Transport {
   SendReport send(PortId port, const Envelope& message) override {
     return inner_->send(port, message);
   }
-  void receive_with(Crew& crew) override { inner_->receive_with(crew); }
+  PollFunction receive_by_polling() override { return inner_->receive_by_polling(); }
   bool has_room(PortId port, std::size_t size) override { return inner_->has_room(port, size); }
   std::uint64_t largest(PortId port) const override { return inner_->largest(port); }
   WritableBuffer loan(PortId port, std::size_t size) override { return inner_->loan(port, size); }

@@ -14,7 +14,7 @@
 #include "hyphos/envelope.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
-#include "transport/crew.hpp"
+#include "transport/ready_list.hpp"
 
 /// The interface between the graph and a component that carries messages out of the process.
 ///
@@ -61,8 +61,10 @@ class ReceiveSink {
   /// and sender. Returns false only when a `block` queue is full, and leaves `message` untouched in
   /// that case. The transport then keeps this message and all later messages of that sender, reads
   /// no more messages for this channel, and tries again after on_space(). Never blocks for long,
-  /// although `inline` callbacks run inside this call.
-  virtual bool deliver(Envelope& message) = 0;
+  /// although `inline` callbacks run inside this call. `ready`: the list of the polling thread, to
+  /// which the graph adds the callback that is due. Null on the transport's own threads: the pool
+  /// then gets the callback.
+  virtual bool deliver(Envelope& message, ReadyList* ready) = 0;
   /// The transport lost `count` messages of this channel on the receiving side.
   virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
   /// A publisher of this channel in another process appeared (true) or disappeared (false). The
@@ -123,10 +125,11 @@ class Transport {
 
   /// Binds, maps and starts threads. After an error, the object may only be destroyed.
   virtual Result<void> start() = 0;
-  /// From this call on, the threads of `crew` may receive, instead of a thread of the transport.
-  /// Call it at most once, after start() and before the first open(). The receive pool must outlive
-  /// stop().
-  virtual void receive_with(Crew&) {}
+  /// Returns the function by which threads of the caller receive from this call on, instead of a
+  /// thread of the transport. Empty if the transport has only threads of its own. Call it at most
+  /// once, after start() and before the first open(). The polls may go on until stop() returns, and
+  /// a poll after that returns `over`.
+  [[nodiscard]] virtual PollFunction receive_by_polling() { return {}; }
   /// Ends all threads. After the return, the transport calls no ReceiveSink or SendEvents. Before
   /// that, it flushes accepted messages of reliable channels for at most `linger_ms`. Idempotent.
   virtual void stop(std::int64_t linger_ms) = 0;

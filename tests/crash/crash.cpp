@@ -115,7 +115,7 @@ class In final : public ReceiveSink {
  public:
   In(int index, std::function<void(Envelope&)> then) : index_(index), then_(std::move(then)) {}
 
-  bool deliver(Envelope& message) override {
+  bool deliver(Envelope& message, ReadyList*) override {
     const auto& meta = message.meta;
     if (!intact(message.payload, meta.sender, meta.sequence)) shared->faults[corrupt]++;
     std::uint64_t& last = last_[meta.sender];

@@ -21,7 +21,7 @@ using namespace hyphos::transport;
 
 class In final : public ReceiveSink {
  public:
-  bool deliver(Envelope& message) override {
+  bool deliver(Envelope& message, ReadyList*) override {
     // Reads all of the received bytes.
     std::uint64_t sum = 0;
     const auto add = [&](const Buffer& buffer) {

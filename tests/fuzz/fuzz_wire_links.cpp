@@ -41,7 +41,7 @@ class Input {
 struct Ends final : ReceiveSink, SendEvents {
   std::uint64_t delivered = 0;
   bool full = false;
-  bool deliver(Envelope&) override {
+  bool deliver(Envelope&, ReadyList*) override {
     if (full) return false;
     ++delivered;
     return true;

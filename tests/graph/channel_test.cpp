@@ -45,8 +45,8 @@ class Recorder final : public transport::Transport {
   Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::ReceiveSink* in,
                                  transport::SendEvents* out) override {
     if (spec.name == "refused") return Error{Code::io, "no port", "recorder"};
-    (in != nullptr ? inlet : outlet_id) = in != nullptr ? in : inlet;
-    if (out != nullptr) outlet = out;
+    (in != nullptr ? sink : outlet_id) = in != nullptr ? in : sink;
+    if (out != nullptr) send_events = out;
     return ++ports;
   }
   void close(transport::PortId) override { ++closed; }
@@ -64,9 +64,9 @@ class Recorder final : public transport::Transport {
   }
   [[nodiscard]] std::vector<transport::PeerStatus> peers() const override { return {}; }
 
-  transport::ReceiveSink* inlet = nullptr;
+  transport::ReceiveSink* sink = nullptr;
   transport::ReceiveSink* outlet_id = nullptr;
-  transport::SendEvents* outlet = nullptr;
+  transport::SendEvents* send_events = nullptr;
   std::vector<Envelope> sent;
   std::uint32_t ports = 0;
   int closed = 0;
@@ -329,7 +329,7 @@ TEST(Encoding, encoding_happens_once_and_only_for_remote_subscribers) {
   Counted::decodes = 0;
   pub.publish({1});
   EXPECT_EQ(Counted::encodes, 0);
-  w.recorder->outlet->listeners("recorder", 8);
+  w.recorder->send_events->listeners("recorder", 8);
   pub.publish({2});
   EXPECT_EQ(Counted::encodes, 1);
   EXPECT_EQ(Counted::decodes, 0);
@@ -349,7 +349,7 @@ TEST(Encoding, a_received_message_is_decoded_once_for_all_subscribers) {
   std::vector<std::byte> bytes(value.serialized_size());
   value.serialize(bytes);
   Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(bytes));
-  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   ASSERT_TRUE(got.wait_for(3));
   EXPECT_EQ(got.values(), (std::vector<std::int64_t>{7, 7, 7}));
   EXPECT_EQ(Counted::decodes, 1);
@@ -360,7 +360,7 @@ TEST(Encoding, corrupt_bytes_are_counted_and_never_reach_the_user) {
   WithRecorder w;
   auto sub = w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
   Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(std::string_view("rubbish")));
-  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   EXPECT_EQ(got.count(), 0U);
   EXPECT_EQ(counter(*sub, "drop.decode.failed"), 1U);
 }
@@ -373,14 +373,14 @@ TEST(Encoding, a_struct_is_read_in_the_receive_buffer) {
   Envelope e =
       w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
   const void* where = e.payload.data();
-  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   EXPECT_EQ(seen, where);
 }
 
 TEST(Encoding, a_struct_for_other_processes_is_written_into_loaned_memory) {
   WithRecorder w;
   auto pub = w.g.publisher<Number>("n");
-  w.recorder->outlet->listeners("recorder", 1);
+  w.recorder->send_events->listeners("recorder", 1);
   pub.publish({4});
   auto loan = pub.loan();
   loan->value = 5;
@@ -394,11 +394,11 @@ TEST(Encoding, a_struct_for_other_processes_is_written_into_loaned_memory) {
 TEST(Forwarding, a_received_buffer_is_forwarded_without_a_copy) {
   WithRecorder w;
   auto pub = w.g.publisher<Buffer>("out");
-  w.recorder->outlet->listeners("recorder", 1);
+  w.recorder->send_events->listeners("recorder", 1);
   w.g.subscribe<Buffer>("in", inlined, [&](const Message<Buffer>& m) { pub.publish(*m); });
   Envelope e = w.envelope(type_support<Buffer>().id, Buffer::copy_of(std::string_view("pixels")));
   const void* where = e.payload.data();
-  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   ASSERT_EQ(w.recorder->sent.size(), 1U);
   EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
 }
@@ -406,7 +406,7 @@ TEST(Forwarding, a_received_buffer_is_forwarded_without_a_copy) {
 TEST(Forwarding, a_received_message_is_forwarded_without_a_copy) {
   WithRecorder w;
   auto pub = w.g.publisher<Number>("out");
-  w.recorder->outlet->listeners("recorder", 1);
+  w.recorder->send_events->listeners("recorder", 1);
   const void* local = nullptr;
   w.g.subscribe<Number>("out", inlined, [&](const Message<Number>& m) { local = m.get(); });
   w.g.subscribe<Number>("in", inlined, [&](const Message<Number>& m) { pub.publish(m); });
@@ -414,7 +414,7 @@ TEST(Forwarding, a_received_message_is_forwarded_without_a_copy) {
   Envelope e =
       w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
   const void* where = e.payload.data();
-  w.recorder->inlet->deliver(e);
+  w.recorder->sink->deliver(e, nullptr);
   EXPECT_EQ(local, where);
   ASSERT_EQ(w.recorder->sent.size(), 1U);
   EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
@@ -436,7 +436,7 @@ TEST(Remote, a_full_block_queue_pauses_and_resumes_the_transport) {
     const Number number{value};
     Envelope e = w.envelope(type_support<Number>().id,
                             Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
-    return w.recorder->inlet->deliver(e);
+    return w.recorder->sink->deliver(e, nullptr);
   };
   EXPECT_TRUE(deliver(1));
   gate.wait_for_waiting(1);
@@ -476,7 +476,7 @@ TEST(Remote, every_paused_transport_is_resumed) {
         all_wait = false;
         peer.since = w.recorder->calls;
         Envelope e = w.envelope(type_support<Number>().id, Buffer::copy_of(bytes));
-        peer.waits = !w.recorder->inlet->deliver(e);
+        peer.waits = !w.recorder->sink->deliver(e, nullptr);
         if (peer.waits) continue;
         --peer.left;
         --left;
@@ -496,7 +496,7 @@ TEST(Remote, drops_of_the_transport_are_counted_at_both_endpoints) {
   WithRecorder w;
   auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
   auto pub = w.g.publisher<Number>("n");
-  w.recorder->inlet->dropped("recorder", transport::Drop::gap, 4);
+  w.recorder->sink->dropped("recorder", transport::Drop::gap, 4);
   EXPECT_EQ(counter(*sub, "drop.recorder.gap"), 4U);
 }
 

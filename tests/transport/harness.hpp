@@ -41,7 +41,7 @@ class TestSink final : public ReceiveSink {
  public:
   explicit TestSink(Events& events) : events_(events) {}
 
-  bool deliver(Envelope& message) override {
+  bool deliver(Envelope& message, ReadyList*) override {
     std::unique_lock lock(events_.mutex);
     ++delivering;
     events_.changed.notify_all();

@@ -248,7 +248,7 @@ class SampleTransport final : public Transport {
       lock.unlock();
       hub.changed.notify_all();
       next.first.meta.stamps.arrived = monotonic_now().ns;
-      const bool taken = in.sink->deliver(next.first);
+      const bool taken = in.sink->deliver(next.first, nullptr);
       lock.lock();
       if (taken)
         in.full = false;

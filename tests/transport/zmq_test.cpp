@@ -226,7 +226,9 @@ TEST_F(ZmqTest, an_inlet_may_publish_under_block_inside_its_call) {
   struct Relay final : ReceiveSink {
     Transport* transport = nullptr;
     PortId port = 0;
-    bool deliver(Envelope& message) override { return transport->send(port, message), true; }
+    bool deliver(Envelope& message, ReadyList*) override {
+      return transport->send(port, message), true;
+    }
     void dropped(std::string_view, Drop, std::uint64_t) override {}
     void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
     void refused(std::string_view, const Error&) override {}

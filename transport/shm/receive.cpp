@@ -38,8 +38,8 @@ constexpr std::int64_t kApartNs = 100'000;
 //      clears it before the leader has reset `active_`. That sender finds no sleeper to wake, and
 //      the follower still sees an active leader. So a leaving leader resets `active_` and then
 //      checks the doorbell. If the doorbell has changed, the leader polls again.
-HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
-  if (turns_end_.load(std::memory_order_seq_cst)) return Crew::Turn::over;
+HYPHOS_HOT Poll Shm::poll(int thread, ReadyList* ready) {
+  if (polls_end_.load(std::memory_order_seq_cst)) return Poll::over;
   const std::uint32_t self = thread == 0 ? 0b010 : 0b100;
   std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
   const auto sleep_while = [&](std::uint32_t seen) { shm::futex_wait(asleep, seen, 0, self); };
@@ -48,17 +48,17 @@ HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
     const std::uint32_t seen = asleep.load(std::memory_order_seq_cst);
     if (active_.load(std::memory_order_seq_cst)) sleep_while(seen);
     standing_by_.fetch_sub(1, std::memory_order_seq_cst);
-    return Crew::Turn::again;
+    return Poll::again;
   }
   asleep.fetch_and(~1U, std::memory_order_seq_cst);
   for (;;) {
-    const bool busy = go_round();
-    if (crew_ != nullptr && crew_->has_brought()) {
+    const bool busy = go_round(ready);
+    if (ready != nullptr && !ready->empty()) {
       const bool other = apart_ && standing_by_.load(std::memory_order_seq_cst) != 0;
       const std::uint32_t flag = other ? fall_asleep(shm::kSleepers & ~self) : 0;
       active_.store(false, std::memory_order_seq_cst);
-      const bool covered = flag != 0 && asleep.load(std::memory_order_seq_cst) == flag;
-      return covered ? Crew::Turn::covered : Crew::Turn::again;
+      const bool promoted = flag != 0 && asleep.load(std::memory_order_seq_cst) == flag;
+      return promoted ? Poll::promoted : Poll::again;
     }
     const std::uint32_t flag = busy ? 0 : fall_asleep(self);
     if (flag != 0) {
@@ -66,17 +66,17 @@ HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
       active_.store(false, std::memory_order_seq_cst);
       sleep_while(flag);
       standing_by_.fetch_sub(1, std::memory_order_seq_cst);
-      return Crew::Turn::again;
+      return Poll::again;
     }
-    if (turns_end_.load(std::memory_order_seq_cst)) {
+    if (polls_end_.load(std::memory_order_seq_cst)) {
       active_.store(false, std::memory_order_seq_cst);
-      return Crew::Turn::over;
+      return Poll::over;
     }
   }
 }
 
 // Serves all rings once. Returns false if there was nothing to do.
-HYPHOS_HOT bool Shm::go_round() {
+HYPHOS_HOT bool Shm::go_round(ReadyList* ready) {
   if (rings_retired_.load(std::memory_order_relaxed)) {
     // Here, between visits, no ring is in use.
     std::vector<std::shared_ptr<RxRing>> retired;
@@ -85,7 +85,7 @@ HYPHOS_HOT bool Shm::go_round() {
     rings_retired_.store(false, std::memory_order_relaxed);
   }
   const auto serve = [&](std::uint32_t index) {
-    switch (visit(index)) {
+    switch (visit(index, ready)) {
       case Visit::done:
         break;
       case Visit::more:
@@ -137,7 +137,7 @@ HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
   const std::uint32_t number = (header.asleep.load(std::memory_order_relaxed) & ~kBits) + kBits + 1;
   const std::uint32_t flag = number | named | 1;
   header.asleep.store(flag, std::memory_order_seq_cst);
-  bool work = turns_end_.load(std::memory_order_seq_cst) || rings_retired_.load();
+  bool work = polls_end_.load(std::memory_order_seq_cst) || rings_retired_.load();
   const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
   for (std::uint32_t word = 0; word < words; ++word) {
     work |= leftover_[word] != 0 || header.ready[word].load(std::memory_order_seq_cst) != 0;
@@ -148,27 +148,26 @@ HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
 }
 
 // After the return, no thread polls.
-void Shm::end_turns() {
-  turns_end_.store(true, std::memory_order_seq_cst);
+void Shm::end_polls() {
+  polls_end_.store(true, std::memory_order_seq_cst);
   // A thread may be about to sleep. Until it sleeps, a wake-up has no effect.
-  for (; !turns_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+  for (; !polls_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
     shm::wake_all(self_->control().header().asleep);
   }
-  turns_->close();
+  polls_->close();
   if (receiver_.joinable()) receiver_.join();
 }
 
-void Shm::receive_with(Crew& crew) {
-  end_turns();
-  turns_end_.store(false, std::memory_order_seq_cst);
-  turns_ = std::make_shared<CallGate>();
-  crew_ = &crew;
+PollFunction Shm::receive_by_polling() {
+  end_polls();
+  polls_end_.store(false, std::memory_order_seq_cst);
+  polls_ = std::make_shared<CallGate>();
   // A thread that runs a callback while polling ends may poll once more after this object is gone.
   // The closed gate rejects that poll.
-  crew.serve([this, turns = turns_](int thread) {
-    const CallGate::Entry inside(*turns);
-    return inside ? turn(thread) : Crew::Turn::over;
-  });
+  return [this, polls = polls_](int thread, ReadyList* ready) {
+    const CallGate::Entry inside(*polls);
+    return inside ? poll(thread, ready) : Poll::over;
+  };
 }
 
 void Shm::mark_ready(std::uint32_t index) {
@@ -189,7 +188,7 @@ std::shared_ptr<RxRing> Shm::take_out(std::uint32_t index) {
 }
 
 // Takes up to kBatch messages.
-HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
+HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index, ReadyList* ready) {
   RxRing* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
   if (found == nullptr) return Visit::done;
   RxRing& ring = *found;
@@ -207,7 +206,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
     port.paused.fetch_sub(1, std::memory_order_seq_cst);
     Envelope message = std::move(*ring.kept);
     ring.kept.reset();
-    if (!hand_over(ring, message)) return full;
+    if (!deliver(ring, message, ready)) return full;
     full = Visit::took_and_waits;
     ring.ring.header().kept.store(0, std::memory_order_release);
   }
@@ -238,7 +237,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
       port.sink->dropped(kName, *lost, 1);
       continue;
     }
-    if (!hand_over(ring, message)) return full;
+    if (!deliver(ring, message, ready)) return full;
     full = Visit::took_and_waits;
   }
   ring.ring.made_room();
@@ -249,14 +248,14 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
 // on_space() may run just before the message is stored in `kept`, and the epoch detects this case.
 // hand_over() counts the ring as paused and then reads the epoch again. on_space() changes the
 // epoch and then looks for paused rings.
-HYPHOS_HOT bool Shm::hand_over(RxRing& ring, Envelope& message) {
+HYPHOS_HOT bool Shm::deliver(RxRing& ring, Envelope& message, ReadyList* ready) {
   Port& port = *ring.port;
-  if (crew_ != nullptr) crew_->hand_on();
+  if (ready != nullptr) ready->hand_over();
   const std::int64_t arrived = message.meta.stamps.arrived;
   apart_ = arrived - std::exchange(last_arrived_, arrived) >= kApartNs;
   for (;;) {
     const std::uint64_t epoch = port.space_epoch.load(std::memory_order_seq_cst);
-    if (port.sink->deliver(message)) return true;
+    if (port.sink->deliver(message, ready)) return true;
     ring.kept_epoch = epoch;
     port.paused.fetch_add(1, std::memory_order_seq_cst);
     if (port.space_epoch.load(std::memory_order_seq_cst) == epoch) {

@@ -103,8 +103,8 @@ Result<void> Shm::start() {
   controller_ = std::thread([this] { control_loop(); });
   receiver_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "hyphos-rx");
-    const CallGate::Entry inside(*turns_);
-    while (turn(0) != Crew::Turn::over) {
+    const CallGate::Entry inside(*polls_);
+    while (poll(0, nullptr) != Poll::over) {
     }
   });
   signal_control(true);
@@ -147,7 +147,7 @@ void Shm::stop(std::int64_t linger_ms) {
   }
   signal_control(false);
   if (controller_.joinable()) controller_.join();
-  end_turns();
+  end_polls();
   self_->notify_all();
   self_->pool().on_growth({});
   // The participant itself stays, because its metrics may still be in use.

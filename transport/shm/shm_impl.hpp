@@ -25,7 +25,7 @@ class Shm final : public ShmTransport {
   ~Shm() override { stop(0); }
 
   Result<void> start() override;
-  void receive_with(Crew& crew) override;
+  PollFunction receive_by_polling() override;
   void stop(std::int64_t linger_ms) override;
   Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink, SendEvents* send_events) override;
   void close(PortId port) override;
@@ -75,15 +75,15 @@ class Shm final : public ShmTransport {
   static void wake(const TxRing& ring);
 
   // shm_receive.cpp
-  [[nodiscard]] Crew::Turn turn(int thread);
-  [[nodiscard]] bool go_round();
+  [[nodiscard]] Poll poll(int thread, ReadyList* ready);
+  [[nodiscard]] bool go_round(ReadyList* ready);
   [[nodiscard]] std::uint32_t fall_asleep(std::uint32_t named);
-  void end_turns();
+  void end_polls();
   // The result of a visit. `more`: the ring needs another visit soon. `waits`: it waits for room
   // behind the receive sink. `took_and_waits`: the same, after some of its messages were delivered.
   enum class Visit { done, more, waits, took_and_waits };
-  [[nodiscard]] Visit visit(std::uint32_t index);
-  [[nodiscard]] bool hand_over(RxRing& ring, Envelope& message);
+  [[nodiscard]] Visit visit(std::uint32_t index, ReadyList* ready);
+  [[nodiscard]] bool deliver(RxRing& ring, Envelope& message, ReadyList* ready);
   [[nodiscard]] std::optional<Drop> resolve(RxRing& ring, const shm::Descriptor& message,
                                             Envelope& out);
   // Our hold of a segment of the sender or of a third participant. Null if it is not available.
@@ -183,10 +183,9 @@ class Shm final : public ShmTransport {
   std::atomic<bool> rings_retired_{false};
   shm::Segments segments_;
 
-  // Receiving: the state that one poll leaves to the next. See turn().
-  std::shared_ptr<CallGate> turns_ = std::make_shared<CallGate>();  ///< around each poll
-  Crew* crew_ = nullptr;                                            ///< set before its first poll
-  std::atomic<bool> turns_end_{false};
+  // Receiving: the state that one poll leaves to the next. See poll().
+  std::shared_ptr<CallGate> polls_ = std::make_shared<CallGate>();  ///< around each poll
+  std::atomic<bool> polls_end_{false};
   std::atomic<bool> active_{false};
   std::atomic<std::uint32_t> standing_by_{0};
   bool apart_ = false;             ///< the latest message came long after the previous one

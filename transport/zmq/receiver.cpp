@@ -269,7 +269,7 @@ bool Receiver::split(std::span<const std::byte> body, Envelope& out) const {
 
 bool Receiver::deliver(Port& port, Envelope& message) {
   const std::lock_guard calls(port.calls);
-  return port.sink == nullptr || port.sink->deliver(message);
+  return port.sink == nullptr || port.sink->deliver(message, nullptr);
 }
 
 void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_t sequence) {

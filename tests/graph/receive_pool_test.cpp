@@ -17,16 +17,18 @@ namespace hyphos::graph {
 namespace {
 
 using namespace std::chrono_literals;
-using Turn = Executor::Turn;
+using transport::Poll;
+using transport::ReadyList;
+using Deed = std::function<void(ReadyList&)>;
 
 /// A fake transport for the executor: submitted functions run in polls.
 class Mailbox {
  public:
   explicit Mailbox(Executor& executor) {
-    executor.serve([state = state_](int) { return state->turn(); });
+    executor.serve([state = state_](int, ReadyList* ready) { return state->poll(*ready); });
   }
   ~Mailbox() { end(); }
-  void put(std::function<void()> deed) {
+  void put(Deed deed) {
     const std::lock_guard lock(state_->mutex);
     state_->deeds.push_back(std::move(deed));
     state_->changed.notify_all();
@@ -45,7 +47,7 @@ class Mailbox {
 
  private:
   struct State {
-    Turn turn() {
+    Poll poll(ReadyList& ready) {
       std::unique_lock lock(mutex);
       ++inside;
       ++waiting;
@@ -55,21 +57,21 @@ class Mailbox {
       if (deeds.empty()) {
         --inside;
         changed.notify_all();
-        return Turn::over;
+        return Poll::over;
       }
       const auto deed = std::move(deeds.front());
       deeds.pop_front();
       lock.unlock();
-      deed();
+      deed(ready);
       lock.lock();
       --inside;
       changed.notify_all();
-      return waiting > 0 ? Turn::covered : Turn::again;
+      return waiting > 0 ? Poll::promoted : Poll::again;
     }
 
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<std::function<void()>> deeds;
+    std::deque<Deed> deeds;
     int waiting = 0;
     int inside = 0;
     bool over = false;
@@ -92,7 +94,7 @@ T got(std::future<T> future) {
   return future.get();
 }
 
-TEST(Crew, the_polling_thread_runs_the_work_that_it_found) {
+TEST(ReceivePool, the_polling_thread_runs_the_work_that_it_found) {
   Executor executor(2);
   Mailbox mailbox(executor);
   let_it_begin(executor, 2);
@@ -101,22 +103,23 @@ TEST(Crew, the_polling_thread_runs_the_work_that_it_found) {
     mailbox.wait_until_both_wait();
     std::promise<std::thread::id> took;
     std::promise<std::thread::id> did;
-    mailbox.put([&] {
+    mailbox.put([&](ReadyList& ready) {
       EXPECT_FALSE(executor.on_worker());
-      EXPECT_FALSE(executor.has_brought());
-      executor.enqueue(Priority::normal, [&] {
+      EXPECT_TRUE(ready.empty());
+      const auto work = [&] {
         EXPECT_TRUE(executor.on_worker());
-        EXPECT_FALSE(executor.has_brought());
+        EXPECT_TRUE(ready.empty());
         did.set_value(std::this_thread::get_id());
-      });
-      EXPECT_TRUE(executor.has_brought());
+      };
+      executor.enqueue(Priority::normal, work, &ready);
+      EXPECT_FALSE(ready.empty());
       took.set_value(std::this_thread::get_id());
     });
     EXPECT_EQ(got(took.get_future()), got(did.get_future()));
   }
 }
 
-TEST(Crew, polling_continues_while_the_work_runs) {
+TEST(ReceivePool, polling_continues_while_the_work_runs) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -124,34 +127,38 @@ TEST(Crew, polling_continues_while_the_work_runs) {
   std::promise<void> go;
   std::promise<void> later;
   std::promise<void> done;
-  mailbox.put([&] { executor.enqueue(Priority::normal, [&] { go.get_future().wait(); }); });
-  mailbox.put([&] { later.set_value(); });
+  mailbox.put([&](ReadyList& ready) {
+    executor.enqueue(Priority::normal, [&] { go.get_future().wait(); }, &ready);
+  });
+  mailbox.put([&](ReadyList&) { later.set_value(); });
   got(later.get_future());
   // The only thread is occupied, so further work waits, as without a receive pool.
-  mailbox.put([&] { executor.enqueue(Priority::normal, [&] { done.set_value(); }); });
+  mailbox.put([&](ReadyList& ready) {
+    executor.enqueue(Priority::normal, [&] { done.set_value(); }, &ready);
+  });
   auto ended = done.get_future();
   EXPECT_EQ(ended.wait_for(20ms), std::future_status::timeout);
   go.set_value();
   got(std::move(ended));
 }
 
-TEST(Crew, the_pool_has_all_its_threads_again_afterwards) {
+TEST(ReceivePool, the_pool_has_all_its_threads_again_afterwards) {
   constexpr int kThreads = 3;
   Executor executor(kThreads);
   Mailbox mailbox(executor);
   for (int i = 0; i < 100; ++i) {
-    mailbox.put([&] { executor.enqueue(Priority::normal, [] {}); });
+    mailbox.put([&](ReadyList& ready) { executor.enqueue(Priority::normal, [] {}, &ready); });
   }
   let_it_begin(executor, kThreads);  // would wait for ever if a thread were missing
 }
 
-TEST(Crew, several_pieces_of_work_of_one_poll_all_run) {
+TEST(ReceivePool, several_pieces_of_work_of_one_poll_all_run) {
   Executor executor(3);
   Mailbox mailbox(executor);
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) {
-    mailbox.put([&] {
-      for (int j = 0; j < 5; ++j) executor.enqueue(Priority::low, [&] { ++ran; });
+    mailbox.put([&](ReadyList& ready) {
+      for (int j = 0; j < 5; ++j) executor.enqueue(Priority::low, [&] { ++ran; }, &ready);
     });
     executor.enqueue(Priority::high, [&] { ++ran; });
   }
@@ -160,7 +167,7 @@ TEST(Crew, several_pieces_of_work_of_one_poll_all_run) {
   EXPECT_EQ(ran, 6000);
 }
 
-TEST(Crew, no_more_callbacks_run_at_once_than_the_pool_has_threads) {
+TEST(ReceivePool, no_more_callbacks_run_at_once_than_the_pool_has_threads) {
   constexpr int kThreads = 2;
   Executor executor(kThreads);
   Mailbox one(executor);
@@ -175,8 +182,8 @@ TEST(Crew, no_more_callbacks_run_at_once_than_the_pool_has_threads) {
     --running;
   };
   for (int i = 0; i < 300; ++i) {
-    one.put([&] { executor.enqueue(Priority::normal, work); });
-    two.put([&] { executor.enqueue(Priority::normal, work); });
+    one.put([&](ReadyList& ready) { executor.enqueue(Priority::normal, work, &ready); });
+    two.put([&](ReadyList& ready) { executor.enqueue(Priority::normal, work, &ready); });
     executor.enqueue(Priority::normal, work);
   }
   one.end();
@@ -185,36 +192,40 @@ TEST(Crew, no_more_callbacks_run_at_once_than_the_pool_has_threads) {
   EXPECT_EQ(most, kThreads);
 }
 
-TEST(Crew, a_wait_in_work_of_a_poll_has_a_stand_in_thread) {
+TEST(ReceivePool, a_wait_in_work_of_a_poll_has_a_stand_in_thread) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
   mailbox.wait_until_both_wait();
   std::promise<void> brought;
   std::promise<void> done;
-  mailbox.put([&] {
-    executor.enqueue(Priority::normal, [&] {
+  mailbox.put([&](ReadyList& ready) {
+    const auto work = [&] {
       const Executor::Waiting waiting(executor);
       EXPECT_TRUE(waiting);
       got(brought.get_future());
       done.set_value();
-    });
+    };
+    executor.enqueue(Priority::normal, work, &ready);
   });
-  mailbox.put([&] { executor.enqueue(Priority::normal, [&] { brought.set_value(); }); });
+  mailbox.put([&](ReadyList& ready) {
+    executor.enqueue(Priority::normal, [&] { brought.set_value(); }, &ready);
+  });
   got(done.get_future());
   let_it_begin(executor, 1);
 }
 
-TEST(Crew, work_handed_over_runs_before_the_poll_ends) {
+TEST(ReceivePool, work_handed_over_runs_before_the_poll_ends) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
   std::promise<std::thread::id> did;
   std::promise<std::thread::id> took;
-  mailbox.put([&] {
-    executor.enqueue(Priority::normal, [&] { did.set_value(std::this_thread::get_id()); });
-    executor.hand_on();
-    EXPECT_FALSE(executor.has_brought());
+  mailbox.put([&](ReadyList& ready) {
+    const auto work = [&] { did.set_value(std::this_thread::get_id()); };
+    executor.enqueue(Priority::normal, work, &ready);
+    ready.hand_over();
+    EXPECT_TRUE(ready.empty());
     const auto by = got(did.get_future());
     EXPECT_NE(by, std::this_thread::get_id());
     took.set_value(by);
@@ -222,7 +233,7 @@ TEST(Crew, work_handed_over_runs_before_the_poll_ends) {
   got(took.get_future());
 }
 
-TEST(Crew, an_occupied_thread_keeps_no_work) {
+TEST(ReceivePool, work_without_the_list_goes_to_the_pool) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -230,46 +241,48 @@ TEST(Crew, an_occupied_thread_keeps_no_work) {
   std::promise<void> meanwhile;
   std::promise<void> ended;
   std::promise<void> after;
-  mailbox.put([&] {
-    executor.enqueue(Priority::normal, [&] { before.set_value(); });
-    {
-      const Executor::Occupied here(executor);
-      got(before.get_future());
-      executor.enqueue(Priority::normal, [&] { meanwhile.set_value(); });
-      got(meanwhile.get_future());
-      executor.wait_idle();
-    }
-    executor.enqueue(Priority::normal, [&] { after.set_value(); });
-    EXPECT_TRUE(executor.has_brought());
+  mailbox.put([&](ReadyList& ready) {
+    executor.enqueue(Priority::normal, [&] { before.set_value(); }, &ready);
+    ready.hand_over();
+    got(before.get_future());
+    // As in an inline callback, which has no list.
+    executor.enqueue(Priority::normal, [&] { meanwhile.set_value(); });
+    got(meanwhile.get_future());
+    executor.wait_idle();
+    executor.enqueue(Priority::normal, [&] { after.set_value(); }, &ready);
+    EXPECT_FALSE(ready.empty());
     ended.set_value();
   });
   got(ended.get_future());
   got(after.get_future());
 }
 
-TEST(Crew, work_of_the_last_poll_runs) {
+TEST(ReceivePool, work_of_the_last_poll_runs) {
   Executor executor(2);
   std::promise<void> ran;
   std::atomic<bool> first{true};
-  executor.serve([&](int) {
-    if (first.exchange(false)) executor.enqueue(Priority::normal, [&] { ran.set_value(); });
-    return Turn::over;
+  executor.serve([&](int, ReadyList* ready) {
+    if (first.exchange(false)) {
+      executor.enqueue(Priority::normal, [&] { ran.set_value(); }, ready);
+    }
+    return Poll::over;
   });
   got(ran.get_future());
 }
 
-TEST(Crew, work_of_a_poll_may_destroy_the_executor) {
+TEST(ReceivePool, work_of_a_poll_may_destroy_the_executor) {
   auto executor = std::make_unique<Executor>(2);
   auto mailbox = std::make_unique<Mailbox>(*executor);
   let_it_begin(*executor, 2);
   mailbox->wait_until_both_wait();
   std::promise<void> gone;
-  mailbox->put([&] {
-    executor->enqueue(Priority::normal, [&] {
+  mailbox->put([&](ReadyList& ready) {
+    const auto work = [&] {
       mailbox.reset();
       executor.reset();
       gone.set_value();
-    });
+    };
+    executor->enqueue(Priority::normal, work, &ready);
   });
   got(gone.get_future());
 }
