@@ -45,7 +45,7 @@ class Recorder final : public transport::Transport {
   Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::ReceiveSink* in,
                                  transport::SendEvents* out) override {
     if (spec.name == "refused") return Error{Code::io, "no port", "recorder"};
-    (in != nullptr ? sink : outlet_id) = in != nullptr ? in : sink;
+    if (in != nullptr) sink = in;
     if (out != nullptr) send_events = out;
     return ++ports;
   }
@@ -65,7 +65,6 @@ class Recorder final : public transport::Transport {
   [[nodiscard]] std::vector<transport::PeerStatus> peers() const override { return {}; }
 
   transport::ReceiveSink* sink = nullptr;
-  transport::ReceiveSink* outlet_id = nullptr;
   transport::SendEvents* send_events = nullptr;
   std::vector<Envelope> sent;
   std::uint32_t ports = 0;
