@@ -1,4 +1,4 @@
-// The program that tests/python/csharp_test.py runs in mono: `csharp_test.exe COMMAND [DOMAIN]`.
+// The program that tests/python/gateway/csharp_test.py runs in mono: `csharp_test.exe COMMAND [DOMAIN]`.
 using System;
 using System.Collections.Generic;
 using System.Reflection;

@@ -1,0 +1,346 @@
+"""`hyphos cosim experiment` and `report`: the paper's experiments, their figures and pages."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from browser import Page
+from helpers import Cli, Start, wait_until
+from hyphos import Error
+from hyphos.cosim import experiments
+from hyphos.cosim.experiment import Cell, Figure
+from hyphos.cosim.experiments import ablation, paper, world
+from hyphos.cosim.experiments.say import estimate, shape, spearman
+from hyphos.cosim.report import write_report
+from hyphos.cosim.results import Results, Row, Run
+from hyphos.cosim.runs import figures
+from hyphos.lab.paired import compare, of, signed_rank
+from hyphos.recording.mcap_file import McapRecording
+from hyphos.ros.typebook import TypeBook
+from pages import look_at
+
+TREE = Path(__file__).resolve().parents[3]
+FLOWS = TREE / "examples/cosim/flows.yaml"
+
+
+# --- statistics ---------------------------------------------------------------------------------
+
+
+def brute_force(differences: list[float]) -> float:
+    """Tries all sign combinations."""
+    sizes = [abs(one) for one in differences if one != 0]
+    ranks = [
+        sum(other < one for other in sizes) + (sum(other == one for other in sizes) + 1) / 2
+        for one in sizes
+    ]
+    signs = [1 if one > 0 else -1 for one in differences if one != 0]
+    seen = abs(sum(r * s for r, s in zip(ranks, signs, strict=True)))
+    every = itertools.product((-1, 1), repeat=len(ranks))
+    far = [abs(sum(r * s for r, s in zip(ranks, one, strict=True))) >= seen for one in every]
+    return sum(far) / len(far)
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [[1.0, 2, 3, 4, 5], [1.0, -1, 2, 2, -3], [0.0, 0, 1, 1, 1, -1], [5.0], [3.0, -1, 4, -1, 5, 9]],
+)
+def test_the_signed_rank_test_agrees_with_brute_force(differences: list[float]) -> None:
+    assert signed_rank(differences) == pytest.approx(brute_force(differences))
+
+
+def test_equal_pairs_and_few_pairs_show_no_effect() -> None:
+    same = compare([1.0, 2.0, math.nan], [1.0, 2.0, 3.0])
+    assert (same.count, same.different, same.p, same.effect.value) == (2, 0, 1.0, 0.0)
+    few = of([1.0] * 5)
+    assert few.p == pytest.approx(2 / 32)
+    assert few.too_few
+    assert few.null
+    enough = of([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    assert enough.p == pytest.approx(2 / 64)
+    assert not enough.too_few
+    assert not enough.null
+    assert enough.shift.value == 3.5
+    assert enough.shift.low < 3.5 < enough.shift.high
+    assert enough.effect.value == 1.0
+    assert of([-one for one in (1.0, 2.0, 3.0)]).effect.value == -1.0
+
+
+def test_shapes_are_compared_by_ranks() -> None:
+    assert spearman([1, 2, 3], [10, 200, 3000]) == pytest.approx(1)
+    assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert spearman([1, 1, 2], [1, 1, 2]) == pytest.approx(1)
+    assert "one series is constant" in shape("x", [5, 5, 5.01], [1, 2, 3])
+    assert "too few" in shape("x", [5, math.nan, 3], [1, 2, 3])
+
+
+# --- the paper ----------------------------------------------------------------------------------
+
+
+def test_the_papers_tables_are_found_by_cell() -> None:
+    def told(robots: str, architecture: str, sight: str, transport: str, metres: int) -> Any:
+        cell: dict[str, str | float] = {
+            **{"robots": robots, "architecture": architecture, "sight": sight},
+            **{"transport": transport, "distance_m": metres},
+        }
+        return paper.table(cell, "delay_sum_s"), paper.table(cell, "loss_percent")
+
+    assert told("ugv-ugv", "masterless", "LOS", "tcp", 60) == (0.4, 0)
+    assert told("ugv-uav", "masterless", "NLOS", "tcp", 100) == (1.6, 90)
+    assert told("ugv-ugv", "master", "NLOS", "udp", 80) == (0.96, 60)
+    assert told("ugv-ugv", "master", "LOS", "udp", 40) == (0.08, 0)
+    assert told("ugv-uav", "master", "LOS", "udp", 40) == (None, None)
+    assert told("ugv-ugv", "masterless", "LOS", "udp", 20) == (None, None)
+
+
+def test_a_cell_places_robots_and_obstacles() -> None:
+    for pair, distance in itertools.product(("ugv-ugv", "ugv-uav"), paper.DISTANCES):
+        at = [robot["at"] for robot in world.robots(pair, distance).values()]
+        assert math.dist(at[0], at[1]) == pytest.approx(distance, abs=0.01)
+        assert math.dist(at[0], at[2]) == pytest.approx(distance, abs=0.01)
+        low, high = world.OBSTACLE["low"], world.OBSTACLE["high"]
+        for place in at[1:]:
+            share = (high[0] - at[0][0]) / (place[0] - at[0][0])
+            assert at[0][2] + share * (place[2] - at[0][2]) < high[2]
+            assert low[0] > at[0][0]
+
+
+@pytest.mark.parametrize("network", ["analytic", "ns3"])
+def test_the_cells_of_an_experiment_have_unique_file_names(network: str) -> None:
+    for one in experiments.ALL:
+        cells = one.cells(network)
+        assert len({cell.key for cell in cells}) == len({cell.name for cell in cells}) == len(cells)
+        for cell in cells:
+            told = yaml.safe_load(cell.text())
+            assert told["radio"]["simulator"] == network
+            assert cell.flow in told["traffic"]["flows"]
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def mesh(hyphos_cli: Cli, folder: Path, *more: str) -> tuple[int, str, str]:
+    words = ("paper_mesh", "--network", "analytic", "-o", str(folder), "-q", *more)
+    return hyphos_cli("cosim", "experiment", *words)
+
+
+def test_a_stopped_experiment_continues_with_the_same_results(
+    hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mesh"
+    code, out, err = mesh(hyphos_cli, folder, "--seeds", "2")
+    assert code == 0, err
+    assert "near, straight" in out
+    assert "5.38" in out  # the paper's
+    assert "The programs model TCP" in err
+    runs = folder / "runs.jsonl"
+    whole = runs.read_text().splitlines(keepends=True)
+    assert len(whole) == 12
+    # Killed in the middle of a line.
+    runs.write_text("".join(whole[:5]) + whole[5][:40])
+    assert mesh(hyphos_cli, folder, "--seeds", "2")[0] == 0
+
+    def known(lines: list[str]) -> dict[Any, Any]:
+        read = [json.loads(line) for line in lines]
+        return {(str(one["parameters"]), one["seed"]): one["trace"] for one in read}
+
+    assert known(runs.read_text().splitlines()) == known(whole)
+    with (folder / "runs.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 12
+    summary = json.loads((folder / "summary.json").read_text())
+    near = summary[0]["metrics"]
+    assert near["loss_percent"][0] == 0
+    assert near["messages"][0] == 100
+    # There and back: two steps at least, each way is read at the next.
+    assert near["read_delay_ms"][0] >= 2
+    sent, *rest = (near[f"packets_{n}"][0] for n in ("sent", "delivered", "dropped", "in_flight"))
+    assert sent == sum(rest) == 200
+
+
+def test_results_of_another_experiment_are_not_mixed_in(hyphos_cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "mesh"
+    assert mesh(hyphos_cli, folder, "--seeds", "1")[0] == 0
+    words = ("ablation", "--seeds", "1", "-o", str(folder))
+    code, _, err = hyphos_cli("cosim", "experiment", *words)
+    assert code == 1
+    assert "results of paper_mesh with analytic" in err
+    cell = Cell(Results(folder).runs[0].parameters, {"duration_s": 1}, "ping")
+    with pytest.raises(Error, match="another version"):
+        Results(folder).missing([cell], 1)
+    (folder / "runs.jsonl").write_text("{}\n{}\n")
+    with pytest.raises(Error, match="not a run of an experiment"):
+        Results(folder)
+
+
+def test_ctrl_c_ends_an_experiment_with_partial_results(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tables"
+    words = ("paper_tables", "--network", "analytic", "--full", "-o", str(folder))
+    program = hyphos_start("cosim", "experiment", *words)
+    runs = folder / "runs.jsonl"
+    wait_until(lambda: runs.exists() and len(runs.read_text().splitlines()) > 2, "three runs")
+    program.signal(signal.SIGINT)
+    code, out, err = program.end()
+    assert code == 130
+    assert "repeat the command to continue" in err
+    assert "UGV to UGV, masterless (Table II of the paper)" in out
+    assert 3 <= len(Results(folder).runs) < 1600
+    assert (folder / "summary.csv").exists()
+
+
+def test_an_unknown_experiment_is_an_error(hyphos_cli: Cli, tmp_path: Path) -> None:
+    code, _, err = hyphos_cli("cosim", "experiment", "paper_tabels")
+    assert code == 1
+    assert "did you mean 'paper_tables'?" in err
+    code, out, _ = hyphos_cli("cosim", "experiment", "list")
+    assert code == 0
+    assert all(one.name in out for one in experiments.ALL)
+    for name, content in (("run.json", "{"), ("run.json", '{"cosim": 2}')):
+        (tmp_path / name).write_text(content)
+        code, _, err = hyphos_cli("cosim", "report", str(tmp_path / name))
+        assert code == 1
+        assert "does not contain a run" in err
+    code, _, err = hyphos_cli("cosim", "report", str(tmp_path))
+    assert code == 1
+    assert "no results of an experiment" in err
+
+
+# --- the ablation -------------------------------------------------------------------------------
+
+
+def run_of(parameters: dict[str, str | float], seed: int, delay_ms: float, loss: float) -> Run:
+    told = {"read_delay_ms": delay_ms, "loss_percent": loss, "windows": 10.0, "network_syncs": 9.0}
+    told |= {"window_shortest_ms": 1.0, "window_longest_ms": 2.0}
+    told |= {"bound_latency_ms": 1.0, "bound_power_db": 0.1}
+    return Run(parameters, seed, "", told)
+
+
+def test_rules_are_compared_by_seed_and_null_results_are_shown(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    (tmp_path / "experiment.json").write_text('{"cells": [], "runs": 0}')
+    for seed, distance, rule in itertools.product(
+        range(8), ablation.DISTANCES, ("sliding_window", "velocity_aware_s", "lockstep")
+    ):
+        parameters: dict[str, str | float] = {
+            **{"sender": "faster", "sight": "LOS", "distance_m": distance, "method": rule}
+        }
+        base = 10.0 * seed + distance  # seeds differ more than rules
+        late = {"sliding_window": 0, "velocity_aware_s": 1 + seed / 100, "lockstep": 0}[rule]
+        lost = math.nan if distance == 100 else base + late
+        results.runs.append(run_of(parameters, seed, lost, seed % 3))
+    shown = ablation.paired(results, "faster", "LOS", "velocity_aware_s", "read_delay_ms")
+    assert shown is not None
+    assert shown.count == 8
+    assert shown.p == pytest.approx(2 / 256)
+    assert shown.shift.value == pytest.approx(1.035, abs=1e-6)
+    shown_lines = ablation.tables(results)[1].lines
+    lines = {line[1].text: line for line in shown_lines if line[0].text == "faster, LOS"}
+    answers = [cell.text for cell in lines["velocity_aware_s"]]
+    assert answers[5] == "more"
+    assert answers[9] == "none"
+    assert [cell.text for cell in lines["lockstep"]][5] == "none"
+    assert "not run" in lines["adaptive"][2].text
+
+
+def test_a_failed_rule_is_marked_in_its_row() -> None:
+    parameters: dict[str, str | float] = {"sender": "slower"}
+    row = Row(parameters, [Run(parameters, 1, "", None, "velocity_aware: non-positive window: …")])
+    assert estimate(row, "loss_percent") == Figure("–", "cannot run")
+    assert estimate(None, "loss_percent") == Figure("–", "not run")
+
+
+# --- one run ------------------------------------------------------------------------------------
+
+
+def test_a_run_writes_all_data_of_a_report(hyphos_cli: Cli, tmp_path: Path) -> None:
+    told, rows = tmp_path / "run.json", tmp_path / "packets.csv"
+    words = ("run", str(FLOWS), "--json", str(told), "--csv", str(rows), "--seed", "3")
+    code, out, err = hyphos_cli("cosim", *words)
+    assert code == 0, err
+    run = json.loads(told.read_text())
+    assert run["trace"]["hash"] in out
+    assert (run["seed"], run["via"], run["whole"]) == (3, "iris", True)
+    packets = run["packets"]
+    with rows.open() as file:
+        fates = [row["fate"] for row in csv.DictReader(file)]
+    assert len(fates) == packets["sent"]
+    assert fates.count("delivered") == packets["delivered"]
+    assert fates.count("dropped") == sum(packets["dropped"].values())
+    assert fates.count("in_flight") == packets["in_flight"]
+    assert sum(one["delivered"] for one in run["distances"]) == packets["delivered"]
+    spans = run["window_series"]
+    assert [one[0] for one in spans[1:]] == [one[1] for one in spans[:-1]]
+    assert spans[-1][1] == run["end_ns"] == 12_000_000_000
+    flows = {one["name"]: one for one in run["flows"]}
+    assert flows["bag"]["delivered"] == flows["bag"]["messages"] == 210
+    assert flows["bag"]["delivered_bytes"] == 293_797 + 210 * 24
+    assert figures(run, "imu")["messages"] == 1000
+    with pytest.raises(Error, match="no flow 'x'"):
+        figures(run, "x")
+
+
+def test_a_recording_becomes_a_flow(hyphos_cli: Cli, tmp_path: Path) -> None:
+    recording = McapRecording(tmp_path / "x.mcap", TypeBook())
+    channel = recording.add_channel("imu", "test.Imu", "bytes", 7, {})
+    for number in range(5):
+        at = 1_000_000_000 + number * 100_000_000
+        recording.write(channel, at, at, number, bytes([number]) * (10 + number))
+    recording.close({})
+    words = ("recording", str(tmp_path / "x.mcap"), "imu", "-o", str(tmp_path / "imu.csv"))
+    code, _, err = hyphos_cli("cosim", *words)
+    assert code == 0, err
+    lines = (tmp_path / "imu.csv").read_text().splitlines()
+    assert lines[1] == "0.000000000," + "00" * 10
+    assert lines[5] == "0.400000000," + "04" * 14
+    scenario = yaml.safe_load(FLOWS.read_text())
+    flow = {"kind": "recording", "from": "husky1", "to": "iris", "recording": "imu.csv"}
+    scenario["traffic"] = {"flows": {"imu": flow}}
+    (tmp_path / "cosim.yaml").write_text(yaml.safe_dump(scenario))
+    told = tmp_path / "run.json"
+    code, _, err = hyphos_cli("cosim", "run", str(tmp_path / "cosim.yaml"), "--json", str(told))
+    assert code == 0, err
+    [one] = json.loads(told.read_text())["flows"]
+    assert one["messages"] == one["delivered"] == 5
+    assert one["delivered_bytes"] == sum(24 + 10 + number for number in range(5))
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def test_a_run_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Path) -> None:
+    told = tmp_path / "run.json"
+    assert hyphos_cli("cosim", "run", str(FLOWS), "--json", str(told))[0] == 0
+    code, out, err = hyphos_cli("cosim", "report", str(told), "-o", str(tmp_path / "a.html"))
+    assert code == 0, err
+    assert out.strip() == str(tmp_path / "a.html")
+    # By distance, windows, map, profile.
+    files = look_at(tab, tmp_path / "a.html", 4, {"flows", "bounds", "ledger", "machine"})
+    assert json.loads(files["run.json.gz"]) == json.loads(told.read_text())
+    text = tab.ask("document.body.innerText")
+    assert "every packet goes through iris" in text
+    assert f"hyphos-cosim run {FLOWS}" in text or f"hyphos cosim run {FLOWS}" in text
+
+
+def test_an_experiment_becomes_a_page_with_the_papers_figures(
+    tab: Page, hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "file"
+    words = ("paper_file", "--network", "analytic", "--seeds", "2", "-o", str(folder), "-q")
+    assert hyphos_cli("cosim", "experiment", *words)[0] == 0
+    # Time and loss by distance, windows, map, profile.
+    path = write_report(folder, None)
+    files = look_at(tab, path, 5, {"file", "guarantees", "machine"})
+    assert files["runs.jsonl.gz"] == (folder / "runs.jsonl").read_text()
+    rows = tab.ask("[...document.querySelectorAll('#file tr')].map(r => r.cells[2].innerText)")
+    assert set(rows) == {"paper", "468", "932", "576", "1,035"}
+    text = tab.ask("document.body.innerText")
+    assert "the bits of 293,797 bytes" in text
+    assert "cosim experiment paper_file" in text

@@ -1,0 +1,67 @@
+"""`hyphos cosim run --mcap`: a run as a recording."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+from helpers import Start
+from hyphos.recording.mcap_scan import Scan
+
+TREE = Path(__file__).resolve().parents[3]
+EXAMPLE = TREE / "examples/cosim/cosim.yaml"
+
+
+def test_a_run_is_recorded_completely_and_reproducibly(hyphos_start: Start, tmp_path: Path) -> None:
+    scenario = tmp_path / "cosim.yaml"
+    scenario.write_text(EXAMPLE.read_text().replace("duration_s: 30", "duration_s: 5"))
+    files = [tmp_path / f"{number}.mcap" for number in range(2)]
+    for file, option in zip(files, ("--skip", "--no-skip"), strict=True):
+        code, out, err = hyphos_start(
+            "cosim", "run", str(scenario), "--mcap", str(file), option
+        ).end()
+        assert code == 0, err
+    assert files[0].read_bytes() == files[1].read_bytes()
+    scan = Scan(files[0])
+    messages = [message for group in scan.messages() for message in group]
+    assert scan.problems == []
+    topics = Counter(scan.channels[message.channel].topic for message in messages)
+    assert set(topics) == {
+        "cosim/packets",
+        "cosim/windows",
+        "husky1/pose",
+        "husky2/pose",
+        "iris/pose",
+    }
+    packets = [
+        (message.log_ns, json.loads(message.data))
+        for message in messages
+        if scan.channels[message.channel].topic == "cosim/packets"
+    ]
+    events = Counter(packet["event"] for _, packet in packets)
+    assert events["sent"] == 300  # three robots, 20 per second, 5 s
+    dropped = sum(packet["copies"] for _, packet in packets if packet["event"] == "dropped")
+    flying = re.search(r"(\d+) in flight", out)
+    assert flying is not None
+    assert events["delivered"] + dropped + int(flying[1]) == 600
+    assert f"{events['delivered']} delivered" in out
+    sent_ns = {packet["packet"]: at for at, packet in packets if packet["event"] == "sent"}
+    for at, packet in packets:
+        if packet["event"] == "delivered":
+            assert packet["sent_ns"] == sent_ns[packet["packet"]] < at
+    assert topics["iris/pose"] == topics["husky1/pose"] > 20
+
+
+def test_a_run_is_shown_by_bag_info(hyphos_start: Start, tmp_path: Path) -> None:
+    scenario = tmp_path / "cosim.yaml"
+    scenario.write_text(EXAMPLE.read_text().replace("duration_s: 30", "duration_s: 1"))
+    file = tmp_path / "run.mcap"
+    code, _, err = hyphos_start("cosim", "run", str(scenario), "--mcap", str(file)).end()
+    assert code == 0, err
+    code, out, err = hyphos_start("bag", "info", str(file)).end()
+    assert code == 0, err
+    assert "cosim/packets" in out
+    assert "cosim/windows" in out
+    assert "iris/pose" in out
