@@ -363,13 +363,13 @@ def _check_ways(ways: Iterable[str]) -> None:
     known = ("pointer", "shm", "tcp")
     for way in ways:
         if way not in known:
-            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
+            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--transport")
 
 
 def _only_with(goes_with: str, options: Mapping[str, object]) -> None:
     for option, given in options.items():
         if given:
-            raise typer.BadParameter(f"goes with {goes_with}", param_hint=option)
+            raise typer.BadParameter(f"only valid with {goes_with}", param_hint=option)
 
 
 ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profile.")]
@@ -383,7 +383,7 @@ def calibrate(
     ways: Annotated[
         list[str] | None,
         typer.Option(
-            "--way",
+            "--transport",
             metavar="pointer|shm|tcp",
             help="Path of messages. Repeatable. Default: all three.",
         ),
@@ -433,8 +433,8 @@ def verify(
         list[str] | None,
         typer.Option(
             "--link",
-            help="Link of the profile that connects the hosts. With --measure-only or --anew: "
-            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`. Repeatable with --anew.",
+            help="Link of the profile that connects the hosts. With --measure-only or --fresh: "
+            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`. Repeatable with --fresh.",
         ),
     ] = None,
     settings: Annotated[
@@ -447,27 +447,27 @@ def verify(
     held_out: Annotated[
         bool,
         typer.Option(
-            "--held-out", help="Measure the test set, graphs not used in calibration, on all paths."
+            "--test-set", help="Measure the test set, graphs not used in calibration, on all paths."
         ),
     ] = False,
     anew: Annotated[
         bool,
         typer.Option(
-            "--anew",
-            help="With --held-out: calibrate in the same session, in random order, so that changes "
+            "--fresh",
+            help="With --test-set: calibrate in the same session, in random order, so that changes "
             "in the machine's speed affect both. Writes the profile.",
         ),
     ] = False,
     ways: Annotated[
         list[str] | None,
         typer.Option(
-            "--way",
-            help="With --held-out: only these paths of the profile, `short` (queues) or `mixed`. "
-            "With --anew: paths of `hyphos lab calibrate`. Repeatable.",
+            "--transport",
+            help="With --test-set: only these paths of the profile, `short` (queues) or `mixed`. "
+            "With --fresh: paths of `hyphos lab calibrate`. Repeatable.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="With --held-out: also write JSON.")
+        Path | None, typer.Option("--output", "-o", help="With --test-set: also write JSON.")
     ] = None,
     page: Annotated[
         Path | None,
@@ -484,9 +484,9 @@ def verify(
 
     hyphos lab verify robot.yaml
 
-    hyphos lab verify --held-out
+    hyphos lab verify --test-set
 
-    hyphos lab verify --held-out --anew --way shm
+    hyphos lab verify --test-set --fresh --transport shm
     """
     from hyphos.lab.capacity.commands import (  # noqa: PLC0415
         verify_anew,
@@ -495,20 +495,20 @@ def verify(
     )
 
     if held_out == (plan is not None):
-        raise typer.BadParameter("give either a robot.yaml or --held-out")
+        raise typer.BadParameter("give either a robot.yaml or --test-set")
     links = links or []
     if held_out:
         _only_with(
             "a robot.yaml", {"--set": settings, "--measure-only": measure_only, "--json": as_json}
         )
     else:
-        _only_with("--held-out", {"--anew": anew, "--way": ways, "--output": output})
+        _only_with("--test-set", {"--fresh": anew, "--transport": ways, "--output": output})
     if anew:
         _check_ways(ways or ())
     elif len(links) > (0 if held_out else 1):
         raise typer.BadParameter(
-            "a plan takes one link. With --held-out select links of the profile by --way, and with "
-            "--anew give new ones",
+            "a plan takes one link. With --test-set select links of the profile by --transport, and with "
+            "--fresh give new ones",
             param_hint="--link",
         )
     if page is not None and measure_only:

@@ -21,7 +21,7 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="Folder of `hyphos lab run` or `saturate`, or JSON of `verify --held-out`.",
+            help="Folder of `hyphos lab run` or `saturate`, or JSON of `verify --test-set`.",
             show_default=False,
         ),
     ],

@@ -11,6 +11,9 @@ RENAMED = {
     "--patience": "--wait-quiet",
     "--awake": "--no-cpu-idle",
     "--may-sleep": "--cpu-idle",
+    "--held-out": "--test-set",
+    "--anew": "--fresh",
+    "--way": "--transport",
 }
 
 

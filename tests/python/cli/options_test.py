@@ -169,6 +169,9 @@ OLD_NAMES = [
     (("lab", "profile", "--awake"), "--awake is now --no-cpu-idle"),
     (("lab", "selftest", "--awake"), "--awake is now --no-cpu-idle"),
     (("lab", "selftest", "--may-sleep"), "--may-sleep is now --cpu-idle"),
+    (("lab", "verify", "--held-out"), "--held-out is now --test-set"),
+    (("lab", "verify", "--anew"), "--anew is now --fresh"),
+    (("lab", "calibrate", "--way=shm"), "--way is now --transport"),
 ]
 
 

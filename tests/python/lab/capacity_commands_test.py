@@ -118,7 +118,7 @@ def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
         (["--link", "cable"], "no link"),
         (["--link", "cable=rope"], "unknown medium"),
         (["--link", "cable=veth,rate=fast"], "KEY=NUMBER"),
-        (["--way", "pigeon"], "pigeon"),
+        (["--transport", "pigeon"], "pigeon"),
     ],
 )
 def test_a_calibration_with_a_typo_is_refused(
@@ -134,15 +134,15 @@ def test_a_calibration_with_a_typo_is_refused(
     ("words", "message"),
     [
         ([], "give either a robot.yaml"),
-        (["--held-out", "robot.yaml"], "give either a robot.yaml"),
-        (["--anew", "robot.yaml"], "--anew: goes with --held-out"),
-        (["--way", "shm", "robot.yaml"], "--way: goes with --held-out"),
-        (["-o", "x.json", "robot.yaml"], "--output: goes with --held-out"),
-        (["--held-out", "--json"], "--json: goes with a robot.yaml"),
-        (["--held-out", "--set", "a=b"], "--set: goes with a robot.yaml"),
-        (["--held-out", "--link", "cable"], "by --way, and with --anew give new ones"),
-        (["--held-out", "--anew", "--way", "pigeon"], "pigeon"),
-        (["--held-out", "--anew", "--link", "a=veth", "--link", "b=rope"], "unknown medium"),
+        (["--test-set", "robot.yaml"], "give either a robot.yaml"),
+        (["--fresh", "robot.yaml"], "--fresh: only valid with --test-set"),
+        (["--transport", "shm", "robot.yaml"], "--transport: only valid with --test-set"),
+        (["-o", "x.json", "robot.yaml"], "--output: only valid with --test-set"),
+        (["--test-set", "--json"], "--json: only valid with a robot.yaml"),
+        (["--test-set", "--set", "a=b"], "--set: only valid with a robot.yaml"),
+        (["--test-set", "--link", "cable"], "by --transport, and with --fresh give new ones"),
+        (["--test-set", "--fresh", "--transport", "pigeon"], "pigeon"),
+        (["--test-set", "--fresh", "--link", "a=veth", "--link", "b=rope"], "unknown medium"),
         (["--link", "a", "--link", "b", "robot.yaml"], "one joins the hosts of a plan"),
     ],
 )

@@ -185,13 +185,13 @@ WRONG_OPTIONS = [
     (("lab", "profile", "--programs", "x"), "for --experiment only"),
     (("lab", "calibrate", "-o", "."), "is a folder"),
     (("lab", "calibrate", "-o", "file/c.json"), "is not a folder"),
-    (("lab", "calibrate", "--way", "smoke"), "'smoke' is none of"),
+    (("lab", "calibrate", "--transport", "smoke"), "'smoke' is none of"),
     (("lab", "calibrate", "--link", "cable"), "is not a link"),
     (("lab", "calibrate", "--link", "c=veth,rate_mbit=x"), "is not KEY=NUMBER"),
     (("lab", "calibrate", "--max-size", "1"), "--max-size"),
     (("lab", "calibrate", "--wait-quiet", "inf"), "--wait-quiet"),
     (("lab", "verify", "nowhere.yaml"), "nowhere.yaml"),
-    (("lab", "verify", "--held-out", "--report", "file/x.html"), "is not a folder"),
+    (("lab", "verify", "--test-set", "--report", "file/x.html"), "is not a folder"),
     (("lab", "loads", "--for", "nan"), "--for"),
 ]
 
