@@ -121,7 +121,7 @@ std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
         "graph",
         "channel '" + channel_->name() + "': a message of " + std::to_string(size) +
             " bytes is too large for every other process. The limits in bytes are: " + limits +
-            ". Send it in parts, or make /dev/shm larger (docs/limits.md) "
+            ". Send it in parts, or make /dev/shm larger (docs/reference/limits.md) "
             "[too_large]");
   }
   return out;

@@ -9,7 +9,7 @@ namespace {
 // From here on a reference is cheaper than a copy, and a write of its own costs nothing.
 constexpr std::size_t kHoldFrom = 16 << 10;
 
-// `repeated bytes attached_buffers = 100000` of docs/recording.md.
+// `repeated bytes attached_buffers = 100000` of docs/reference/recording.md.
 constexpr std::array<std::byte, 3> kAttachedTag{std::byte{0x82}, std::byte{0xea}, std::byte{0x30}};
 
 std::size_t varint_size(std::uint64_t value) {

@@ -46,7 +46,7 @@ struct Latched {
   std::shared_ptr<const mcap::Bytes> data;
 };
 
-/// The stored size of a message with attached buffers, see docs/recording.md.
+/// The stored size of a message with attached buffers, see docs/reference/recording.md.
 [[nodiscard]] std::size_t stored_size(const Buffer& payload, const BufferList& buffers);
 
 /// A chunk that accepts messages: message records in their file format. Small messages are copied.

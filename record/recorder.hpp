@@ -91,7 +91,8 @@ struct Written {
 ///
 /// Thread-safe. Data passed to the operating system survives the death of the process. That happens
 /// at the latest flush_ns after a message arrived. When the disk is full, the file is closed with
-/// its index, and later messages are counted as drop_disk. Format and counters: docs/recording.md.
+/// its index, and later messages are counted as drop_disk. Format and counters:
+/// docs/reference/recording.md.
 class Recorder {
  public:
   /// Creates the file, so that errors are detected immediately.

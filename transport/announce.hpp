@@ -49,7 +49,7 @@ struct AnnounceCounters {
   std::uint64_t ignored = 0;  ///< garbage, other versions, too many peers, over the rate limit
 };
 
-/// Multicast announcements: docs/wire.md, "Announcements". One thread, which sleeps between
+/// Multicast announcements: docs/reference/wire_links.md. One thread, which sleeps between
 /// announcements. Announcements are not authenticated: they only name processes to connect to. With
 /// CURVE keys in the plan, a stranger is then refused at connect.
 class Announcer {

@@ -9,9 +9,9 @@
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 
-/// The control messages of a link between two processes. docs/wire.md, "Links", defines their
-/// meaning and order. Pure functions. All values of a message from parse_control() are within
-/// bounds.
+/// The control messages of a link between two processes. docs/reference/wire_links.md, "Links",
+/// defines their meaning and order. Pure functions. All values of a message from parse_control()
+/// are within bounds.
 namespace hyphos::wire {
 
 inline constexpr std::uint32_t kLinkVersion = 1;

@@ -12,7 +12,7 @@
 #include "hyphos/envelope.hpp"
 #include "hyphos/result.hpp"
 
-/// The packet format of docs/wire.md: pure functions over spans, no I/O, no global state.
+/// The packet format of docs/reference/wire.md: pure functions over spans, no I/O, no global state.
 ///
 ///   u32 head length | u16 separator | head (protobuf) | payload | attached buffers
 ///

@@ -1,6 +1,6 @@
 # For Linux on arm64, from any Linux with aarch64-linux-gnu-g++ (Debian: g++-aarch64-linux-gnu):
 # -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/linux-arm64.cmake -DCMAKE_SYSROOT=… . The sysroot must be a
-# full path. docs/client_csharp.md has the commands, including the one that makes the sysroot.
+# full path. docs/how-to/client_csharp.md has the commands, including the one for the sysroot.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)

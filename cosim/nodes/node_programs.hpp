@@ -19,8 +19,8 @@ struct CrossingChannel {
 };
 
 /// Hyphos nodes as the programs of robots. A message published on a crossing channel becomes one
-/// packet, or one packet for each receiving robot. Its bytes follow docs/wire.md. The packet is
-/// delivered into the graphs of the robots that it reaches.
+/// packet, or one packet for each receiving robot. Its bytes follow docs/reference/wire.md. The
+/// packet is delivered into the graphs of the robots that it reaches.
 ///
 /// A robot runs only when something is due: a timer, a pose, or a packet. Robots do not influence
 /// each other within an instant, so several may run at once. Their sends, and the first error, are

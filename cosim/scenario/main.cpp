@@ -264,7 +264,8 @@ int compare(Words words) {
     if (stopped != 0) return 130;
   }
   std::puts(
-      "delay: mean, from the send to the delivery in the network. docs/cosim.md defines the "
+      "delay: mean, from the send to the delivery in the network. "
+      "docs/explanation/cosim_methods.md defines the "
       "bounds.");
   return 0;
 }

@@ -14,7 +14,8 @@ struct RunNames {
   bool whole = true;  ///< false: the run was stopped before its end
 };
 
-/// A run as JSON, for `hyphos cosim report` and other programs. docs/cosim.md describes the fields.
+/// A run as JSON, for `hyphos cosim report` and other programs. docs/how-to/cosim.md describes the
+/// fields.
 [[nodiscard]] std::string to_json(const RunNames& names, const Scenario& scenario,
                                   const Report& report, const Trace& trace, const Record& record);
 

@@ -38,7 +38,7 @@ constexpr std::string_view to_string(NetworkKind kind) {
 }
 
 /// A validated file `cosim.yaml`. Every error that can be detected is reported here, before
-/// anything starts. docs/cosim.md lists the keys.
+/// anything starts. docs/reference/scenario.md lists the keys.
 struct Scenario {
   Step step;
   PhysicsKind physics = PhysicsKind::kinematic;

@@ -5,7 +5,7 @@
 namespace hyphos::gateway {
 
 /// The limits for the clients of one gateway. Each is an option of `hyphos gateway` and a key of
-/// the gateway in a plan. docs/limits.md lists them.
+/// the gateway in a plan. docs/reference/limits.md lists them.
 struct Limits {
   /// `--max-topics`: topics of all clients together. Each counts once per direction (a service
   /// counts as two), however many clients use it. A process has 8,192 endpoints in shared memory.

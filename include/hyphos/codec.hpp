@@ -29,7 +29,7 @@ enum class Encoding : std::uint8_t {
 struct TypeId {
   std::string name;  ///< e.g. "hyphos.msgs.LaserScan"
   Encoding encoding = Encoding::bytes;
-  /// FNV-1a 64 of name, encoding and (for structures) size. See docs/wire.md.
+  /// FNV-1a 64 of name, encoding and (for structures) size. See docs/reference/wire.md.
   std::uint64_t hash = 0;
 
   friend bool operator==(const TypeId& a, const TypeId& b) { return a.hash == b.hash; }

@@ -24,7 +24,7 @@ struct Stamps {
   std::int64_t callback = 0;   ///< the callback began
 };
 
-/// Marks a message as a part of a call (docs/services.md). An ordinary message has zeros.
+/// Marks a message as a part of a call (docs/reference/services.md). An ordinary message has zeros.
 struct CallMark {
   std::uint64_t client = 0;  ///< the calling client handle, unique over all machines
   std::uint64_t id = 0;      ///< counts from 1 per client

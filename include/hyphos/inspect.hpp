@@ -73,7 +73,7 @@ struct ClockStatus {
   std::uint64_t jumps = 0;   ///< number of jumps
 };
 
-/// The clock of another machine, measured over a link to that machine. See docs/time.md.
+/// The clock of another machine, measured over a link to that machine. See docs/how-to/time.md.
 struct PeerClock {
   std::string process;              ///< the peer at the other end of the link
   std::string endpoint;             ///< network address of the peer

@@ -269,8 +269,8 @@ class HYPHOS_EXPORT Node {
             .or_throw());
   }
 
-  /// Endpoints for types known only by name (tools, Python). docs/services.md defines their
-  /// messages.
+  /// Endpoints for types known only by name (tools, Python). docs/reference/services.md defines
+  /// their messages.
   Result<std::shared_ptr<detail::CallServer>> open_server(const std::string& name,
                                                           const detail::CallTypes& types,
                                                           const ServiceOptions& options,

@@ -162,7 +162,7 @@ class Param;
 ///
 /// Setting runs the checks in the calling thread, takes a lock for some hundred nanoseconds and
 /// allocates. It never waits for watches, which run on the thread pool. The new values are
-/// published to all observers (docs/params.md).
+/// published to all observers (docs/how-to/params.md).
 class HYPHOS_EXPORT Params {
  public:
   /// Start-up code: throws invalid_config (invalid name or description, or an unsuitable value in

@@ -13,7 +13,8 @@
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
 
-/// The plan: the checked and complete content of a robot.yaml. See docs/plan.md for every key.
+/// The plan: the checked and complete content of a robot.yaml. See docs/reference/plan.md for every
+/// key.
 ///
 /// A Plan is plain data. It does not change after it was made, and any number of threads may read
 /// it.
@@ -268,7 +269,7 @@ struct NetworkPlan {
   std::optional<FaultPlan> faults;
 };
 
-/// The source of the processes' time. See docs/time.md.
+/// The source of the processes' time. See docs/how-to/time.md.
 struct ClockPlan {
   ClockMode mode = ClockMode::real;
   std::string channel = "clock";  ///< simulated: the channel of the time
@@ -388,8 +389,8 @@ struct Connections {
 
 /// The plan as tables for terminals.
 [[nodiscard]] HYPHOS_EXPORT std::string to_text(const Plan& plan);
-/// The plan as one JSON object in UTF-8. docs/plan.md lists its members. Members may be added, but
-/// are never removed or changed.
+/// The plan as one JSON object in UTF-8. docs/reference/plan.md lists its members. Members may be
+/// added, but are never removed or changed.
 [[nodiscard]] HYPHOS_EXPORT std::string to_json(const Plan& plan);
 /// The hypergraph in Graphviz's language: `dot -Tpng`, `dot -Tsvg`.
 [[nodiscard]] HYPHOS_EXPORT std::string to_dot(const Plan& plan);

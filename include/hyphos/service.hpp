@@ -35,7 +35,8 @@ struct ClientOptions {
 
 namespace detail {
 
-/// The kind of a call's message. The numbers are part of the wire format (docs/services.md).
+/// The kind of a call's message. The numbers are part of the wire format
+/// (docs/reference/services.md).
 enum class CallKind : std::uint64_t {
   none,
   request,   ///< client to server

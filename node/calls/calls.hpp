@@ -9,7 +9,8 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/service.hpp"
 
-/// The parts that clients and servers of services and actions share. Protocol: docs/services.md.
+/// The parts that clients and servers of services and actions share. Protocol:
+/// docs/reference/services.md.
 namespace hyphos::calls {
 
 /// The two channels of one service in this process.

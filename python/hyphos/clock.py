@@ -1,4 +1,4 @@
-"""The time of a robot: real, simulated or replayed through one clock. See docs/time.md."""
+"""The time of a robot: real, simulated or replayed through one clock. See docs/how-to/time.md."""
 
 from __future__ import annotations
 

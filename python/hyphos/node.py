@@ -445,8 +445,8 @@ class Node(Closing):
 
         Returns the exit code, at once if the node is closed. A handler that you have installed with
         `signal.signal` is called. spin() then continues, unless the handler raises, stops the
-        runtime or closes the node. Signals end spin() only in the main thread. See docs/python.md,
-        "End of life".
+        runtime or closes the node. Signals end spin() only in the main thread. See
+        docs/reference/end_of_life.md.
         """
         sys.stdout.flush()
         return self._core.spin()

@@ -1,4 +1,4 @@
-"""Services: request and reply. See docs/services.md."""
+"""Services: request and reply. See docs/how-to/services.md."""
 
 from __future__ import annotations
 

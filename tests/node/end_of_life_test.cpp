@@ -8,7 +8,7 @@
 
 #include "tests/node/harness.hpp"
 
-/// Tests the rules of docs/cpp.md, "End of life".
+/// Tests the rules of docs/reference/end_of_life.md.
 namespace hyphos::test {
 namespace {
 

@@ -1,4 +1,4 @@
-"""Writes vectors.json: packets as docs/wire.md describes them, made without any Hyphos code.
+"""Writes vectors.json: packets of docs/reference/wire.md, made without any Hyphos code.
 
 Run `python3 tests/wire/make_vectors.py` after a change of the format. Every client library is
 tested against the file. The C++ test compares its packets with the file byte for byte.
@@ -203,7 +203,7 @@ def main() -> None:
         )
     ]
     vectors = {
-        "format": "docs/wire.md, version 1",
+        "format": "docs/reference/wire.md, version 1",
         "types": types,
         "packets": packets,
         "corrupt_packets": spoil(packets[0]),

@@ -1,5 +1,5 @@
-// Clock requests to other machines, their replies, and the conversion of stamps. docs/wire.md,
-// "Clocks".
+// Clock requests to other machines, their replies, and the conversion of stamps.
+// docs/reference/wire_links.md, "Clocks".
 #include <algorithm>
 #include <array>
 

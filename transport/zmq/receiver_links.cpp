@@ -1,5 +1,5 @@
 // Messages from publishers, and connections that begin and end: the subscriber's side of
-// docs/wire.md, "Links".
+// docs/reference/wire_links.md, "Links".
 #include <algorithm>
 
 #include "transport/host_clock.hpp"

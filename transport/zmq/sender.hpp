@@ -39,7 +39,8 @@ class Wire {
 ///
 /// It manages the published channels (ports), the connected processes (subscribers), and a *stream*
 /// for every channel to which a subscriber subscribes. A stream is a numbered sequence of messages
-/// with a bounded window in flight and a bounded queue before it. Protocol: docs/wire.md, "Links".
+/// with a bounded window in flight and a bounded queue before it. Protocol:
+/// docs/reference/wire_links.md, "Links".
 ///
 /// Invariants, for every stream attached to a port:
 ///   1. taken <= sent, and the messages taken+1 … sent are in `in_flight`, oldest first.

@@ -1,5 +1,5 @@
-// Messages from subscribers and the reactions to them: the publisher's side of docs/wire.md,
-// "Links".
+// Messages from subscribers and the reactions to them: the publisher's side of
+// docs/reference/wire_links.md, "Links".
 #include <algorithm>
 
 #include "base/log.hpp"

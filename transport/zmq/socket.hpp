@@ -143,8 +143,8 @@ void set_common(Socket& socket, std::int64_t heartbeat_ms);
 /// (zmq_listener.hpp).
 using EndpointIndex = std::uint8_t;
 
-/// Sessions that differ only in their last byte are endpoint groups of one process (docs/wire.md,
-/// "Links").
+/// Sessions that differ only in their last byte are endpoint groups of one process
+/// (docs/reference/wire_links.md, "Links").
 inline constexpr std::uint64_t kEndpointMask = 0xff;
 [[nodiscard]] constexpr bool same_process(std::uint64_t a, std::uint64_t b) {
   return (a & ~kEndpointMask) == (b & ~kEndpointMask);

@@ -11,7 +11,8 @@
 #include "transport/peering.hpp"
 #include "transport/transport.hpp"
 
-/// Between processes and machines: ZeroMQ over ipc:// and tcp://. Protocol: docs/wire.md.
+/// Between processes and machines: ZeroMQ over ipc:// and tcp://. Protocol:
+/// docs/reference/wire_links.md.
 namespace hyphos::transport {
 
 struct ZmqConfig {

@@ -2,7 +2,7 @@
 #define HYPHOS_C_H
 
 /* The C interface of Hyphos. Clients in other languages are built on this interface
- * (docs/client_c.md).
+ * (docs/how-to/client_c.md).
  *
  * The interface is stable. A program built against this header runs with every later
  * libhyphos_c.so.0.
@@ -314,9 +314,9 @@ HYPHOS_API hyphos_code hyphos_take(hyphos_subscription* subscription, int64_t ti
 /* --- Counters ------------------------------------------------------------------------------- */
 
 /* Reads a counter: "sent", "received", "bytes", "drop.queue.overflow", "callback_error", ... as
- * `hyphos channel` shows them (docs/concepts.md). The value covers the endpoints of this node on
- * the channel. A counter that has not counted yet is 0. Takes locks and allocates, so do not call
- * it for every message. */
+ * `hyphos channel` shows them (docs/explanation/concepts.md). The value covers the endpoints of
+ * this node on the channel. A counter that has not counted yet is 0. Takes locks and allocates, so
+ * do not call it for every message. */
 HYPHOS_API hyphos_code hyphos_publisher_counter(const hyphos_publisher* publisher, const char* name,
                                                 uint64_t* value, hyphos_error* error);
 HYPHOS_API hyphos_code hyphos_subscription_counter(const hyphos_subscription* subscription,

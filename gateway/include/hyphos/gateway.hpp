@@ -13,10 +13,10 @@ namespace hyphos {
 /// A gateway in this process: programs that speak ROS 1, ROS 2, rosbridge or ROS-TCP take part in
 /// the graph with their own protocol.
 ///
-/// It does the same work as `hyphos gateway` (docs/gateways.md). Messages between its clients and
-/// the nodes of this process cross no process boundary. Link hyphos::gateway. The runtime must have
-/// transports (not `offline`), because the gateway discovers nodes, channels and services through
-/// them.
+/// It does the same work as `hyphos gateway` (docs/how-to/gateways.md). Messages between its
+/// clients and the nodes of this process cross no process boundary. Link hyphos::gateway. The
+/// runtime must have transports (not `offline`), because the gateway discovers nodes, channels and
+/// services through them.
 ///
 /// Threads: every function is thread-safe. Lifetime: the destructor closes all connections. A
 /// Gateway that was moved from may only be assigned or destroyed.

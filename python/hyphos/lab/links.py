@@ -193,7 +193,7 @@ class Network(Standing):
     # Counters.
 
     def counters(self) -> dict[str, Any]:
-        """The counters of hyphos-link by host, see docs/lab_links.md. A veth has none."""
+        """The counters of hyphos-link by host, see docs/reference/lab_links.md. A veth has none."""
         if self._program is None:
             raise Error("unsupported", "only hyphos-link has counters", advice="use tun or wifi")
         with suppress(ProcessLookupError):

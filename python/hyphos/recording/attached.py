@@ -1,4 +1,4 @@
-"""The storage format of messages with attached buffers. See docs/recording.md.
+"""The storage format of messages with attached buffers. See docs/reference/recording.md.
 
 The stored message is the serialized head, followed by one more protobuf field per buffer:
 `repeated bytes attached_buffers = 100000`. So it is itself a valid protobuf message, of the head's

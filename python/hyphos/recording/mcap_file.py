@@ -1,4 +1,4 @@
-"""MCAP files of Hyphos (docs/recording.md), and protobuf MCAP files of other writers."""
+"""MCAP files of Hyphos (docs/reference/recording.md), and protobuf MCAP files of other writers."""
 
 from __future__ import annotations
 

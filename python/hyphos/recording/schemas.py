@@ -1,5 +1,5 @@
 """The MCAP representation of a Hyphos channel: encodings, schemas, metadata. Format:
-docs/recording.md."""
+docs/reference/recording.md."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _GROUP = "239.255.72.89"
 _SYS_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _FUTEX_WAKE = 1
 _F_OFD_SETLK = 37
-# Limits of shared memory, as in shm/layout.hpp. docs/limits.md lists all limits.
+# Limits of shared memory, as in shm/layout.hpp. docs/reference/limits.md lists all limits.
 MAX_ENDS = 8192
 MAX_QUEUES = 8192
 MAX_HOLDERS = 1024

@@ -1,4 +1,4 @@
-"""The rules of docs/python.md, "End of life", in generated orders.
+"""The rules of docs/reference/end_of_life.md, in generated orders.
 
 Each case is a program that carries out steps, compares the results with a model, and ends in one of
 several ways. The end and the exit code of the program are part of the rule.
