@@ -81,7 +81,11 @@ def vector(name: str, encoding: str, payload: bytes, **over: Any) -> dict[str, A
         "sequence": 1,
         "sender": "0123456789abcdef",
         "replayed": False,
-        "stamps_ns": {"publish": 1_000_000_001, "encoded": 1_000_000_500, "submitted": 1_000_000_900},
+        "stamps_ns": {
+            "publish": 1_000_000_001,
+            "encoded": 1_000_000_500,
+            "submitted": 1_000_000_900,
+        },
         "host": "feedfacecafebeef",
         "clock_offset_ns": 1_700_000_000_000_000_000,
     }

@@ -363,7 +363,9 @@ def _check_ways(ways: Iterable[str]) -> None:
     known = ("pointer", "shm", "tcp")
     for way in ways:
         if way not in known:
-            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--transport")
+            raise typer.BadParameter(
+                f"'{way}' is none of {', '.join(known)}", param_hint="--transport"
+            )
 
 
 def _only_with(goes_with: str, options: Mapping[str, object]) -> None:

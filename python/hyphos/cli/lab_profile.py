@@ -199,7 +199,6 @@ def profile(
     try:
         if experiment:
             from hyphos.lab.busy_cpus import kept_awake  # noqa: PLC0415
-            from hyphos.lab.runner import Rules  # noqa: PLC0415
             from hyphos.lab.profile.experiment import (  # noqa: PLC0415
                 SECONDS,
                 ExperimentOptions,
