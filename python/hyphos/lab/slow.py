@@ -2,7 +2,8 @@
 
 A quota stops programs for a part of each period, but a short piece of work stays as fast as before.
 A slower clock makes each piece of work longer. If the frequency cannot be set, as in a virtual
-machine, a real-time thread on each processor takes the rest of every 200 µs (lab/cpu/slow_cpus.cpp).
+machine, a real-time thread on each processor takes the rest of every 200 µs
+(lab/cpu/slow_cpus.cpp).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The protobuf form of ROS types: one .proto per .msg, .srv and .action.
 
 The rules are in proto/README.md, and for users in docs/reference/messages_ros.md. Data that only
-the ROS wires need are options (proto/hyphos/ros/options.proto), not a separate file. So a descriptor
-always carries them, to C++, Python and recordings alike.
+the ROS wires need are options (proto/hyphos/ros/options.proto), not a separate file. So a
+descriptor always carries them, to C++, Python and recordings alike.
 """
 
 from __future__ import annotations
