@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "gateway/convert/converter.hpp"
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/convert/form.hpp"
+#include "gateway/types/client.hpp"
 #include "hyphos/service.hpp"
 
 /// Converts messages of calls between the encodings of ROS and the blocks of the graph.

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/types/client.hpp"
 #include "gateway/types/limits.hpp"
 #include "hyphos/service.hpp"
 

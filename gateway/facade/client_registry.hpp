@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/types/client.hpp"
 
 namespace hyphos::gateway {
 

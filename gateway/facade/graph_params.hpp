@@ -5,9 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "gateway/facade/node_params.hpp"
+#include "gateway/facade/parameters.hpp"
 #include "gateway/types/rules.hpp"
 #include "hyphos/node.hpp"
 
@@ -45,6 +46,20 @@ class GraphParams final : public NodeParams {
   std::map<std::string, std::shared_ptr<Remote>> remotes_;
   std::vector<std::shared_ptr<Remote>> parting_;  // gone, but a reply is still in flight
   std::mutex showing_;                            // serializes show()
+};
+
+class GraphParameters final : public Parameters {
+ public:
+  /// `rules` must outlive this object and the opened parameters.
+  GraphParameters(Node node, const Rules& rules) : node_(std::move(node)), rules_(rules) {}
+
+  std::unique_ptr<NodeParams> open(std::function<void()> changed) override {
+    return std::make_unique<GraphParams>(node_, rules_, std::move(changed));
+  }
+
+ private:
+  const Node node_;
+  const Rules& rules_;
 };
 
 }  // namespace hyphos::gateway

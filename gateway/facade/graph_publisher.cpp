@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "gateway/facade/hyphos_graph.hpp"
-
 namespace hyphos::gateway {
 
 GraphPublisher::GraphPublisher(Setup setup, RawPublisher publisher, const Policy& policy)
@@ -12,18 +10,18 @@ GraphPublisher::GraphPublisher(Setup setup, RawPublisher publisher, const Policy
       waits_(policy.overflow == Overflow::block),
       patience_ns_(Duration::from_ms(policy.block_timeout_ms).ns),
       pace_(policy.depth) {
-  setup_.members->add_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+  setup_.registry->add_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
 GraphPublisher::~GraphPublisher() {
-  if (kept_ && waits_) setup_.facade.count(setup_.client, "closed", publisher_.channel());
+  if (kept_ && waits_) setup_.clients.count(setup_.client, "closed", publisher_.channel());
   // flush() would have published it within milliseconds
   if (kept_ && !waits_) (void)publish(kept_->message);
-  setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+  setup_.registry->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
 Result<void> GraphPublisher::publish(std::span<const std::byte> message, const DecodeHint& within) {
-  if (auto let = setup_.facade.take(setup_.client, *setup_.quota, publisher_.channel()); !let) {
+  if (auto let = setup_.clients.take(setup_.client, *setup_.quota, publisher_.channel()); !let) {
     return let;
   }
   // A slot in shared memory may need a wait too.
@@ -33,7 +31,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
   };
   auto made = setup_.codec.read(setup_.form, message, lend, setup_.clock.now().ns, within);
   if (!made) {
-    setup_.facade.count(setup_.client, "corrupt", made.error().message);
+    setup_.clients.count(setup_.client, "corrupt", made.error().message);
     return made.error();
   }
   if (!waits_ && !setup_.spread) return publish(*made);
@@ -79,7 +77,7 @@ Result<bool> GraphPublisher::flush_paced() {
 Result<void> GraphPublisher::publish_counted(const RawMessage& message, bool room) {
   if (!room) {
     ++overruns_;
-    setup_.facade.count(setup_.client, "slow_subscriber", publisher_.channel());
+    setup_.clients.count(setup_.client, "slow_subscriber", publisher_.channel());
   }
   return publish(message);
 }
@@ -105,7 +103,7 @@ Result<bool> GraphPublisher::flush() {
   }
   if (patience_ns_ == 0 || monotonic_now().ns - kept_->since_ns < patience_ns_) return false;
   kept_.reset();
-  setup_.facade.count(setup_.client, "timeout", publisher_.channel());
+  setup_.clients.count(setup_.client, "timeout", publisher_.channel());
   return Error{Code::timeout,
                "the subscribers had no room within the blocking timeout of the channel",
                publisher_.channel()};

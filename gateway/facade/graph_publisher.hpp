@@ -8,23 +8,22 @@
 #include <span>
 
 #include "gateway/facade/client_registry.hpp"
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/graph_clients.hpp"
 #include "gateway/facade/pace.hpp"
 #include "gateway/facade/quotas.hpp"
+#include "gateway/facade/topics.hpp"
 #include "gateway/types/channel_codec.hpp"
 #include "hyphos/node.hpp"
 #include "hyphos/policy.hpp"
 
 namespace hyphos::gateway {
 
-class HyphosGraph;
-
 /// A client's publisher, as a publisher of the graph.
 class GraphPublisher final : public ClientPublisher {
  public:
   struct Setup {
-    HyphosGraph& facade;
-    std::shared_ptr<ClientRegistry> members;
+    GraphClients& clients;
+    std::shared_ptr<ClientRegistry> registry;
     Client client;
     std::shared_ptr<Quota> quota;
     std::shared_ptr<void> place;  ///< released after the publisher

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/types/client.hpp"
 #include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/latched_cache.hpp"
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 #include "gateway/types/types.hpp"
 #include "hyphos/node.hpp"
 

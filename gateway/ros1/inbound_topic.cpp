@@ -147,9 +147,9 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
                                         ", but the gateway has " + type_.name + " with " +
                                         type_.md5);
   }
-  auto publisher =
-      context_.facade.open_publisher(publisher_, topic_, type_.name, Form::ros1,
-                                     {.latched = is_set(*header, "latching"), .spread = true});
+  auto publisher = context_.facade.topics().open_publisher(
+      publisher_, topic_, type_.name, Form::ros1,
+      {.latched = is_set(*header, "latching"), .spread = true});
   if (!publisher) return refused(to_string(publisher.error().code), publisher.error().message);
   graph_publisher_ = std::move(*publisher);
   connected_ = true;
@@ -183,7 +183,7 @@ bool InboundTopic::ready() {
 }
 
 void InboundTopic::refused(std::string_view why, const std::string& text) {
-  context_.facade.count(publisher_, why, topic_ + ": " + text);
+  context_.facade.clients().count(publisher_, why, topic_ + ": " + text);
   calls_.post([self = shared_from_this()] { self->pause_ = kPauseAfterRefusal; });
   const std::lock_guard lock(mutex_);
   stream_->close();

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/header.hpp"
 #include "gateway/ros1/rpc.hpp"

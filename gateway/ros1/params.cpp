@@ -81,7 +81,7 @@ JoinedParams::JoinedParams(const Context& context, net::Loop& calls, const Membe
                            const Patterns& of_nodes, const Patterns& of_ros)
     : calls_(calls),
       off_(of_nodes.empty() && of_ros.empty()),
-      nodes_(context.facade.open_params([this] {
+      nodes_(context.facade.parameters().open([this] {
         if (!come_.exchange(true)) calls_.post([this] { robot_changed(); });
       })),
       server_(member, [this](const std::string& name) { server_changed(name); }),

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/facade/node_params.hpp"
+#include "gateway/facade/parameters.hpp"
 #include "gateway/ros1/member.hpp"
 #include "gateway/ros1/server_params.hpp"
 #include "gateway/ros1/tcpros_server.hpp"

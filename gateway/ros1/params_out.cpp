@@ -131,7 +131,8 @@ void ParamsOut::answered(const std::string& name, const Value& asked, const Resu
 }
 
 void ParamsOut::refused(const std::string& name, Joined& joined, const Error& why) {
-  context_.facade.count({context_.node, context_.group}, "param", name + ": " + why.message);
+  context_.facade.clients().count({context_.node, context_.group}, "param",
+                                  name + ": " + why.message);
   write(name, joined);
 }
 

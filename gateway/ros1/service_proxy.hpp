@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/services.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/header.hpp"
 #include "gateway/ros1/names.hpp"

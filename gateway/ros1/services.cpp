@@ -11,13 +11,13 @@ namespace {
 /// Pause before a server that could not be reached or used is probed again.
 constexpr Duration kPause = Duration::from_seconds(5);
 
-Result<ServiceTypeInfo> service_type_of(const GraphFacade& facade, const std::string& name) {
+Result<ServiceTypeInfo> service_type_of(const TypeLookup& types, const std::string& name) {
   const std::size_t middle = name.find("/srv/");
   if (middle != std::string::npos) {
-    auto known = facade.service_type(std::string(name).erase(middle, 4));
+    auto known = types.service(std::string(name).erase(middle, 4));
     if (known && !known->md5.empty()) return known;
   }
-  auto known = facade.service_type(name);
+  auto known = types.service(name);
   if (!known || !known->md5.empty()) return known;
   return Error{Code::unsupported, name + " has no md5sum: it is not a service of ROS 1", name};
 }
@@ -73,7 +73,7 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
     return left_out(service,
                     "its server refused the probe: " + std::string(field(*header, "error")));
   }
-  const auto type = service_type_of(context_.facade, std::string(field(*header, "type")));
+  const auto type = service_type_of(context_.facade.types(), std::string(field(*header, "type")));
   if (!type) return left_out(service, type.error().to_string());
   const std::string wrong = mismatch(*header, type->name, type->md5);
   if (!wrong.empty()) {
@@ -88,11 +88,11 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
           if (found != served_.end() && found->second.node == node) found->second.gone = true;
         });
       });
-  auto server =
-      context_.facade.open_server({node, context_.group}, service, type->name, Form::ros1,
-                                  [proxy = mine->proxy](const Buffer& request, Answer answer) {
-                                    proxy->call(request, std::move(answer));
-                                  });
+  auto server = context_.facade.services().open_server(
+      {node, context_.group}, service, type->name, Form::ros1,
+      [proxy = mine->proxy](const Buffer& request, Answer answer) {
+        proxy->call(request, std::move(answer));
+      });
   if (!server) return left_out(service, server.error().to_string());
   mine->server = std::move(*server);
   failed_.erase(service);
@@ -124,15 +124,15 @@ void ServicesOut::leave_out(const ServiceInfo& info) {
   if (hidden || !logged_.first("left out " + info.name + " " + info.carries)) return;
   const std::string why = info.type.empty() ? "which has no corresponding ROS type"
                                             : "and its name is not a valid ROS name";
-  context_.facade.note({.name = "ros1 " + info.name},
-                       info.type.empty() ? "no_counterpart" : "unsupported",
-                       "the service is left out: it carries " +
-                           (info.carries.empty() ? info.type : info.carries) + ", " + why);
+  context_.facade.clients().note(
+      {.name = "ros1 " + info.name}, info.type.empty() ? "no_counterpart" : "unsupported",
+      "the service is left out: it carries " + (info.carries.empty() ? info.type : info.carries) +
+          ", " + why);
 }
 
 void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   std::map<std::string, std::string> wanted;
-  for (const ServiceInfo& info : context_.facade.services()) {
+  for (const ServiceInfo& info : context_.facade.services().list()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
       leave_out(info);
@@ -150,7 +150,7 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   for (const std::string& service : gone) end(service);
   for (const auto& [service, type] : wanted) {
     if (!offered_.contains(service)) {
-      const auto known = service_type_of(context_.facade, type);
+      const auto known = service_type_of(context_.facade.types(), type);
       if (!known) {
         if (logged_.first(std::string(service).append(" ").append(type))) {
           log::warn("ros1", "service " + service + " is left out: " + known.error().to_string());

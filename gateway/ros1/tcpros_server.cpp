@@ -149,22 +149,24 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                                            {"type", type->name}}))));
     phase_ = Phase::subscriber;
     if (!is_offered(shared_->topics)) return stream_->close();
-    auto subscription = shared_->context.facade.open_subscription(
+    auto subscription = shared_->context.facade.topics().open_subscription(
         client_, name_, type->name, Form::ros1, {.depth = shared_->context.options.queue_depth},
         [stream = stream_, traffic = traffic_, &facade = shared_->context.facade, client = client_,
          name = name_,
          most = shared_->context.options.max_message](const OutgoingMessage& outgoing) {
-          if (outgoing.bytes.size() > most) return facade.count(client, "too_large", name);
+          if (outgoing.bytes.size() > most)
+            return facade.clients().count(client, "too_large", name);
           const std::size_t dropped = stream->send(0, frame(outgoing.bytes));
           traffic->add(outgoing.bytes.size());
           if (dropped == 0) return;
           traffic->dropped.fetch_add(dropped, std::memory_order_relaxed);
-          for (std::size_t at = 0; at < dropped; ++at) facade.count(client, "queue", name);
+          for (std::size_t at = 0; at < dropped; ++at)
+            facade.clients().count(client, "queue", name);
         });
     if (!subscription) {
       // Too late for an error header: the subscriber would take it for a message.
-      shared_->context.facade.count(client_, to_string(subscription.error().code),
-                                    subscription.error().message);
+      shared_->context.facade.clients().count(client_, to_string(subscription.error().code),
+                                              subscription.error().message);
       return stream_->close();
     }
     subscription_ = std::move(*subscription);
@@ -229,11 +231,11 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     }
     traffic_->add(next.size());
     const Context& context = shared_->context;
-    context.facade.call(client_, name_, service_type_, Form::ros1, next.bytes().subspan(4),
-                        context.call_timeout,
-                        [self = shared_from_this(), next](Result<Buffer> answer) {
-                          self->answer(std::move(answer));
-                        });
+    context.facade.services().call(client_, name_, service_type_, Form::ros1,
+                                   next.bytes().subspan(4), context.call_timeout,
+                                   [self = shared_from_this(), next](Result<Buffer> answer) {
+                                     self->answer(std::move(answer));
+                                   });
   }
 
   void answer(Result<Buffer> answer) {
@@ -244,7 +246,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                          " bytes, more than the limit. Raise --max-message",
                      name_};
     }
-    if (!answer) shared_->context.facade.count(client_, "call", answer.error().message);
+    if (!answer) shared_->context.facade.clients().count(client_, "call", answer.error().message);
     stream_->send(
         net::kControl,
         fits ? reply_frame(true, std::move(*answer))
@@ -261,7 +263,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   }
 
   void refuse(std::string_view why, const std::string& text) {
-    shared_->context.facade.count(client_, why, text);
+    shared_->context.facade.clients().count(client_, why, text);
     if (phase_ != Phase::client) {
       stream_->send(net::kControl, net::Message(Buffer::adopt(write_header({{"error", text}}))));
     }
@@ -311,8 +313,8 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context)
   };
   callbacks.refused = [weak = std::weak_ptr(shared)](const net::Connection& connection) {
     if (const auto found = weak.lock()) {
-      found->context.facade.count({connection.peer, found->context.group}, "clients",
-                                  "too many connections. Raise --max-clients");
+      found->context.facade.clients().count({connection.peer, found->context.group}, "clients",
+                                            "too many connections. Raise --max-clients");
     }
   };
   auto listener =

@@ -13,13 +13,13 @@ constexpr Duration kLag = Duration::from_seconds(3);
 
 }  // namespace
 
-Result<TypeInfo> type_of(const GraphFacade& facade, const std::string& name) {
+Result<TypeInfo> type_of(const TypeLookup& types, const std::string& name) {
   const std::size_t middle = name.find("/msg/");
   if (middle != std::string::npos) {
-    auto known = facade.type(std::string(name).erase(middle, 4));
+    auto known = types.message(std::string(name).erase(middle, 4));
     if (known && !known->md5.empty()) return known;
   }
-  auto known = facade.type(name);
+  auto known = types.message(name);
   if (!known || !known->md5.empty()) return known;
   return Error{Code::unsupported, name + " has no md5sum: it is not a type of ROS 1", name};
 }
@@ -56,7 +56,7 @@ void TopicsIn::look(const GraphState& state) {
 }
 
 void TopicsIn::begin(const std::string& topic, const std::string& type) {
-  auto known = type_of(context_.facade, type);
+  auto known = type_of(context_.facade.types(), type);
   if (!known) {
     if (logged_.first(topic + " " + type)) {
       log::warn("ros1", "topic " + topic + " is left out: " + known.error().to_string());
@@ -152,7 +152,7 @@ TopicsOut::TopicsOut(const Context& context, const Member& member, TcprosServer&
 
 void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   std::map<std::string, Offer> wanted;
-  for (const TopicInfo& info : context_.facade.topics()) {
+  for (const TopicInfo& info : context_.facade.topics().list()) {
     if (!which_.match(info.topic)) continue;
     const std::set<std::string> ours = in.clients(info.topic);
     const bool others = std::any_of(info.publishers.begin(), info.publishers.end(),
@@ -183,16 +183,16 @@ void TopicsOut::leave_out(const TopicInfo& info) {
   if (hidden || !logged_.first("left out " + info.topic + " " + info.carries)) return;
   const std::string why = info.type.empty() ? "which has no corresponding ROS type"
                                             : "and its name is not a valid ROS name";
-  context_.facade.note({.name = "ros1 " + info.topic},
-                       info.type.empty() ? "no_counterpart" : "unsupported",
-                       "the channel is left out: it carries " +
-                           (info.carries.empty() ? info.type : info.carries) + ", " + why);
+  context_.facade.clients().note(
+      {.name = "ros1 " + info.topic}, info.type.empty() ? "no_counterpart" : "unsupported",
+      "the channel is left out: it carries " + (info.carries.empty() ? info.type : info.carries) +
+          ", " + why);
 }
 
 bool TopicsOut::offer(const std::string& topic, const Offer& wanted) {
   const auto now = offered_.find(topic);
   if (now != offered_.end() && now->second.latched == wanted.latched) return true;
-  const auto known = type_of(context_.facade, wanted.type);
+  const auto known = type_of(context_.facade.types(), wanted.type);
   if (!known) {
     if (logged_.first(std::string(topic).append(" ").append(wanted.type))) {
       log::warn("ros1", "channel of " + topic + " is left out: " + known.error().to_string());

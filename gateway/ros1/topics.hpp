@@ -96,6 +96,6 @@ class TopicsOut {
 
 /// A type under its ROS 1 name, if the graph knows it: "std_msgs/String" also for
 /// "std_msgs/msg/String". Errors: not_found, unsupported (ROS 1 has no md5sum for it).
-[[nodiscard]] Result<TypeInfo> type_of(const GraphFacade& facade, const std::string& name);
+[[nodiscard]] Result<TypeInfo> type_of(const TypeLookup& types, const std::string& name);
 
 }  // namespace hyphos::gateway::ros1

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 #include "hyphos/buffer.hpp"
 
 namespace hyphos::gateway::ros2 {

@@ -56,16 +56,16 @@ class FailedOpens {
 };
 
 /// Formats the RIHS01 hash of a type, which other participants compare. Empty if the type has none.
-[[nodiscard]] inline std::string user_data_of_type(const GraphFacade& facade,
+[[nodiscard]] inline std::string user_data_of_type(const TypeLookup& types,
                                                    const std::string& type) {
-  const auto known = facade.type(type);
+  const auto known = types.message(type);
   return known && !known->type_hash.empty() ? put_user_data("typehash", known->type_hash)
                                             : std::string();
 }
 
-[[nodiscard]] inline std::string user_data_of_service(const GraphFacade& facade,
+[[nodiscard]] inline std::string user_data_of_service(const TypeLookup& types,
                                                       const std::string& type) {
-  const auto known = facade.service_type(type);
+  const auto known = types.service(type);
   return known && !known->type_hash.empty() ? put_user_data("typehash", known->type_hash)
                                             : std::string();
 }

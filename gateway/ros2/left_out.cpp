@@ -50,7 +50,7 @@ std::string type_name(const std::string& in_dds) {
 void LeftOut::report(const std::string& key, const std::string& name, std::string_view why,
                      const std::string& detail) {
   seen_.insert(key);
-  if (!known_.contains(key)) context_.facade.note(client_of(name), why, detail);
+  if (!known_.contains(key)) context_.facade.clients().note(client_of(name), why, detail);
 }
 
 void LeftOut::look(const Now& now) {
@@ -67,7 +67,8 @@ void LeftOut::look(const Now& now) {
 void LeftOut::finish() {
   for (const auto& [key, one] : nameless_) {
     if (known_.contains(key + kReported)) continue;
-    context_.facade.note(client_of(one.name), one.why, std::string(NodeGraph::kNoNode) + one.text);
+    context_.facade.clients().note(client_of(one.name), one.why,
+                                   std::string(NodeGraph::kNoNode) + one.text);
   }
 }
 

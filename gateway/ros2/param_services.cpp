@@ -26,7 +26,9 @@ ParamOutcome outcome_of(const Result<void>& result) {
 }  // namespace
 
 ParamServices::ParamServices(const Context& context, ServicesOut& services)
-    : context_(context), services_(services), nodes_(context.facade.open_params(context.wake)) {}
+    : context_(context),
+      services_(services),
+      nodes_(context.facade.parameters().open(context.wake)) {}
 
 std::pair<std::string, std::string> ParamServices::split(const std::string& name) {
   const auto dot = name.find('.');
@@ -87,8 +89,8 @@ void ParamServices::serve(const std::string& name, const std::string& type, Hand
   if (!refused_.may_try(service) || services_.serves(service)) return;
   const auto opened = services_.serve(service, "rcl_interfaces/srv/" + type, std::move(handler));
   if (!opened && refused_.failed(service)) {
-    context_.facade.note(client_of(service), to_string(opened.error().code),
-                         "the service is left out: " + opened.error().to_string());
+    context_.facade.clients().note(client_of(service), to_string(opened.error().code),
+                                   "the service is left out: " + opened.error().to_string());
   }
 }
 

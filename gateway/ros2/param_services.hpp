@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/facade/node_params.hpp"
+#include "gateway/facade/parameters.hpp"
 #include "gateway/ros2/context.hpp"
 #include "gateway/ros2/param_messages.hpp"
 #include "gateway/ros2/services_out.hpp"

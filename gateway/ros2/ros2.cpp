@@ -127,10 +127,10 @@ class Ros2 final : public Protocol {
       woken_ = false;
       lock.unlock();
       const DomainState state = discovery_.state();
-      const auto channels = facade_.topics();
-      const auto services = facade_.services();
+      const auto channels = facade_.topics().list();
+      const auto services = facade_.services().list();
       parts.look(state, channels, services);
-      parts.left_out.look({state, channels, services, facade_.actions(), parts.endpoints()});
+      parts.left_out.look({state, channels, services, facade_.actions().list(), parts.endpoints()});
       parts.announce(*nodes_);
       forget_gone();
       lock.lock();

@@ -51,7 +51,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
 
   Result<void> open() {
     const std::string id = put_user_data(kClientId, new_client_id(*context_.participant)) +
-                           user_data_of_service(context_.facade, offered_.type);
+                           user_data_of_service(context_.facade.types(), offered_.type);
     auto opened = replies_.open(
         {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls, id});
     if (!opened) return opened;
@@ -81,7 +81,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     if (monotonic_now() < context_.discovery->known_since(offered_.server) + kIntroduction) {
       return success();
     }
-    auto server = context_.facade.open_server(
+    auto server = context_.facade.services().open_server(
         client_of(context_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
         [weak = weak_from_this()](const Buffer& request, Answer answer) {
           if (const auto proxy = weak.lock()) return proxy->call(request, std::move(answer));
@@ -154,7 +154,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
 
   void on_message(const Received& message) {
     if (message.too_large > 0) {
-      return context_.facade.count(
+      return context_.facade.clients().count(
           client_of(service_), "too_large",
           "the reply has " + std::to_string(message.too_large) + " bytes. Raise --max-message");
     }
@@ -251,20 +251,20 @@ void ServicesIn::look(const DomainState& state) {
       continue;
     }
     auto& proxy = proxies_[service] = std::make_shared<Proxy>(context_, service, offer);
-    auto opened = context_.facade.service_type(offer.type).ok()
+    auto opened = context_.facade.types().service(offer.type).ok()
                       ? proxy->open()
-                      : Result<void>(context_.facade.service_type(offer.type).error());
+                      : Result<void>(context_.facade.types().service(offer.type).error());
     if (opened) continue;
     if (refused_.failed(service)) {
-      context_.facade.note(client_of(service), to_string(opened.error().code),
-                           "the service is left out: " + opened.error().to_string());
+      context_.facade.clients().note(client_of(service), to_string(opened.error().code),
+                                     "the service is left out: " + opened.error().to_string());
     }
     end(service);
   }
   for (auto& [service, proxy] : proxies_) {
     if (const auto looked = proxy->look(); !looked && refused_.failed(service + " server")) {
-      context_.facade.note(client_of(service), to_string(looked.error().code),
-                           "the service is left out: " + looked.error().to_string());
+      context_.facade.clients().note(client_of(service), to_string(looked.error().code),
+                                     "the service is left out: " + looked.error().to_string());
     }
   }
 }

@@ -36,7 +36,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
                   {}) {}
 
   Result<void> open() {
-    const std::string hash = user_data_of_service(context_.facade, type_);
+    const std::string hash = user_data_of_service(context_.facade.types(), type_);
     auto opened =
         replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls, hash});
     if (!opened) return opened;
@@ -63,7 +63,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     const Time now = monotonic_now();
     for (Early& one : early) {
       if (one.until < now) {
-        context_.facade.count(
+        context_.facade.clients().count(
             client_of(service_), "no_client",
             "a reply was dropped, because its client did not discover the gateway within 30 s");
       } else {
@@ -100,10 +100,10 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     const Client client =
         client_of(context_.nodes->node_of(message.info.sample_identity.writer_guid()));
     if (message.too_large > 0) {
-      return context_.facade.count(client, "too_large",
-                                   service_ + ": the request has " +
-                                       std::to_string(message.too_large) +
-                                       " bytes. Raise --max-message");
+      return context_.facade.clients().count(client, "too_large",
+                                             service_ + ": the request has " +
+                                                 std::to_string(message.too_large) +
+                                                 " bytes. Raise --max-message");
     }
     PooledCallClient call_client;
     std::vector<std::byte> body;
@@ -111,8 +111,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
       call_client.header = take_header(message.bytes, body);
       if (!call_client.header)
-        return context_.facade.count(client, "corrupt",
-                                     service_ + ": the request has no header of Cyclone DDS");
+        return context_.facade.clients().count(
+            client, "corrupt", service_ + ": the request has no header of Cyclone DDS");
       request = body;
       call_client.client_id =
           context_.discovery->client_id(message.info.sample_identity.writer_guid());
@@ -127,8 +127,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       if (const auto desk = weak.lock()) desk->finish(client, call_client, std::move(reply));
     };
     if (handler_) return handler_(request, answer);
-    context_.facade.call(client, service_, type_, Form::cdr, request,
-                         context_.settings.call_timeout, std::move(answer));
+    context_.facade.services().call(client, service_, type_, Form::cdr, request,
+                                    context_.settings.call_timeout, std::move(answer));
   }
 
   bool begin(const Client& client) {
@@ -139,7 +139,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
         return true;
       }
     }
-    context_.facade.count(
+    context_.facade.clients().count(
         client, "overloaded",
         service_ + ": " + std::to_string(kMostCalls) + " calls are already in flight, the maximum");
     return false;
@@ -151,7 +151,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       --under_way_;
       // ROS cannot report a failure: the caller waits until its timeout.
       if (!ended_ && !reply) {
-        context_.facade.count(client, "call_failed", service_ + ": " + reply.error().to_string());
+        context_.facade.clients().count(client, "call_failed",
+                                        service_ + ": " + reply.error().to_string());
       }
       if (ended_ || !reply) return;
     }
@@ -165,7 +166,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       if (early_.size() < kMostEarly) {
         early_.push_back({call_client, std::move(reply), until});
       } else {
-        context_.facade.count(
+        context_.facade.clients().count(
             client_of(service_), "no_client",
             "a reply was dropped, because too many replies wait for their clients");
       }
@@ -175,8 +176,8 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
                           ? replies_.write(put_header(*call_client.header, reply.bytes()))
                           : replies_.write(reply.bytes(), call_client.call);
     if (!sent) {
-      context_.facade.count(client_of(service_), to_string(sent.error().code),
-                            sent.error().message);
+      context_.facade.clients().count(client_of(service_), to_string(sent.error().code),
+                                      sent.error().message);
     }
   }
 
@@ -243,8 +244,8 @@ void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesI
       refused_.forget(service);
       desks_.emplace(service, std::move(desk));
     } else if (refused_.failed(service)) {
-      context_.facade.note(client_of(service), to_string(opened.error().code),
-                           "the service is left out: " + opened.error().to_string());
+      context_.facade.clients().note(client_of(service), to_string(opened.error().code),
+                                     "the service is left out: " + opened.error().to_string());
     }
   }
   for (const auto* const desks : {&desks_, &own_}) {

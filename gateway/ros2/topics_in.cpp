@@ -45,7 +45,7 @@ class TopicsIn::Inbound {
   /// Uses the promises of the first writers, because a channel keeps the policy with which it was
   /// opened.
   Result<std::unique_ptr<ClientPublisher>> open_publisher() {
-    return context_.facade.open_publisher(
+    return context_.facade.topics().open_publisher(
         client_of(topic_), topic_, type_, Form::cdr,
         {.latched = qos_.transient_local,
          .depth = static_cast<std::uint32_t>(context_.settings.depth),
@@ -93,13 +93,13 @@ class TopicsIn::Inbound {
         context_.participant, [this](const Received& message) { on_message(message); },
         EndpointEvents{},
         [publisher = publisher_](std::size_t size) { return publisher->loan(size); });
-    return reader_->open(
-        {dds_topic(topic_), dds_type(type_), asked, user_data_of_type(context_.facade, type_)});
+    return reader_->open({dds_topic(topic_), dds_type(type_), asked,
+                          user_data_of_type(context_.facade.types(), type_)});
   }
 
   void on_message(const Received& message) {
     if (message.too_large > 0) {
-      context_.facade.count(
+      context_.facade.clients().count(
           client_of(topic_), "too_large",
           std::to_string(message.too_large) + " bytes of " +
               context_.nodes->node_of(message.info.sample_identity.writer_guid()));
@@ -114,7 +114,7 @@ class TopicsIn::Inbound {
     // The graph facade has already counted the messages that it refused.
     const Code code = error.code;
     if (code == Code::corrupt || code == Code::permission || code == Code::timeout) return;
-    context_.facade.count(client_of(topic_), to_string(code), error.to_string());
+    context_.facade.clients().count(client_of(topic_), to_string(code), error.to_string());
   }
 
   /// A reader that replaces another one receives latched messages again.
@@ -189,8 +189,8 @@ void TopicsIn::look(const DomainState& state) {
     } else if (opened.error().code == Code::disconnected) {
       return;  // the gateway's node is shutting down
     } else if (refused_.failed(key)) {
-      context_.facade.note(client_of(topic), to_string(opened.error().code),
-                           "the topic is left out: " + opened.error().to_string());
+      context_.facade.clients().note(client_of(topic), to_string(opened.error().code),
+                                     "the topic is left out: " + opened.error().to_string());
     }
   }
 }

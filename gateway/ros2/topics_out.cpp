@@ -40,10 +40,10 @@ class TopicsOut::Outbound {
     const std::string in_dds = dds_type(type);
     if (in_dds.empty())
       return Error{Code::unsupported, "'" + type + "' is not a valid ROS type name", topic_};
-    auto opened =
-        writer_.open({dds_topic(topic_), in_dds, qos_, user_data_of_type(context_.facade, type)});
+    auto opened = writer_.open(
+        {dds_topic(topic_), in_dds, qos_, user_data_of_type(context_.facade.types(), type)});
     if (!opened) return opened;
-    auto subscription = context_.facade.open_subscription(
+    auto subscription = context_.facade.topics().open_subscription(
         client_of(topic_), topic_, type, Form::cdr, {},
         [this](const OutgoingMessage& message) { send(message); });
     if (!subscription) return subscription.error();
@@ -82,9 +82,9 @@ class TopicsOut::Outbound {
     const auto sent = writer_.write(parts);
     if (sent) return;
     const Code code = sent.error().code;
-    context_.facade.count(client_of(topic_),
-                          code == Code::overloaded ? "too_large" : to_string(code),
-                          sent.error().message);
+    context_.facade.clients().count(client_of(topic_),
+                                    code == Code::overloaded ? "too_large" : to_string(code),
+                                    sent.error().message);
   }
 
   const Context& context_;
@@ -125,8 +125,8 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
     } else if (opened.error().code == Code::disconnected) {
       return;  // the gateway's node is shutting down
     } else if (refused_.failed(key)) {
-      context_.facade.note(client_of(topic), to_string(opened.error().code),
-                           "the channel is left out: " + opened.error().to_string());
+      context_.facade.clients().note(client_of(topic), to_string(opened.error().code),
+                                     "the channel is left out: " + opened.error().to_string());
     }
   }
 }

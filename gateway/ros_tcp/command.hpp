@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 #include "hyphos/result.hpp"
 
 /// The commands of ROS-TCP: frames with a name that begins with "__" and a JSON object as payload.

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/services.hpp"
 
 namespace hyphos::gateway::ros_tcp {
 

@@ -66,7 +66,7 @@ class RosTcp final : public Protocol {
                      loan_budget_);
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
-      facade_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
+      facade_.clients().count({"ros_tcp " + connection.peer}, "too_many_clients", {});
       Session::refuse(loops_.any(), std::move(connection), settings_,
                       "the gateway already has " + std::to_string(most) +
                           " clients, its limit. Raise --max-clients");

@@ -29,7 +29,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 void Session::Line::send(net::Key key, std::string_view what, net::Message message) {
   const std::size_t dropped = stream->send(key, std::move(message));
-  for (std::size_t i = 0; i < dropped; ++i) facade.count(client, "slow_client", what);
+  for (std::size_t i = 0; i < dropped; ++i) facade.clients().count(client, "slow_client", what);
 }
 
 void Session::Line::note(std::string_view kind, std::string_view text) {
@@ -46,7 +46,7 @@ void Session::Line::note(std::string_view kind, log::OncePerSecond& limit, std::
 
 Buffer Session::Line::blank_reply(const std::string& type) const {
   if (!type.empty()) {
-    if (auto blank = facade.blank_reply(type, form)) return *blank;
+    if (auto blank = facade.services().blank_reply(type, form)) return *blank;
   }
   WritableBuffer zeros = WritableBuffer::on_heap(kUnknownReply);
   std::ranges::fill(zeros.bytes(), std::byte{0});
@@ -62,13 +62,13 @@ void Session::Line::respond(const std::string& service, const std::string& type,
     // and the program would then wait forever.
     body = blank_reply(type);
     note("__error", "service " + service + ": " + reply.error().to_string());
-    facade.count(client, "call_failed", service);
+    facade.clients().count(client, "call_failed", service);
   } else if (reply->size() > max_message) {
     body = blank_reply(type);
     note("__error", "service " + service + ": the reply has " + std::to_string(reply->size()) +
                         " bytes, more than the limit of " + std::to_string(max_message) +
                         ". Raise --max-message");
-    facade.count(client, "too_large", service);
+    facade.clients().count(client, "too_large", service);
   } else {
     body = *reply;
   }
@@ -108,7 +108,7 @@ void Session::begin() {
   callbacks.ready = [self = shared_from_this()] { return self->ready(); };
   callbacks.refused = [line = line_](const Error& error) {
     line->note("__error", "connection closed: " + error.to_string());
-    line->facade.count(line->client, to_string(error.code), error.message);
+    line->facade.clients().count(line->client, to_string(error.code), error.message);
   };
   callbacks.closed = [self = shared_from_this()] { self->end(); };
   line_->stream->start(std::move(callbacks));
@@ -158,7 +158,7 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
   const auto found = publishers_.find(frame.name);
   if (found == publishers_.end()) {
     const std::string name(frame.name);
-    line_->facade.count(line_->client, "unknown_topic", name);
+    line_->facade.clients().count(line_->client, "unknown_topic", name);
     line_->note("__error", unknown_topic_,
                 "the message was not published: topic '" + name +
                     "' is not registered. Send __publish first");
@@ -181,7 +181,7 @@ void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
 }
 
 std::string Session::type_of_service(const std::string& service) const {
-  const auto services = line_->facade.services();
+  const auto services = line_->facade.services().list();
   const auto found = std::ranges::find(services, service, &ServiceInfo::name);
   return found == services.end() ? "" : found->type;
 }
@@ -223,17 +223,17 @@ void Session::call(const Frame& frame, std::int64_t id) {
                                 {}});
   }
   const std::string service = in_graph(name);
-  const auto services = line_->facade.services();
+  const auto services = line_->facade.services().list();
   const bool served = std::ranges::find(services, service, &ServiceInfo::name) != services.end();
   const Duration timeout =
       served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
-  line_->facade.call(line_->client, service, found->second, settings_.form(), frame.payload,
-                     timeout,
-                     [line = line_, name = std::move(name), type = found->second,
-                      id](const Result<Buffer>& reply) {
-                       line->calls.fetch_sub(1);
-                       line->respond(name, type, id, reply);
-                     });
+  line_->facade.services().call(line_->client, service, found->second, settings_.form(),
+                                frame.payload, timeout,
+                                [line = line_, name = std::move(name), type = found->second,
+                                 id](const Result<Buffer>& reply) {
+                                  line->calls.fetch_sub(1);
+                                  line->respond(name, type, id, reply);
+                                });
 }
 
 void Session::answer(const Frame& frame, std::int64_t id, const Buffer& unit) {
@@ -262,7 +262,7 @@ void Session::announce(const Announced& announced) {
 void Session::obey(std::string_view name, std::span<const std::byte> json) {
   const auto command = parse_command(name, text_of(json));
   if (!command) {
-    line_->facade.count(line_->client, "bad_command", name);
+    line_->facade.clients().count(line_->client, "bad_command", name);
     line_->note("__error", command.error().message);
     return;
   }
@@ -309,7 +309,7 @@ bool Session::may_register(const Command& command) {
 }
 
 void Session::log_error(const std::string& doing, const Error& error) {
-  line_->facade.count(line_->client, to_string(error.code), doing);
+  line_->facade.clients().count(line_->client, to_string(error.code), doing);
   line_->note("__error", doing + ": " + error.to_string());
 }
 
@@ -322,7 +322,7 @@ std::string Session::type_in_graph(const std::string& type, bool service) const 
 }
 
 bool Session::alone_uses(const std::string& topic) const {
-  const auto topics = line_->facade.topics();
+  const auto topics = line_->facade.topics().list();
   const auto at = std::ranges::find(topics, in_graph(topic), &TopicInfo::topic);
   return at != topics.end() && at->publishers.size() + at->subscribers.size() == 1 &&
          (at->publishers.empty() ? at->subscribers : at->publishers).front() == line_->client.name;
@@ -345,9 +345,9 @@ Result<std::unique_ptr<End>> Session::replace(const std::string& topic, std::uni
 
 Result<std::unique_ptr<ClientPublisher>> Session::open_publisher(const std::string& topic,
                                                                  const Publisher& as) {
-  return line_->facade.open_publisher(line_->client, in_graph(topic), type_in_graph(as.type, false),
-                                      settings_.form(),
-                                      {.latched = as.latched, .depth = as.depth, .spread = true});
+  return line_->facade.topics().open_publisher(
+      line_->client, in_graph(topic), type_in_graph(as.type, false), settings_.form(),
+      {.latched = as.latched, .depth = as.depth, .spread = true});
 }
 
 void Session::add_publisher(const Command& command) {
@@ -382,7 +382,7 @@ Result<std::unique_ptr<ClientSubscription>> Session::open_subscription(const std
                                                                        const std::string& type) {
   auto deliver = [line = line_, key = next_key_++, topic](const OutgoingMessage& message) {
     if (message.bytes.size() > line->max_message) {
-      line->facade.count(line->client, "too_large", topic);
+      line->facade.clients().count(line->client, "too_large", topic);
       return;
     }
     const EncodedMessage& body = message.bytes;
@@ -390,8 +390,9 @@ Result<std::unique_ptr<ClientSubscription>> Session::open_subscription(const std
         key, topic,
         net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
   };
-  return line_->facade.open_subscription(line_->client, in_graph(topic), type_in_graph(type, false),
-                                         settings_.form(), {}, std::move(deliver));
+  return line_->facade.topics().open_subscription(line_->client, in_graph(topic),
+                                                  type_in_graph(type, false), settings_.form(), {},
+                                                  std::move(deliver));
 }
 
 void Session::add_subscriber(const Command& command) {
@@ -417,7 +418,7 @@ void Session::add_subscriber(const Command& command) {
 void Session::add_ros_service(const Command& command) {
   if (!ros_services_.contains(command.topic) && !may_register(command)) return;
   std::string type = type_in_graph(command.type, true);
-  if (const auto known = line_->facade.service_type(type); !known) {
+  if (const auto known = line_->facade.types().service(type); !known) {
     return log_error("cannot call " + command.topic, known.error());
   }
   ros_services_.insert_or_assign(command.topic, std::move(type));
@@ -427,7 +428,7 @@ void Session::add_unity_service(const Command& command) {
   if (!may_register(command)) return;
   auto request = [line = line_, name = command.topic](const Buffer& body, Answer answer) {
     if (body.size() > line->max_message) {
-      line->facade.count(line->client, "too_large", name);
+      line->facade.clients().count(line->client, "too_large", name);
       return answer(Error{Code::overloaded,
                           "the request has " + std::to_string(body.size()) +
                               " bytes, more than the limit of " +
@@ -445,7 +446,7 @@ void Session::add_unity_service(const Command& command) {
   auto open = [line = line_, service = in_graph(command.topic),
                type = type_in_graph(command.type, true), form = settings_.form(),
                request = std::move(request)] {
-    return line->facade.open_server(line->client, service, type, form, request);
+    return line->facade.services().open_server(line->client, service, type, form, request);
   };
   const auto opened = unity_services_->take(this, in_graph(command.topic), command.type,
                                             std::move(displaced), std::move(open));
@@ -458,7 +459,7 @@ void Session::remove(std::string_view kind, const std::string& name, bool was_th
 }
 
 void Session::list_topics() {
-  std::vector<TopicInfo> topics = line_->facade.topics();
+  std::vector<TopicInfo> topics = line_->facade.topics().list();
   for (TopicInfo& topic : topics) {
     // Removes "/msg", which type names of Unity do not have.
     if (const auto part = topic.type.find("/msg/"); part != std::string::npos) {

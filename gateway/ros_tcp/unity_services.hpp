@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/services.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway::ros_tcp {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/types/type_info.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

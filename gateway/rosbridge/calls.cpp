@@ -79,9 +79,9 @@ Result<void> Calls::start(const Request& request, const Shape& shape) {
   }
   const auto args = arguments_object(request.args, name, [&] { return request_type(name); });
   if (!args) return args.error();
-  context_.facade.call(context_.client, name, request.type, Form::json,
-                       std::as_bytes(std::span(*args)), timeout_of(request),
-                       responder(request, shape));
+  context_.facade.services().call(context_.client, name, request.type, Form::json,
+                                  std::as_bytes(std::span(*args)), timeout_of(request),
+                                  responder(request, shape));
   return success();
 }
 
@@ -104,9 +104,9 @@ std::function<void(Result<Buffer>)> Calls::responder(const Request& request, con
 Result<TypeInfo> Calls::request_type(const std::string& service) const {
   const auto type = rosapi_.service_type(service);
   if (type.empty()) return Error{Code::not_found, "the graph has no service " + service, ""};
-  const auto info = context_.facade.service_type(type);
+  const auto info = context_.facade.types().service(type);
   if (!info) return info.error();
-  return context_.facade.type(info->request);
+  return context_.facade.types().message(info->request);
 }
 
 }  // namespace hyphos::gateway::rosbridge

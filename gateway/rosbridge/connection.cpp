@@ -145,7 +145,7 @@ bool Connection::ready() {
 }
 
 void Connection::refuse(const Error& error) {
-  facade_.count(client_, to_string(error.code), error.message);
+  facade_.clients().count(client_, to_string(error.code), error.message);
   if (opened_) {
     close(error.code == Code::exhausted ? net::CloseCode::too_big : net::CloseCode::protocol_error,
           error.message);
@@ -166,7 +166,8 @@ void Connection::open(std::string_view request) {
     }
   }
   if (!handshake.accepted) {
-    facade_.count(client_, "handshake", handshake.reply.substr(0, handshake.reply.find('\r')));
+    facade_.clients().count(client_, "handshake",
+                            handshake.reply.substr(0, handshake.reply.find('\r')));
   }
   if (handshake.accepted) {
     const std::lock_guard lock(session_mutex_);
@@ -191,7 +192,7 @@ std::string Connection::refusal_of(const net::Handshake& handshake, bool has_tok
   const std::string text =
       "pages of '" + handshake.origin.substr(0, 200) +
       "' may not connect. Allow them with the option origins=" + handshake.origin.substr(0, 200);
-  facade_.count(client_, "origin", text);
+  facade_.clients().count(client_, "origin", text);
   return net::http_refusal("403 Forbidden", text);
 }
 
@@ -279,7 +280,8 @@ void Connection::check_entry() {
   const std::lock_guard lock(session_mutex_);
   if (session_ != nullptr && session_->authorized()) return;
   if (stream_->is_open())
-    facade_.count(client_, "handshake", "the client sent no handshake or no token within 10 s");
+    facade_.clients().count(client_, "handshake",
+                            "the client sent no handshake or no token within 10 s");
   close(net::CloseCode::policy, "no token was sent within 10 s");
 }
 
@@ -294,7 +296,7 @@ void Connection::pulse() {
   // it does not read.
   if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0 &&
       !holds_up) {
-    facade_.count(client_, "dead", "the client answered no ping");
+    facade_.clients().count(client_, "dead", "the client answered no ping");
     return stream_->close();
   }
   if (silent >= ping_) {

@@ -101,7 +101,7 @@ Result<std::vector<Frame>> Context::frames(std::string_view text, const Shape& s
 }
 
 void Context::count(std::string_view why, std::string_view detail) const {
-  facade.count(client, why, detail);
+  facade.clients().count(client, why, detail);
 }
 
 }  // namespace hyphos::gateway::rosbridge

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/actions.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

@@ -78,14 +78,14 @@ Result<void> Goals::start(const Request& request, const std::string& key, const 
     if (request.action_type.empty()) {
       return Error{Code::corrupt, "'args' is a list, so 'action_type' is required", name};
     }
-    const auto type = context_.facade.action_type(request.action_type);
+    const auto type = context_.facade.types().action(request.action_type);
     if (!type) return type.error();
-    return context_.facade.type(type->goal);
+    return context_.facade.types().message(type->goal);
   });
   if (!args) return args.error();
-  auto sent =
-      context_.facade.send_goal(context_.client, name, request.action_type, Form::json,
-                                std::as_bytes(std::span(*args)), callbacks(request, key, shape));
+  auto sent = context_.facade.actions().send_goal(context_.client, name, request.action_type,
+                                                  Form::json, std::as_bytes(std::span(*args)),
+                                                  callbacks(request, key, shape));
   if (!sent) return sent.error();
   std::shared_ptr<SentGoal> goal = *std::move(sent);
   const std::lock_guard lock(open_->mutex);

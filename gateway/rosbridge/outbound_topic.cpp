@@ -114,8 +114,8 @@ Result<std::unique_ptr<ClientSubscription>> OutboundTopic::open(
     const std::string& type, Form form, std::function<void(const OutgoingMessage&)> callback) {
   ClientSubscriptionOptions options;
   options.depth = context_.options.queue_depth;
-  return context_.facade.open_subscription(context_.client, absolute(name_), type, form, options,
-                                           std::move(callback));
+  return context_.facade.topics().open_subscription(context_.client, absolute(name_), type, form,
+                                                    options, std::move(callback));
 }
 
 Result<void> OutboundTopic::follow(const std::string& type, Form form, bool again) {
@@ -172,7 +172,7 @@ void OutboundTopic::set(const Wish& wish) {
 
 Result<void> OutboundTopic::check_type(const std::string& type) const {
   if (type.empty() || subscription_ == nullptr) return success();
-  const auto asked = context_.facade.type(type);
+  const auto asked = context_.facade.types().message(type);
   if (!asked) return asked.error();
   const std::string& known = subscription_->type().name;
   if (asked->name == known) return success();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/facade/node_params.hpp"
+#include "gateway/facade/parameters.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

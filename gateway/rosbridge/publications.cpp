@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMaxDepth = 10'000;
 
-std::string type_on(const GraphFacade& facade, const std::string& topic) {
-  const std::vector<TopicInfo> topics = facade.topics();
+std::string type_on(const Topics& graph, const std::string& topic) {
+  const std::vector<TopicInfo> topics = graph.list();
   const auto at = std::ranges::find(topics, topic, &TopicInfo::topic);
   return at == topics.end() ? std::string() : at->type;
 }
@@ -30,7 +30,7 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
   options.depth =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxDepth));
   auto publisher =
-      context_.facade.open_publisher(context_.client, topic, type, Form::json, options);
+      context_.facade.topics().open_publisher(context_.client, topic, type, Form::json, options);
   if (!publisher) return publisher.error();
   Topic& opened = topics_[topic];
   opened.type = type;
@@ -80,7 +80,8 @@ Result<void> Publications::publish(const Request& request) {
   const auto at = topics_.find(topic);
   Topic* to = at == topics_.end() ? nullptr : &at->second;
   if (to == nullptr) {
-    const std::string type = request.type.empty() ? type_on(context_.facade, topic) : request.type;
+    const std::string type =
+        request.type.empty() ? type_on(context_.facade.topics(), topic) : request.type;
     if (type.empty()) {
       return Error{Code::not_found,
                    "the type of " + request.topic + " is unknown. Advertise it first", ""};

@@ -127,26 +127,29 @@ void Rosapi::answer(const Entry& service, std::string_view args, Done done) cons
 }
 
 std::vector<TopicInfo> Rosapi::shown_topics() const {
-  auto topics = facade_.topics();
+  auto topics = facade_.topics().list();
   std::erase_if(topics, [&](const TopicInfo& topic) {
-    return !facade_.lets(client_, Use::subscribe, topic.topic) &&
-           !facade_.lets(client_, Use::publish, topic.topic);
+    return !facade_.clients().lets(client_, Use::subscribe, topic.topic) &&
+           !facade_.clients().lets(client_, Use::publish, topic.topic);
   });
   return topics;
 }
 
 std::vector<ServiceInfo> Rosapi::callable(std::vector<ServiceInfo> all) const {
-  std::erase_if(
-      all, [&](const ServiceInfo& one) { return !facade_.lets(client_, Use::call, one.name); });
+  std::erase_if(all, [&](const ServiceInfo& one) {
+    return !facade_.clients().lets(client_, Use::call, one.name);
+  });
   return all;
 }
 
-std::vector<ServiceInfo> Rosapi::shown_services() const { return callable(facade_.services()); }
-std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(facade_.actions()); }
+std::vector<ServiceInfo> Rosapi::shown_services() const {
+  return callable(facade_.services().list());
+}
+std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(facade_.actions().list()); }
 
 std::string Rosapi::service_type(std::string_view service) const {
   if (const Entry* own = find(service)) return std::string(own->type);
-  const auto services = facade_.services();
+  const auto services = facade_.services().list();
   const auto at = std::ranges::find(services, service, &ServiceInfo::name);
   return at == services.end() ? std::string() : at->type;
 }
@@ -161,7 +164,7 @@ Result<std::string> Rosapi::topics_and_raw_types(std::string_view) const {
   const auto topics = shown_topics();
   Texts texts;
   for (const TopicInfo& topic : topics) {
-    const auto type = facade_.type(topic.type);
+    const auto type = facade_.types().message(topic.type);
     texts.push_back(type ? type->text : std::string());
   }
   return R"({"topics":)" + quoted_list(names_of(topics)) + R"(,"types":)" +
@@ -234,7 +237,7 @@ Result<std::string> Rosapi::service_providers(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::nodes(std::string_view) const {
-  return member("nodes", facade_.nodes());
+  return member("nodes", facade_.topics().nodes());
 }
 
 Result<std::string> Rosapi::node_details(std::string_view args) const {
@@ -253,7 +256,7 @@ Result<std::string> Rosapi::node_details(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::typedefs(const std::string& type) const {
-  const auto info = facade_.type(type);
+  const auto info = facade_.types().message(type);
   if (!info) return info.error();
   auto definitions = read_definitions(info->name, info->text);
   // A type without a definition remains a name.
@@ -272,13 +275,13 @@ Result<std::string> Rosapi::message_details(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::request_details(std::string_view args) const {
-  const auto info = facade_.service_type(text_argument(args, "type"));
+  const auto info = facade_.types().service(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs(info->request);
 }
 
 Result<std::string> Rosapi::response_details(std::string_view args) const {
-  const auto info = facade_.service_type(text_argument(args, "type"));
+  const auto info = facade_.types().service(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs(info->reply);
 }
@@ -287,7 +290,7 @@ ParamNames Rosapi::params() const {
   params_.look();
   NodeParams::Sets sets = params_.all();
   std::erase_if(sets, [&](const auto& set) {
-    return !facade_.lets(client_, Use::subscribe, params_channel(set.first, "_params"));
+    return !facade_.clients().lets(client_, Use::subscribe, params_channel(set.first, "_params"));
   });
   return ParamNames(sets);
 }
@@ -327,7 +330,7 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const ParamNames::Found* const found = names.find(name);
   if (found == nullptr) return done(no_param(name));
   const std::string service = params_channel(found->node, "_set_params");
-  if (!facade_.lets(client_, Use::call, service)) {
+  if (!facade_.clients().lets(client_, Use::call, service)) {
     return done(Error{Code::permission,
                       "the rules of the gateway do not allow this client to call " + service,
                       name});
@@ -381,18 +384,19 @@ Result<std::string> Rosapi::feedback_details(std::string_view args) const {
 
 Result<std::string> Rosapi::action_details(std::string_view args,
                                            std::string ActionTypeInfo::* part) const {
-  const auto info = facade_.action_type(text_argument(args, "type"));
+  const auto info = facade_.types().action(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs((*info).*part);
 }
 
 Result<std::string> Rosapi::interfaces(std::string_view) const {
-  return member("interfaces", facade_.interfaces());
+  return member("interfaces", facade_.types().interfaces());
 }
 
 // Tools use it to choose the form of type names. No ROS distribution is installed.
 Result<std::string> Rosapi::ros_version(std::string_view) const {
-  return R"({"version":)" + std::to_string(facade_.ros_version()) + R"(,"distro":"hyphos"})";
+  return R"({"version":)" + std::to_string(facade_.types().ros_version()) +
+         R"(,"distro":"hyphos"})";
 }
 
 Result<std::string> Rosapi::time(std::string_view) const {

@@ -50,7 +50,7 @@ class Rosbridge final : public Protocol {
       : options_(std::move(options)),
         settings_(std::move(settings)),
         tls_(std::move(tls)),
-        params_(facade.open_params([] {})),
+        params_(facade.parameters().open([] {})),
         setup_{facade,         *params_,          options_,    loops_,
                settings_.ping, settings_.origins, loan_budget_} {
     look();
@@ -97,7 +97,7 @@ class Rosbridge final : public Protocol {
       const std::string peer = connection.peer;
       auto plain = tls_->wrap(loops_.next(), std::move(connection));
       if (!plain) {
-        setup_.facade.count({"rosbridge " + peer}, "tls", plain.error().message);
+        setup_.facade.clients().count({"rosbridge " + peer}, "tls", plain.error().message);
         return;
       }
       connection = *std::move(plain);
@@ -109,7 +109,7 @@ class Rosbridge final : public Protocol {
   void refuse(net::Connection connection) {
     const std::string text = "the gateway already has " + std::to_string(options_.max_clients) +
                              " clients, its limit. Raise --max-clients";
-    setup_.facade.count({"rosbridge " + connection.peer}, "max_clients", text);
+    setup_.facade.clients().count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
     // The request is discarded. If it were left unread, a reset could overtake the reply.
     const auto stream = net::Stream::open(loops_.any(), std::move(connection), {});

@@ -56,8 +56,8 @@ Result<void> ServedActions::advertise(const Request& request) {
   }
   servers_.erase(name);
   abort_all(name);
-  auto server = context_.facade.open_action(context_.client, name, request.type, Form::json,
-                                            callbacks(request.action, request.type));
+  auto server = context_.facade.actions().open_server(
+      context_.client, name, request.type, Form::json, callbacks(request.action, request.type));
   if (!server) return server.error();
   servers_[name] = *std::move(server);
   return success();

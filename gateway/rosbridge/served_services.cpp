@@ -48,12 +48,12 @@ Result<void> ServedServices::advertise(const Request& request) {
   }
   servers_.erase(name);
   fail_all(name);
-  auto server =
-      context_.facade.open_server(context_.client, name, request.type, Form::json,
-                                  [gate = gate_, pending = pending_, service = request.service](
-                                      const Buffer& asked, const Answer& answer) {
-                                    take(gate, pending, service, asked, answer);
-                                  });
+  auto server = context_.facade.services().open_server(
+      context_.client, name, request.type, Form::json,
+      [gate = gate_, pending = pending_, service = request.service](const Buffer& asked,
+                                                                    const Answer& answer) {
+        take(gate, pending, service, asked, answer);
+      });
   if (!server) return server.error();
   servers_[name] = *std::move(server);
   return success();

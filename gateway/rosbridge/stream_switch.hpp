@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

@@ -36,15 +36,15 @@ class Checking final : public Sink {
 /// binary. The session must handle all of them, and leave nothing open at its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FakeGraph facade;
-  facade.add_type({"std_msgs/String", "", "", "string data\n"});
-  facade.add_service_type({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
-  facade.add_action_type({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
+  facade.types().add({"std_msgs/String", "", "", "string data\n"});
+  facade.types().add({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
+  facade.types().add({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
   Checking sink;
-  facade.params().put("walk", "speed.max", 0.5);
+  facade.parameters().nodes().put("walk", "speed.max", 0.5);
   hyphos::gateway::Options options;
   options.max_message = 4096;
   {
-    const auto params = facade.open_params([] {});
+    const auto params = facade.parameters().open([] {});
     Session session(facade, *params, {"fuzz"}, options, sink, true);
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     while (!rest.empty()) {

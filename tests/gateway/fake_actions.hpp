@@ -9,39 +9,44 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/actions.hpp"
+#include "tests/gateway/fake_pool.hpp"
+#include "tests/gateway/fake_types.hpp"
 
 namespace hyphos::gateway {
 
 /// The actions of a FakeGraph. A goal goes to its server, byte for byte, and feedback and result
-/// come back. Callbacks run through `post`, in order.
-class FakeActions {
+/// come back. Thread-safe.
+class FakeActions final : public Actions {
  public:
-  using Post = std::function<void(std::function<void()>)>;
-  explicit FakeActions(Post post) : post_(std::move(post)) {}
+  FakeActions(FakePool& pool, const FakeTypes& types) : pool_(pool), types_(types) {}
 
-  Result<std::unique_ptr<ActionServer>> open(const ActionInfo& info, ActionCallbacks callbacks) {
-    const std::string& action = info.name;
+  Result<std::unique_ptr<ActionServer>> open_server(const Client& client, const std::string& action,
+                                                    const std::string& type, Form,
+                                                    ActionCallbacks callbacks) override {
+    if (const auto known = types_.action(type); !known) return known.error();
     const std::lock_guard lock(mutex_);
     if (servers_.contains(action)) {
       return Error{Code::already_exists, "action " + action + " already has a server", action};
     }
-    auto server = std::make_shared<ServedService>(info, std::move(callbacks));
+    auto server =
+        std::make_shared<Served>(ActionInfo{action, type, client.name}, std::move(callbacks));
     servers_.emplace(action, server);
     return std::unique_ptr<ActionServer>(new FakeServer(*this, action, std::move(server)));
   }
 
-  Result<std::unique_ptr<SentGoal>> send(const std::string& action,
-                                         std::span<const std::byte> bytes,
-                                         GoalCallbacks callbacks) {
+  Result<std::unique_ptr<SentGoal>> send_goal(const Client&, const std::string& action,
+                                              const std::string&, Form,
+                                              std::span<const std::byte> bytes,
+                                              GoalCallbacks callbacks) override {
     const std::lock_guard lock(mutex_);
     const auto found = servers_.find(action);
     if (found == servers_.end()) {
       return Error{Code::not_found, "the graph has no action '" + action + "'", action};
     }
-    auto goal = std::make_shared<Goal>(post_, std::move(callbacks));
+    auto goal = std::make_shared<Goal>(pool_, std::move(callbacks));
     found->second->goals.push_back(goal);
-    post_([server = found->second, goal, bytes = Buffer::copy_of(bytes)] {
+    pool_.post([server = found->second, goal, bytes = Buffer::copy_of(bytes)] {
       const auto handle = std::make_shared<FakeServed>(goal);
       goal->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), server] {
         if (const auto alive = weak.lock()) server->callbacks.cancel(alive);
@@ -51,11 +56,12 @@ class FakeActions {
     return std::unique_ptr<SentGoal>(new FakeSent(std::move(goal)));
   }
 
+  /// The number of open servers.
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
     return servers_.size();
   }
-  [[nodiscard]] std::vector<ActionInfo> all() const {
+  [[nodiscard]] std::vector<ActionInfo> list() const override {
     const std::lock_guard lock(mutex_);
     std::vector<ActionInfo> list;
     for (const auto& [name, server] : servers_) list.push_back(server->info);
@@ -67,11 +73,10 @@ class FakeActions {
   /// that the destructor of its handle waits for them.
   class Goal {
    public:
-    Goal(Post post, GoalCallbacks callbacks)
-        : post_(std::move(post)), callbacks_(std::move(callbacks)) {}
+    Goal(FakePool& pool, GoalCallbacks callbacks) : pool_(pool), callbacks_(std::move(callbacks)) {}
 
     void feedback(Buffer bytes, const std::shared_ptr<Goal>& self) {
-      post_([self, bytes = std::move(bytes)] {
+      pool_.post([self, bytes = std::move(bytes)] {
         const std::lock_guard lock(self->ears_);
         if (self->callbacks_.feedback) self->callbacks_.feedback(bytes);
       });
@@ -82,7 +87,7 @@ class FakeActions {
         if (std::exchange(ended_, true)) return false;
         cancel_ = nullptr;
       }
-      post_([self, end = std::move(end)] {
+      pool_.post([self, end = std::move(end)] {
         const std::lock_guard lock(self->ears_);
         if (const auto told = std::exchange(self->callbacks_, {}).end) told(end);
       });
@@ -96,7 +101,7 @@ class FakeActions {
           return;
         }
       }
-      post_(std::move(hook));
+      pool_.post(std::move(hook));
     }
     void cancel() {
       std::function<void()> hook;
@@ -105,7 +110,7 @@ class FakeActions {
         canceled_ = true;
         hook = std::exchange(cancel_, nullptr);
       }
-      if (hook) post_(std::move(hook));
+      if (hook) pool_.post(std::move(hook));
     }
     void forget() {
       const std::lock_guard lock(ears_);
@@ -113,7 +118,7 @@ class FakeActions {
     }
 
    private:
-    const Post post_;
+    FakePool& pool_;
     std::mutex mutex_;
     bool ended_ = false;
     bool canceled_ = false;
@@ -122,8 +127,8 @@ class FakeActions {
     GoalCallbacks callbacks_;
   };
 
-  struct ServedService {
-    ServedService(ActionInfo what, ActionCallbacks called)
+  struct Served {
+    Served(ActionInfo what, ActionCallbacks called)
         : info(std::move(what)), callbacks(std::move(called)) {}
     const ActionInfo info;
     const ActionCallbacks callbacks;
@@ -167,15 +172,12 @@ class FakeActions {
 
   class FakeServer final : public ActionServer {
    public:
-    FakeServer(FakeActions& actions, std::string action,
-               std::shared_ptr<ServedService> served_service)
-        : actions_(actions),
-          action_(std::move(action)),
-          served_service_(std::move(served_service)) {}
+    FakeServer(FakeActions& actions, std::string action, std::shared_ptr<Served> served)
+        : actions_(actions), action_(std::move(action)), served_(std::move(served)) {}
     ~FakeServer() override {
       const std::lock_guard lock(actions_.mutex_);
       actions_.servers_.erase(action_);
-      for (const auto& weak : served_service_->goals) {
+      for (const auto& weak : served_->goals) {
         if (const auto goal = weak.lock()) {
           goal->end(Error{Code::disconnected, action_ + " has lost its server", action_}, goal);
         }
@@ -187,12 +189,13 @@ class FakeActions {
    private:
     FakeActions& actions_;
     const std::string action_;
-    const std::shared_ptr<ServedService> served_service_;
+    const std::shared_ptr<Served> served_;
   };
 
-  const Post post_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<ServedService>> servers_;
+  FakePool& pool_;
+  const FakeTypes& types_;
+  mutable std::mutex mutex_;  // guards the member below
+  std::map<std::string, std::shared_ptr<Served>> servers_;
 };
 
 }  // namespace hyphos::gateway

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/facade/node_params.hpp"
+#include "gateway/facade/parameters.hpp"
+#include "tests/gateway/fake_pool.hpp"
 
 namespace hyphos::gateway {
 
@@ -18,9 +19,8 @@ class FakeParams {
  public:
   /// Returns why a node refuses a value, or "".
   using Check = std::function<std::string(const ParamVariant&)>;
-  using Post = std::function<void(std::function<void()>)>;
 
-  explicit FakeParams(Post post) : post_(std::move(post)) {}
+  explicit FakeParams(FakePool& pool) : pool_(pool) {}
 
   /// A node declares a parameter or changes its value itself.
   void put(const std::string& node, const std::string& name, ParamVariant value) {
@@ -107,7 +107,7 @@ class FakeParams {
       const std::lock_guard lock(all_.mutex_);
       ++all_.asked_;
       const auto outcome = all_.set(node, name, std::move(value));
-      all_.post_(
+      all_.pool_.post(
           [told = told_, done = std::move(done), outcome] { told->tell([&] { done(outcome); }); });
       all_.tell();
     }
@@ -175,15 +175,30 @@ class FakeParams {
 
   /// Requires mutex_.
   void tell() {
-    if (told_) post_([told = told_] { told->tell([&] { told->changed(); }); });
+    if (told_) pool_.post([told = told_] { told->tell([&] { told->changed(); }); });
   }
 
-  const Post post_;
+  FakePool& pool_;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, Values> nodes_;
   std::map<std::string, Check> checks_;
   std::shared_ptr<Told> told_;
   std::size_t asked_ = 0;
+};
+
+/// The parameters of a FakeGraph.
+class FakeParameters final : public Parameters {
+ public:
+  explicit FakeParameters(FakePool& pool) : nodes_(pool) {}
+
+  /// The parameters of the robot nodes.
+  [[nodiscard]] FakeParams& nodes() { return nodes_; }
+  std::unique_ptr<NodeParams> open(std::function<void()> changed) override {
+    return nodes_.open(std::move(changed));
+  }
+
+ private:
+  FakeParams nodes_;
 };
 
 }  // namespace hyphos::gateway

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/topics.hpp"
 
 namespace hyphos::gateway {
 

@@ -35,10 +35,11 @@ inline std::vector<std::byte> from_hex(const std::string& hex) {
 inline std::string call(FakeGraph& facade, const std::string& service, const std::string& request) {
   auto said = std::make_shared<std::promise<std::string>>();
   auto answer = said->get_future();
-  facade.call({"/robot"}, service, {}, Form::ros1, from_hex(request), Duration::from_seconds(20),
-              [said](const Result<Buffer>& reply) {
-                said->set_value(reply ? to_hex(*reply) : "error " + reply.error().to_string());
-              });
+  facade.services().call(
+      {"/robot"}, service, {}, Form::ros1, from_hex(request), Duration::from_seconds(20),
+      [said](const Result<Buffer>& reply) {
+        said->set_value(reply ? to_hex(*reply) : "error " + reply.error().to_string());
+      });
   return answer.get();
 }
 

@@ -62,13 +62,15 @@ TEST_F(HyphosGraphTest, each_client_gets_messages_in_its_own_encoding) {
   Heard json;
   Heard cdr;
   const auto subscription =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, json.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::json, {}, json.take())
           .or_throw();
   const auto second =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::ros1, {}, cdr.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::ros1, {}, cdr.take())
           .or_throw();
   const auto publisher =
-      facade_.open_publisher(client_, "part", "made/Part", Form::ros1, {}).or_throw();
+      facade_.topics().open_publisher(client_, "part", "made/Part", Form::ros1, {}).or_throw();
   EXPECT_TRUE(publisher->publish(bytes_of(std::string_view("\5\0\0\0\0\0\0\0", 8))));
   EXPECT_TRUE(contains(json.wait(1), R"({"x":5})"));
   EXPECT_TRUE(contains(cdr.wait(1), std::string("\5\0\0\0\0\0\0\0", 8)));
@@ -77,7 +79,7 @@ TEST_F(HyphosGraphTest, each_client_gets_messages_in_its_own_encoding) {
 
 TEST_F(HyphosGraphTest, faulty_messages_are_refused_and_counted) {
   const auto publisher =
-      facade_.open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
+      facade_.topics().open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
   const auto told = publisher->publish(bytes_of(R"({"y":5})"));
   ASSERT_FALSE(told);
   EXPECT_TRUE(has(told.error().message, "has the field 'y', which made/Part does not define"));
@@ -86,18 +88,21 @@ TEST_F(HyphosGraphTest, faulty_messages_are_refused_and_counted) {
 
 TEST_F(HyphosGraphTest, a_latched_message_reaches_late_subscribers) {
   const auto publisher =
-      facade_.open_publisher(client_, "/part", "made/Part", Form::json, {.latched = true})
+      facade_.topics()
+          .open_publisher(client_, "/part", "made/Part", Form::json, {.latched = true})
           .or_throw();
   ASSERT_TRUE(publisher->publish(bytes_of(R"({"x":7})")));
   Heard first;
   Heard second;
   const auto one =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, first.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::json, {}, first.take())
           .or_throw();
   EXPECT_TRUE(contains(first.wait(1), R"({"x":7})"));
   // Shares the subscription of the first.
   const auto two =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, second.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::json, {}, second.take())
           .or_throw();
   EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
 }
@@ -105,22 +110,23 @@ TEST_F(HyphosGraphTest, a_latched_message_reaches_late_subscribers) {
 TEST_F(HyphosGraphTest, a_topic_may_change_its_type_after_all_users_left) {
   {
     const auto publisher =
-        facade_.open_publisher(client_, "/x", "made/Part", Form::json, {}).or_throw();
-    const auto other = facade_.open_publisher(client_, "/x", "made/Many", Form::json, {});
+        facade_.topics().open_publisher(client_, "/x", "made/Part", Form::json, {}).or_throw();
+    const auto other = facade_.topics().open_publisher(client_, "/x", "made/Many", Form::json, {});
     ASSERT_FALSE(other) << "one publisher is still there";
     EXPECT_EQ(other.error().code, Code::type_mismatch);
     // A client sees from this that no other client uses the topic.
-    const auto topics = facade_.topics();
+    const auto topics = facade_.topics().list();
     ASSERT_EQ(topics.size(), 1U);
     EXPECT_EQ(topics[0].publishers, std::vector{client_.name});
     EXPECT_TRUE(topics[0].subscribers.empty());
   }
   Heard heard;
   const auto subscription =
-      facade_.open_subscription(client_, "/x", "made/Many", Form::json, {}, heard.take())
+      facade_.topics()
+          .open_subscription(client_, "/x", "made/Many", Form::json, {}, heard.take())
           .or_throw();
   const auto publisher =
-      facade_.open_publisher(client_, "/x", "made/Many", Form::json, {}).or_throw();
+      facade_.topics().open_publisher(client_, "/x", "made/Many", Form::json, {}).or_throw();
   EXPECT_TRUE(publisher->publish(bytes_of(R"({"parts":[{"x":1}]})")));
   EXPECT_TRUE(contains(heard.wait(1), R"({"parts":[{"x":1}]})"));
 }
@@ -132,7 +138,8 @@ TEST_F(HyphosGraphTest, a_latched_publisher_reaches_early_and_late_subscribers) 
   for (HyphosGraph* const from : {&facade_, &base}) {
     const std::string topic = from == &facade_ ? "/here" : "/there";
     const auto on_message = [&](Heard& heard) {
-      return facade_.open_subscription(client_, topic, "made/Part", Form::json, {}, heard.take())
+      return facade_.topics()
+          .open_subscription(client_, topic, "made/Part", Form::json, {}, heard.take())
           .or_throw();
     };
     Heard early;
@@ -155,8 +162,8 @@ TEST_F(HyphosGraphTest, closed_topics_leave_no_channels_behind) {
   const std::size_t before = robot_.runtime().channels().size();
   for (int number = 0; number < kNames; ++number) {
     const std::string topic = "/name" + std::to_string(number);
-    const auto publisher = facade_.open_publisher(client_, topic, "made/Part", Form::json,
-                                                  {.latched = number % 2 == 0});
+    const auto publisher = facade_.topics().open_publisher(client_, topic, "made/Part", Form::json,
+                                                           {.latched = number % 2 == 0});
     ASSERT_TRUE(publisher) << publisher.error().to_string();
     ASSERT_TRUE((*publisher)->publish(bytes_of(R"({"x":7})")));
   }
@@ -165,13 +172,15 @@ TEST_F(HyphosGraphTest, closed_topics_leave_no_channels_behind) {
 
 TEST_F(HyphosGraphTest, a_topic_has_the_weakest_options_of_its_publishers) {
   const auto find = [&]() -> TopicInfo {
-    for (TopicInfo& info : facade_.topics()) {
+    for (TopicInfo& info : facade_.topics().list()) {
       if (info.topic == "/part") return info;
     }
     return {};
   };
   const auto open = [&](HyphosGraph& facade, const ClientPublisherOptions& options) {
-    return facade.open_publisher({"talker"}, "/part", "made/Part", Form::json, options).or_throw();
+    return facade.topics()
+        .open_publisher({"talker"}, "/part", "made/Part", Form::json, options)
+        .or_throw();
   };
   const auto first = open(facade_, {.depth = 3, .reliable = true, .deadline_ms = 40});
   EXPECT_TRUE(find().reliable);
@@ -196,11 +205,13 @@ TEST_F(HyphosGraphTest, late_subscribers_of_a_list_get_the_last_of_each_publishe
     return publisher->publish(bytes_of(R"({"parts":[{"x":)" + std::to_string(number) + "}]}"));
   };
   const auto open = [](HyphosGraph& facade, const Client& client) {
-    return facade.open_publisher(client, "/many", "made/Many", Form::json, {.latched = true})
+    return facade.topics()
+        .open_publisher(client, "/many", "made/Many", Form::json, {.latched = true})
         .or_throw();
   };
   const auto on_message = [](HyphosGraph& facade, const Client& client, Heard& heard) {
-    return facade.open_subscription(client, "/many", "made/Many", Form::json, {}, heard.take())
+    return facade.topics()
+        .open_subscription(client, "/many", "made/Many", Form::json, {}, heard.take())
         .or_throw();
   };
   auto first = open(facade_, {"/first", "ros"});
@@ -235,11 +246,13 @@ TEST_F(HyphosGraphTest, late_subscribers_get_the_last_of_each_latched_publisher)
     return publisher->publish(bytes_of(R"({"x":)" + std::to_string(number) + "}"));
   };
   const auto open = [](HyphosGraph& facade, const std::string& name) {
-    return facade.open_publisher({name, "ros"}, "/part", "made/Part", Form::json, {.latched = true})
+    return facade.topics()
+        .open_publisher({name, "ros"}, "/part", "made/Part", Form::json, {.latched = true})
         .or_throw();
   };
   const auto on_message = [](HyphosGraph& facade, Heard& heard) {
-    return facade.open_subscription({"test"}, "/part", "made/Part", Form::json, {}, heard.take())
+    return facade.topics()
+        .open_subscription({"test"}, "/part", "made/Part", Form::json, {}, heard.take())
         .or_throw();
   };
   using Texts = std::vector<std::string>;
@@ -274,8 +287,8 @@ TEST_F(HyphosGraphTest, late_subscribers_get_the_last_of_each_latched_publisher)
 
 TEST_F(HyphosGraphTest, a_topic_lists_the_client_as_its_publisher) {
   const auto publisher =
-      facade_.open_publisher({"/talker"}, "/part", "made/Part", Form::json, {}).or_throw();
-  const auto topics = facade_.topics();
+      facade_.topics().open_publisher({"/talker"}, "/part", "made/Part", Form::json, {}).or_throw();
+  const auto topics = facade_.topics().list();
   const auto part = std::find_if(topics.begin(), topics.end(),
                                  [](const TopicInfo& topic) { return topic.topic == "/part"; });
   ASSERT_NE(part, topics.end());
@@ -299,7 +312,7 @@ TEST_F(HyphosGraphTest, a_closed_service_leaves_no_endpoints_behind) {
 TEST_F(HyphosGraphTest, a_client_subscription_may_end_itself_in_its_callback) {
   std::unique_ptr<ClientSubscription> subscription;
   std::promise<void> ended;
-  subscription = facade_
+  subscription = facade_.topics()
                      .open_subscription(client_, "/part", "made/Part", Form::json, {},
                                         [&](const OutgoingMessage&) {
                                           subscription.reset();
@@ -307,7 +320,7 @@ TEST_F(HyphosGraphTest, a_client_subscription_may_end_itself_in_its_callback) {
                                         })
                      .or_throw();
   const auto publisher =
-      facade_.open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
+      facade_.topics().open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
   ASSERT_TRUE(publisher->publish(bytes_of("{}")));
   EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
@@ -318,12 +331,12 @@ TEST_F(HyphosGraphTest, rules_are_enforced) {
   rules.subscribe.allow = {"open"};
   HyphosGraph facade = facade_with(rules);
   const auto publisher =
-      facade.open_publisher(client_, "/secret/part", "made/Part", Form::json, {});
+      facade.topics().open_publisher(client_, "/secret/part", "made/Part", Form::json, {});
   ASSERT_FALSE(publisher);
   EXPECT_EQ(publisher.error().code, Code::permission);
-  EXPECT_TRUE(facade.open_publisher(client_, "/part", "made/Part", Form::json, {}));
-  EXPECT_FALSE(
-      facade.open_subscription(client_, "/part", "made/Part", Form::json, {}, [](auto&&) {}));
+  EXPECT_TRUE(facade.topics().open_publisher(client_, "/part", "made/Part", Form::json, {}));
+  EXPECT_FALSE(facade.topics().open_subscription(client_, "/part", "made/Part", Form::json, {},
+                                                 [](auto&&) {}));
 }
 
 TEST_F(HyphosGraphTest, messages_above_the_rate_limit_are_refused_and_counted) {
@@ -331,7 +344,7 @@ TEST_F(HyphosGraphTest, messages_above_the_rate_limit_are_refused_and_counted) {
   rules.rate_hz = 2;
   HyphosGraph facade = facade_with(rules);
   const auto publisher =
-      facade.open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
+      facade.topics().open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
   constexpr int kAll = 200;
   const Time begin = monotonic_now();
   EXPECT_TRUE(publisher->publish(bytes_of("{}")));
@@ -347,7 +360,8 @@ TEST_F(HyphosGraphTest, a_rate_limit_covers_all_operations_of_a_client) {
   rules.rate_hz = 0.001;  // one message, and no more during the test
   HyphosGraph facade = facade_with(rules);
   const auto publish = [&](const Client& client, const std::string& topic) {
-    return facade.open_publisher(client, topic, "made/Part", Form::json, {})
+    return facade.topics()
+        .open_publisher(client, topic, "made/Part", Form::json, {})
         .or_throw()
         ->publish(bytes_of("{}"));
   };
@@ -355,8 +369,9 @@ TEST_F(HyphosGraphTest, a_rate_limit_covers_all_operations_of_a_client) {
   EXPECT_EQ(publish(client_, "/one").error().code, Code::permission) << "advertised again";
   EXPECT_EQ(publish(client_, "/two").error().code, Code::permission) << "another topic";
   std::promise<Result<Buffer>> end;
-  facade.call(client_, "/add", "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(30),
-              [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
+  facade.services().call(client_, "/add", "made/Add", Form::json, bytes_of("{}"),
+                         Duration::from_seconds(30),
+                         [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
   EXPECT_EQ(end.get_future().get().error().code, Code::permission);
   EXPECT_EQ(facade.counters().at("drop.gateway.rate"), 3U);
   EXPECT_TRUE(publish({"another"}, "/one"));
@@ -384,15 +399,15 @@ TEST_F(HyphosGraphTest, rules_may_differ_between_clients) {
     return result ? std::optional<Code>() : result.error().code;
   };
   const auto publishes = [&](const Client& client) {
-    return facade.open_publisher(client, "/part", "made/Part", Form::json, {});
+    return facade.topics().open_publisher(client, "/part", "made/Part", Form::json, {});
   };
   const auto hears = [&](const Client& client) {
-    return code_of(facade.open_subscription(client, "/part", "made/Part", Form::json, {},
-                                            [](const OutgoingMessage&) {}));
+    return code_of(facade.topics().open_subscription(client, "/part", "made/Part", Form::json, {},
+                                                     [](const OutgoingMessage&) {}));
   };
   const auto serves = [&](const Client& client) {
-    return code_of(facade.open_server(client, "/add", "made/Add", Form::json,
-                                      [](const Buffer&, const Answer&) {}));
+    return code_of(facade.services().open_server(client, "/add", "made/Add", Form::json,
+                                                 [](const Buffer&, const Answer&) {}));
   };
   EXPECT_EQ(code_of(publishes(seeing)), Code::permission);
   EXPECT_EQ(hears(seeing), std::nullopt);
@@ -406,15 +421,16 @@ TEST_F(HyphosGraphTest, rules_may_differ_between_clients) {
     EXPECT_EQ(static_cast<bool>(bound->publish(bytes_of("{}"))), i == 0);
   }
   std::promise<Result<Buffer>> end;
-  facade.call(seeing, "/add", "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(30),
-              [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
+  facade.services().call(seeing, "/add", "made/Add", Form::json, bytes_of("{}"),
+                         Duration::from_seconds(30),
+                         [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
   EXPECT_EQ(end.get_future().get().error().code, Code::permission);
 }
 
 TEST_F(HyphosGraphTest, one_client_cannot_use_up_all_topics) {
   std::vector<std::unique_ptr<ClientPublisher>> publishers;
   const auto open = [&](const Client& client, const std::string& topic) -> Result<void> {
-    auto publisher = facade_.open_publisher(client, topic, "made/Part", Form::json, {});
+    auto publisher = facade_.topics().open_publisher(client, topic, "made/Part", Form::json, {});
     if (!publisher) return publisher.error();
     publishers.push_back(std::move(*publisher));
     return {};
@@ -457,8 +473,8 @@ TEST_F(HyphosGraphTest, the_error_at_each_topic_limit_names_its_option) {
     for (std::size_t client = 0; client < one.clients; ++client) {
       for (int number = 0; number < 8; ++number) {
         const Client asking{"c" + std::to_string(client)};
-        auto publisher = facade.open_publisher(asking, "/" + asking.name + std::to_string(number),
-                                               "made/Part", Form::json, {});
+        auto publisher = facade.topics().open_publisher(
+            asking, "/" + asking.name + std::to_string(number), "made/Part", Form::json, {});
         if (publisher) {
           publishers.push_back(std::move(*publisher));
         } else {
@@ -491,14 +507,14 @@ TEST_F(HyphosGraphTest, the_error_at_each_call_limit_names_its_option) {
     HyphosGraph facade(Node::open("limited", alone()).or_throw(), types_, rules);
     constexpr std::size_t kCalls = 8;
     for (std::size_t number = 0; number < kCalls; ++number) {
-      facade.call(client_, "/no" + std::to_string(one.one_service ? 0 : number), "made/Add",
-                  Form::json, bytes_of("{}"), Duration::from_seconds(600),
-                  [&](const Result<Buffer>& answer) {
-                    const std::lock_guard lock(mutex);
-                    if (!answer && answer.error().code == Code::overloaded) {
-                      refusals.push_back(answer.error().message + " ");
-                    }
-                  });
+      facade.services().call(client_, "/no" + std::to_string(one.one_service ? 0 : number),
+                             "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(600),
+                             [&](const Result<Buffer>& answer) {
+                               const std::lock_guard lock(mutex);
+                               if (!answer && answer.error().code == Code::overloaded) {
+                                 refusals.push_back(answer.error().message + " ");
+                               }
+                             });
     }
     const std::lock_guard lock(mutex);
     ASSERT_EQ(refusals.size(), kCalls - one.allowed) << one.option;
@@ -520,13 +536,13 @@ TEST_F(HyphosGraphTest, names_of_services_without_a_server_leave_nothing_behind)
   int overloaded = 0;
   int all = 0;
   const auto call = [&](const Client& client, int number, Duration timeout) {
-    facade_.call(client, "/no" + std::to_string(number), "made/Add", Form::json, bytes_of("{}"),
-                 timeout, [&](const Result<Buffer>& answer) {
-                   const std::lock_guard lock(mutex);
-                   overloaded += answer.error().code == Code::overloaded ? 1 : 0;
-                   ++all;
-                   changed.notify_all();
-                 });
+    facade_.services().call(client, "/no" + std::to_string(number), "made/Add", Form::json,
+                            bytes_of("{}"), timeout, [&](const Result<Buffer>& answer) {
+                              const std::lock_guard lock(mutex);
+                              overloaded += answer.error().code == Code::overloaded ? 1 : 0;
+                              ++all;
+                              changed.notify_all();
+                            });
   };
   const auto wait = [&](int count) {
     std::unique_lock lock(mutex);
@@ -548,7 +564,8 @@ TEST_F(HyphosGraphTest, names_of_services_without_a_server_leave_nothing_behind)
 }
 
 TEST_F(HyphosGraphTest, the_error_of_an_unknown_type_suggests_a_similar_one) {
-  const auto publisher = facade_.open_publisher(client_, "/a", "other/Part", Form::json, {});
+  const auto publisher =
+      facade_.topics().open_publisher(client_, "/a", "other/Part", Form::json, {});
   ASSERT_FALSE(publisher);
   EXPECT_EQ(publisher.error().code, Code::not_found);
   EXPECT_TRUE(has(publisher.error().message, "Did you mean 'made/"));
@@ -556,8 +573,8 @@ TEST_F(HyphosGraphTest, the_error_of_an_unknown_type_suggests_a_similar_one) {
 
 TEST_F(HyphosGraphTest, the_error_of_a_channel_of_another_type_names_that_type) {
   const auto scans = robot_.publisher<msgs::LaserScan>("scan");
-  const auto subscription =
-      facade_.open_subscription(client_, "/scan", "made/Part", Form::json, {}, [](auto&&) {});
+  const auto subscription = facade_.topics().open_subscription(client_, "/scan", "made/Part",
+                                                               Form::json, {}, [](auto&&) {});
   ASSERT_FALSE(subscription);
   EXPECT_EQ(subscription.error().code, Code::type_mismatch);
   EXPECT_TRUE(has(subscription.error().message, "hyphos.msgs.LaserScan"));
@@ -568,20 +585,23 @@ TEST_F(HyphosGraphTest, clients_of_one_group_do_not_hear_each_other) {
   const Client listener{"/listener", "ros"};
   Heard inside;
   Heard outside;
-  const auto in = facade_.open_publisher(talker, "/part", "made/Part", Form::json, {}).or_throw();
+  const auto in =
+      facade_.topics().open_publisher(talker, "/part", "made/Part", Form::json, {}).or_throw();
   const auto inner =
-      facade_.open_subscription(listener, "/part", "made/Part", Form::json, {}, inside.take())
+      facade_.topics()
+          .open_subscription(listener, "/part", "made/Part", Form::json, {}, inside.take())
           .or_throw();
   const auto outer =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, outside.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::json, {}, outside.take())
           .or_throw();
   EXPECT_TRUE(in->publish(bytes_of(R"({"x":1})")));
   EXPECT_EQ(outside.wait(1).size(), 1U);
   const auto other =
-      facade_.open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
+      facade_.topics().open_publisher(client_, "/part", "made/Part", Form::json, {}).or_throw();
   EXPECT_TRUE(other->publish(bytes_of(R"({"x":2})")));
   EXPECT_EQ(inside.wait(1), std::vector<std::string>{R"({"x":2})"});
-  const auto topics = facade_.topics();
+  const auto topics = facade_.topics().list();
   const auto part = std::find_if(topics.begin(), topics.end(),
                                  [](const TopicInfo& topic) { return topic.topic == "/part"; });
   ASSERT_NE(part, topics.end());
@@ -592,24 +612,26 @@ TEST_F(HyphosGraphTest, clients_of_one_group_do_not_hear_each_other) {
 
 TEST_F(HyphosGraphTest, a_group_does_not_get_its_own_latched_messages) {
   const Client talker{"/talker", "ros"};
-  const auto in =
-      facade_.open_publisher(talker, "/part", "made/Part", Form::json, {.latched = true})
-          .or_throw();
+  const auto in = facade_.topics()
+                      .open_publisher(talker, "/part", "made/Part", Form::json, {.latched = true})
+                      .or_throw();
   EXPECT_TRUE(in->publish(bytes_of(R"({"x":1})")));
   Heard inside;
   Heard outside;
-  const auto inner = facade_
+  const auto inner = facade_.topics()
                          .open_subscription({"/listener", "ros"}, "/part", "made/Part", Form::json,
                                             {}, inside.take())
                          .or_throw();
   const auto outer =
-      facade_.open_subscription(client_, "/part", "made/Part", Form::json, {}, outside.take())
+      facade_.topics()
+          .open_subscription(client_, "/part", "made/Part", Form::json, {}, outside.take())
           .or_throw();
   EXPECT_EQ(outside.wait(1), std::vector<std::string>{R"({"x":1})"});
   EXPECT_TRUE(in->publish(bytes_of(R"({"x":2})")));
   EXPECT_EQ(outside.wait(2).size(), 2U);
   const auto other =
-      facade_.open_publisher(client_, "/part", "made/Part", Form::json, {.latched = true})
+      facade_.topics()
+          .open_publisher(client_, "/part", "made/Part", Form::json, {.latched = true})
           .or_throw();
   EXPECT_TRUE(other->publish(bytes_of(R"({"x":3})")));
   EXPECT_EQ(inside.wait(1), std::vector<std::string>{R"({"x":3})"});

@@ -31,7 +31,7 @@ class ParamsTest : public testing::Test {
   }
   std::unique_ptr<NodeParams> open(Rules rules = {}) {
     facade_ = std::make_unique<HyphosGraph>(gateway_, sample_types(), std::move(rules));
-    return facade_->open_params([this] { ++changes_; });
+    return facade_->parameters().open([this] { ++changes_; });
   }
   /// The current value that a node shows.
   static std::optional<ParamVariant> value(NodeParams& params, const std::string& node,

@@ -31,10 +31,12 @@ class RawTest : public testing::Test {
     return options;
   }
   std::unique_ptr<ClientPublisher> publisher(Form form = Form::cdr) {
-    return facade_.open_publisher(client_, "/part", kPart, form, {.raw = true}).or_throw();
+    return facade_.topics().open_publisher(client_, "/part", kPart, form, {.raw = true}).or_throw();
   }
   std::unique_ptr<ClientSubscription> subscription(Form form, Heard& heard) {
-    return facade_.open_subscription(client_, "/part", "", form, {}, heard.take()).or_throw();
+    return facade_.topics()
+        .open_subscription(client_, "/part", "", form, {}, heard.take())
+        .or_throw();
   }
 
   Node robot_ = Node::open("robot", alone()).or_throw();
@@ -64,7 +66,7 @@ TEST_F(RawTest, a_message_stays_in_its_receive_memory) {
   const Buffer within = std::move(memory).freeze(kFive.size());
   Heard heard;
   const std::byte* where = nullptr;
-  const auto out = facade_
+  const auto out = facade_.topics()
                        .open_subscription(client_, "/part", "", Form::cdr, {},
                                           [&, take = heard.take()](const OutgoingMessage& message) {
                                             where = message.bytes.parts()[0].data();
@@ -102,7 +104,8 @@ TEST_F(RawTest, invalid_cdr_is_refused_and_counted) {
 
 TEST_F(RawTest, latched_messages_reach_late_subscribers) {
   const auto in =
-      facade_.open_publisher(client_, "/part", kPart, Form::cdr, {.latched = true, .raw = true})
+      facade_.topics()
+          .open_publisher(client_, "/part", kPart, Form::cdr, {.latched = true, .raw = true})
           .or_throw();
   ASSERT_TRUE(in->publish(bytes_of(kFive)));
   Heard late;
@@ -114,10 +117,11 @@ TEST_F(RawTest, latched_messages_reach_late_subscribers) {
 }
 
 TEST_F(RawTest, the_encoding_of_the_channel_wins) {
-  const auto plain = facade_.open_publisher(client_, "/part", kPart, Form::json, {}).or_throw();
+  const auto plain =
+      facade_.topics().open_publisher(client_, "/part", kPart, Form::json, {}).or_throw();
   const auto in = publisher();
   Heard node;
-  const auto known = facade_.topics();
+  const auto known = facade_.topics().list();
   ASSERT_EQ(known.size(), 1U);
   EXPECT_EQ(known[0].type, "made/Part");
   // A raw endpoint is refused, and the error names both types.
@@ -133,8 +137,8 @@ TEST_F(RawTest, the_encoding_of_the_channel_wins) {
 
 TEST_F(RawTest, the_error_of_another_type_names_both) {
   const auto in = publisher();
-  const auto refused = facade_.open_subscription(client_, "/part", "made/msg/Nothing", Form::cdr,
-                                                 {}, Heard().take());
+  const auto refused = facade_.topics().open_subscription(client_, "/part", "made/msg/Nothing",
+                                                          Form::cdr, {}, Heard().take());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::type_mismatch);
   EXPECT_NE(refused.error().message.find("cdr:made/msg/Part"), std::string::npos);

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gateway/facade/graph_facade.hpp"
 #include "gateway/facade/rules_file.hpp"
+#include "gateway/types/client.hpp"
 
 namespace hyphos::gateway {
 namespace {

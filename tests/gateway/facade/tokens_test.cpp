@@ -118,18 +118,18 @@ TEST_F(TokensTest, the_graph_facade_applies_the_rules_of_the_token) {
   const Client plain{"rosbridge 10.0.0.5:4000"};
   const Client driver{plain.name, {}, path("drivers")};
   const auto open = [&](const Client& client) {
-    return facade.open_publisher(client, "/part", "made/Part", Form::json, {});
+    return facade.topics().open_publisher(client, "/part", "made/Part", Form::json, {});
   };
   const auto refused = open(plain);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::permission);
-  EXPECT_FALSE(facade.lets(plain, Use::publish, "/part"));
-  EXPECT_TRUE(facade.lets(driver, Use::publish, "/part"));
-  EXPECT_FALSE(facade.lets(driver, Use::publish, "/other"));
+  EXPECT_FALSE(facade.clients().lets(plain, Use::publish, "/part"));
+  EXPECT_TRUE(facade.clients().lets(driver, Use::publish, "/part"));
+  EXPECT_FALSE(facade.clients().lets(driver, Use::publish, "/other"));
   // Its rate is separate from that of the client without a token at the same address.
   const auto ask = [&](const Client& client) {
     const auto goal =
-        facade.send_goal(client, "/none", "made/Count", Form::json, bytes_of("{}"), {});
+        facade.actions().send_goal(client, "/none", "made/Count", Form::json, bytes_of("{}"), {});
     return goal ? std::optional<Code>() : goal.error().code;
   };
   EXPECT_EQ(ask(plain), std::nullopt);

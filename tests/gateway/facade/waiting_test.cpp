@@ -27,7 +27,8 @@ class Waiting : public testing::Test {
                  .raw_subscribe("part", (*types_->default_codec("made/Part"))->id, options,
                                 [this](const Message<RawMessage>&) { ++count_; })
                  .or_throw();
-    publisher_ = facade_.open_publisher({"test"}, "/part", "made/Part", Form::json, {}).or_throw();
+    publisher_ =
+        facade_.topics().open_publisher({"test"}, "/part", "made/Part", Form::json, {}).or_throw();
   }
   Result<void> publish() { return publisher_->publish(bytes_of(R"({"x":1})")); }
   std::uint64_t counted(const std::string& why) const {

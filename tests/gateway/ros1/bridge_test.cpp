@@ -40,11 +40,12 @@ class Side {
   void open() { gateway = open_ros1(facade, options).or_throw(); }
 
   std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
-    return facade.open_publisher(kRobot, topic, "std_msgs/String", Form::ros1, {.latched = latched})
+    return facade.topics()
+        .open_publisher(kRobot, topic, "std_msgs/String", Form::ros1, {.latched = latched})
         .or_throw();
   }
   std::unique_ptr<ClientSubscription> listener(const std::string& topic) {
-    return facade
+    return facade.topics()
         .open_subscription(kRobot, topic, "std_msgs/String", Form::ros1, {},
                            [this](const OutgoingMessage& outgoing) {
                              const std::lock_guard lock(mutex_);
@@ -57,7 +58,7 @@ class Side {
     return static_cast<std::size_t>(std::count(heard_.begin(), heard_.end(), text));
   }
   [[nodiscard]] bool has_publisher(const std::string& topic, const std::string& name) const {
-    for (const TopicInfo& info : facade.topics()) {
+    for (const TopicInfo& info : facade.topics().list()) {
       if (info.topic == topic &&
           std::count(info.publishers.begin(), info.publishers.end(), name) == 1) {
         return true;
@@ -66,7 +67,7 @@ class Side {
     return false;
   }
   [[nodiscard]] bool is_latched(const std::string& topic) const {
-    for (const TopicInfo& info : facade.topics()) {
+    for (const TopicInfo& info : facade.topics().list()) {
       if (info.topic == topic) return info.latched;
     }
     return false;
@@ -82,8 +83,9 @@ class Side {
   Result<Buffer> call(const std::string& service, const Buffer& request) {
     auto done = std::make_shared<std::promise<Result<Buffer>>>();
     auto answer = done->get_future();
-    facade.call(kRobot, service, "", Form::ros1, request.bytes(), Duration::from_seconds(20),
-                [done](Result<Buffer> reply) { done->set_value(std::move(reply)); });
+    facade.services().call(kRobot, service, "", Form::ros1, request.bytes(),
+                           Duration::from_seconds(20),
+                           [done](Result<Buffer> reply) { done->set_value(std::move(reply)); });
     return answer.get();
   }
 
@@ -153,7 +155,7 @@ TEST_F(BridgeTest, messages_pass_from_one_robot_to_the_other) {
   const auto hears = b.listener("/chat");
   ASSERT_TRUE(Side::comes_through(*says, b, "hello"));
   EXPECT_TRUE(b.has_publisher("/chat", "/a"));
-  EXPECT_EQ(b.facade.counted("queue"), 0U);
+  EXPECT_EQ(b.facade.clients().counted("queue"), 0U);
 }
 
 TEST_F(BridgeTest, no_message_comes_back_on_a_bidirectional_topic) {
@@ -184,7 +186,7 @@ TEST_F(BridgeTest, a_message_that_is_too_large_is_counted) {
   says->publish(words(std::string(100, 'x')).bytes()).or_throw();
   ASSERT_TRUE(Side::comes_through(*says, b, "after"));
   EXPECT_EQ(b.heard(std::string(100, 'x')), 0U);
-  EXPECT_EQ(a.facade.counted("too_large"), 1U);
+  EXPECT_EQ(a.facade.clients().counted("too_large"), 1U);
 }
 
 TEST_F(BridgeTest, a_waiting_message_blocks_no_other_publisher) {
@@ -196,14 +198,14 @@ TEST_F(BridgeTest, a_waiting_message_blocks_no_other_publisher) {
   const auto other_hears = b.listener("/other");
   ASSERT_TRUE(Side::comes_through(*says, b, "hello"));
   ASSERT_TRUE(Side::comes_through(*other_says, b, "hello there"));
-  b.facade.fill("/chat", true);
+  b.facade.topics().fill("/chat", true);
   says->publish(words("one").bytes()).or_throw();
   says->publish(words("two").bytes()).or_throw();
   EXPECT_TRUE(Side::comes_through(*other_says, b, "through"));
   EXPECT_EQ(b.heard("one"), 0U);
-  b.facade.fill("/chat", false);
+  b.facade.topics().fill("/chat", false);
   EXPECT_TRUE(eventually([&] { return b.heard("one") == 1 && b.heard("two") == 1; }));
-  EXPECT_EQ(b.facade.counted("not_held_up"), 0U);
+  EXPECT_EQ(b.facade.clients().counted("not_held_up"), 0U);
 }
 
 TEST_F(BridgeTest, a_late_listener_gets_the_latched_message) {
@@ -271,7 +273,7 @@ TEST_F(BridgeTest, a_topic_that_ends_is_unregistered) {
 TEST_F(BridgeTest, services_can_be_called_from_the_other_side) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
-  const auto serves = a.facade
+  const auto serves = a.facade.services()
                           .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                                        [](const Buffer& request, const Answer& answer) {
                                          if (request.size() == 1) return answer(words("flipped"));
@@ -294,7 +296,7 @@ TEST_F(BridgeTest, a_service_that_moves_is_found_again) {
   for (int round = 0; round < 2; ++round) {
     Side a(master_.uri(), "/a");
     const auto serves =
-        a.facade
+        a.facade.services()
             .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                          [](const Buffer& request, const Answer& answer) { answer(request); })
             .or_throw();
@@ -363,7 +365,7 @@ TEST_F(BridgeTest, only_selected_channels_pass) {
 TEST_F(BridgeTest, the_client_of_one_call_has_time_to_close_first) {
   Side a(master_.uri(), "/a");
   const auto serves =
-      a.facade
+      a.facade.services()
           .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                        [](const Buffer&, const Answer& answer) { answer(words("flipped")); })
           .or_throw();
@@ -399,8 +401,8 @@ TEST_F(BridgeTest, a_subscriber_with_another_md5sum_gets_an_error) {
   RawClient garbage(port);
   EXPECT_TRUE(garbage.send("\xff\xff\xff\xff"));
   EXPECT_TRUE(garbage.sees_end());
-  EXPECT_GE(a.facade.counted("type_mismatch"), 1U);
-  EXPECT_GE(a.facade.counted("too_large"), 1U);
+  EXPECT_GE(a.facade.clients().counted("type_mismatch"), 1U);
+  EXPECT_GE(a.facade.clients().counted("too_large"), 1U);
 }
 
 TEST_F(BridgeTest, subscribers_that_disconnect_leave_nothing_behind) {

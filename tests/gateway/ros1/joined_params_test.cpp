@@ -17,12 +17,12 @@ namespace {
 class JoinedParamsTest : public ::testing::Test {
  protected:
   JoinedParamsTest() {
-    facade_.params().check("cruise", [](const ParamVariant& value) {
+    facade_.parameters().nodes().check("cruise", [](const ParamVariant& value) {
       const auto* speed = std::get_if<double>(&value);
       return speed != nullptr && *speed > 2 ? "is not in 0 to 2" : "";
     });
-    facade_.params().put("cruise", "speed", 0.5);
-    facade_.params().put("cruise", "laser.rate_hz", std::int64_t{10});
+    facade_.parameters().nodes().put("cruise", "speed", 0.5);
+    facade_.parameters().nodes().put("cruise", "laser.rate_hz", std::int64_t{10});
     begin();
   }
   void begin(const std::map<std::string, std::string>& own = {}) {
@@ -47,7 +47,7 @@ class JoinedParamsTest : public ::testing::Test {
     return *ask("hasParam", {name}).or_throw().get_if<bool>();
   }
   [[nodiscard]] bool node_has(const std::string& name, const ParamVariant& value) const {
-    return facade_.params().value("cruise", name) == value;
+    return facade_.parameters().nodes().value("cruise", name) == value;
   }
 
   MasterHost master_;
@@ -95,9 +95,10 @@ TEST(ParamValue, names_are_translated) {
 TEST_F(JoinedParamsTest, parameters_of_nodes_are_on_the_server_and_follow) {
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/laser/rate_hz", 10); }));
-  facade_.params().put("cruise", "speed", 0.75);
+  facade_.parameters().nodes().put("cruise", "speed", 0.75);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.75); }));
-  EXPECT_EQ(facade_.params().asked(), 0U) << "a value from a node is not set again at the node";
+  EXPECT_EQ(facade_.parameters().nodes().asked(), 0U)
+      << "a value from a node is not set again at the node";
 }
 
 TEST_F(JoinedParamsTest, a_value_set_by_ros_is_set_at_the_node) {
@@ -107,16 +108,16 @@ TEST_F(JoinedParamsTest, a_value_set_by_ros_is_set_at_the_node) {
   set("/cruise", Value::Struct{{"speed", 0.25}, {"laser", Value::Struct{{"rate_hz", 20}}}});
   EXPECT_TRUE(eventually(
       [&] { return node_has("speed", 0.25) && node_has("laser.rate_hz", std::int64_t{20}); }));
-  EXPECT_EQ(facade_.counted("param"), 0U);
+  EXPECT_EQ(facade_.clients().counted("param"), 0U);
 }
 
 TEST_F(JoinedParamsTest, a_value_refused_by_the_node_is_reset_and_counted) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 7.0);
-  EXPECT_TRUE(eventually([&] { return facade_.counted("param") == 1; }));
+  EXPECT_TRUE(eventually([&] { return facade_.clients().counted("param") == 1; }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", "fast");
-  EXPECT_TRUE(eventually([&] { return facade_.counted("param") == 2; }));
+  EXPECT_TRUE(eventually([&] { return facade_.clients().counted("param") == 2; }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed/deep", 1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
@@ -128,7 +129,7 @@ TEST_F(JoinedParamsTest, an_integer_becomes_a_real_for_a_real_parameter) {
   set("/cruise/speed", 1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 1.0); }));
   EXPECT_TRUE(node_has("speed", 1.0));
-  EXPECT_EQ(facade_.params().asked(), 1U);
+  EXPECT_EQ(facade_.parameters().nodes().asked(), 1U);
 }
 
 TEST_F(JoinedParamsTest, deleted_parameters_of_a_node_come_back_until_it_ends) {
@@ -136,19 +137,19 @@ TEST_F(JoinedParamsTest, deleted_parameters_of_a_node_come_back_until_it_ends) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   ASSERT_TRUE(ask("deleteParam", {"/cruise/speed"}).ok());
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
-  facade_.params().end("cruise");
+  facade_.parameters().nodes().end("cruise");
   EXPECT_TRUE(
       eventually([&] { return !is_set("/cruise/speed") && !is_set("/cruise/laser/rate_hz"); }));
   EXPECT_TRUE(has("/cruise/of_ros", 1)) << "the parameter is not of the node";
-  facade_.params().put("cruise", "speed", 0.1);
+  facade_.parameters().nodes().put("cruise", "speed", 0.1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.1); }));
 }
 
 TEST_F(JoinedParamsTest, the_namespace_of_a_node_is_removed_at_its_end) {
   ASSERT_TRUE(eventually([&] { return is_set("/cruise/laser/rate_hz"); }));
-  facade_.params().end("cruise");
+  facade_.parameters().nodes().end("cruise");
   EXPECT_TRUE(eventually([&] { return !is_set("/cruise"); }));
-  facade_.params().put("walk", "gait", std::string("trot"));
+  facade_.parameters().nodes().put("walk", "gait", std::string("trot"));
   // An ending gateway does not wait forever for a stopped master. If it took too long, the test
   // repeats.
   bool in_time = false;
@@ -178,11 +179,12 @@ TEST_F(JoinedParamsTest, a_restarted_master_gets_the_parameters_again) {
 
 TEST_F(JoinedParamsTest, the_initial_value_of_a_node_wins) {
   set("/walk/gait", "gallop");
-  ASSERT_TRUE(eventually([&] { return facade_.params().shown("walk.gait").has_value(); }));
-  facade_.params().put("walk", "gait", std::string("trot"));
+  ASSERT_TRUE(
+      eventually([&] { return facade_.parameters().nodes().shown("walk.gait").has_value(); }));
+  facade_.parameters().nodes().put("walk", "gait", std::string("trot"));
   EXPECT_TRUE(eventually([&] { return has("/walk/gait", "trot"); }));
-  EXPECT_EQ(facade_.params().asked(), 0U);
-  EXPECT_TRUE(eventually([&] { return !facade_.params().shown("walk.gait"); }))
+  EXPECT_EQ(facade_.parameters().nodes().asked(), 0U);
+  EXPECT_TRUE(eventually([&] { return !facade_.parameters().nodes().shown("walk.gait"); }))
       << "the node now owns the parameter, so ROS alone does not";
 }
 
@@ -190,18 +192,18 @@ TEST_F(JoinedParamsTest, concurrent_changes_end_with_one_value) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   constexpr int kRounds = 50;
   for (int round = 1; round <= kRounds; ++round) {
-    facade_.params().put("cruise", "speed", round * 0.01);
+    facade_.parameters().nodes().put("cruise", "speed", round * 0.01);
     set("/cruise/speed", 1 + round * 0.01);
   }
   const auto agree = [&] {
     const auto server = ask("getParam", {"/cruise/speed"}).or_throw();
-    const auto node = facade_.params().value("cruise", "speed");
+    const auto node = facade_.parameters().nodes().value("cruise", "speed");
     return node && from_ros(server).or_throw() == *node;
   };
   ASSERT_TRUE(eventually(agree));
   set("/cruise/speed", 1.25);
   ASSERT_TRUE(eventually([&] { return node_has("speed", 1.25) && agree(); }));
-  EXPECT_LE(facade_.params().asked(), std::size_t{kRounds} + 1)
+  EXPECT_LE(facade_.parameters().nodes().asked(), std::size_t{kRounds} + 1)
       << "at most once for each change in ROS";
 }
 
@@ -210,31 +212,34 @@ TEST_F(JoinedParamsTest, parameters_of_ros_are_shown_to_the_robot_and_follow) {
   set("/use_sim_time", true);
   set("/mixed", Value::Array{1, "two"});
   EXPECT_TRUE(eventually([&] {
-    return facade_.params().shown("move_base.speed") == ParamVariant(1.5) &&
-           facade_.params().shown("use_sim_time") == ParamVariant(true);
+    return facade_.parameters().nodes().shown("move_base.speed") == ParamVariant(1.5) &&
+           facade_.parameters().nodes().shown("use_sim_time") == ParamVariant(true);
   }));
-  EXPECT_FALSE(facade_.params().shown("mixed"));
-  EXPECT_FALSE(facade_.params().shown("cruise.speed")) << "the robot itself has this parameter";
+  EXPECT_FALSE(facade_.parameters().nodes().shown("mixed"));
+  EXPECT_FALSE(facade_.parameters().nodes().shown("cruise.speed"))
+      << "the robot itself has this parameter";
   set("/move_base/speed", "slow");
   EXPECT_TRUE(eventually([&] {
-    return facade_.params().shown("move_base.speed") == ParamVariant(std::string("slow"));
+    return facade_.parameters().nodes().shown("move_base.speed") ==
+           ParamVariant(std::string("slow"));
   })) << "the value has another type now";
   ASSERT_TRUE(ask("deleteParam", {"/move_base"}).ok());
-  EXPECT_TRUE(eventually([&] { return !facade_.params().shown("move_base.speed"); }));
+  EXPECT_TRUE(eventually([&] { return !facade_.parameters().nodes().shown("move_base.speed"); }));
 }
 
 TEST_F(JoinedParamsTest, a_shown_parameter_set_by_the_robot_is_set_in_ros) {
   NodeStub watcher;
   set("/move_base/speed", 1.5);
   ASSERT_TRUE(ask("subscribeParam", {watcher.uri(), "/move_base/speed"}).ok());
-  ASSERT_TRUE(eventually([&] { return facade_.params().shown("move_base.speed").has_value(); }));
-  facade_.params().change_shown("move_base.speed", 0.5);
+  ASSERT_TRUE(eventually(
+      [&] { return facade_.parameters().nodes().shown("move_base.speed").has_value(); }));
+  facade_.parameters().nodes().change_shown("move_base.speed", 0.5);
   EXPECT_TRUE(eventually([&] { return has("/move_base/speed", 0.5); }));
   EXPECT_TRUE(eventually(
       [&] { return watcher.was_told("paramUpdate", {"/master", "/move_base/speed", 0.5}); }));
   set("/move_base/speed", 2.5);
-  EXPECT_TRUE(
-      eventually([&] { return facade_.params().shown("move_base.speed") == ParamVariant(2.5); }));
+  EXPECT_TRUE(eventually(
+      [&] { return facade_.parameters().nodes().shown("move_base.speed") == ParamVariant(2.5); }));
 }
 
 TEST_F(JoinedParamsTest, only_selected_parameters_are_joined) {
@@ -245,9 +250,9 @@ TEST_F(JoinedParamsTest, only_selected_parameters_are_joined) {
   set("/secret/a", 1);
   begin({{"params", "*,!*/laser/*"}, {"rosparams", "/open/*"}});
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
-  EXPECT_TRUE(eventually([&] { return facade_.params().shown("open.a").has_value(); }));
+  EXPECT_TRUE(eventually([&] { return facade_.parameters().nodes().shown("open.a").has_value(); }));
   EXPECT_FALSE(is_set("/cruise/laser/rate_hz"));
-  EXPECT_FALSE(facade_.params().shown("secret.a"));
+  EXPECT_FALSE(facade_.parameters().nodes().shown("secret.a"));
 }
 
 TEST_F(JoinedParamsTest, two_nodes_of_the_same_name_end_with_one_value) {
@@ -257,9 +262,10 @@ TEST_F(JoinedParamsTest, two_nodes_of_the_same_name_end_with_one_value) {
   options.own = {{"master_uri", master_.uri()}, {"node", "/other"}};
   const auto second = open_ros1(other, options).or_throw();
   const auto same = [&] {
-    return other.params().value("cruise", "speed") == facade_.params().value("cruise", "speed");
+    return other.params().value("cruise", "speed") ==
+           facade_.parameters().nodes().value("cruise", "speed");
   };
   EXPECT_TRUE(eventually(same));
-  facade_.params().put("cruise", "speed", 1.75);
+  facade_.parameters().nodes().put("cruise", "speed", 1.75);
   EXPECT_TRUE(eventually([&] { return same() && node_has("speed", 1.75); }));
 }

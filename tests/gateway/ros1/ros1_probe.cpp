@@ -25,13 +25,14 @@ namespace {
 class Robot {
  public:
   explicit Robot(FakeGraph& facade)
-      : out_(facade.open_publisher({"/robot"}, "/out", "std_msgs/String", Form::ros1, {})
+      : out_(facade.topics()
+                 .open_publisher({"/robot"}, "/out", "std_msgs/String", Form::ros1, {})
                  .or_throw()),
-        once_(facade
+        once_(facade.topics()
                   .open_publisher({"/robot"}, "/latched", "std_msgs/String", Form::ros1,
                                   {.latched = true})
                   .or_throw()),
-        negate_(facade
+        negate_(facade.services()
                     .open_server({"/robot"}, "/negate", "std_srvs/SetBool", Form::ros1,
                                  [](const Buffer& request, const Answer& answer) {
                                    std::vector<std::byte> reply(5);
@@ -39,7 +40,7 @@ class Robot {
                                    answer(Buffer::adopt(std::move(reply)));
                                  })
                     .or_throw()),
-        in_(facade
+        in_(facade.topics()
                 .open_subscription({"/robot"}, "/in", "std_msgs/String", Form::ros1, {},
                                    [this](const OutgoingMessage& outgoing) {
                                      ++heard_;
@@ -60,7 +61,7 @@ class Robot {
 
 std::string publishers(const FakeGraph& facade, const std::string& topic) {
   std::string names;
-  for (const TopicInfo& info : facade.topics()) {
+  for (const TopicInfo& info : facade.topics().list()) {
     if (info.topic != topic) continue;
     for (const std::string& name : info.publishers) names += (names.empty() ? "" : " ") + name;
   }
@@ -76,7 +77,7 @@ std::string obey(FakeGraph& facade, const Robot& robot, const std::string& line)
   if (verb == "heard") return std::to_string(robot.heard());
   if (verb == "open") return std::to_string(facade.open());
   if (verb == "publishers") return publishers(facade, first);
-  if (verb == "counted") return std::to_string(facade.counted(first));
+  if (verb == "counted") return std::to_string(facade.clients().counted(first));
   if (verb == "call") return call(facade, first, second);
   return "unknown command '" + verb + "'";
 }

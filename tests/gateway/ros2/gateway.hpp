@@ -35,26 +35,26 @@ struct Gateway {
   explicit Gateway(Options options = {}) {
     use_the_wire();
     for (const char* name : {"std_msgs/msg/String", "sensor_msgs/msg/Image"}) {
-      facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+      facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
     }
-    facade.add_service_type(
+    facade.types().add(
         {.name = "std_srvs/srv/SetBool", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
     options.own.emplace("domain_id", std::to_string(test_domain()));
     protocol = open_ros2(facade, options).or_throw();
   }
   /// A publisher of the robot.
   std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
-    return facade
+    return facade.topics()
         .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})
         .or_throw();
   }
   std::unique_ptr<ClientSubscription> subscription(const std::string& topic, Heard& heard) {
-    return facade
+    return facade.topics()
         .open_subscription({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {}, heard.take())
         .or_throw();
   }
   [[nodiscard]] std::vector<std::string> publishers(const std::string& topic) const {
-    for (const TopicInfo& info : facade.topics()) {
+    for (const TopicInfo& info : facade.topics().list()) {
       if (info.topic == topic) return info.publishers;
     }
     return {};

@@ -76,10 +76,13 @@ TEST(Ros2LeftOut, each_incompatible_subscriber_is_reported_once) {
   ros.reader("rt/plain", kString, {.latched = true});
   ros.reader("rt/plain", kString, {.deadline_ms = 50});
   ros.reader("rt/plain", kString, {.latched = true, .deadline_ms = 20});
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 3; }));
+  EXPECT_TRUE(
+      eventually([&] { return gateway.facade.clients().counted("incompatible_qos") == 3; }));
   ros.reader("rt/plain", kString, {.deadline_ms = 10});
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 4; }));
-  EXPECT_NE(gateway.facade.last("incompatible_qos").find("a deadline of 10 ms"), std::string::npos);
+  EXPECT_TRUE(
+      eventually([&] { return gateway.facade.clients().counted("incompatible_qos") == 4; }));
+  EXPECT_NE(gateway.facade.clients().last("incompatible_qos").find("a deadline of 10 ms"),
+            std::string::npos);
 }
 
 TEST(Ros2LeftOut, a_subscriber_of_another_type_is_reported_with_both_types) {
@@ -87,8 +90,8 @@ TEST(Ros2LeftOut, a_subscriber_of_another_type_is_reported_with_both_types) {
   const auto publisher = gateway.publisher("/plain");
   RosSide ros;
   ros.reader("rt/plain", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") == 1; }));
-  const std::string line = gateway.facade.last("type_mismatch");
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("type_mismatch") == 1; }));
+  const std::string line = gateway.facade.clients().last("type_mismatch");
   EXPECT_NE(line.find("sensor_msgs/msg/Image"), std::string::npos) << line;
   EXPECT_NE(line.find("std_msgs/msg/String"), std::string::npos) << line;
 }
@@ -100,18 +103,18 @@ TEST(Ros2LeftOut, the_publisher_of_the_rarer_type_is_reported) {
   ros.writer("rt/two", kString);
   RosSide other;
   other.writer("rt/two", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") > 0; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("type_mismatch") > 0; }));
 }
 
 TEST(Ros2LeftOut, a_topic_that_is_not_of_ros_is_reported) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "Odd");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 1; }));
-  EXPECT_NE(gateway.facade.last("unsupported").find("'Odd'"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("unsupported") == 1; }));
+  EXPECT_NE(gateway.facade.clients().last("unsupported").find("'Odd'"), std::string::npos);
   ros.writer("plain_dds", "Odd");  // The name claims no relation to ROS.
   ros.writer("rt/a-b", kString);
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 2; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("unsupported") == 2; }));
 }
 
 TEST(Ros2LeftOut, an_action_is_reported_as_left_out) {
@@ -119,8 +122,9 @@ TEST(Ros2LeftOut, an_action_is_reported_as_left_out) {
   RosSide ros;
   ros.reader("rq/fib/_action/send_goalRequest",
              "example_interfaces::action::dds_::Fibonacci_SendGoal_Request_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 1; }));
-  EXPECT_NE(gateway.facade.last("unsupported").find("the action is left out"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("unsupported") == 1; }));
+  EXPECT_NE(gateway.facade.clients().last("unsupported").find("the action is left out"),
+            std::string::npos);
 }
 
 TEST(Ros2LeftOut, a_topic_that_returns_is_reported_again) {
@@ -128,7 +132,8 @@ TEST(Ros2LeftOut, a_topic_that_returns_is_reported_again) {
   RosSide ros;
   for (const std::uint64_t round : {1U, 2U}) {
     RosWriter& odd = ros.writer("rt/odd", "Odd");
-    EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == round; }));
+    EXPECT_TRUE(
+        eventually([&] { return gateway.facade.clients().counted("unsupported") == round; }));
     ros.end(odd);
   }
 }

@@ -54,8 +54,8 @@ TEST(Ros2Node, a_ros_server_has_the_name_of_its_node) {
   ASSERT_TRUE(info.wait_matched(1));
   ASSERT_EQ(info.writer->wait_for_acknowledgments({30, 0}), ReturnCode_t::RETCODE_OK);
   ros.writer("rr/setReply", "std_srvs::srv::dds_::SetBool_Response_");
-  ASSERT_TRUE(eventually([&] { return !gateway.facade.services().empty(); }));
-  EXPECT_EQ(gateway.facade.services().at(0).node, "ros2 /switch");
+  ASSERT_TRUE(eventually([&] { return !gateway.facade.services().list().empty(); }));
+  EXPECT_EQ(gateway.facade.services().list().at(0).node, "ros2 /switch");
 }
 
 TEST(Ros2Node, wrong_options_are_named_with_their_valid_values) {

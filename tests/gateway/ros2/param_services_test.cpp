@@ -57,8 +57,8 @@ std::string numbers(const std::vector<std::pair<std::string, std::int64_t>>& all
 
 TEST(Ros2ParamServices, a_tool_lists_and_gets_parameters_of_the_robot) {
   Gateway gateway;
-  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
-  gateway.facade.params().put("base", "name", std::string("x"));
+  gateway.facade.parameters().nodes().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.parameters().nodes().put("base", "name", std::string("x"));
   RosSide ros;
   PooledCallClient call_client(ros);
   CdrWriter all;
@@ -81,24 +81,26 @@ TEST(Ros2ParamServices, a_tool_lists_and_gets_parameters_of_the_robot) {
 
 TEST(Ros2ParamServices, a_tool_sets_parameters_one_by_one) {
   Gateway gateway;
-  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.parameters().nodes().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
   PooledCallClient call_client(ros);
   const std::string outcomes = call_client.ask("set_parameters", "SetParameters",
                                                numbers({{"laser.rate_hz", 50}, {"laser.none", 1}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\2\0\0\0\1", 5));
   EXPECT_NE(outcomes.find("the robot has no parameter 'laser.none'"), std::string::npos);
-  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
+  EXPECT_EQ(gateway.facade.parameters().nodes().value("laser", "rate_hz"),
+            ParamVariant(std::int64_t{50}));
   const std::string outcome =
       call_client.ask("set_parameters_atomically", "SetParametersAtomically",
                       numbers({{"laser.rate_hz", 60}, {"laser.rate_hz", 70}}));
   EXPECT_NE(outcome.find("one by one"), std::string::npos);
-  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
+  EXPECT_EQ(gateway.facade.parameters().nodes().value("laser", "rate_hz"),
+            ParamVariant(std::int64_t{50}));
 }
 
 TEST(Ros2ParamServices, a_node_without_parameters_returns_none) {
   Gateway gateway(with({{"params", ""}}));
-  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.parameters().nodes().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
   PooledCallClient call_client(ros);
   const std::string values =
@@ -107,7 +109,8 @@ TEST(Ros2ParamServices, a_node_without_parameters_returns_none) {
   const std::string outcomes =
       call_client.ask("set_parameters", "SetParameters", numbers({{"laser.rate_hz", 50}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\1\0\0\0\0", 5));
-  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{40}));
+  EXPECT_EQ(gateway.facade.parameters().nodes().value("laser", "rate_hz"),
+            ParamVariant(std::int64_t{40}));
 }
 
 TEST(Ros2ParamServices, invalid_requests_are_counted) {
@@ -117,7 +120,7 @@ TEST(Ros2ParamServices, invalid_requests_are_counted) {
                               "rcl_interfaces::srv::dds_::ListParameters_Request_");
   ASSERT_TRUE(requests.wait_matched(1));
   requests.write(std::string("\0\1\0\0\xFF\xFF\xFF\xFF", 8));
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("call_failed") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("call_failed") == 1; }));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 TopicInfo info_of(const Gateway& gateway, const std::string& topic) {
-  for (TopicInfo& info : gateway.facade.topics()) {
+  for (TopicInfo& info : gateway.facade.topics().list()) {
     if (info.topic == topic && !info.publishers.empty()) return info;
   }
   return {};
@@ -18,7 +18,8 @@ TopicInfo info_of(const Gateway& gateway, const std::string& topic) {
 
 std::unique_ptr<ClientPublisher> publisher_with(Gateway& gateway, const std::string& topic,
                                                 const ClientPublisherOptions& options) {
-  return gateway.facade.open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, options)
+  return gateway.facade.topics()
+      .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, options)
       .or_throw();
 }
 
@@ -73,8 +74,10 @@ TEST(Ros2Qos, the_best_effort_option_skips_reliable_channels) {
   EXPECT_TRUE(ros.reader("rt/state", kString).wait_matched(1));
   auto& strict = ros.reader("rt/scan", kString);
   EXPECT_TRUE(ros.reader("rt/scan", kString, {.reliable = false}).wait_matched(1));
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.facade.last("incompatible_qos").find("requests reliable"), std::string::npos);
+  EXPECT_TRUE(
+      eventually([&] { return gateway.facade.clients().counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.facade.clients().last("incompatible_qos").find("requests reliable"),
+            std::string::npos);
   EXPECT_TRUE(strict.wait_matched(0));
 }
 
@@ -83,10 +86,11 @@ TEST(Ros2Qos, readers_match_only_with_no_shorter_deadline) {
   const auto publisher = publisher_with(gateway, "/state", {.deadline_ms = 80});
   RosSide ros;
   EXPECT_TRUE(ros.reader("rt/state", kString, {.deadline_ms = 80}).wait_matched(1));
-  EXPECT_EQ(gateway.facade.counted("incompatible_qos"), 0U);
+  EXPECT_EQ(gateway.facade.clients().counted("incompatible_qos"), 0U);
   auto& hasty = ros.reader("rt/state", kString, {.deadline_ms = 50});
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.facade.last("incompatible_qos").find("but 80 ms is offered"),
+  EXPECT_TRUE(
+      eventually([&] { return gateway.facade.clients().counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.facade.clients().last("incompatible_qos").find("but 80 ms is offered"),
             std::string::npos);
   EXPECT_TRUE(hasty.wait_matched(0));
 }

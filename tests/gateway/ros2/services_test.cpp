@@ -48,15 +48,16 @@ std::future<Result<Buffer>> call(FakeGraph& facade, const std::string& text,
                                  Duration timeout = Duration::from_seconds(30)) {
   auto promise = std::make_shared<std::promise<Result<Buffer>>>();
   auto future = promise->get_future();
-  facade.call({"robot"}, "/set", kSetBool, Form::cdr, bytes_of(string_cdr(text)), timeout,
-              [promise](Result<Buffer> reply) { promise->set_value(std::move(reply)); });
+  facade.services().call({"robot"}, "/set", kSetBool, Form::cdr, bytes_of(string_cdr(text)),
+                         timeout,
+                         [promise](Result<Buffer> reply) { promise->set_value(std::move(reply)); });
   return future;
 }
 
-bool is_served(const FakeGraph& facade) { return !facade.services().empty(); }
+bool is_served(const FakeGraph& facade) { return !facade.services().list().empty(); }
 
 std::unique_ptr<Server> serve(FakeGraph& facade) {
-  return facade
+  return facade.services()
       .open_server({"robot"}, "/set", kSetBool, Form::cdr,
                    [](const Buffer& request, const Answer& answer) {
                      const std::string reply = string_cdr("re: " + text_of(request.text()));
@@ -155,7 +156,7 @@ TEST(Ros2Services, a_service_of_ros_is_not_offered_to_ros_again) {
 
 TEST(Ros2Services, a_failed_call_is_counted) {
   Gateway gateway;
-  const auto server = gateway.facade
+  const auto server = gateway.facade.services()
                           .open_server({"robot"}, "/set", kSetBool, Form::cdr,
                                        [](const Buffer&, const Answer& answer) {
                                          answer(Error{Code::overloaded, "not now", {}});
@@ -165,7 +166,7 @@ TEST(Ros2Services, a_failed_call_is_counted) {
   RosClient client(ros);
   ASSERT_TRUE(client.requests.wait_matched(1));
   client.ask("one");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("call_failed") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("call_failed") == 1; }));
 }
 
 }  // namespace

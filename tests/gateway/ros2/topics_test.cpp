@@ -49,18 +49,18 @@ TEST(Ros2Topics, a_full_channel_blocks_no_other_topic) {
   auto& other = ros.writer("rt/other", kString);
   ASSERT_TRUE(talker.wait_matched(1));
   ASSERT_TRUE(other.wait_matched(1));
-  gateway.facade.fill("/chatter", true);
+  gateway.facade.topics().fill("/chatter", true);
   // The channel keeps one message, five wait, and two are dropped.
   for (const char* text : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
     talker.write(string_cdr(text));
   }
   other.write(string_cdr("through"));
   EXPECT_EQ(other_heard.wait(1), Texts{string_cdr("through")});
-  ASSERT_TRUE(eventually([&] { return gateway.facade.counted("overloaded") == 2; }));
-  gateway.facade.fill("/chatter", false);
+  ASSERT_TRUE(eventually([&] { return gateway.facade.clients().counted("overloaded") == 2; }));
+  gateway.facade.topics().fill("/chatter", false);
   EXPECT_EQ(heard.wait(6), (Texts{string_cdr("0"), string_cdr("3"), string_cdr("4"),
                                   string_cdr("5"), string_cdr("6"), string_cdr("7")}));
-  EXPECT_EQ(gateway.facade.counted("not_held_up"), 0U);
+  EXPECT_EQ(gateway.facade.clients().counted("not_held_up"), 0U);
 }
 
 TEST(Ros2Topics, a_latched_topic_of_ros_is_latched_in_the_robot) {
@@ -68,7 +68,7 @@ TEST(Ros2Topics, a_latched_topic_of_ros_is_latched_in_the_robot) {
   ros.writer("rt/map", kString, {.latched = true, .depth = 1}).write(string_cdr("all of it"));
   Gateway gateway;
   ASSERT_TRUE(eventually([&] {
-    const auto topics = gateway.facade.topics();
+    const auto topics = gateway.facade.topics().list();
     return !topics.empty() && topics[0].latched;
   }));
   Heard late;
@@ -196,16 +196,16 @@ TEST(Ros2Topics, standard_topics_of_ros_nodes_are_left_out) {
   ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
   EXPECT_TRUE(log.wait_matched(0));
   EXPECT_TRUE(feedback.wait_matched(0));
-  EXPECT_EQ(gateway.facade.counted("not_found"), 0U);
+  EXPECT_EQ(gateway.facade.clients().counted("not_found"), 0U);
 }
 
 TEST(Ros2Topics, a_topic_of_an_unknown_type_is_counted_once) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "odd_msgs::msg::dds_::Odd_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("not_found") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("not_found") == 1; }));
   ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
-  EXPECT_EQ(gateway.facade.counted("not_found"), 1U);
+  EXPECT_EQ(gateway.facade.clients().counted("not_found"), 1U);
 }
 
 TEST(Ros2Topics, a_topic_with_another_channel_type_is_refused) {
@@ -213,7 +213,7 @@ TEST(Ros2Topics, a_topic_with_another_channel_type_is_refused) {
   const auto publisher = gateway.publisher("/camera");
   RosSide ros;
   auto& camera = ros.writer("rt/camera", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("type_mismatch") == 1; }));
   EXPECT_TRUE(camera.wait_matched(0));
 }
 
@@ -222,7 +222,7 @@ TEST(Ros2Topics, a_subscriber_with_incompatible_qos_is_counted) {
   const auto publisher = gateway.publisher("/state");
   RosSide ros;
   auto& latched = ros.reader("rt/state", kString, {.latched = true});
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") > 0; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("incompatible_qos") > 0; }));
   EXPECT_TRUE(latched.wait_matched(0));
 }
 
@@ -261,9 +261,9 @@ TEST(Ros2Topics, messages_above_the_limit_are_counted_both_ways) {
   talker.write(string_cdr(std::string(2000, 'x')));
   talker.write(string_cdr("small"));
   EXPECT_EQ(heard.wait(1), Texts{string_cdr("small")});
-  EXPECT_EQ(gateway.facade.counted("too_large"), 1U);
+  EXPECT_EQ(gateway.facade.clients().counted("too_large"), 1U);
   EXPECT_TRUE(publisher->publish(bytes_of(string_cdr(std::string(2000, 'x')))));
-  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("too_large") == 2; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("too_large") == 2; }));
 }
 
 TEST(Ros2Topics, a_returning_peer_is_received_again) {

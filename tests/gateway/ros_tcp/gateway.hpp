@@ -23,10 +23,10 @@ inline Result<void> check_string(const TypeInfo& type, std::span<const std::byte
 
 inline void add_types(FakeGraph& facade) {
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String"}) {
-    facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    facade.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
 }
 
@@ -42,7 +42,7 @@ Options with(T Options::* option, std::type_identity_t<T> value) {
 struct Gateway {
   explicit Gateway(Options options = {}) {
     add_types(facade);
-    facade.check(check_string);
+    facade.topics().check(check_string);
     protocol = open_ros_tcp(facade, options).or_throw();
   }
   [[nodiscard]] std::uint16_t port() const { return protocol->port(); }

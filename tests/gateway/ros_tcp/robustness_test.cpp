@@ -24,7 +24,7 @@ void expect_good_client(const Gateway& gateway) {
 
 TEST(RosTcpRobustness, errors_are_sent_to_the_client_and_the_connection_stays) {
   Gateway gateway;
-  gateway.facade.deny("/secret");
+  gateway.facade.clients().deny("/secret");
   auto client = gateway.client();
   const auto error = [&](std::string_view name, std::string_view payload) {
     client.say(name, payload);
@@ -46,7 +46,7 @@ TEST(RosTcpRobustness, errors_are_sent_to_the_client_and_the_connection_stays) {
   // A string that claims more bytes than the frame has.
   EXPECT_NE(error("/chat", std::string("\x09\0\0\0hi", 6)).find("claims 9 bytes"),
             std::string::npos);
-  EXPECT_EQ(gateway.facade.counted("corrupt"), 1U);
+  EXPECT_EQ(gateway.facade.clients().counted("corrupt"), 1U);
   client.sync();
   expect_good_client(gateway);
 }
@@ -65,7 +65,7 @@ TEST(RosTcpRobustness, repeated_errors_are_rate_limited) {
   }
   EXPECT_GE(errors, 1);
   EXPECT_LT(errors, 100);
-  EXPECT_EQ(gateway.facade.counted("unknown_topic"), 1000U);
+  EXPECT_EQ(gateway.facade.clients().counted("unknown_topic"), 1000U);
 }
 
 TEST(RosTcpRobustness, lengths_above_their_limit_close_the_connection) {
@@ -89,9 +89,9 @@ TEST(RosTcpRobustness, a_message_too_large_for_a_client_is_dropped_and_counted) 
   auto client = gateway.client();
   client.say("__subscribe", kChat);
   client.sync();
-  const auto publisher =
-      gateway.facade.open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
-          .or_throw();
+  const auto publisher = gateway.facade.topics()
+                             .open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
+                             .or_throw();
   const auto publish = [&](const std::string& text) {
     const std::string message = string_message(text);
     publisher->publish(std::as_bytes(std::span(message))).or_throw();
@@ -99,7 +99,7 @@ TEST(RosTcpRobustness, a_message_too_large_for_a_client_is_dropped_and_counted) 
   publish(std::string(2000, 'x'));
   publish("small");
   EXPECT_EQ(client.next("/chat"), string_message("small"));
-  EXPECT_EQ(gateway.facade.counted("too_large"), 1U);
+  EXPECT_EQ(gateway.facade.clients().counted("too_large"), 1U);
 }
 
 TEST(RosTcpRobustness, the_registrations_of_a_client_are_limited) {
@@ -126,13 +126,13 @@ TEST(RosTcpRobustness, a_client_beyond_the_limit_gets_an_error) {
 
 TEST(RosTcpRobustness, clients_that_die_leave_nothing_behind) {
   Gateway gateway;
-  const auto publisher =
-      gateway.facade.open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
-          .or_throw();
+  const auto publisher = gateway.facade.topics()
+                             .open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
+                             .or_throw();
   const std::string message = string_message(std::string(50'000, 'm'));
   // Limits the messages in flight, so that a stalled worker does not exhaust the memory.
   std::atomic<int> ahead = 0;
-  auto subscription = gateway.facade
+  auto subscription = gateway.facade.topics()
                           .open_subscription({"graph"}, "/chat", "std_msgs/String", Form::ros1, {},
                                              [&](const OutgoingMessage& outgoing) {
                                                if (outgoing.bytes.size() == message.size()) --ahead;
@@ -192,11 +192,11 @@ TEST(RosTcpRobustness, the_end_of_the_gateway_ends_clients_and_calls_in_flight) 
   Gateway gateway;
   Answer kept;
   std::atomic<bool> asked = false;
-  const auto server = gateway.facade.open_server({"graph"}, "/switch", "std_srvs/SetBool",
-                                                 Form::ros1, [&](const Buffer&, Answer answer) {
-                                                   kept = std::move(answer);
-                                                   asked = true;
-                                                 });
+  const auto server = gateway.facade.services().open_server(
+      {"graph"}, "/switch", "std_srvs/SetBool", Form::ros1, [&](const Buffer&, Answer answer) {
+        kept = std::move(answer);
+        asked = true;
+      });
   auto client = gateway.client();
   client.say("__subscribe", kChat);
   client.say("__ros_service", registration("/switch", "std_srvs/SetBool"));

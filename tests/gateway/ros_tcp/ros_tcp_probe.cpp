@@ -22,9 +22,9 @@ std::string obey(FakeGraph& facade, const std::string& line) {
   std::string second;
   words >> verb >> first >> second;
   if (verb == "open") return std::to_string(facade.open());
-  if (verb == "counted") return std::to_string(facade.counted(first));
+  if (verb == "counted") return std::to_string(facade.clients().counted(first));
   if (verb == "overrun") {
-    facade.overrun(first);
+    facade.topics().overrun(first);
     return "ok";
   }
   if (verb == "call") return call(facade, first, second);
@@ -37,14 +37,14 @@ int main(int argc, char** argv) {
   FakeGraph facade;
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String",
                            "sensor_msgs/msg/PointCloud2"}) {
-    facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    facade.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
-  const auto echo =
-      facade.open_server({"probe"}, "/echo", "std_srvs/SetBool", Form::ros1,
-                         [](const Buffer& request, const Answer& answer) { answer(request); });
+  const auto echo = facade.services().open_server(
+      {"probe"}, "/echo", "std_srvs/SetBool", Form::ros1,
+      [](const Buffer& request, const Answer& answer) { answer(request); });
   Options options;
   if (argc > 1) options.own["ros"] = argv[1];
   if (argc > 2) options.port = static_cast<std::uint16_t>(std::stoi(argv[2]));

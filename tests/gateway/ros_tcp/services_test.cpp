@@ -17,7 +17,7 @@ std::string id(int number) { return R"({"srv_id":)" + std::to_string(number) + "
 
 /// Serves /switch in the graph. The reply is the reversed request.
 std::unique_ptr<Server> serve(FakeGraph& facade) {
-  return facade
+  return facade.services()
       .open_server({"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
                    [](const Buffer& request, const Answer& answer) {
                      const auto text = request.text();
@@ -73,7 +73,7 @@ std::string zeros() { return std::string(1024, '\0'); }
 
 TEST(RosTcpServices, a_call_without_a_server_gets_an_error_and_a_blank_reply) {
   Gateway gateway;
-  gateway.facade.blank(std::string(5, '\0'));
+  gateway.facade.services().blank(std::string(5, '\0'));
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
@@ -104,7 +104,7 @@ TEST(RosTcpServices, a_call_without_a_reply_times_out) {
   // Shared, because the call may time out before the server gets it, and the test may then end
   // first.
   const auto never = std::make_shared<std::vector<Answer>>();
-  const auto server = gateway.facade.open_server(
+  const auto server = gateway.facade.services().open_server(
       {"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
       [never](const Buffer&, Answer answer) { never->push_back(std::move(answer)); });
   auto client = gateway.client();
@@ -128,12 +128,12 @@ TEST(RosTcpServices, a_call_that_was_not_registered_gets_a_reply_too) {
 /// Calls /switch from the graph and keeps the outcome.
 struct Asked {
   explicit Asked(FakeGraph& facade, std::string_view request = "on") {
-    facade.call({"graph"}, "/switch", {}, Form::ros1, std::as_bytes(std::span(request)),
-                Duration::from_seconds(20), [state = state](Result<Buffer> reply) {
-                  const std::lock_guard lock(state->mutex);
-                  state->text = reply ? std::string(reply->text())
-                                      : std::string(to_string(reply.error().code));
-                });
+    facade.services().call({"graph"}, "/switch", {}, Form::ros1, std::as_bytes(std::span(request)),
+                           Duration::from_seconds(20), [state = state](Result<Buffer> reply) {
+                             const std::lock_guard lock(state->mutex);
+                             state->text = reply ? std::string(reply->text())
+                                                 : std::string(to_string(reply.error().code));
+                           });
   }
   [[nodiscard]] std::string wait() const {
     (void)eventually([&] {
@@ -201,7 +201,7 @@ TEST(RosTcpServices, a_caller_gets_an_error_when_the_serving_client_leaves) {
   client.next("__request");
   client.reset();
   EXPECT_EQ(asked.wait(), "disconnected");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.services().empty(); }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.services().list().empty(); }));
 }
 
 TEST(RosTcpServices, the_later_of_two_clients_serves) {
@@ -257,7 +257,7 @@ TEST(RosTcpServices, a_call_without_its_frame_ends_and_the_next_is_made) {
   client.say("/switch", "abc");
   EXPECT_EQ(client.next(), Sent("__response", id(102)));
   EXPECT_EQ(client.next(), Sent("/switch", "cba"));
-  EXPECT_EQ(gateway.facade.counted("call_failed"), 1U);
+  EXPECT_EQ(gateway.facade.clients().counted("call_failed"), 1U);
 }
 
 TEST(RosTcpServices, a_caller_gets_an_error_if_an_announced_reply_is_missing) {

@@ -24,7 +24,7 @@ TEST(RosTcpTopics, the_gateway_sends_the_first_frame) {
 TEST(RosTcpTopics, messages_reach_other_clients_and_the_graph) {
   Gateway gateway;
   std::atomic<int> heard = 0;
-  const auto subscription = gateway.facade.open_subscription(
+  const auto subscription = gateway.facade.topics().open_subscription(
       {"graph"}, "/chat", "std_msgs/String", Form::ros1, {}, [&](const OutgoingMessage& message) {
         if (message.bytes.joined().text() == string_message("hello")) ++heard;
       });
@@ -128,7 +128,7 @@ TEST(RosTcpTopics, a_publisher_gets_the_queue_size_it_requested) {
   auto talker = gateway.client();
   talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","queue_size":7})");
   talker.sync();
-  EXPECT_EQ(gateway.facade.depth("/chat"), 7U);
+  EXPECT_EQ(gateway.facade.topics().depth("/chat"), 7U);
 }
 
 TEST(RosTcpTopics, endpoints_stay_if_another_type_is_refused) {
@@ -153,7 +153,7 @@ TEST(RosTcpTopics, a_topic_without_other_users_may_change_its_type) {
   client.say("__publish", kChat);
   client.say("__publish", cloud);
   client.sync();
-  EXPECT_EQ(gateway.facade.topics().at(0).type, "sensor_msgs/PointCloud2");
+  EXPECT_EQ(gateway.facade.topics().list().at(0).type, "sensor_msgs/PointCloud2");
   EXPECT_EQ(gateway.facade.open(), 1U);
   auto other = gateway.client();
   other.say("__subscribe", cloud);
@@ -169,7 +169,7 @@ TEST(RosTcpTopics, a_topic_without_other_users_may_change_its_type) {
   client.sync();
   other.say("__subscribe", kChat);
   other.sync();
-  EXPECT_EQ(gateway.facade.topics().at(0).type, "std_msgs/String");
+  EXPECT_EQ(gateway.facade.topics().list().at(0).type, "std_msgs/String");
   client.say("__publish", kChat);
   client.say("/chat", string_message("heard"));
   EXPECT_EQ(other.next(), Sent("/chat", string_message("heard")));
@@ -177,26 +177,22 @@ TEST(RosTcpTopics, a_topic_without_other_users_may_change_its_type) {
 
 /// Refuses one type, and after some openings all types, as if another process were on the topic
 /// each time.
-class Taken : public FakeGraph {
- public:
-  explicit Taken(int openings) : left_(openings) { add_types(*this); }
-  Result<std::unique_ptr<ClientPublisher>> open_publisher(
-      const Client& client, const std::string& topic, const std::string& type, Form form,
-      const ClientPublisherOptions& options) override {
-    if (type == "sensor_msgs/PointCloud2" || left_ == 0) {
+FakeTopics::OpeningCheck refuse_after(int openings) {
+  return [left = std::make_shared<int>(openings)](const std::string& topic,
+                                                  const std::string& type) -> Result<void> {
+    if (type == "sensor_msgs/PointCloud2" || *left == 0) {
       return Error{Code::type_mismatch, "the topic has another type", topic};
     }
-    --left_;
-    return FakeGraph::open_publisher(client, topic, type, form, options);
-  }
-
- private:
-  std::atomic<int> left_;
-};
+    --*left;
+    return success();
+  };
+}
 
 TEST(RosTcpTopics, a_failed_change_of_type_restores_the_publisher) {
   for (const int openings : {1, 2}) {
-    Taken facade(openings);
+    FakeGraph facade;
+    add_types(facade);
+    facade.topics().check_opening(refuse_after(openings));
     const auto protocol = open_ros_tcp(facade, {}).or_throw();
     FrameClient client = FrameClient::greeted(protocol->port());
     client.say("__publish",
@@ -212,7 +208,7 @@ TEST(RosTcpTopics, a_failed_change_of_type_restores_the_publisher) {
       continue;
     }
     client.sync();
-    EXPECT_EQ(facade.depth("/chat"), 7U);
+    EXPECT_EQ(facade.topics().depth("/chat"), 7U);
     auto late = FrameClient::greeted(protocol->port());
     late.say("__subscribe", kChat);
     EXPECT_EQ(late.next(), Sent("/chat", string_message("still here")));
@@ -248,7 +244,7 @@ TEST(RosTcpTopics, for_ros_2_greeting_and_types_are_those_of_ros_2) {
   EXPECT_EQ(client.next().second, R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
   client.say("__subscribe", kChat);
   client.sync();
-  EXPECT_EQ(gateway.facade.topics().at(0).type, "std_msgs/msg/String");
+  EXPECT_EQ(gateway.facade.topics().list().at(0).type, "std_msgs/msg/String");
 }
 
 TEST(RosTcpTopics, large_messages_pass_both_ways) {
@@ -281,9 +277,9 @@ TEST(RosTcpTopics, a_client_that_does_not_read_loses_its_oldest_messages) {
     talker.say("/cloud", points);
     ASSERT_TRUE(quick.next("/cloud") == points);
   }
-  EXPECT_GT(gateway.facade.counted("slow_client"), 0U);
+  EXPECT_GT(gateway.facade.clients().counted("slow_client"), 0U);
   std::string last;
-  for (std::size_t i = gateway.facade.counted("slow_client"); i < 40; ++i) {
+  for (std::size_t i = gateway.facade.clients().counted("slow_client"); i < 40; ++i) {
     last = stopped.next("/cloud");
   }
   EXPECT_EQ(last.substr(0, 1), std::string(1, static_cast<char>('A' + 39)));
@@ -298,17 +294,17 @@ TEST(RosTcpTopics, a_waiting_message_blocks_only_its_client) {
   auto talker = gateway.client();
   talker.say("__publish", kChat);
   talker.sync();
-  gateway.facade.fill("/chat", true);
+  gateway.facade.topics().fill("/chat", true);
   for (int i = 0; i < 100; ++i) talker.say("/chat", string_message(std::to_string(i)));
   auto other = gateway.client();
   other.say("__publish", registration("/other", "std_msgs/String"));
   other.say("/other", string_message("through"));
   EXPECT_EQ(listener.next(), Sent("/other", string_message("through")));
-  gateway.facade.fill("/chat", false);
+  gateway.facade.topics().fill("/chat", false);
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(listener.next(), Sent("/chat", string_message(std::to_string(i))));
   }
-  EXPECT_EQ(gateway.facade.counted("not_held_up"), 0U);
+  EXPECT_EQ(gateway.facade.clients().counted("not_held_up"), 0U);
 }
 
 }  // namespace

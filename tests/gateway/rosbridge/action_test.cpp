@@ -10,9 +10,8 @@ namespace {
 class ActionTest : public Robot {
  protected:
   ActionTest() : server(facade), client(facade) {
-    facade.add_type({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
-    facade.add_action_type(
-        {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+    facade.types().add({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
+    facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   }
   void advertise(FakeClient& by) {
     by.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
@@ -94,7 +93,7 @@ TEST_F(ActionTest, a_failure_is_reported_with_its_text) {
 TEST_F(ActionTest, a_goal_of_an_action_without_a_server_fails) {
   send();
   EXPECT_EQ(client.on_message(), end(R"j("the graph has no action '/count' (/count)")j", 6, false));
-  EXPECT_EQ(facade.counted("goal"), 1U);
+  EXPECT_EQ(facade.clients().counted("goal"), 1U);
   send();
   EXPECT_EQ(client.on_message(), end(R"j("the graph has no action '/count' (/count)")j", 6, false))
       << "the id is free again";

@@ -97,7 +97,7 @@ class FakeClient {
  public:
   explicit FakeClient(GraphFacade& facade, const Options& options = {}, bool authorized = true,
                       const std::string& name = "rosbridge test")
-      : params(facade.open_params([] {})),
+      : params(facade.parameters().open([] {})),
         session(facade, *params, {name}, options, sink, authorized) {}
 
   void say(std::string json) {
@@ -125,13 +125,14 @@ class FakeClient {
 class Robot : public testing::Test {
  protected:
   Robot() {
-    facade.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-    facade.add_type({"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
-    facade.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-    facade.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-    facade.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
-                             "rospy_tutorials/AddTwoIntsRequest",
-                             "rospy_tutorials/AddTwoIntsResponse"});
+    facade.types().add(
+        {"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+    facade.types().add(
+        {"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
+    facade.types().add({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+    facade.types().add({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+    facade.types().add({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
+                        "rospy_tutorials/AddTwoIntsResponse"});
   }
   FakeGraph facade;
 };

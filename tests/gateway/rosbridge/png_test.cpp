@@ -235,7 +235,7 @@ TEST_F(PngOperation, a_faulty_png_gets_an_error_with_its_id) {
       R"({"op":"status","level":"error","msg":"the message is not a JSON)"));
   client.say(R"({"op":"png","data":")" + png(R"({"op":"dance","id":"d"})") + "\"}");
   EXPECT_TRUE(client.on_message().ends_with(R"("id":"d"})"));
-  EXPECT_EQ(facade.counted("corrupt"), 5U);
+  EXPECT_EQ(facade.clients().counted("corrupt"), 5U);
 }
 
 TEST_F(PngOperation, a_png_may_not_contain_a_png_or_a_fragment) {

@@ -27,7 +27,7 @@ TEST_F(Publish, a_slow_subscriber_is_reported_once_a_second) {
   FakeClient talker(facade);
   talker.say(R"({"op":"set_level","level":"warning"})");
   talker.say(kAdvertise);
-  facade.overrun("/chatter");
+  facade.topics().overrun("/chatter");
   for (int i = 0; i < 3; ++i) talker.say(R"({"op":"publish","topic":"/chatter","msg":{}})");
   const std::string told = talker.on_message();
   EXPECT_NE(told.find("/chatter is too slow"), std::string::npos) << told;
@@ -100,11 +100,11 @@ TEST_F(Publish, another_type_is_refused_and_the_first_stays) {
             R"({"op":"status","level":"error",)"
             R"j("msg":"advertise: /chatter carries std_msgs/String (/chatter)","id":7})j");
   EXPECT_EQ(facade.open(), 1U);
-  EXPECT_EQ(facade.counted("type_mismatch"), 1U);
+  EXPECT_EQ(facade.clients().counted("type_mismatch"), 1U);
 }
 
 TEST_F(Publish, a_message_refused_by_the_graph_gets_an_error_with_its_id) {
-  facade.check([](const TypeInfo&, std::span<const std::byte>) -> Result<void> {
+  facade.topics().check([](const TypeInfo&, std::span<const std::byte>) -> Result<void> {
     return Error{Code::corrupt, "has the field 'dta', which std_msgs/String does not define",
                  "/chatter"};
   });
@@ -114,7 +114,7 @@ TEST_F(Publish, a_message_refused_by_the_graph_gets_an_error_with_its_id) {
   EXPECT_EQ(talker.on_message(),
             R"({"op":"status","level":"error","msg":"publish: has the field 'dta', which )"
             R"j(std_msgs/String does not define (/chatter)","id":"p"})j");
-  EXPECT_EQ(facade.counted("corrupt"), 1U) << "counted once, by the graph facade";
+  EXPECT_EQ(facade.clients().counted("corrupt"), 1U) << "counted once, by the graph facade";
 }
 
 TEST_F(Publish, latched_messages_reach_late_subscribers) {

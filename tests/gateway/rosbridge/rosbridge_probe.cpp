@@ -23,13 +23,12 @@ constexpr const char* kCloud =
     "string frame_id\n";
 
 void add_types(FakeGraph& facade) {
-  facade.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-  facade.add_type({"test_msgs/Cloud", "", "", kCloud});
-  facade.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-  facade.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-  facade.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
-                           "rospy_tutorials/AddTwoIntsRequest",
-                           "rospy_tutorials/AddTwoIntsResponse"});
+  facade.types().add({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+  facade.types().add({"test_msgs/Cloud", "", "", kCloud});
+  facade.types().add({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+  facade.types().add({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+  facade.types().add({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
+                      "rospy_tutorials/AddTwoIntsResponse"});
 }
 
 bool read_option(Options& options, std::string_view word) {
@@ -73,7 +72,8 @@ int main(int argc, char** argv) {
   char why[64];
   while (std::fgets(why, sizeof why, stdin) != nullptr) {
     why[std::strcspn(why, "\n")] = '\0';
-    std::printf("%zu %llu\n", facade.open(), static_cast<unsigned long long>(facade.counted(why)));
+    std::printf("%zu %llu\n", facade.open(),
+                static_cast<unsigned long long>(facade.clients().counted(why)));
     std::fflush(stdout);
   }
   protocol->reset();

@@ -65,22 +65,23 @@ TEST_F(Server, a_long_base64_string_is_decoded_while_it_arrives) {
     return listener.text() == publish(data);
   };
   ASSERT_TRUE(passes(text));
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "the publisher for the memory was not known yet";
+  EXPECT_EQ(facade.topics().read_early(), std::nullopt)
+      << "the publisher for the memory was not known yet";
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(passes(text));
-    EXPECT_EQ(facade.read_early(), bytes);
+    EXPECT_EQ(facade.topics().read_early(), bytes);
   }
   std::string other = text;
   other[other.size() - 5] = '-';
   ASSERT_TRUE(passes(other));
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "not base64";
+  EXPECT_EQ(facade.topics().read_early(), std::nullopt) << "not base64";
   const std::string message = publish(text);
   talker.frame(net::Opcode::text, message.substr(0, 500'000), false);
   talker.frame(net::Opcode::continuation, message.substr(500'000), true);
   EXPECT_EQ(listener.text(), message);
-  EXPECT_EQ(facade.read_early(), std::nullopt) << "in several frames";
+  EXPECT_EQ(facade.topics().read_early(), std::nullopt) << "in several frames";
   ASSERT_TRUE(passes(text));
-  EXPECT_EQ(facade.read_early(), bytes);
+  EXPECT_EQ(facade.topics().read_early(), bytes);
 }
 
 TEST_F(Server, unfinished_strings_keep_little_memory) {
@@ -95,7 +96,7 @@ TEST_F(Server, unfinished_strings_keep_little_memory) {
     talker.say(message);
     talker.frame(net::Opcode::ping, "");
     EXPECT_EQ(talker.on_message().opcode, 10);
-    return facade.read_early().has_value();
+    return facade.topics().read_early().has_value();
   };
   EXPECT_FALSE(reads_early());
   EXPECT_TRUE(reads_early());
@@ -104,9 +105,9 @@ TEST_F(Server, unfinished_strings_keep_little_memory) {
     auto& client = stuck.emplace_back(std::make_unique<WebClient>(server->port()));
     client->say(kAdvertise);
     client->say(message);
-    const std::uint64_t loans = facade.loans();
+    const std::uint64_t loans = facade.topics().loans();
     client->send(WebClient::framed(net::Opcode::text, message).substr(0, 1'000'000));
-    ASSERT_TRUE(eventually([&] { return facade.loans() > loans; }))
+    ASSERT_TRUE(eventually([&] { return facade.topics().loans() > loans; }))
         << "the string was not read early";
   }
   EXPECT_FALSE(reads_early()) << "the unfinished strings hold too much memory";
@@ -192,8 +193,8 @@ TEST_F(Server, protocol_errors_close_the_connection_with_a_reason) {
   WebClient good(server->port());
   good.say(kSubscribe);
   EXPECT_TRUE(until_open(1)) << "other clients are served";
-  EXPECT_EQ(facade.counted("corrupt"), 2U);
-  EXPECT_EQ(facade.counted("exhausted"), 1U);
+  EXPECT_EQ(facade.clients().counted("corrupt"), 2U);
+  EXPECT_EQ(facade.clients().counted("exhausted"), 1U);
 }
 
 TEST_F(Server, clients_without_websocket_get_an_http_error) {
@@ -242,10 +243,10 @@ TEST_F(Server, foreign_origins_are_refused_unless_allowed) {
   EXPECT_TRUE(enters("file://"));
   EXPECT_TRUE(enters("null")) << "browsers send this for local files";
   EXPECT_TRUE(enters("http://localhost:8080"));
-  EXPECT_EQ(facade.counted("origin"), 0U);
+  EXPECT_EQ(facade.clients().counted("origin"), 0U);
   const WebClient refused(server->port(), "/", kElsewhere);
   EXPECT_TRUE(refused.reply.starts_with("HTTP/1.1 403 Forbidden\r\n")) << refused.reply;
-  EXPECT_EQ(facade.counted("origin"), 1U);
+  EXPECT_EQ(facade.clients().counted("origin"), 1U);
   Options options;
   options.own["origins"] = "https://*.example";
   open(options);
@@ -265,7 +266,7 @@ TEST_F(Server, a_client_beyond_the_limit_gets_an_error) {
   open(options);
   WebClient first(server->port());
   EXPECT_TRUE(WebClient(server->port()).reply.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
-  EXPECT_EQ(facade.counted("max_clients"), 1U);
+  EXPECT_EQ(facade.clients().counted("max_clients"), 1U);
   first.close();
   EXPECT_TRUE(
       eventually([&] { return WebClient(server->port()).reply.starts_with("HTTP/1.1 101"); }));
@@ -303,7 +304,7 @@ TEST_F(Server, a_client_that_does_not_read_loses_its_oldest_messages) {
     last = number;
     ++received;
   }
-  EXPECT_EQ(facade.counted("slow_client"), static_cast<std::uint64_t>(kCount - received));
+  EXPECT_EQ(facade.clients().counted("slow_client"), static_cast<std::uint64_t>(kCount - received));
   EXPECT_LT(received, kCount);
 }
 
@@ -323,7 +324,7 @@ TEST_F(Server, a_silent_client_is_disconnected) {
   EXPECT_EQ(client.on_message().opcode, 9);
   EXPECT_TRUE(until_open(0));
   EXPECT_TRUE(client.sees_end());
-  EXPECT_EQ(facade.counted("dead"), 1U);
+  EXPECT_EQ(facade.clients().counted("dead"), 1U);
 }
 
 TEST_F(Server, clients_that_die_leave_nothing_behind) {
@@ -427,27 +428,27 @@ TEST_F(Server, a_waiting_message_blocks_only_its_client) {
   WebClient talker(server->port());
   talker.say(kAdvertise);
   ASSERT_TRUE(until_open(3));
-  facade.fill("/chatter", true);
+  facade.topics().fill("/chatter", true);
   for (int i = 0; i < 50; ++i) talker.say(publish(std::to_string(i)));
   WebClient other(server->port());
   other.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
   const std::string through = R"({"op":"publish","topic":"/other","msg":{"data":"through"}})";
   other.say(through);
   EXPECT_EQ(listener.text(), through);
-  facade.fill("/chatter", false);
+  facade.topics().fill("/chatter", false);
   for (int i = 0; i < 50; ++i) ASSERT_EQ(listener.text(), publish(std::to_string(i)));
-  EXPECT_EQ(facade.counted("not_held_up"), 0U);
+  EXPECT_EQ(facade.clients().counted("not_held_up"), 0U);
 }
 
 TEST_F(Server, a_blocked_client_is_not_considered_dead) {
   std::atomic<int> heard = 0;
   const auto subscription =
-      facade.open_subscription({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
-                               [&](const OutgoingMessage&) { ++heard; });
+      facade.topics().open_subscription({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
+                                        [&](const OutgoingMessage&) { ++heard; });
   Options options;
   options.own = {{"ping_s", "0.05"}};
   open(options);
-  facade.fill("/chatter", true);
+  facade.topics().fill("/chatter", true);
   WebClient talker(server->port());
   talker.say(kAdvertise);
   // More data than sockets buffer, so the pongs are behind unread messages.
@@ -459,8 +460,8 @@ TEST_F(Server, a_blocked_client_is_not_considered_dead) {
     EXPECT_EQ(talker.on_message().opcode, static_cast<int>(net::Opcode::ping));
   }
   EXPECT_EQ(heard, 0);
-  EXPECT_EQ(facade.counted("dead"), 0U);
-  facade.fill("/chatter", false);
+  EXPECT_EQ(facade.clients().counted("dead"), 0U);
+  facade.topics().fill("/chatter", false);
   EXPECT_TRUE(eventually([&] { return heard == 100; }));
   sender.join();
 }

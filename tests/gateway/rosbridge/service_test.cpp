@@ -193,7 +193,7 @@ TEST_F(RosapiTest, details_of_types_are_returned) {
             R"("constnames":[],"constvalues":[]}]})");
   EXPECT_TRUE(ask("service_response_details", R"({"type":"rospy_tutorials/AddTwoInts"})")
                   .starts_with(R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsResponse",)"));
-  facade.add_type({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
+  facade.types().add({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
   EXPECT_EQ(ask("message_details", R"({"type":"pkg/msg/Stamped"})"),
             R"({"typedefs":[{"type":"pkg/msg/Stamped","fieldnames":["at"],)"
             R"("fieldtypes":["builtin_interfaces/msg/Time"],"fieldarraylen":[-1],)"
@@ -206,7 +206,7 @@ TEST_F(RosapiTest, details_of_types_are_returned) {
 }
 
 TEST_F(RosapiTest, each_nested_type_is_listed_once) {
-  facade.add_type(
+  facade.types().add(
       {"pkg/Log", "", "",
        "Line[] lines\nLine last\nLost lost\n====\nMSG: pkg/Line\nduration age\nLog all\n"});
   const std::string details = ask("message_details", R"({"type":"pkg/Log"})");
@@ -221,11 +221,10 @@ TEST_F(RosapiTest, each_nested_type_is_listed_once) {
 
 TEST_F(RosapiTest, actions_and_their_types_are_listed) {
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":[]})");
-  facade.add_type({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
-  facade.add_type({"made/CountFeedback", "", "", "int32 at\n"});
-  facade.add_type({"made/CountResult", "", "", "int32[] all\n"});
-  facade.add_action_type(
-      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.types().add({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
+  facade.types().add({"made/CountFeedback", "", "", "int32 at\n"});
+  facade.types().add({"made/CountResult", "", "", "int32[] all\n"});
+  facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   client.say(R"({"op":"advertise_action","action":"/own","type":"made/Count"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/count","/own"]})");
@@ -249,8 +248,8 @@ TEST_F(RosapiTest, actions_and_their_types_are_listed) {
 }
 
 TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
-  facade.add_type({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
-  facade.add_type({"made/DockActionGoal", "", "", "int32 x\n"});
+  facade.types().add({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
+  facade.types().add({"made/DockActionGoal", "", "", "int32 x\n"});
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"actionlib_msgs/GoalStatusArray"})");
   other.say(R"({"op":"advertise","topic":"/power/status","type":"std_msgs/String"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/dock"]})");
@@ -260,12 +259,11 @@ TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
 }
 
 TEST_F(RosapiTest, names_that_a_client_may_not_use_are_hidden) {
-  facade.add_action_type(
-      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   other.say(R"({"op":"advertise_action","action":"/open","type":"made/Count"})");
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"std_msgs/String"})");
-  for (const char* const name : {"/chatter", "/add", "/count"}) facade.deny(name);
+  for (const char* const name : {"/chatter", "/add", "/count"}) facade.clients().deny(name);
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/open"]})");
   EXPECT_EQ(ask("action_type", R"({"action":"/count"})"), R"({"type":""})");
   EXPECT_EQ(ask("topics"), R"({"topics":["/dock/status"],"types":["std_msgs/String"]})");
@@ -294,10 +292,10 @@ TEST_F(RosapiTest, the_time_is_returned) {
 
 TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
   EXPECT_EQ(ask("get_param_names"), R"({"names":[]})");
-  facade.params().put("left-arm", "laser.rate_hz", 40.5);
-  facade.params().put("left-arm", "laser.frame", std::string("a \"b\""));
-  facade.params().put("left-arm", "on", true);
-  facade.params().put("walk", "gait", std::vector<std::int64_t>{1, -2});
+  facade.parameters().nodes().put("left-arm", "laser.rate_hz", 40.5);
+  facade.parameters().nodes().put("left-arm", "laser.frame", std::string("a \"b\""));
+  facade.parameters().nodes().put("left-arm", "on", true);
+  facade.parameters().nodes().put("walk", "gait", std::vector<std::int64_t>{1, -2});
   EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/laser/frame",)"
                                     R"("/left_arm/laser/rate_hz","/left_arm/on","/walk/gait"]})");
   const auto value = [&](const std::string& name) {
@@ -322,9 +320,9 @@ TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
 }
 
 TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
-  facade.params().put("walk", "speed", 0.5);
-  facade.params().put("walk", "frame", std::string("odom"));
-  facade.params().check("walk", [](const ParamVariant& value) {
+  facade.parameters().nodes().put("walk", "speed", 0.5);
+  facade.parameters().nodes().put("walk", "frame", std::string("odom"));
+  facade.parameters().nodes().check("walk", [](const ParamVariant& value) {
     const auto* speed = std::get_if<double>(&value);
     return speed != nullptr && *speed > 2 ? "is at most 2" : "";
   });
@@ -332,25 +330,25 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
     return ask("set_param", R"({"name":")" + name + R"(","value":)" + value + "}");
   };
   EXPECT_EQ(set("/walk/speed", R"("2")"), "{}");
-  EXPECT_EQ(facade.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_EQ(facade.parameters().nodes().value("walk", "speed"), ParamVariant(2.0));
   EXPECT_EQ(ask("get_param", R"({"name":"/walk/speed"})"), R"({"value":"2"})");
   EXPECT_EQ(ask("set_param", R"(["/walk/frame","\"map\""])"), "{}");
-  EXPECT_EQ(facade.params().value("walk", "frame"), ParamVariant(std::string("map")));
+  EXPECT_EQ(facade.parameters().nodes().value("walk", "frame"), ParamVariant(std::string("map")));
   EXPECT_NE(set("/walk/speed", R"("3")").find("is at most 2"), std::string::npos);
   EXPECT_TRUE(set("/walk/speed", R"("fast")").starts_with("\"")) << "the value has another type";
   EXPECT_NE(set("/walk/speed", "1").find("a string of JSON"), std::string::npos);
   EXPECT_NE(set("/walk/height", R"("1")").find("no node has"), std::string::npos);
-  EXPECT_EQ(facade.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_EQ(facade.parameters().nodes().value("walk", "speed"), ParamVariant(2.0));
   EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("while a node declares it"),
             std::string::npos);
 }
 
 TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
   for (const char* const node : {"walk", "left-arm", "hidden"}) {
-    facade.params().put(node, "speed", 0.5);
+    facade.parameters().nodes().put(node, "speed", 0.5);
   }
-  facade.deny("hidden/_params");
-  facade.deny("left_arm/_set_params");
+  facade.clients().deny("hidden/_params");
+  facade.clients().deny("left_arm/_set_params");
   EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/speed","/walk/speed"]})");
   EXPECT_EQ(ask("get_param", R"({"name":"/hidden/speed"})"), R"({"value":"null"})");
   EXPECT_EQ(ask("set_param", R"({"name":"/walk/speed","value":"1"})"), "{}");
@@ -362,8 +360,8 @@ TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
       ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
           .find("the rules of the gateway do not allow this client to call left_arm/_set_params"),
       std::string::npos);
-  EXPECT_EQ(facade.params().value("left-arm", "speed"), ParamVariant(0.5));
-  EXPECT_EQ(facade.params().value("hidden", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(facade.parameters().nodes().value("left-arm", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(facade.parameters().nodes().value("hidden", "speed"), ParamVariant(0.5));
 }
 
 }  // namespace

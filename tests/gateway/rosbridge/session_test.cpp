@@ -50,7 +50,7 @@ TEST_F(SessionTest, faulty_texts_get_an_error_and_the_next_is_read) {
   EXPECT_TRUE(
       client.on_message().starts_with(R"({"op":"status","level":"error","msg":"invalid CBOR)"));
   EXPECT_TRUE(client.hears_nothing());
-  EXPECT_EQ(facade.counted("corrupt"), 9U);
+  EXPECT_EQ(facade.clients().counted("corrupt"), 9U);
 }
 
 TEST_F(SessionTest, cbor_of_a_client_is_read) {
@@ -116,7 +116,8 @@ TEST_F(SessionTest, without_a_token_only_auth_is_accepted) {
 TEST_F(SessionTest, the_token_of_a_client_selects_its_rules) {
   Options options;
   options.tokens = {{"look", "viewers"}, {"see", "viewers"}, {"drive", "drivers"}, {"any"}};
-  facade.let([](const Client& client, Use, std::string_view) { return client.token == "drivers"; });
+  facade.clients().let(
+      [](const Client& client, Use, std::string_view) { return client.token == "drivers"; });
   FakeClient talker(facade);
   talker.say(R"({"op":"advertise","topic":"/a","type":"std_msgs/String"})");
   const auto shown = [](FakeClient& client) {
@@ -165,7 +166,7 @@ TEST_F(SessionTest, a_wrong_token_ends_the_connection) {
             error("auth: unknown token. Use a token from the file of --tokens", R"("a")"));
   EXPECT_EQ(client.sink.closed(), net::CloseCode::policy);
   EXPECT_FALSE(client.session.authorized());
-  EXPECT_EQ(facade.counted("permission"), 1U);
+  EXPECT_EQ(facade.clients().counted("permission"), 1U);
 }
 
 }  // namespace

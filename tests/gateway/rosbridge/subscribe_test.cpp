@@ -123,7 +123,7 @@ TEST_F(Subscribe, without_a_queue_messages_above_the_rate_are_left_out) {
   publish(R"({"data":"end"})");
   (void)witness.on_message();
   EXPECT_TRUE(listener.hears_nothing());
-  EXPECT_EQ(facade.counted("throttled"), 0U) << "the client requested this rate";
+  EXPECT_EQ(facade.clients().counted("throttled"), 0U) << "the client requested this rate";
 }
 
 TEST_F(Subscribe, a_queue_sends_the_newest_messages_at_the_rate) {
@@ -158,7 +158,7 @@ TEST_F(Subscribe, a_queue_sends_the_newest_messages_at_the_rate) {
   EXPECT_EQ(heard.back(), message(4));
   EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
   EXPECT_GE(heard.size(), 3U);
-  EXPECT_EQ(facade.counted("throttled"), 5 - heard.size());
+  EXPECT_EQ(facade.clients().counted("throttled"), 5 - heard.size());
   EXPECT_GE(monotonic_now() - begin, kRate * (static_cast<std::int64_t>(heard.size()) - 1));
 }
 
@@ -181,15 +181,17 @@ TEST_F(Subscribe, throttled_messages_are_limited_in_bytes_over_all_topics) {
   witness.say(subscribe(R"("id":"w")"));
   publish_on("/chatter", 11);  // The first is sent at once.
   EXPECT_NE(listener.on_message().find(text), std::string::npos);
-  EXPECT_EQ(facade.counted("throttled"), 7U);
+  EXPECT_EQ(facade.clients().counted("throttled"), 7U);
   listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String",)" + slow + "}");
   witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
   publish_on("/other", 3);
   EXPECT_NE(listener.on_message().find("/other"), std::string::npos);
-  EXPECT_EQ(facade.counted("throttled"), 9U) << "the other topic uses the rest of the bound";
+  EXPECT_EQ(facade.clients().counted("throttled"), 9U)
+      << "the other topic uses the rest of the bound";
   listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
   publish_on("/other", 3);
-  EXPECT_EQ(facade.counted("throttled"), 9U) << "the bytes of the other topic are free again";
+  EXPECT_EQ(facade.clients().counted("throttled"), 9U)
+      << "the bytes of the other topic are free again";
 }
 
 TEST_F(Subscribe, several_ids_get_each_message_once) {
@@ -220,8 +222,8 @@ TEST_F(Subscribe, the_strongest_option_of_several_ids_wins) {
 TEST_F(Subscribe, a_change_of_encoding_loses_and_repeats_nothing) {
   std::promise<void> go_on;
   const auto busy =
-      facade.open_subscription({"busy"}, "/busy", "std_msgs/String", Form::json, {},
-                               [&](const OutgoingMessage&) { go_on.get_future().wait(); });
+      facade.topics().open_subscription({"busy"}, "/busy", "std_msgs/String", Form::json, {},
+                                        [&](const OutgoingMessage&) { go_on.get_future().wait(); });
   FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   talker.say(R"({"op":"publish","topic":"/busy","type":"std_msgs/String","msg":{}})");
@@ -386,10 +388,10 @@ TEST_F(Subscribe, drops_for_a_slow_client_are_counted) {
   listener.sink.drop(3);
   publish("{}");
   (void)listener.on_message();
-  for (int i = 0; i < 20'000 && facade.counted("slow_client") < 3; ++i) {
+  for (int i = 0; i < 20'000 && facade.clients().counted("slow_client") < 3; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(facade.counted("slow_client"), 3U);
+  EXPECT_EQ(facade.clients().counted("slow_client"), 3U);
 }
 
 TEST_F(Subscribe, a_message_above_the_limit_is_counted_and_not_sent) {
@@ -400,7 +402,7 @@ TEST_F(Subscribe, a_message_above_the_limit_is_counted_and_not_sent) {
   publish(R"({"data":")" + std::string(100, 'x') + R"("})");
   publish("{}");
   EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":{}})");
-  EXPECT_EQ(facade.counted("too_big"), 1U);
+  EXPECT_EQ(facade.clients().counted("too_big"), 1U);
 }
 
 TEST_F(Subscribe, wrong_options_are_refused_by_name) {

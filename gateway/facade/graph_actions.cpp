@@ -1,11 +1,10 @@
-#include <algorithm>
+#include "gateway/facade/graph_actions.hpp"
+
 #include <utility>
 
 #include "gateway/facade/call_bytes.hpp"
-#include "gateway/facade/hyphos_graph.hpp"
+#include "gateway/facade/channel_names.hpp"
 #include "hyphos/action.hpp"
-
-// Actions of the graph for clients that speak ROS.
 
 namespace hyphos::gateway {
 
@@ -109,14 +108,19 @@ class GraphActionServer final : public ActionServer {
 
 }  // namespace
 
-Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
-                                                         const std::string& action,
-                                                         const std::string& type, Form form,
-                                                         std::span<const std::byte> goal,
-                                                         GoalCallbacks callbacks) {
+GraphActions::GraphActions(Node node, std::shared_ptr<Types> types, GraphClients& clients,
+                           GraphCalls& calls)
+    : node_(std::move(node)), types_(std::move(types)), clients_(clients), calls_(calls) {}
+
+Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
+                                                          const std::string& action,
+                                                          const std::string& type, Form form,
+                                                          std::span<const std::byte> goal,
+                                                          GoalCallbacks callbacks) {
   const std::string name = channel_of(action);
-  if (!rules_.of(client).call.let(name)) return denied(client, "send a goal to", action);
-  const std::string call_type = action_type_of(name);
+  if (!clients_.lets(client, Use::call, action)) return denied(client, "send a goal to", action);
+  const GraphSnapshot graph = GraphSnapshot::of(node_);
+  const std::string call_type = graph.call_type(kActions, name);
   const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
   if (type_name.empty()) {
     return Error{Code::not_found,
@@ -126,7 +130,7 @@ Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
   }
   const auto codec = types_->action_codec(type_name, call_type);
   if (!codec) return codec.error();
-  const auto asked = call_client(client, kActions, name, codec->goal->id, types_of(*codec));
+  const auto asked = calls_.use(client, kActions, name, codec->goal->id, types_of(*codec), graph);
   if (!asked) return asked.error();
   const auto& core = asked->core;
   auto block = block_of(core->sender(), core->travels(), codec->goal->converter, form, goal,
@@ -158,26 +162,25 @@ Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
   return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
 }
 
-std::vector<ActionInfo> HyphosGraph::actions() const {
-  std::vector<ActionInfo> found = served(kActions);
-  for (ActionInfo& one : found) one.type = types_->ros_action_name(one.type);
+std::vector<ActionInfo> GraphActions::list() const {
+  std::vector<ActionInfo> found = GraphSnapshot::of(node_).services(kActions);
+  for (ActionInfo& one : found) one.type = types_->ros_action_name(one.carries);
   return found;
 }
 
-Result<std::unique_ptr<ActionServer>> HyphosGraph::open_action(const Client& client,
-                                                               const std::string& action,
-                                                               const std::string& type, Form form,
-                                                               ActionCallbacks callbacks) {
+Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& client,
+                                                                const std::string& action,
+                                                                const std::string& type, Form form,
+                                                                ActionCallbacks callbacks) {
   const std::string name = channel_of(action);
-  if (!rules_.of(client).serve.let(name)) return denied(client, "serve", action);
-  const auto codec = types_->action_codec(type, action_type_of(name));
+  if (!clients_.lets(client, Use::serve, action)) return denied(client, "serve", action);
+  const auto codec = types_->action_codec(type, GraphSnapshot::of(node_).call_type(kActions, name));
   if (!codec) return codec.error();
-  auto place = quota_for(client, {"ask action " + name, "answer action " + name});
+  auto place = clients_.reserve(client, {"ask action " + name, "answer action " + name});
   if (!place) return place.error();
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // the client decides how to handle several goals
-  options.depth =
-      static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
+  options.depth = calls_.server_depth();
   detail::ActionCallbacks hooks;
   hooks.execute = [codec = *codec, form, callbacks = std::move(callbacks),
                    clock = node_.clock()](const detail::ServerGoalRef& core) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,17 @@ class NodeParams {
   /// Replaces the values that were shown before. Returns, by name, the reason why a value cannot be
   /// shown.
   virtual std::map<std::string, std::string> show(const std::vector<ShownParam>& values) = 0;
+};
+
+/// The parameters of the graph. Thread-safe.
+class Parameters {
+ public:
+  virtual ~Parameters() = default;
+
+  /// Opens the parameters. `changed` is called after a value of a node, or a shown value, has
+  /// changed. The caller must call look() and show(). Only one may be open at a time, because it
+  /// uses the gateway's own node.
+  virtual std::unique_ptr<NodeParams> open(std::function<void()> changed) = 0;
 };
 
 /// "left-arm/_params": channel names have '_' for each '-' in the node name.
