@@ -56,7 +56,7 @@ Duration timeout_of(const Request& request) {
 }  // namespace
 
 Result<void> Calls::call(const Request& request) {
-  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
+  if (auto given = required(request.service, "service"); !given) return given;
   const auto shape = shape_of(request);
   if (!shape) return shape.error();
   if (const auto started = start(request, *shape); !started) {

@@ -48,7 +48,7 @@ void Goals::end() {
 }
 
 Result<void> Goals::send(const Request& request) {
-  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
+  if (auto given = required(request.action, "action"); !given) return given;
   const auto shape = shape_of(request);
   if (!shape) return shape.error();
   const std::string key = request.id.empty() ? "#" + std::to_string(nameless_++) : request.id;

@@ -41,8 +41,8 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
 }
 
 Result<void> Publications::advertise(const Request& request) {
-  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
-  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.topic};
+  if (auto given = required(request.topic, "topic"); !given) return given;
+  if (auto given = required(request.type, "type", request.topic); !given) return given;
   const std::string topic = absolute(request.topic);
   const auto at = topics_.find(topic);
   // A repeated advertise, as after a reconnect, keeps the publisher. Another type name may mean the
@@ -57,7 +57,7 @@ Result<void> Publications::advertise(const Request& request) {
 }
 
 Result<void> Publications::unadvertise(const Request& request) {
-  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (auto given = required(request.topic, "topic"); !given) return given;
   const auto at = topics_.find(absolute(request.topic));
   if (at == topics_.end()) {
     context_.status(Level::warning, "unadvertise: " + request.topic + " is not advertised",
@@ -72,7 +72,7 @@ Result<void> Publications::unadvertise(const Request& request) {
 }
 
 Result<void> Publications::publish(const Request& request) {
-  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (auto given = required(request.topic, "topic"); !given) return given;
   if (!request.msg.starts_with('{') && !request.msg.empty()) {
     return Error{Code::corrupt, "'msg' must be an object", request.topic};
   }

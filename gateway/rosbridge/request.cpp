@@ -19,7 +19,12 @@ static_assert(net::kPadding >= simdjson::SIMDJSON_PADDING);
 constexpr std::size_t kKept = std::size_t{4} << 20;
 constexpr std::size_t kMaxName = 4096;
 
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), ""}; }
+Error corrupt(std::string message, std::string_view where = {}) {
+  return {Code::corrupt, std::move(message), std::string(where)};
+}
+Error missing(std::string_view member, std::string_view where = {}) {
+  return corrupt("'" + std::string(member) + "' is missing", where);
+}
 
 Error wrong(std::string_view key, std::string_view should) {
   return corrupt("'" + std::string(key) + "' must be " + std::string(should));
@@ -210,10 +215,14 @@ ParsedRequest RequestParser::parse_whole(std::string_view text) {
     if (!out.error && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
       out.error = corrupt("more text follows after the object");
     }
-    if (!out.error && out.request.op.empty()) out.error = corrupt("'op' is missing");
+    if (!out.error && out.request.op.empty()) out.error = missing("op");
   }
   if (text.size() > kKept) library_ = std::make_unique<Library>();
   return out;
+}
+
+Result<void> required(std::string_view value, std::string_view member, std::string_view where) {
+  return value.empty() ? Result<void>(missing(member, where)) : success();
 }
 
 Result<std::vector<std::string_view>> list_items(std::string_view text) {

@@ -73,6 +73,11 @@ class RequestParser {
   std::unique_ptr<Library> library_;
 };
 
+/// Checks that a member of a request has a value. Error: corrupt, at `where`, which names the
+/// topic, the service or the action.
+[[nodiscard]] Result<void> required(std::string_view value, std::string_view member,
+                                    std::string_view where = {});
+
 /// The items of a JSON list, as written. `text` must be followed by kPadding readable bytes.
 [[nodiscard]] Result<std::vector<std::string_view>> list_items(std::string_view text);
 

@@ -48,8 +48,8 @@ void ServedActions::abort_all(const std::string& action) {
 }
 
 Result<void> ServedActions::advertise(const Request& request) {
-  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
-  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.action};
+  if (auto given = required(request.action, "action"); !given) return given;
+  if (auto given = required(request.type, "type", request.action); !given) return given;
   const std::string name = absolute(request.action);
   if (servers_.size() >= kMax && !servers_.contains(name)) {
     return Error{Code::overloaded, "a client may serve at most 256 actions", name};
@@ -109,7 +109,7 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
 }
 
 Result<void> ServedActions::unadvertise(const Request& request) {
-  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
+  if (auto given = required(request.action, "action"); !given) return given;
   const std::string name = absolute(request.action);
   if (servers_.erase(name) == 0) {
     context_.status(Level::warning, "unadvertise_action: " + name + " is not advertised",

@@ -40,8 +40,8 @@ void ServedServices::fail_all(const std::string& service) {
 }
 
 Result<void> ServedServices::advertise(const Request& request) {
-  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
-  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.service};
+  if (auto given = required(request.service, "service"); !given) return given;
+  if (auto given = required(request.type, "type", request.service); !given) return given;
   const std::string name = absolute(request.service);
   if (servers_.size() >= kMax && !servers_.contains(name)) {
     return Error{Code::overloaded, "a client may serve at most 256 services", name};
@@ -90,7 +90,7 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
 }
 
 Result<void> ServedServices::unadvertise(const Request& request) {
-  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
+  if (auto given = required(request.service, "service"); !given) return given;
   const std::string name = absolute(request.service);
   if (servers_.erase(name) == 0) {
     context_.status(Level::warning, "unadvertise_service: " + name + " is not advertised",

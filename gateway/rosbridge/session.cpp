@@ -159,7 +159,7 @@ void Session::png(Request&& request, Origin origin) {
 }
 
 Result<void> Session::subscribe(const Request& request) {
-  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (auto given = required(request.topic, "topic"); !given) return given;
   const auto wish = wish_of(request);
   if (!wish) return wish.error();
   const auto at = outbound_topics_.find(request.topic);
@@ -175,7 +175,7 @@ Result<void> Session::subscribe(const Request& request) {
 }
 
 Result<void> Session::unsubscribe(const Request& request) {
-  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (auto given = required(request.topic, "topic"); !given) return given;
   const auto at = outbound_topics_.find(request.topic);
   if (at == outbound_topics_.end()) {
     context_.status(Level::warning,

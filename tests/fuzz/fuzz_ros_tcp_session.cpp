@@ -28,8 +28,9 @@ void require(bool holds) {
 
 struct Served {
   Served() {
-    facade.types().add({.name = "a/B", .md5 = {}, .type_hash = {}, .text = {}});
-    facade.types().add({.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.types().add_message({.name = "a/B", .md5 = {}, .type_hash = {}, .text = {}});
+    facade.types().add_service(
+        {.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
     gateway = open_ros_tcp(facade, {}).or_throw();
   }
   /// From a separate address, because so many connections would use up the ports of one address.

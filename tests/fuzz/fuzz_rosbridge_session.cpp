@@ -36,9 +36,10 @@ class Checking final : public Sink {
 /// binary. The session must handle all of them, and leave nothing open at its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FakeGraph facade;
-  facade.types().add({"std_msgs/String", "", "", "string data\n"});
-  facade.types().add({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
-  facade.types().add({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
+  facade.types().add_message({"std_msgs/String", "", "", "string data\n"});
+  facade.types().add_service({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
+  facade.types().add_action(
+      {"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
   Checking sink;
   facade.parameters().nodes().put("walk", "speed.max", 0.5);
   hyphos::gateway::Options options;

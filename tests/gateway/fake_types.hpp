@@ -15,9 +15,9 @@ namespace hyphos::gateway {
 /// The types of a FakeGraph, which the test adds. Thread-safe.
 class FakeTypes final : public TypeLookup {
  public:
-  void add(TypeInfo type) { messages_.add(std::move(type)); }
-  void add(ServiceTypeInfo type) { services_.add(std::move(type)); }
-  void add(ActionTypeInfo type) { actions_.add(std::move(type)); }
+  void add_message(TypeInfo type) { messages_.add(std::move(type)); }
+  void add_service(ServiceTypeInfo type) { services_.add(std::move(type)); }
+  void add_action(ActionTypeInfo type) { actions_.add(std::move(type)); }
 
   [[nodiscard]] Result<TypeInfo> message(std::string_view name) const override {
     return messages_.find(name);

@@ -145,7 +145,9 @@ TEST_F(HyphosGraphTest, a_latched_publisher_reaches_early_and_late_subscribers) 
     Heard early;
     const auto first = on_message(early);
     const auto publisher =
-        from->open_publisher(client_, topic, "made/Part", Form::json, {.latched = true}).or_throw();
+        from->topics()
+            .open_publisher(client_, topic, "made/Part", Form::json, {.latched = true})
+            .or_throw();
     // The link exists only after a message has arrived.
     while (early.wait(0).empty()) {
       ASSERT_TRUE(publisher->publish(bytes_of(R"({"x":7})")));

@@ -35,9 +35,9 @@ struct Gateway {
   explicit Gateway(Options options = {}) {
     use_the_wire();
     for (const char* name : {"std_msgs/msg/String", "sensor_msgs/msg/Image"}) {
-      facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+      facade.types().add_message({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
     }
-    facade.types().add(
+    facade.types().add_service(
         {.name = "std_srvs/srv/SetBool", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
     options.own.emplace("domain_id", std::to_string(test_domain()));
     protocol = open_ros2(facade, options).or_throw();

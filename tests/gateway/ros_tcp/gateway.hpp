@@ -23,10 +23,11 @@ inline Result<void> check_string(const TypeInfo& type, std::span<const std::byte
 
 inline void add_types(FakeGraph& facade) {
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String"}) {
-    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.types().add_message({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.types().add_service(
+        {.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
 }
 

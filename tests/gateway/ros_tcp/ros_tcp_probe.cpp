@@ -37,10 +37,11 @@ int main(int argc, char** argv) {
   FakeGraph facade;
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String",
                            "sensor_msgs/msg/PointCloud2"}) {
-    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.types().add_message({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    facade.types().add({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.types().add_service(
+        {.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
   const auto echo = facade.services().open_server(
       {"probe"}, "/echo", "std_srvs/SetBool", Form::ros1,

@@ -10,8 +10,9 @@ namespace {
 class ActionTest : public Robot {
  protected:
   ActionTest() : server(facade), client(facade) {
-    facade.types().add({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
-    facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+    facade.types().add_message({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
+    facade.types().add_action(
+        {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   }
   void advertise(FakeClient& by) {
     by.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");

@@ -125,14 +125,15 @@ class FakeClient {
 class Robot : public testing::Test {
  protected:
   Robot() {
-    facade.types().add(
+    facade.types().add_message(
         {"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-    facade.types().add(
+    facade.types().add_message(
         {"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
-    facade.types().add({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-    facade.types().add({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-    facade.types().add({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
-                        "rospy_tutorials/AddTwoIntsResponse"});
+    facade.types().add_message({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+    facade.types().add_message({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+    facade.types().add_service({"rospy_tutorials/AddTwoInts", "", "",
+                                "rospy_tutorials/AddTwoIntsRequest",
+                                "rospy_tutorials/AddTwoIntsResponse"});
   }
   FakeGraph facade;
 };

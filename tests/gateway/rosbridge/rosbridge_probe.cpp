@@ -23,12 +23,14 @@ constexpr const char* kCloud =
     "string frame_id\n";
 
 void add_types(FakeGraph& facade) {
-  facade.types().add({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-  facade.types().add({"test_msgs/Cloud", "", "", kCloud});
-  facade.types().add({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-  facade.types().add({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-  facade.types().add({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
-                      "rospy_tutorials/AddTwoIntsResponse"});
+  facade.types().add_message(
+      {"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+  facade.types().add_message({"test_msgs/Cloud", "", "", kCloud});
+  facade.types().add_message({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+  facade.types().add_message({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+  facade.types().add_service({"rospy_tutorials/AddTwoInts", "", "",
+                              "rospy_tutorials/AddTwoIntsRequest",
+                              "rospy_tutorials/AddTwoIntsResponse"});
 }
 
 bool read_option(Options& options, std::string_view word) {

@@ -193,7 +193,8 @@ TEST_F(RosapiTest, details_of_types_are_returned) {
             R"("constnames":[],"constvalues":[]}]})");
   EXPECT_TRUE(ask("service_response_details", R"({"type":"rospy_tutorials/AddTwoInts"})")
                   .starts_with(R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsResponse",)"));
-  facade.types().add({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
+  facade.types().add_message(
+      {"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
   EXPECT_EQ(ask("message_details", R"({"type":"pkg/msg/Stamped"})"),
             R"({"typedefs":[{"type":"pkg/msg/Stamped","fieldnames":["at"],)"
             R"("fieldtypes":["builtin_interfaces/msg/Time"],"fieldarraylen":[-1],)"
@@ -206,7 +207,7 @@ TEST_F(RosapiTest, details_of_types_are_returned) {
 }
 
 TEST_F(RosapiTest, each_nested_type_is_listed_once) {
-  facade.types().add(
+  facade.types().add_message(
       {"pkg/Log", "", "",
        "Line[] lines\nLine last\nLost lost\n====\nMSG: pkg/Line\nduration age\nLog all\n"});
   const std::string details = ask("message_details", R"({"type":"pkg/Log"})");
@@ -221,10 +222,11 @@ TEST_F(RosapiTest, each_nested_type_is_listed_once) {
 
 TEST_F(RosapiTest, actions_and_their_types_are_listed) {
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":[]})");
-  facade.types().add({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
-  facade.types().add({"made/CountFeedback", "", "", "int32 at\n"});
-  facade.types().add({"made/CountResult", "", "", "int32[] all\n"});
-  facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.types().add_message({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
+  facade.types().add_message({"made/CountFeedback", "", "", "int32 at\n"});
+  facade.types().add_message({"made/CountResult", "", "", "int32[] all\n"});
+  facade.types().add_action(
+      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   client.say(R"({"op":"advertise_action","action":"/own","type":"made/Count"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/count","/own"]})");
@@ -248,8 +250,8 @@ TEST_F(RosapiTest, actions_and_their_types_are_listed) {
 }
 
 TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
-  facade.types().add({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
-  facade.types().add({"made/DockActionGoal", "", "", "int32 x\n"});
+  facade.types().add_message({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
+  facade.types().add_message({"made/DockActionGoal", "", "", "int32 x\n"});
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"actionlib_msgs/GoalStatusArray"})");
   other.say(R"({"op":"advertise","topic":"/power/status","type":"std_msgs/String"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/dock"]})");
@@ -259,7 +261,8 @@ TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
 }
 
 TEST_F(RosapiTest, names_that_a_client_may_not_use_are_hidden) {
-  facade.types().add({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.types().add_action(
+      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   other.say(R"({"op":"advertise_action","action":"/open","type":"made/Count"})");
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"std_msgs/String"})");
