@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gateway/types/type_info.hpp"
+#include "hyphos/result.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
