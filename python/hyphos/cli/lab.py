@@ -509,8 +509,8 @@ def verify(
         _check_ways(ways or ())
     elif len(links) > (0 if held_out else 1):
         raise typer.BadParameter(
-            "a plan takes one link. With --test-set select links of the profile by --transport, and "
-            "with --fresh give new ones",
+            "a plan takes one link. With --test-set select links of the profile by --transport, "
+            "and with --fresh give new ones",
             param_hint="--link",
         )
     if page is not None and measure_only:
