@@ -127,12 +127,13 @@ soak: build ## run eight clients of the gateways for SOAK_SECONDS (an hour), che
 	@PYTHONPATH=build/release/python $(VENV)/python tests/soak/soak.py $(SOAK_SECONDS)
 
 .PHONY: style
-style: setup ## check formatting, ruff and mypy (part of `make test`)
+style: setup ## check formatting, ruff, mypy and prose (part of `make test`)
 	@$(STEP) "clang-format" bash -c "git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | \
 	  xargs -0 -r $(VENV)/clang-format --dry-run --Werror"
 	@$(STEP) "ruff format" $(VENV)/ruff format --check --quiet --diff .
 	@$(STEP) "ruff" $(VENV)/ruff check .
 	@$(STEP) "mypy" $(VENV)/mypy
+	@$(STEP) "prose" scripts/prose
 
 .PHONY: lint
 lint: build style ## run style, and clang-tidy over all sources (minutes)

@@ -20,10 +20,10 @@ namespace {
 /// Sits between the inner transport and one receive sink. All decisions happen under `mutex_`,
 /// which is also held during calls of the real receive sink. So the receive sink gets one message
 /// at a time per channel, as its contract requires.
-class FaultyInlet final : public ReceiveSink {
+class FaultySink final : public ReceiveSink {
  public:
-  FaultyInlet(ReceiveSink& target, std::string_view name, const FaultConfig& config,
-              std::uint64_t seed, bool blocks, std::function<void()> wake_clock)
+  FaultySink(ReceiveSink& target, std::string_view name, const FaultConfig& config,
+             std::uint64_t seed, bool blocks, std::function<void()> wake_clock)
       : target_(target),
         name_(name),
         config_(config),
@@ -155,12 +155,12 @@ class Faulty final : public Transport {
     }
     changed_.notify_all();
     if (clock_.joinable()) clock_.join();
-    std::map<PortId, std::shared_ptr<FaultyInlet>> inlets;
+    std::map<PortId, std::shared_ptr<FaultySink>> sinks;
     {
       const std::lock_guard lock(mutex_);
-      inlets.swap(inlets_);
+      sinks.swap(sinks_);
     }
-    for (auto& [port, sink] : inlets) sink->shut();
+    for (auto& [port, sink] : sinks) sink->shut();
   }
 
   Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
@@ -169,25 +169,25 @@ class Faulty final : public Transport {
     // Each channel has its own random sequence, independent of the order of the open() calls.
     std::uint64_t seed = config_.seed;
     for (const char c : spec.name) seed = seed * 0x100000001b3ULL ^ static_cast<unsigned char>(c);
-    auto faulty = std::make_shared<FaultyInlet>(*sink, inner_->name(), config_, seed,
-                                                spec.policy.overflow == Overflow::block,
-                                                [this] { wake_clock(); });
+    auto faulty = std::make_shared<FaultySink>(*sink, inner_->name(), config_, seed,
+                                               spec.policy.overflow == Overflow::block,
+                                               [this] { wake_clock(); });
     auto port = inner_->open(spec, faulty.get(), nullptr);
     if (!port) return port;
     const std::lock_guard lock(mutex_);
-    inlets_.emplace(*port, std::move(faulty));
+    sinks_.emplace(*port, std::move(faulty));
     return port;
   }
 
   void close(PortId port) override {
     inner_->close(port);
-    std::shared_ptr<FaultyInlet> sink;
+    std::shared_ptr<FaultySink> sink;
     {
       const std::lock_guard lock(mutex_);
-      const auto found = inlets_.find(port);
-      if (found == inlets_.end()) return;
+      const auto found = sinks_.find(port);
+      if (found == sinks_.end()) return;
       sink = std::move(found->second);
-      inlets_.erase(found);
+      sinks_.erase(found);
     }
     sink->shut();
   }
@@ -217,7 +217,7 @@ class Faulty final : public Transport {
     }
     changed_.notify_all();
   }
-  std::int64_t serve(PortId port, FaultyInlet& sink, bool space) {
+  std::int64_t serve(PortId port, FaultySink& sink, bool space) {
     bool ask_again = false;
     const std::int64_t next = sink.poll(monotonic_now().ns, space, ask_again);
     if (ask_again) inner_->on_space(port);
@@ -228,11 +228,11 @@ class Faulty final : public Transport {
     std::unique_lock lock(mutex_);
     while (!ending_) {
       poked_ = false;
-      const auto inlets = inlets_;
+      const auto sinks = sinks_;
       const auto space = std::exchange(space_, {});
       lock.unlock();
       std::int64_t next = INT64_MAX;
-      for (const auto& [port, sink] : inlets) {
+      for (const auto& [port, sink] : sinks) {
         const std::int64_t due = serve(port, *sink, space.contains(port));
         if (due != 0) next = std::min(next, due);
       }
@@ -254,7 +254,7 @@ class Faulty final : public Transport {
   bool ending_ = false;
   bool poked_ = false;
   std::set<PortId> space_;
-  std::map<PortId, std::shared_ptr<FaultyInlet>> inlets_;
+  std::map<PortId, std::shared_ptr<FaultySink>> sinks_;
   std::thread clock_;
 };
 

@@ -82,18 +82,19 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
       if (auto opened = open_command(wiring.command_channel); !opened) return opened;
     }
     const auto open = runtime_.channels();
-    for (std::uint32_t i = 0; i < wiring.outlets.size(); ++i) {
-      const auto found = std::ranges::find(open, wiring.outlets[i], &ChannelInfo::name);
+    for (std::uint32_t i = 0; i < wiring.outbound_channels.size(); ++i) {
+      const auto found = std::ranges::find(open, wiring.outbound_channels[i], &ChannelInfo::name);
       if (found == open.end()) {
-        return Error{Code::not_found, "no node has opened channel '" + wiring.outlets[i] + "'",
+        return Error{Code::not_found,
+                     "no node has opened channel '" + wiring.outbound_channels[i] + "'",
                      options_.name};
       }
-      if (auto opened = open_outlet(i, {found->name, found->type}); !opened) return opened;
+      if (auto opened = open_outbound(i, {found->name, found->type}); !opened) return opened;
     }
-    // Inlets open after outlets. A publisher that opens a channel without endpoints would recreate
-    // it, without the latched values of publishers that have closed.
-    for (const Wiring::Inlet& inlet : wiring.inlets) {
-      if (auto opened = open_inlet(inlet); !opened) return opened;
+    // Inbound channels open after outbound_channels. A publisher that opens a channel without
+    // endpoints would recreate it, without the latched values of publishers that have closed.
+    for (const Wiring::Inbound& inbound : wiring.inbound_channels) {
+      if (auto opened = open_inbound(inbound); !opened) return opened;
     }
     return success();
   };
@@ -101,17 +102,17 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
   return wired;
 }
 
-Result<void> LocalRobot::open_inlet(const Wiring::Inlet& inlet) {
-  auto publisher = node_.raw_publisher(inlet.channel, inlet.type);
+Result<void> LocalRobot::open_inbound(const Wiring::Inbound& inbound) {
+  auto publisher = node_.raw_publisher(inbound.channel, inbound.type);
   if (!publisher) return publisher.error();
-  inlets_.push_back({inlet, std::move(*publisher)});
+  inbound_.push_back({inbound, std::move(*publisher)});
   return success();
 }
 
-Result<void> LocalRobot::open_outlet(std::uint32_t outlet, const OpenChannel& channel) {
+Result<void> LocalRobot::open_outbound(std::uint32_t outbound, const OpenChannel& channel) {
   auto opened = node_.raw_subscribe(channel.name, channel.type, where_it_is_published(),
-                                    [this, outlet, channel](const Message<RawMessage>& message) {
-                                      send(outlet, channel, message);
+                                    [this, outbound, channel](const Message<RawMessage>& message) {
+                                      send(outbound, channel, message);
                                     });
   return opened ? success() : Result<void>(opened.error());
 }
@@ -132,7 +133,7 @@ std::uint64_t LocalRobot::stable_sender(std::uint64_t sender, const std::string&
   return senders_.emplace(sender, wire::fnv1a(name)).first->second;
 }
 
-void LocalRobot::send(std::uint32_t outlet, const OpenChannel& channel,
+void LocalRobot::send(std::uint32_t outbound, const OpenChannel& channel,
                       const Message<RawMessage>& message) {
   const std::lock_guard lock(mutex_);
   if (foreign_.contains(message.sender())) return;
@@ -143,21 +144,21 @@ void LocalRobot::send(std::uint32_t outlet, const OpenChannel& channel,
   envelope.meta.replayed = message.replayed();
   envelope.meta.stamps.publish = time_.now().ns;
   output_.sent.push_back(
-      {outlet, Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
+      {outbound, Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
 }
 
 Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
   auto decoded = wire::decode_packet(arrived.packet);
   if (!decoded) return decoded.error();
   const wire::Header& head = decoded->header;
-  const auto inlet = std::ranges::find_if(inlets_, [&](const Inlet& known) {
+  const auto inbound = std::ranges::find_if(inbound_, [&](const Inbound& known) {
     return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
   });
-  if (inlet == inlets_.end()) return success();  // a channel for other robots
-  if (head.type != inlet->wiring.type) {
+  if (inbound == inbound_.end()) return success();  // a channel for other robots
+  if (head.type != inbound->wiring.type) {
     return Error{Code::type_mismatch,
                  "a packet of channel '" + head.channel + "' carries " + head.type.name +
-                     " instead of " + inlet->wiring.type.name,
+                     " instead of " + inbound->wiring.type.name,
                  options_.name};
   }
   {
@@ -165,7 +166,7 @@ Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
     foreign_.insert(head.meta.sender);
   }
   decoded->envelope.meta = head.meta;
-  inlet->publisher.bring(decoded->envelope);
+  inbound->publisher.bring(decoded->envelope);
   return success();
 }
 

@@ -36,8 +36,8 @@ class LocalRobot final : public RobotNodes {
   Result<std::vector<RobotDrops>> drops() override;
 
  private:
-  struct Inlet {
-    Wiring::Inlet wiring;
+  struct Inbound {
+    Wiring::Inbound wiring;
     RawPublisher publisher;
   };
 
@@ -46,10 +46,10 @@ class LocalRobot final : public RobotNodes {
         runtime_(std::move(runtime)),
         node_(std::move(node)),
         time_(std::move(time)) {}
-  Result<void> open_outlet(std::uint32_t outlet, const OpenChannel& channel);
-  Result<void> open_inlet(const Wiring::Inlet& inlet);
+  Result<void> open_outbound(std::uint32_t outbound, const OpenChannel& channel);
+  Result<void> open_inbound(const Wiring::Inbound& inbound);
   Result<void> open_command(const std::string& channel);
-  void send(std::uint32_t outlet, const OpenChannel& channel, const Message<RawMessage>& message);
+  void send(std::uint32_t outbound, const OpenChannel& channel, const Message<RawMessage>& message);
   void bring_in(const RobotInput& input);
   [[nodiscard]] Result<void> receive(const RobotInput::Arrived& arrived);
   /// Runs `work` on the pool, and waits for all resulting callbacks.
@@ -60,7 +60,7 @@ class LocalRobot final : public RobotNodes {
   Runtime runtime_;
   Node node_;
   SimTime time_;
-  std::vector<Inlet> inlets_;
+  std::vector<Inbound> inbound_;
   RawPublisher pose_;
   bool has_pose_ = false;
   const RobotInput* input_ = nullptr;  // of the current step

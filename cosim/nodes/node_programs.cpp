@@ -79,8 +79,8 @@ Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wir
     if (here->type != sent->type) {
       return two_types(options_.names[senders[0]], *sent, options_.names[node], *here);
     }
-    wirings[node].outlets.push_back(channel.name);
-    robots_[node].outlets.push_back(index);
+    wirings[node].outbound_channels.push_back(channel.name);
+    robots_[node].outbound_channels.push_back(index);
   }
   if (sent == nullptr) {
     return Error{Code::not_found,
@@ -96,19 +96,19 @@ Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wir
       return two_types(options_.names[senders[0]], *sent, options_.names[node], *here);
     }
     received |= senders.size() > 1 || senders[0] != node;
-    auto& inlets = wirings[node].inlets;
-    const auto twice = std::ranges::find_if(inlets, [&](const Wiring::Inlet& inlet) {
-      return inlet.sent_as == channel.name && std::ranges::any_of(senders, [&](NodeId from) {
-               return from != node && among(inlet.from, from);
+    auto& inbound_channels = wirings[node].inbound_channels;
+    const auto twice = std::ranges::find_if(inbound_channels, [&](const Wiring::Inbound& inbound) {
+      return inbound.sent_as == channel.name && std::ranges::any_of(senders, [&](NodeId from) {
+               return from != node && among(inbound.from, from);
              });
     });
-    if (twice != inlets.end()) {
+    if (twice != inbound_channels.end()) {
       return Error{Code::already_exists,
                    "channel '" + channel.name + "' of one robot reaches robot '" +
                        options_.names[node] + "' by two paths",
                    channel.name};
     }
-    inlets.push_back({channel.name, channel.from, arrives, sent->type});
+    inbound_channels.push_back({channel.name, channel.from, arrives, sent->type});
   }
   if (received) return success();
   return Error{
@@ -198,12 +198,12 @@ Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox)
   robot.next = output.next;
   robot.input = {};
   for (RobotOutput::Sent& sent : output.sent) {
-    if (sent.outlet >= robot.outlets.size()) {
+    if (sent.outbound >= robot.outbound_channels.size()) {
       return Error{Code::corrupt,
                    "robot '" + options_.names[node] + "' sent on a channel that it has not opened",
                    ""};
     }
-    const CrossingChannel& channel = options_.channels[robot.outlets[sent.outlet]];
+    const CrossingChannel& channel = options_.channels[robot.outbound_channels[sent.outbound]];
     if (channel.to.empty()) outbox.send(node, kEveryone, sent.packet);
     for (const NodeId to : channel.to) {
       if (to != node) outbox.send(node, to, sent.packet);

@@ -52,9 +52,9 @@ class NodePrograms final : public Programs {
   struct Robot {
     std::unique_ptr<RobotNodes> nodes;
     std::vector<OpenChannel> open;
-    std::vector<std::uint32_t> outlets;  // index in Options::channels, by outlet
-    Time next;                           // the first step is due at once
-    std::int64_t poses = -1;             // poses sent so far. -1: it subscribes to none
+    std::vector<std::uint32_t> outbound_channels;  // index in Options::channels, by outbound
+    Time next;                                     // the first step is due at once
+    std::int64_t poses = -1;                       // poses sent so far. -1: it subscribes to none
     RobotInput input;
     Result<void> begun = success();
 

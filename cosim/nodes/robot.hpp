@@ -31,14 +31,14 @@ struct OpenChannel {
 
 /// The connections between the channels of a robot and the outside.
 struct Wiring {
-  struct Inlet {
+  struct Inbound {
     std::string sent_as;       ///< channel name at the sender
     std::vector<NodeId> from;  ///< senders. Empty: all
     std::string channel;       ///< channel name on this robot
     TypeId type;
   };
-  std::vector<std::string> outlets{};  ///< channels whose messages leave
-  std::vector<Inlet> inlets{};
+  std::vector<std::string> outbound_channels{};  ///< channels whose messages leave
+  std::vector<Inbound> inbound_channels{};
   std::string pose_channel{};     ///< receives hyphos.msgs.Odometry. Empty: no subscriber
   std::string command_channel{};  ///< hyphos.msgs.Twist that steer it. Empty: no publisher
 };
@@ -62,7 +62,7 @@ struct RobotInput {
 /// The result of a step.
 struct RobotOutput {
   struct Sent {
-    std::uint32_t outlet = 0;  ///< index in Wiring::outlets
+    std::uint32_t outbound = 0;  ///< index in Wiring::outbound_channels
     Buffer packet;
   };
   std::vector<Sent> sent{};

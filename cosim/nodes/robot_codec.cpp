@@ -52,12 +52,13 @@ std::vector<OpenChannel> get_channels(Reader& reader) {
 }
 
 void put_wiring(Writer& writer, const Wiring& wiring) {
-  put_list(writer, wiring.outlets, [&](const std::string& name) { writer.put_text(name); });
-  put_list(writer, wiring.inlets, [&](const Wiring::Inlet& inlet) {
-    writer.put_text(inlet.sent_as);
-    put_list(writer, inlet.from, [&](NodeId from) { writer.put(from); });
-    writer.put_text(inlet.channel);
-    put_type(writer, inlet.type);
+  put_list(writer, wiring.outbound_channels,
+           [&](const std::string& name) { writer.put_text(name); });
+  put_list(writer, wiring.inbound_channels, [&](const Wiring::Inbound& inbound) {
+    writer.put_text(inbound.sent_as);
+    put_list(writer, inbound.from, [&](NodeId from) { writer.put(from); });
+    writer.put_text(inbound.channel);
+    put_type(writer, inbound.type);
   });
   writer.put_text(wiring.pose_channel);
   writer.put_text(wiring.command_channel);
@@ -65,14 +66,14 @@ void put_wiring(Writer& writer, const Wiring& wiring) {
 
 Wiring get_wiring(Reader& reader) {
   Wiring wiring;
-  wiring.outlets = get_list(reader, [&] { return reader.get_text(); });
-  wiring.inlets = get_list(reader, [&] {
-    Wiring::Inlet inlet;
-    inlet.sent_as = reader.get_text();
-    inlet.from = get_list(reader, [&] { return reader.get<NodeId>(); });
-    inlet.channel = reader.get_text();
-    inlet.type = get_type(reader);
-    return inlet;
+  wiring.outbound_channels = get_list(reader, [&] { return reader.get_text(); });
+  wiring.inbound_channels = get_list(reader, [&] {
+    Wiring::Inbound inbound;
+    inbound.sent_as = reader.get_text();
+    inbound.from = get_list(reader, [&] { return reader.get<NodeId>(); });
+    inbound.channel = reader.get_text();
+    inbound.type = get_type(reader);
+    return inbound;
   });
   wiring.pose_channel = reader.get_text();
   wiring.command_channel = reader.get_text();
@@ -102,7 +103,7 @@ RobotInput get_input(Reader& reader) {
 
 void put_output(Writer& writer, const RobotOutput& output) {
   put_list(writer, output.sent, [&](const RobotOutput::Sent& sent) {
-    writer.put(sent.outlet);
+    writer.put(sent.outbound);
     put_buffer(writer, sent.packet);
   });
   writer.put(static_cast<std::uint8_t>(output.motion.has_value()));
@@ -113,8 +114,8 @@ void put_output(Writer& writer, const RobotOutput& output) {
 RobotOutput get_output(Reader& reader) {
   RobotOutput output;
   output.sent = get_list(reader, [&] {
-    const auto outlet = reader.get<std::uint32_t>();
-    return RobotOutput::Sent{outlet, get_buffer(reader)};
+    const auto outbound = reader.get<std::uint32_t>();
+    return RobotOutput::Sent{outbound, get_buffer(reader)};
   });
   if (reader.get<std::uint8_t>() != 0) output.motion = reader.get<Motion>();
   output.next.ns = reader.get<std::int64_t>();

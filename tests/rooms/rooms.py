@@ -123,6 +123,7 @@ USES: tuple[Use, ...] = (
 PYTHON = (
     # The API.
     "_errors",
+    "_extras",
     "_hyphos",
     "_closing",
     "msgs",

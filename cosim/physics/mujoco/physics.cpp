@@ -107,28 +107,28 @@ void MujocoPhysics::read_poses() {
   }
 }
 
-Result<World*> MujocoPhysics::world_for(Crew crew) {
-  const auto found = worlds_.find(crew);
+Result<World*> MujocoPhysics::world_for(RobotCounts counts) {
+  const auto found = worlds_.find(counts);
   if (found != worlds_.end()) return found->second.get();
-  auto made = World::make(options_, crew);
+  auto made = World::make(options_, counts);
   if (!made) return made.error();
   if (worlds_.size() == kMostWorlds) worlds_.clear();
-  return worlds_.emplace(crew, std::move(*made)).first->second.get();
+  return worlds_.emplace(counts, std::move(*made)).first->second.get();
 }
 
 Result<void> MujocoPhysics::step_group(std::span<const std::uint32_t> robots) {
   group_.clear();
   group_controls_.clear();
-  Crew crew{0, 0};
+  RobotCounts counts{0, 0};
   for (const RobotKind kind : {RobotKind::ugv, RobotKind::uav}) {
     for (const std::uint32_t robot : robots) {
       if (options_.robots[robot].kind != kind) continue;
       group_.push_back(&robots_[robot]);
       group_controls_.push_back(controls_[robot]);
-      ++(kind == RobotKind::ugv ? crew.first : crew.second);
+      ++(kind == RobotKind::ugv ? counts.first : counts.second);
     }
   }
-  auto world = world_for(crew);
+  auto world = world_for(counts);
   if (!world) return world.error();
   (*world)->step(group_, group_controls_);
   if (const auto complaint = (*world)->complaint()) {

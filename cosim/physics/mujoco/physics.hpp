@@ -35,13 +35,13 @@ class MujocoPhysics final : public Physics {
   void control();
   Result<void> step();
   Result<void> step_group(std::span<const std::uint32_t> robots);
-  Result<World*> world_for(Crew crew);
+  Result<World*> world_for(RobotCounts counts);
   void read_poses();
   [[nodiscard]] BodyState body_of(std::size_t robot) const;
   [[nodiscard]] std::vector<std::span<std::byte>> state();
 
   MujocoOptions options_;
-  std::map<Crew, std::unique_ptr<World>> worlds_;  // created on demand
+  std::map<RobotCounts, std::unique_ptr<World>> worlds_;  // created on demand
   std::vector<RobotState> robots_;
   std::vector<std::array<double, 4>> controls_;
   std::vector<std::uint32_t> next_;  // next waypoint, by robot

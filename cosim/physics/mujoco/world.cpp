@@ -28,16 +28,16 @@ Result<mjModel*> compile(const std::string& text) {
 
 }  // namespace
 
-World::World(mjModel* model, Crew crew) : crew_(crew) {
+World::World(mjModel* model, RobotCounts counts) : counts_(counts) {
   model_.reset(model);
   data_.reset(mj_makeData(model));
 }
 
-Result<std::unique_ptr<World>> World::make(const MujocoOptions& options, Crew crew) {
+Result<std::unique_ptr<World>> World::make(const MujocoOptions& options, RobotCounts counts) {
   mju_user_warning = [](const char*) {};  // complaint() reports warnings, so no log file
-  auto model = compile(mjcf(options, crew.first, crew.second));
+  auto model = compile(mjcf(options, counts.first, counts.second));
   if (!model) return model.error();
-  return std::unique_ptr<World>(new World(*model, crew));
+  return std::unique_ptr<World>(new World(*model, counts));
 }
 
 /// Calls `f(robot, its coordinates, its velocities, the number of both)`.
@@ -46,7 +46,7 @@ void World::each(std::span<RobotState* const> robots, const F& f) {
   mjtNum* position = data_->qpos;
   std::ptrdiff_t dof = 0;
   for (std::size_t i = 0; i < robots.size(); ++i) {
-    const int wheels = i < crew_.first ? 4 : 0;
+    const int wheels = i < counts_.first ? 4 : 0;
     f(*robots[i], position, dof, 7 + wheels, 6 + wheels);
     position += 7 + wheels;
     dof += 6 + wheels;

@@ -23,14 +23,15 @@ struct RobotState {
 };
 
 /// The numbers of robots of each kind.
-using Crew = std::pair<std::size_t, std::size_t>;  // UGVs, UAVs
+using RobotCounts = std::pair<std::size_t, std::size_t>;  // UGVs, UAVs
 
 /// MuJoCo's model of some robots among the boxes of the world. It keeps no state between steps, so
 /// it can step any robots of these kinds.
 class World {
  public:
   /// Errors: invalid_config, with MuJoCo's text, and exhausted.
-  [[nodiscard]] static Result<std::unique_ptr<World>> make(const MujocoOptions& options, Crew crew);
+  [[nodiscard]] static Result<std::unique_ptr<World>> make(const MujocoOptions& options,
+                                                           RobotCounts counts);
 
   /// One step of robots that may touch each other, UGVs first. model.hpp defines `controls`.
   void step(std::span<RobotState* const> robots, std::span<const std::array<double, 4>> controls);
@@ -38,13 +39,13 @@ class World {
   [[nodiscard]] std::optional<std::string> complaint() const;
 
  private:
-  World(mjModel* model, Crew crew);
+  World(mjModel* model, RobotCounts counts);
   template <typename F>
   void each(std::span<RobotState* const> robots, const F& f);
 
   std::unique_ptr<mjModel, void (*)(mjModel*)> model_{nullptr, mj_deleteModel};
   std::unique_ptr<mjData, void (*)(mjData*)> data_{nullptr, mj_deleteData};
-  Crew crew_;
+  RobotCounts counts_;
 };
 
 }  // namespace hyphos::cosim
