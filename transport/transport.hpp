@@ -18,9 +18,10 @@
 
 /// The interface between the graph and a component that carries messages out of the process.
 ///
-/// A transport is one file that implements `Transport`, and one line in plan/transport_list.hpp. The
-/// further interface of transports that reach their peers by address is in transport/peering.hpp.
-/// All messages cross this interface as an Envelope: encoded once, with reference-counted memory.
+/// A transport is one file that implements `Transport`, and one line in plan/transport_list.hpp.
+/// The further interface of transports that reach their peers by address is in
+/// transport/peering.hpp. All messages cross this interface as an Envelope: encoded once, with
+/// reference-counted memory.
 namespace hyphos::transport {
 
 /// The description of a channel on which both endpoints must agree.
@@ -134,7 +135,7 @@ class Transport {
   /// that, it flushes accepted messages of reliable channels for at most `linger_ms`. Idempotent.
   virtual void stop(std::int64_t linger_ms) = 0;
 
-  /// Joins a channel. Exactly one of `inlet` and `outlet` is given, and it must outlive the port.
+  /// Joins a channel. Exactly one of `sink` and `events` is given, and it must outlive the port.
   /// Thread-safe. May be called before and after start().
   virtual Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
                               SendEvents* send_events) = 0;

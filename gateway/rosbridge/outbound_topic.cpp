@@ -153,7 +153,7 @@ Result<void> OutboundTopic::replay() {
   auto opened =
       open(subscription_->type().name, form_, [this, form = form_](const OutgoingMessage& message) {
         if (message.replayed) {
-          // One message per publisher. A message not seen yet arrives later through outlet_.
+          // One message per publisher. A message not seen yet arrives later through subscription_.
           const std::lock_guard lock(mutex_);
           if (stream_switch_.was_seen(message)) deliver(form, message.bytes);
         }

@@ -86,12 +86,13 @@ class OutboundTopic {
   std::int64_t due_ns_ = 0;     // guarded by mutex_, earliest time of the next message
   std::deque<Held> held_;       // guarded by mutex_, counted in Context::held_bytes
   StreamSwitch stream_switch_;  // guarded by mutex_
-  std::uint64_t newest_ = 0;    // guarded by mutex_, number of outlet_, or of the one that opens
+  std::uint64_t newest_ =
+      0;  // guarded by mutex_, number of subscription_, or of the one that opens
 
-  Form form_ = Form::json;    // of outlet_
+  Form form_ = Form::json;    // of subscription_
   std::uint64_t opened_ = 0;  // number of subscriptions so far
   std::unique_ptr<ClientSubscription> subscription_;
-  std::unique_ptr<ClientSubscription> old_;  ///< outlet_ takes over from it
+  std::unique_ptr<ClientSubscription> old_;  ///< subscription_ takes over from it
   /// Gives a further `subscribe` the latched messages. It is done once it is open and a message has
   /// arrived.
   std::unique_ptr<ClientSubscription> replay_;

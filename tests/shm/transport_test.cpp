@@ -364,19 +364,19 @@ TEST_F(ShmTransportTest, start_cleans_up_and_ignores_other_versions) {
 }
 
 TEST_F(ShmTransportTest, a_broken_sender_is_counted_and_others_are_served) {
-  TestSendEvents bad_outlet(events_);
-  TestSendEvents good_outlet(events_);
+  TestSendEvents bad_events(events_);
+  TestSendEvents good_events(events_);
   TestSink sink(events_);
   auto bad = join("bad");
   auto good = join("good");
   auto subscriber = join("subscriber");
   const PortId bad_out =
-      bad->open(spec("scan", reliable_policy()), nullptr, &bad_outlet).or_throw();
+      bad->open(spec("scan", reliable_policy()), nullptr, &bad_events).or_throw();
   const PortId good_out =
-      good->open(spec("scan", reliable_policy()), nullptr, &good_outlet).or_throw();
+      good->open(spec("scan", reliable_policy()), nullptr, &good_events).or_throw();
   (void)subscriber->open(spec("scan", reliable_policy()), &sink, nullptr).or_throw();
   ASSERT_TRUE(
-      events_.wait([&] { return bad_outlet.receivers == 1 && good_outlet.receivers == 1; }));
+      events_.wait([&] { return bad_events.receivers == 1 && good_events.receivers == 1; }));
   bad->send(bad_out, sample(1));
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   // Invalid descriptors and headers, put into the ring as a broken process might.

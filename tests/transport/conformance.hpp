@@ -39,9 +39,9 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   void connect(const ChannelSpec& channel) {
     publisher_ = factory_->publisher();
     subscriber_ = factory_->subscriber("subscriber");
-    out_ = publisher_->open(channel, nullptr, &outlet_).or_throw();
-    in_ = subscriber_->open(channel, &inlet_, nullptr).or_throw();
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+    out_ = publisher_->open(channel, nullptr, &send_events_).or_throw();
+    in_ = subscriber_->open(channel, &sink_, nullptr).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return send_events_.receivers == 1; }));
   }
   void send_samples(std::uint64_t from, std::uint64_t to, std::size_t size = 64) {
     for (std::uint64_t i = from; i <= to; ++i) publisher_->send(out_, sample(i, size));
@@ -49,12 +49,12 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   /// True once every message sent to one subscriber was received or counted as lost.
   bool wait_until_settled(std::uint64_t sent) {
     return events_.wait(
-        [&] { return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= sent; });
+        [&] { return sink_.messages.size() + sink_.lost() + send_events_.lost() >= sent; });
   }
   void expect_ordered_and_intact(std::size_t size = 64) {
     const std::lock_guard lock(events_.mutex);
     std::uint64_t last = 0;
-    for (const Envelope& message : inlet_.messages) {
+    for (const Envelope& message : sink_.messages) {
       ASSERT_TRUE(intact(message, size)) << "message " << message.meta.sequence;
       ASSERT_GT(message.meta.sequence, last);
       last = message.meta.sequence;
@@ -62,14 +62,14 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   }
   void set(bool TestSink::* flag, bool value) {
     const std::lock_guard lock(events_.mutex);
-    inlet_.*flag = value;
+    sink_.*flag = value;
     events_.changed.notify_all();
   }
 
   std::unique_ptr<Factory> factory_;
   Events events_;
-  TestSink inlet_{events_};
-  TestSendEvents outlet_{events_};
+  TestSink sink_{events_};
+  TestSendEvents send_events_{events_};
   // Destroyed first: afterwards, no call reaches the endpoints above.
   std::shared_ptr<Transport> publisher_;
   std::shared_ptr<Transport> subscriber_;

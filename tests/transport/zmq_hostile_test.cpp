@@ -43,8 +43,8 @@ class HostileTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   Events events_;
-  TestSink inlet_{events_};
-  TestSendEvents outlet_{events_};
+  TestSink sink_{events_};
+  TestSendEvents send_events_{events_};
   zmq::Context context_;
   Socket raw_;
 };
@@ -54,7 +54,7 @@ TEST_F(HostileTest, a_publisher_survives_malformed_subscriber_messages) {
   config.bind = {{"ipc://" + (folder_.path() / "p").string(), std::nullopt}};
   auto publisher = make_zmq(config);
   publisher->start().or_throw();
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events_).or_throw();
   ASSERT_EQ(zmq_connect(raw_.raw(), config.bind[0].endpoint.c_str()), 0);
   ASSERT_EQ(receive(raw_).size(), 1U) << "welcome";
 
@@ -94,11 +94,11 @@ TEST_F(HostileTest, a_publisher_survives_malformed_subscriber_messages) {
   good_config.connect = {{config.bind[0].endpoint, std::nullopt, std::nullopt}};
   auto good = make_zmq(good_config);
   good->start().or_throw();
-  (void)good->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
+  (void)good->open(spec("scan", reliable_policy()), &sink_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return sink_.publishers == 1; }));
   publisher->send(out, sample(1000));
-  ASSERT_TRUE(events_.wait([&] { return !inlet_.messages.empty(); }));
-  EXPECT_EQ(inlet_.messages.back().meta.sequence, 1000U);
+  ASSERT_TRUE(events_.wait([&] { return !sink_.messages.empty(); }));
+  EXPECT_EQ(sink_.messages.back().meta.sequence, 1000U);
   EXPECT_GT(publisher->counters().malformed, 0U);
   good->stop(0);
   publisher->stop(0);
@@ -122,7 +122,7 @@ class FakePublisherTest : public HostileTest {
     };
     subscriber_ = make_zmq(config);
     subscriber_->start().or_throw();
-    (void)subscriber_->open(spec("scan"), &inlet_, nullptr).or_throw();
+    (void)subscriber_->open(spec("scan"), &sink_, nullptr).or_throw();
     const auto probe = receive(router_);
     ASSERT_EQ(probe.size(), 2U);
     connection_ = probe[0];
@@ -156,7 +156,7 @@ class FakePublisherTest : public HostileTest {
     send(router_, {connection_, start(sequence) + packet(sequence)});
   }
   bool settled(std::size_t messages) {
-    return events_.wait([&] { return inlet_.messages.size() >= messages; });
+    return events_.wait([&] { return sink_.messages.size() >= messages; });
   }
 
   /// Waits for a clock request, and replies like a machine whose monotonic clock is `ahead` of
@@ -201,10 +201,10 @@ TEST_F(FakePublisherTest, duplicates_are_dropped_and_gaps_counted) {
   data(7);
   ASSERT_TRUE(settled(4));
   std::vector<std::uint64_t> got;
-  for (const Envelope& message : inlet_.messages) got.push_back(message.meta.sequence);
+  for (const Envelope& message : sink_.messages) got.push_back(message.meta.sequence);
   EXPECT_EQ(got, (std::vector<std::uint64_t>{1, 2, 6, 7}));
-  EXPECT_EQ(events_.read([&] { return inlet_.drops[Drop::gap]; }), 3U);
-  EXPECT_EQ(inlet_.lost(), 3U);
+  EXPECT_EQ(events_.read([&] { return sink_.drops[Drop::gap]; }), 3U);
+  EXPECT_EQ(sink_.lost(), 3U);
 }
 
 TEST_F(FakePublisherTest, corrupt_and_foreign_messages_are_counted) {
@@ -224,10 +224,10 @@ TEST_F(FakePublisherTest, corrupt_and_foreign_messages_are_counted) {
   send(router_, {connection_, ""});
   data(9);
   ASSERT_TRUE(settled(2));
-  EXPECT_EQ(inlet_.messages[1].meta.sequence, 9U);
-  EXPECT_EQ(events_.read([&] { return inlet_.drops[Drop::corrupt]; }), 5U);
-  EXPECT_EQ(events_.read([&] { return inlet_.drops[Drop::type]; }), 2U);
-  EXPECT_EQ(events_.read([&] { return inlet_.drops[Drop::gap]; }), 0U);
+  EXPECT_EQ(sink_.messages[1].meta.sequence, 9U);
+  EXPECT_EQ(events_.read([&] { return sink_.drops[Drop::corrupt]; }), 5U);
+  EXPECT_EQ(events_.read([&] { return sink_.drops[Drop::type]; }), 2U);
+  EXPECT_EQ(events_.read([&] { return sink_.drops[Drop::gap]; }), 0U);
   EXPECT_EQ(subscriber_->counters().malformed, 10U);
 }
 
@@ -241,10 +241,9 @@ TEST_F(FakePublisherTest, flipped_bits_never_crash) {
   // The numbering may be wrong now. A new start position corrects it.
   say(wire::Accepted{stream_, 1'000'000});
   data(1'000'000);
-  ASSERT_TRUE(events_.wait([&] {
-    return !inlet_.messages.empty() && inlet_.messages.back().meta.sequence == 1'000'000;
-  }));
-  EXPECT_GT(events_.read([&] { return inlet_.drops[Drop::corrupt]; }), 0U);
+  ASSERT_TRUE(events_.wait(
+      [&] { return !sink_.messages.empty() && sink_.messages.back().meta.sequence == 1'000'000; }));
+  EXPECT_GT(events_.read([&] { return sink_.drops[Drop::corrupt]; }), 0U);
 }
 
 TEST_F(FakePublisherTest, the_measured_offset_corrects_stamps_of_another_machine) {
@@ -256,7 +255,7 @@ TEST_F(FakePublisherTest, the_measured_offset_corrects_stamps_of_another_machine
   const std::int64_t before = monotonic_now().ns;
   stamped(1, kAhead, wall);
   ASSERT_TRUE(settled(1));
-  const Stamps stamps = inlet_.messages[0].meta.stamps;
+  const Stamps stamps = sink_.messages[0].meta.stamps;
   const PeerClock clock = clocks_.back();
   EXPECT_NEAR(static_cast<double>(clock.offset_ns - kAhead), 0,
               static_cast<double>(clock.uncertainty_ns));
@@ -272,7 +271,7 @@ TEST_F(FakePublisherTest, wall_clocks_convert_stamps_before_a_measurement) {
   const std::int64_t wall = wall_now().ns - monotonic_now().ns - kAhead;
   stamped(1, kAhead, wall);
   ASSERT_TRUE(settled(1));
-  const Stamps stamps = inlet_.messages[0].meta.stamps;
+  const Stamps stamps = sink_.messages[0].meta.stamps;
   EXPECT_NEAR(static_cast<double>(stamps.publish - stamps.arrived), 0, 60e9);
 }
 
@@ -302,7 +301,7 @@ TEST_F(FakePublisherTest, unrequested_clock_replies_are_ignored) {
 TEST_F(FakePublisherTest, messages_beyond_the_window_are_not_kept) {
   {
     const std::lock_guard lock(events_.mutex);
-    inlet_.capacity = 0;
+    sink_.capacity = 0;
   }
   // 10 messages or 256 KiB may be held. This sender ignores the limit.
   for (std::uint64_t i = 1; i <= 1000; ++i) {
@@ -311,8 +310,8 @@ TEST_F(FakePublisherTest, messages_beyond_the_window_are_not_kept) {
     send(router_, {connection_, start(i) + std::string(reinterpret_cast<const char*>(bytes.data()),
                                                        bytes.size())});
   }
-  ASSERT_TRUE(events_.wait([&] { return inlet_.drops[Drop::overflow] > 900; }));
-  EXPECT_LT(events_.read([&] { return inlet_.drops[Drop::overflow]; }), 1000U);
+  ASSERT_TRUE(events_.wait([&] { return sink_.drops[Drop::overflow] > 900; }));
+  EXPECT_LT(events_.read([&] { return sink_.drops[Drop::overflow]; }), 1000U);
 }
 
 TEST_F(FakePublisherTest, malformed_control_messages_do_not_end_the_stream) {
@@ -326,7 +325,7 @@ TEST_F(FakePublisherTest, malformed_control_messages_do_not_end_the_stream) {
   data(1);
   ASSERT_TRUE(settled(1));
   say(wire::Closed{stream_, 1});
-  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 0; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.publishers == 0; }));
   say(wire::Accepted{stream_, 2});
   data(2);
   ASSERT_TRUE(settled(2));

@@ -43,11 +43,11 @@ ZmqConfig patient(ZmqConfig config) {
 class ZmqTest : public ::testing::Test {
  protected:
   bool connected() {
-    return events_.wait([&] { return outlet_.receivers == 1; });
+    return events_.wait([&] { return send_events_.receivers == 1; });
   }
   Events events_;
-  TestSink inlet_{events_};
-  TestSendEvents outlet_{events_};
+  TestSink sink_{events_};
+  TestSendEvents send_events_{events_};
 };
 
 // --- Connections that break ----------------------------------------------------------------------
@@ -57,23 +57,23 @@ TEST_F(ZmqTest, reliable_survives_a_cut_connection) {
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
   const PortId out =
-      publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
+      publisher->open(spec("scan", reliable_policy(8)), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(8)), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   std::thread sender([&] {
     for (std::uint64_t i = 1; i <= 600; ++i) publisher->send(out, sample(i, 20'000));
   });
   for (std::size_t at = 100; at <= 500; at += 100) {
-    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= at; }));
+    ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= at; }));
     cable.cut();
   }
   sender.join();
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 600; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= 600; }));
   for (std::uint64_t i = 0; i < 600; ++i) {
-    ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1) << "exactly once and in order";
-    ASSERT_TRUE(intact(inlet_.messages[i], 20'000));
+    ASSERT_EQ(sink_.messages[i].meta.sequence, i + 1) << "exactly once and in order";
+    ASSERT_TRUE(intact(sink_.messages[i], 20'000));
   }
-  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+  EXPECT_EQ(sink_.lost() + send_events_.lost(), 0U);
   EXPECT_GE(subscriber->counters().disconnects, 1U);
   publisher->stop(0);
   subscriber->stop(0);
@@ -84,8 +84,8 @@ TEST_F(ZmqTest, best_effort_counts_the_losses_of_a_cut_connection) {
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
   const Policy policy = with_overflow(Overflow::block, 8);
-  const PortId out = publisher->open(spec("scan", policy), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", policy), &inlet_, nullptr).or_throw();
+  const PortId out = publisher->open(spec("scan", policy), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", policy), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   std::uint64_t promised = 0;
   std::thread sender([&] {
@@ -93,18 +93,19 @@ TEST_F(ZmqTest, best_effort_counts_the_losses_of_a_cut_connection) {
       const SendReport report = publisher->send(out, sample(i, 20'000));
       promised += report.accepted + report.dropped;
       if (i % 100 == 0) {
-        const int falls = outlet_.falls;
+        const int falls = send_events_.falls;
         cable.cut();
-        EXPECT_TRUE(events_.wait([&] { return outlet_.falls > falls && outlet_.receivers == 1; }));
+        EXPECT_TRUE(events_.wait(
+            [&] { return send_events_.falls > falls && send_events_.receivers == 1; }));
       }
     }
   });
   sender.join();
   ASSERT_TRUE(events_.wait(
-      [&] { return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= promised; }));
-  EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), promised);
+      [&] { return sink_.messages.size() + sink_.lost() + send_events_.lost() >= promised; }));
+  EXPECT_EQ(sink_.messages.size() + sink_.lost() + send_events_.lost(), promised);
   std::uint64_t last = 0;
-  for (const Envelope& message : inlet_.messages) {
+  for (const Envelope& message : sink_.messages) {
     EXPECT_GT(message.meta.sequence, last);
     last = message.meta.sequence;
   }
@@ -116,18 +117,18 @@ TEST_F(ZmqTest, the_handed_stamp_is_the_time_of_the_libzmq_call) {
   auto publisher = started(listening("publisher"));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
   const PortId out =
-      publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
+      publisher->open(spec("scan", reliable_policy(8)), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(8)), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   for (const std::size_t size : {64U, 20'000U}) {  // one frame, and several
-    const std::size_t before = events_.read([&] { return inlet_.messages.size(); });
+    const std::size_t before = events_.read([&] { return sink_.messages.size(); });
     Envelope message = sample(before + 1, size);
     const std::int64_t begin = monotonic_now().ns;
     message.meta.stamps.publish = begin - 2'000'000;
     message.meta.stamps.submitted = begin - 1'000'000;  // as if it had waited in a queue of ours
     publisher->send(out, message);
-    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > before; }));
-    const Stamps stamps = events_.read([&] { return inlet_.messages.back().meta.stamps; });
+    ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() > before; }));
+    const Stamps stamps = events_.read([&] { return sink_.messages.back().meta.stamps; });
     EXPECT_EQ(stamps.publish, begin - 2'000'000);
     EXPECT_GE(stamps.submitted, begin);
     EXPECT_LE(stamps.submitted, stamps.arrived);
@@ -143,8 +144,8 @@ TEST_F(ZmqTest, a_peer_that_stays_away_is_given_up) {
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
   const PortId out =
-      publisher->open(spec("scan", reliable_policy(2)), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy(2)), &inlet_, nullptr).or_throw();
+      publisher->open(spec("scan", reliable_policy(2)), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(2)), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   cable.set_down(true);
   SendReport report;
@@ -154,13 +155,14 @@ TEST_F(ZmqTest, a_peer_that_stays_away_is_given_up) {
     report = publisher->send(out, sample(++sent, 300'000));
     promised += report.accepted + report.dropped;
   } while (report.accepted > 0);
-  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+  ASSERT_TRUE(events_.wait([&] { return send_events_.receivers == 0; }));
   if (report.dropped > 0) {
     EXPECT_EQ(report.failure, Code::disconnected);
   }
   // Acknowledged messages have arrived, and all others are counted.
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() + outlet_.lost() >= promised; }));
-  EXPECT_GT(events_.read([&] { return outlet_.drops[Drop::disconnected]; }), 0U);
+  ASSERT_TRUE(
+      events_.wait([&] { return sink_.messages.size() + send_events_.lost() >= promised; }));
+  EXPECT_GT(events_.read([&] { return send_events_.drops[Drop::disconnected]; }), 0U);
   // The peer may still return.
   cable.set_down(false);
   ASSERT_TRUE(connected());
@@ -177,17 +179,18 @@ TEST_F(ZmqTest, two_links_to_one_process_deliver_once) {
   ZmqConfig both = connecting("subscriber", cable.endpoint());
   both.connect.push_back({publisher->endpoints()[1], std::nullopt, std::nullopt});
   auto subscriber = started(patient(std::move(both)));
-  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy()), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   for (std::uint64_t i = 1; i <= 50; ++i) publisher->send(out, sample(i));
   cable.set_down(true);  // if tcp was in use, ipc must take over
   for (std::uint64_t i = 51; i <= 100; ++i) publisher->send(out, sample(i));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 100; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= 100; }));
   for (std::uint64_t i = 0; i < 100; ++i) {
-    ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1);
+    ASSERT_EQ(sink_.messages[i].meta.sequence, i + 1);
   }
-  EXPECT_EQ(outlet_.receivers, 1U);
+  EXPECT_EQ(send_events_.receivers, 1U);
   publisher->stop(0);
   subscriber->stop(0);
 }
@@ -199,15 +202,15 @@ TEST_F(ZmqTest, a_process_does_not_receive_its_own_messages) {
   config.connect = {{config.bind[0].endpoint, std::nullopt, std::nullopt}};
   auto both = started(std::move(config));
   auto other = started(connecting("other", both->endpoints()[0]));
-  const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &send_events_).or_throw();
   TestSink own(events_);
   (void)both->open(spec("scan", reliable_policy()), &own, nullptr).or_throw();
-  (void)other->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  (void)other->open(spec("scan", reliable_policy()), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   both->send(out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() == 1; }));
   EXPECT_TRUE(own.messages.empty());
-  EXPECT_EQ(outlet_.receivers, 1U);
+  EXPECT_EQ(send_events_.receivers, 1U);
   both->stop(0);
   other->stop(0);
 }
@@ -220,9 +223,9 @@ TEST_F(ZmqTest, an_inlet_may_publish_under_block_inside_its_call) {
   middle.connect = {{source->endpoints()[0], std::nullopt, std::nullopt}};
   auto relay = started(std::move(middle));
   auto sink = started(connecting("sink", relay->endpoints()[0]));
-  TestSendEvents relay_outlet(events_);
+  TestSendEvents relay_events(events_);
   const Policy policy = reliable_policy(2);
-  const PortId onward = relay->open(spec("out", policy), nullptr, &relay_outlet).or_throw();
+  const PortId onward = relay->open(spec("out", policy), nullptr, &relay_events).or_throw();
   struct Relay final : ReceiveSink {
     Transport* transport = nullptr;
     PortId port = 0;
@@ -232,16 +235,17 @@ TEST_F(ZmqTest, an_inlet_may_publish_under_block_inside_its_call) {
     void dropped(std::string_view, Drop, std::uint64_t) override {}
     void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
     void refused(std::string_view, const Error&) override {}
-  } relay_inlet;
-  relay_inlet.transport = relay.get();
-  relay_inlet.port = onward;
-  (void)relay->open(spec("in", policy), &relay_inlet, nullptr).or_throw();
-  const PortId out = source->open(spec("in", policy), nullptr, &outlet_).or_throw();
-  (void)sink->open(spec("out", policy), &inlet_, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && relay_outlet.receivers == 1; }));
+  } relay_sink;
+  relay_sink.transport = relay.get();
+  relay_sink.port = onward;
+  (void)relay->open(spec("in", policy), &relay_sink, nullptr).or_throw();
+  const PortId out = source->open(spec("in", policy), nullptr, &send_events_).or_throw();
+  (void)sink->open(spec("out", policy), &sink_, nullptr).or_throw();
+  ASSERT_TRUE(
+      events_.wait([&] { return send_events_.receivers == 1 && relay_events.receivers == 1; }));
   for (std::uint64_t i = 1; i <= 100; ++i) source->send(out, sample(i, 200'000));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 100; }));
-  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1);
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= 100; }));
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(sink_.messages[i].meta.sequence, i + 1);
   source->stop(0);
   relay->stop(0);
   sink->stop(0);
@@ -281,17 +285,18 @@ TEST_F(ZmqTest, channels_open_and_close_at_run_time_on_either_side) {
   config.bind[0].channels = {"other"};
   auto publisher = started(std::move(config));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
-  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
-  TestSendEvents other_outlet(events_);
-  TestSink other_inlet(events_);
-  (void)publisher->open(spec("other"), nullptr, &other_outlet).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
-  (void)subscriber->open(spec("other"), &other_inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return other_outlet.receivers == 1; }));
-  EXPECT_EQ(outlet_.receivers, 0U) << "not in the list";
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy()), nullptr, &send_events_).or_throw();
+  TestSendEvents other_events(events_);
+  TestSink other_sink(events_);
+  (void)publisher->open(spec("other"), nullptr, &other_events).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &sink_, nullptr).or_throw();
+  (void)subscriber->open(spec("other"), &other_sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return other_events.receivers == 1; }));
+  EXPECT_EQ(send_events_.receivers, 0U) << "not in the list";
 
   const auto expect_receivers = [&](std::uint32_t count) {
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == count; }));
+    ASSERT_TRUE(events_.wait([&] { return send_events_.receivers == count; }));
   };
   publisher->publish_channel("scan", true);
   expect_receivers(1);
@@ -308,7 +313,7 @@ TEST_F(ZmqTest, channels_open_and_close_at_run_time_on_either_side) {
   subscriber->subscribe_channel("scan", true, "publisher");
   expect_receivers(1);
   publisher->send(out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() == 1; }));
   EXPECT_TRUE(publisher->has_peer("subscriber"));
   EXPECT_TRUE(subscriber->has_peer(publisher->endpoints()[0]));
   EXPECT_FALSE(subscriber->has_peer("nobody"));
@@ -331,23 +336,24 @@ TEST_F(ZmqTest, each_endpoint_offers_its_own_channels) {
   auto friendly = started(std::move(both));
 
   const Names names = {"scan", "image", "common"};
-  std::map<std::string, std::unique_ptr<TestSendEvents>> outlets;
+  std::map<std::string, std::unique_ptr<TestSendEvents>> send_events_by_name;
   std::map<std::string, std::unique_ptr<TestSink>> at_guest;
   std::map<std::string, std::unique_ptr<TestSink>> at_friend;
   std::map<std::string, PortId> ports;
   for (const std::string& name : names) {
-    outlets[name] = std::make_unique<TestSendEvents>(events_);
+    send_events_by_name[name] = std::make_unique<TestSendEvents>(events_);
     at_guest[name] = std::make_unique<TestSink>(events_);
     at_friend[name] = std::make_unique<TestSink>(events_);
     const ChannelSpec channel = spec(name, reliable_policy());
-    ports[name] = publisher->open(channel, nullptr, outlets[name].get()).or_throw();
+    ports[name] = publisher->open(channel, nullptr, send_events_by_name[name].get()).or_throw();
     (void)guest->open(channel, at_guest[name].get(), nullptr).or_throw();
     (void)friendly->open(channel, at_friend[name].get(), nullptr).or_throw();
   }
   const auto receivers = [&](std::uint32_t scan, std::uint32_t image, std::uint32_t common) {
     return events_.wait([&] {
-      return outlets["scan"]->receivers == scan && outlets["image"]->receivers == image &&
-             outlets["common"]->receivers == common;
+      return send_events_by_name["scan"]->receivers == scan &&
+             send_events_by_name["image"]->receivers == image &&
+             send_events_by_name["common"]->receivers == common;
     });
   };
   // Both endpoint groups offer "common". The friend receives it through one of them.
@@ -389,15 +395,15 @@ TEST_F(ZmqTest, each_endpoint_offers_its_own_channels) {
 TEST_F(ZmqTest, peers_are_added_and_removed_at_run_time) {
   auto publisher = started(listening("publisher"));
   auto subscriber = started(zmq_config("subscriber"));
-  (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
+  (void)publisher->open(spec("scan"), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan"), &sink_, nullptr).or_throw();
   const PeerAddress peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
   for (int i = 0; i < 3; ++i) {
     subscriber->add_peer(peer).or_throw();
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.publishers == 1; }));
+    ASSERT_TRUE(events_.wait([&] { return send_events_.receivers == 1 && sink_.publishers == 1; }));
     EXPECT_EQ(subscriber->add_peer(peer).error().code, Code::already_exists);
     subscriber->remove_peer(peer.endpoint).or_throw();
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0 && inlet_.publishers == 0; }));
+    ASSERT_TRUE(events_.wait([&] { return send_events_.receivers == 0 && sink_.publishers == 0; }));
     EXPECT_EQ(subscriber->remove_peer(peer.endpoint).error().code, Code::not_found);
   }
   publisher->stop(0);
@@ -409,15 +415,15 @@ TEST_F(ZmqTest, messages_beyond_the_limit_are_refused_at_the_sender) {
   config.max_message_bytes = 100'000;
   auto publisher = started(std::move(config));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan"), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   const SendReport report = publisher->send(out, sample(1, 50'001, 1));
   EXPECT_EQ(report.failure, Code::too_large);
   EXPECT_EQ(report.dropped, 1U);
-  EXPECT_EQ(events_.read([&] { return outlet_.drops[Drop::too_large]; }), 1U);
+  EXPECT_EQ(events_.read([&] { return send_events_.drops[Drop::too_large]; }), 1U);
   publisher->send(out, sample(2, 49'000, 1));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() == 1; }));
   publisher->stop(0);
   subscriber->stop(0);
 }
@@ -464,12 +470,13 @@ class CurveTest : public ZmqTest {
 TEST_F(CurveTest, an_allowed_key_is_served) {
   auto publisher = server();
   auto subscriber = client(publisher->endpoints()[0], client_, server_.public_key);
-  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy()), nullptr, &send_events_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &sink_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   for (std::uint64_t i = 1; i <= 20; ++i) publisher->send(out, sample(i, 100'000, 1));
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 20; }));
-  for (const Envelope& message : inlet_.messages) EXPECT_TRUE(intact(message, 100'000, 1));
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() == 20; }));
+  for (const Envelope& message : sink_.messages) EXPECT_TRUE(intact(message, 100'000, 1));
   EXPECT_EQ(publisher->counters().refused, 0U);
   publisher->stop(0);
   subscriber->stop(0);
@@ -478,23 +485,23 @@ TEST_F(CurveTest, an_allowed_key_is_served) {
 TEST_F(CurveTest, strangers_and_plaintext_are_refused_and_others_served) {
   auto publisher = server();
   const std::string endpoint = publisher->endpoints()[0];
-  (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
+  (void)publisher->open(spec("scan"), nullptr, &send_events_).or_throw();
   {
     auto stranger = client(endpoint, stranger_, server_.public_key);
-    (void)stranger->open(spec("scan"), &inlet_, nullptr).or_throw();
+    (void)stranger->open(spec("scan"), &sink_, nullptr).or_throw();
     ASSERT_TRUE(wait_refused(*publisher));
     stranger->stop(0);
   }
   {
     const std::uint64_t before = publisher->counters().refused;
     auto plain = started(connecting("plain", endpoint));
-    (void)plain->open(spec("scan"), &inlet_, nullptr).or_throw();
+    (void)plain->open(spec("scan"), &sink_, nullptr).or_throw();
     ASSERT_TRUE(wait_refused(*publisher, before));
     plain->stop(0);
   }
   {
     auto deceived = client(endpoint, client_, stranger_.public_key);  // expects another server
-    (void)deceived->open(spec("scan"), &inlet_, nullptr).or_throw();
+    (void)deceived->open(spec("scan"), &sink_, nullptr).or_throw();
     auto good = client(endpoint, client_, server_.public_key);
     TestSink sink(events_);
     (void)good->open(spec("scan"), &sink, nullptr).or_throw();
@@ -502,7 +509,7 @@ TEST_F(CurveTest, strangers_and_plaintext_are_refused_and_others_served) {
     good->stop(0);
     deceived->stop(0);
   }
-  EXPECT_EQ(inlet_.publishers, 0);
+  EXPECT_EQ(sink_.publishers, 0);
   publisher->stop(0);
 }
 

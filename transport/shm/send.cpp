@@ -481,7 +481,7 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
     now.report.failure = Code::disconnected;
     return now.report;
   }
-  assert(port->send_events != nullptr && "only an outlet sends");
+  assert(port->send_events != nullptr && "only a publisher port sends");
   if (message.meta.latch == Latch::gone) {
     send_notice(*port, message);
     return now.report;
