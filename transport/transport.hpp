@@ -135,7 +135,7 @@ class Transport {
   /// that, it flushes accepted messages of reliable channels for at most `linger_ms`. Idempotent.
   virtual void stop(std::int64_t linger_ms) = 0;
 
-  /// Joins a channel. Exactly one of `sink` and `events` is given, and it must outlive the port.
+  /// Joins a channel. Exactly one of `sink` and `send_events` is given. It must outlive the port.
   /// Thread-safe. May be called before and after start().
   virtual Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
                               SendEvents* send_events) = 0;
