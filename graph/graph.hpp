@@ -25,7 +25,7 @@ struct ChannelRules {
   Policy policy;
   bool open = true;
   std::vector<std::string> transports;  ///< names, in order of preference for loans
-  /// An additional transport for tools without a plan (ChannelSpec::for_guests). Empty: none.
+  /// An additional transport for tools without a plan (ChannelSpec::tools_only). Empty: none.
   std::string tools_only = {};
   bool planned = false;   ///< the plan contains it
   std::string type = {};  ///< required type of every endpoint, empty for that of the first endpoint

@@ -19,7 +19,7 @@ namespace hyphos::transport {
 struct TransportContext {
   std::string process_name;
   std::string domain = "0";
-  bool guest = true;  ///< has no plan, and so matches all endpoints (ChannelSpec::for_guests)
+  bool guest = true;  ///< has no plan, and so matches all endpoints (ChannelSpec::tools_only)
   /// The plan's host on which this process runs. Empty if the plan has at most one host.
   std::string host;
   /// The shared-memory identity of this process. Null: a transport that needs one joins `domain` by

@@ -17,7 +17,7 @@ TEXT = ("*.md",)
 # Retired word: the files in which it must not occur, and the word instead.
 RETIRED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"\w*(Graph|Fake|Pool)Door\b", CODE + TEXT, "GraphFacade, FakeGraph, ExecutorHandle"),
-    (r"\b\w*([Ii]nlet|[Oo]utlet)s?_?\b", CODE + TEXT, "ReceiveSink, ClientPublisher, inbound, …"),
+    (r"([Ii]nlet|[Oo]utlet)s?_?\b", CODE + TEXT, "ReceiveSink, ClientPublisher, inbound, …"),
     (r"\b(Tx|Rx)?Lanes?\b|\bLane(Header|Record|Cell|Info)\b", ("shm/*", "transport/*"), "ring"),
     (r"\b(Askers?|Servings?|LastOfEach|Parcel|HeldSlots?|Seldom)\b", CODE, "the glossary has it"),
     (r"\b(Crew|has_brought|hand_on|for_guests)\b", CODE, "ReadyList, hand_over, tools_only"),

@@ -16,7 +16,7 @@ struct ShmConfig {
   std::shared_ptr<shm::Participant> participant;
   std::string domain = "0";  ///< participants of other domains are ignored
   std::string process_name;  ///< for display: shown to peers and by the tools
-  bool guest = true;         ///< has no plan: matches all endpoints (ChannelSpec::for_guests)
+  bool guest = true;         ///< has no plan: matches all endpoints (ChannelSpec::tools_only)
   std::string host;          ///< the plan's host: only equal hosts match. Empty: any
   std::filesystem::path base_dir = "/dev/shm";
   std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
