@@ -22,12 +22,17 @@ RETIRED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"\b(Askers?|Servings?|LastOfEach|Parcel|HeldSlots?|Seldom)\b", CODE, "the glossary has it"),
     (r"\b(Crew|has_brought|hand_on|for_guests)\b", CODE, "ReadyList, hand_over, tools_only"),
     (r"\b(bury|graves_|poke|knock)\b", ("shm/*", "transport/*"), "reap, signal_control, wake_all"),
-    (r"--(patience|awake|may-sleep|held-out|anew)\b", ("*.py", "*.md", "*.yaml"), "--wait-quiet, --test-set, …"),
+    (
+        r"--(patience|awake|may-sleep|held-out|anew)\b",
+        ("*.py", "*.md", "*.yaml"),
+        "--wait-quiet, --test-set, …",
+    ),
     (r"\b(gateway/core|lab/link|lab/awake|lab/handover)\b", CODE + TEXT, "facade, netem, lab/cpu"),
     (r"\bheld out\b|\bin one sitting\b|\blies apart\b", TEXT, "test set, same session"),
 )
 # A test of the hint for an old option names the option, and these lists name all.
 ALLOWED = {
+    "tests/rooms/test_rooms.py",
     "tests/rooms/test_words.py",
     "tests/python/cli/options_test.py",
     "python/hyphos/cli/renamed.py",
