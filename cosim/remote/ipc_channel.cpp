@@ -93,7 +93,7 @@ Result<void> IpcChannel::send(std::span<const std::byte> message) {
   Mailbox& box = outgoing();
   box.size.store(static_cast<std::uint32_t>(message.size()), std::memory_order_relaxed);
   box.turn.fetch_add(1, std::memory_order_seq_cst);  // L2
-  shm::ring(box.sleeping);
+  shm::wake(box.sleeping);
   return success();
 }
 

@@ -134,7 +134,7 @@ class World {
       }
     }
     for (auto& ready : receiver.header().ready) ready.store(~std::uint64_t{0});
-    shm::ring(receiver.header().asleep);
+    shm::wake(receiver.header().asleep);
     const std::uint64_t sequence = ++sequence_;
     Envelope message;
     message.meta.sender = 1;
