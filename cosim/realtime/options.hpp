@@ -6,12 +6,10 @@
 
 #include "hyphos/time.hpp"
 
-namespace hyphos::plan {
-class Section;
-}
 namespace hyphos::config {
 class Problems;
-}
+class Section;
+}  // namespace hyphos::config
 
 namespace hyphos::cosim {
 
