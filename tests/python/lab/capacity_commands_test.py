@@ -115,7 +115,7 @@ def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--link", "cable"], "no link"),
+        (["--link", "cable"], "not a link"),
         (["--link", "cable=rope"], "unknown medium"),
         (["--link", "cable=veth,rate=fast"], "KEY=NUMBER"),
         (["--transport", "pigeon"], "pigeon"),

@@ -30,7 +30,7 @@ def test_the_command_prints_and_writes_everything(
     assert "p95:" in out
     cost = re.search(
         r"the profiler itself: [\d.]+ s of CPU, [\d.]+% of a core while it read ([\d,]+) "
-        r"messages/s; 0 of ([\d,]+) events missed",
+        r"messages/s, 0 of ([\d,]+) events missed",
         out,
     )
     assert cost is not None
@@ -41,7 +41,7 @@ def test_the_command_prints_and_writes_everything(
     page = files["html"].read_text()
     assert page.count("<svg") == 3
     assert not re.search(r"""\b(src|href)=["']http""", page)  # the page needs no network
-    assert "camera ─image→ filter ─edges→ sink; its slowest messages spend" in page
+    assert "camera ─image→ filter ─edges→ sink: its slowest messages spend" in page
     assert "The profiler itself: " in page
     assert files["svg"].read_text().startswith("<svg")
     assert (tmp_path / "out-flow.svg").exists()

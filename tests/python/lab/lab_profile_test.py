@@ -168,7 +168,7 @@ def test_the_cost_counts_messages_once_and_missed_events() -> None:
         "cpu_s": 0.01, "cores": 0.02, "messages_per_s": 4.0, "events": 4, "missed": 4,
     }  # fmt: skip
     assert cost_line(found.cost()) == (
-        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it read 4 messages/s; "
+        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it read 4 messages/s, "
         "4 of 8 events missed"
     )
 
