@@ -113,7 +113,7 @@ def test_a_grid_is_every_combination() -> None:
         ("lab: 1\nworkload: pair\ngrid: {size: []}", "x.yaml:3: 'size' is an empty list"),
         ("lab: 1\nworkload: pair\ngrid: {pairs: [1]}", "'pairs' applies to the workload echo"),
         ("lab: 1\nworkload: pair\ngrid: {size: 99}\nsize: 99", "'size' is set here and in the"),
-        ("lab: 1\nworkload: pair\nreliability: yes", "reliability is best_effort or reliable"),
+        ("lab: 1\nworkload: pair\nreliability: yes", "reliability must be best_effort or reliable"),
         ("lab: 1\nworkload: pair\nrepeats: 0", "x.yaml:3: repeats must be an integer from 1"),
         ("lab: 1\nworkload: pair\nsize: 64\nsize: 65", "x.yaml:4: 'size' is given twice"),
         ("lab: 1\nworkload: echo\npairs: 1.5", "x.yaml:3: pairs: 1.5 is not an integer"),
@@ -199,7 +199,7 @@ def test_unsent_messages_are_shown_and_can_be_judged() -> None:
     ("text", "message"),
     [
         ("p99_us", "is not a criterion"),
-        ("p98_us < 4", "there is no 'p98_us'"),
+        ("p98_us < 4", "unknown metric 'p98_us'"),
         ("p99_us < 4.4.4", "'4.4.4' is not a number"),
         ("colour=red: p99_us < 4", "unknown parameter 'colour'"),
     ],
