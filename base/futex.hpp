@@ -14,9 +14,9 @@
 /// programs that do not link Hyphos can use it, too.
 namespace hyphos::futex {
 
-/// Who sleeps on a word. Both sides must name the same scope, because the kernel keeps two separate
-/// queues. `process`: threads of one process. It is cheaper, because the kernel compares addresses.
-/// `shared`: also other processes that map the word. The kernel then looks up its page.
+/// The sleepers of a word. Both sides must name the same scope, because the kernel keeps two
+/// separate queues. `process`: threads of one process. It is cheaper, because the kernel compares
+/// addresses. `shared`: also other processes that map the word. The kernel then looks up its page.
 enum class Scope : int { process = FUTEX_PRIVATE_FLAG, shared = 0 };
 
 inline constexpr std::uint32_t kEverybody = FUTEX_BITSET_MATCH_ANY;
