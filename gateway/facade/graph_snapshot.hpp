@@ -37,7 +37,7 @@ class GraphSnapshot {
   [[nodiscard]] static GraphSnapshot of(const Node& node);
 
   /// The endpoint that defines the present type of a channel: a publisher if there is one. An
-  /// endpoint of the gateway's own node counts only if no other node has one.
+  /// endpoint of the gateway's own node does not replace one that was found before.
   [[nodiscard]] std::optional<EndpointInfo> find(std::string_view channel) const;
   /// The type of a service or an action in the graph: "REQ(…) -> REP(…)". Empty: it has no
   /// endpoint. `kind`: kServices or kActions.

@@ -42,7 +42,7 @@ class Protocol {
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 };
 
-/// Each protocol has one such function, which registry.cpp names. It throws no exception. `door`
+/// Each protocol has one such function, which registry.cpp names. It throws no exception. `facade`
 /// must outlive the returned object. Errors: invalid_config (an option), already_exists (the port
 /// is in use, with the name of the process if it can be found).
 using OpenProtocol = Result<std::unique_ptr<Protocol>> (*)(GraphFacade& facade,

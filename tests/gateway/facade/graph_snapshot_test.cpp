@@ -66,7 +66,7 @@ TEST(GraphSnapshot, a_publisher_defines_the_type_of_a_channel) {
   EXPECT_FALSE(graph.find("sca"));
 }
 
-TEST(GraphSnapshot, the_own_node_defines_a_type_only_if_it_is_alone) {
+TEST(GraphSnapshot, the_own_node_does_not_replace_another_endpoint) {
   const EndpointInfo own = publisher("gateway", "scan", "Own");
   const EndpointInfo other = subscriber("map", "scan", "Other");
   EXPECT_EQ(seen({process("robot", 1, {own})}).find("scan")->type_name, "Own");

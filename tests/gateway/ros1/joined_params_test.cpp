@@ -257,12 +257,12 @@ TEST_F(JoinedParamsTest, only_selected_parameters_are_joined) {
 
 TEST_F(JoinedParamsTest, two_nodes_of_the_same_name_end_with_one_value) {
   FakeGraph other;
-  other.params().put("cruise", "speed", 0.1);
+  other.parameters().nodes().put("cruise", "speed", 0.1);
   Options options;
   options.own = {{"master_uri", master_.uri()}, {"node", "/other"}};
   const auto second = open_ros1(other, options).or_throw();
   const auto same = [&] {
-    return other.params().value("cruise", "speed") ==
+    return other.parameters().nodes().value("cruise", "speed") ==
            facade_.parameters().nodes().value("cruise", "speed");
   };
   EXPECT_TRUE(eventually(same));
