@@ -31,9 +31,9 @@ std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
 
 const ChannelCodec& carrier_of(Types& types, std::string_view ros_name, const std::string& carrier,
                                bool attached) {
-  if (carrier.empty()) return *types.default_carrier(ros_name).or_throw();
+  if (carrier.empty()) return *types.default_codec(ros_name).or_throw();
   const TypeId id = make_type_id(carrier, attached ? Encoding::attached : Encoding::protobuf);
-  return *types.carrier(ros_name, id).or_throw();
+  return *types.codec(ros_name, id).or_throw();
 }
 
 /// Converts a ROS message. Returns (payload, [buffers], name of the Hyphos message type).
@@ -80,7 +80,7 @@ void bind_convert(nb::module_& module) {
            nb::arg("buffers"), nb::arg("carrier"))
       .def("default_carrier",
            [](Types& types, std::string_view ros_name) {
-             const TypeId& id = types.default_carrier(ros_name).or_throw()->id;
+             const TypeId& id = types.default_codec(ros_name).or_throw()->id;
              return nb::make_tuple(id.name, id.encoding == Encoding::attached);
            })
       .def("message", [](const Types& types, std::string_view name) {
