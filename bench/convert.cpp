@@ -82,14 +82,14 @@ int main(int argc, char** argv) {
   image.set_encoding("mono8");
   RawMessage picture{Buffer::copy_of(image.SerializeAsString()), {}};
   picture.buffers.push_back(source);
-  add_cases(cases, *types->default_carrier("sensor_msgs/Image").or_throw(),
-            *types->default_carrier("sensor_msgs/msg/Image").or_throw(), "image", picture);
+  add_cases(cases, *types->default_codec("sensor_msgs/Image").or_throw(),
+            *types->default_codec("sensor_msgs/msg/Image").or_throw(), "image", picture);
 
   msgs::LaserScan scan;
   for (std::size_t i = 0; i < size / 4; ++i) scan.add_ranges(0.001F * static_cast<float>(i));
   const RawMessage ranges{Buffer::copy_of(scan.SerializeAsString()), {}};
-  add_cases(cases, *types->default_carrier("sensor_msgs/LaserScan").or_throw(),
-            *types->default_carrier("sensor_msgs/msg/LaserScan").or_throw(), "floats", ranges);
+  add_cases(cases, *types->default_codec("sensor_msgs/LaserScan").or_throw(),
+            *types->default_codec("sensor_msgs/msg/LaserScan").or_throw(), "floats", ranges);
 
   std::erase_if(cases, [&](const Case& one) {
     return one.name != "memcpy" && one.name.find(only) == std::string::npos;

@@ -53,13 +53,13 @@ class Types {
   /// For a channel without endpoints: the codec to the equivalent standard message, or else to the
   /// type itself.
   Result<const ChannelCodec*> default_codec(std::string_view name);
-  /// For a raw channel, which carries CDR unchanged. Errors: as default_carrier().
+  /// For a raw channel, which carries CDR unchanged. Errors: as default_codec().
   Result<const ChannelCodec*> raw_codec(std::string_view name);
   /// The codecs of a service whose type in the graph is `call_type` ("REQ(…) -> REP(…)"). Empty:
   /// the service has no endpoint yet.
   Result<ServiceCodec> service_codec(std::string_view name, std::string_view call_type);
   /// The codecs of an action whose type in the graph is `call_type` ("GOAL(…) -> FEEDBACK(…) ->
-  /// RESULT(…)"). Empty: the action has no endpoint yet. Errors: as service_carrier().
+  /// RESULT(…)"). Empty: the action has no endpoint yet. Errors: as service_codec().
   Result<ActionCodec> action_codec(std::string_view name, std::string_view call_type);
 
   /// The ROS name of a channel's type. Empty if ROS has no such type. `ros2`: use ROS 2 names.

@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto form = static_cast<Form>(data[0] >> 1U & 3U);
   const auto input = std::as_bytes(std::span(data, size)).subspan(1);
   const Converter& all =
-      (*types->default_carrier(ros2 ? "made/msg/All" : "made/All").or_throw()).converter;
+      (*types->default_codec(ros2 ? "made/msg/All" : "made/All").or_throw()).converter;
   const Form wire = ros2 ? Form::cdr : Form::ros1;
   if (form == Form::cbor) {  // as a channel's message
     const RawMessage message{Buffer::copy_of(input), {}};
