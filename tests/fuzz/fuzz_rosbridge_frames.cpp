@@ -9,7 +9,7 @@
 
 /// Frames from a client, and HTTP requests. Messages stay within their size limit.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hyphos::gateway::rosbridge;
+  using namespace hyphos::gateway;
   const auto bytes = std::as_bytes(std::span(data, size));
   if (const auto length = net::request_size(bytes)) {
     const auto handshake =

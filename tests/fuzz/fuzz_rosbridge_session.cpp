@@ -14,7 +14,7 @@ using namespace hyphos::gateway::rosbridge;
 /// Every reply must be JSON that the gateway's own parser reads, or CBOR.
 class Checking final : public Sink {
  public:
-  std::size_t send(DescriptorRing, std::uint32_t, std::span<const Frame> unit) override {
+  std::size_t send(OutputClass, std::uint32_t, std::span<const Frame> unit) override {
     for (const Frame& frame : unit) {
       std::string text;
       text.reserve(frame.size() + net::kPadding);
