@@ -117,7 +117,7 @@ TEST(C, attached_buffers_arrive_and_are_published_again) {
   std::memset(pixels.data, 7, 300'000);
   hyphos_published sent{};
   ASSERT_EQ(hyphos_publish_attached(publisher, "head", 4, &pixels, 1, &sent, nullptr), HYPHOS_OK);
-  EXPECT_EQ(sent.accepted, 1U);
+  EXPECT_EQ(sent.taken, 1U);
   hyphos_message message{};
   ASSERT_EQ(hyphos_take(first, kLong, &message, nullptr), HYPHOS_OK);
   ASSERT_EQ(hyphos_publish_message(again, &message, &sent, nullptr), HYPHOS_OK);
