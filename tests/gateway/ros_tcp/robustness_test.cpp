@@ -139,7 +139,7 @@ TEST(RosTcpRobustness, clients_that_die_leave_nothing_behind) {
                                              })
                           .or_throw();
   std::atomic<bool> done = false;
-  std::thread publisher([&] {
+  std::thread publishing([&] {
     while (!done) {
       if (ahead >= 1000) {
         std::this_thread::yield();
@@ -163,7 +163,7 @@ TEST(RosTcpRobustness, clients_that_die_leave_nothing_behind) {
     client.reset();
   }
   done = true;
-  publisher.join();
+  publishing.join();
   subscription.reset();
   EXPECT_TRUE(eventually([&] { return gateway.facade.open() == 1; })) << gateway.facade.open();
   expect_good_client(gateway);
