@@ -144,6 +144,11 @@ format: setup ## reformat the sources
 	@git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | xargs -0 -r $(VENV)/clang-format -i
 	@$(VENV)/ruff format --quiet . && $(VENV)/ruff check --fix-only --quiet .
 
+.PHONY: docs
+docs: ## build the documentation site build/docs/html, and check every link
+	@scripts/setup python docs
+	@$(STEP) -t "documentation" scripts/docs
+
 .PHONY: clean
 clean: ## remove build results, but keep .venv
 	rm -rf build out

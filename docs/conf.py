@@ -1,0 +1,231 @@
+"""Sphinx configuration of the documentation site. `make docs` builds it (scripts/docs).
+
+The source folder is the root of the repository, so links between pages are those of the files. The
+index is docs/README.md. The order of its links is the order of the site, and a page without a link
+is a warning. Links to other files and folders of the repository lead to pages with their text.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import importlib.machinery
+import importlib.util
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+ROOT = Path(__file__).resolve().parents[1]
+HEADERS = ("include/hyphos", "gateway/include/hyphos")
+
+project = "Hyphos"
+author = "The authors of Hyphos"
+project_copyright = author
+version = release = (
+    re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE) or [""]
+)[1]
+
+extensions = ["breathe", "myst_parser", "sphinx.ext.autodoc"]
+root_doc = "docs/README"
+source_suffix = {".md": "markdown"}
+include_patterns = [
+    "*.md", "docs/**", "reports/**", "bench/README.md", "clients/*/README.md", "examples/README.md",
+    "examples/*/README.md", "proto/README.md",
+]  # fmt: skip
+exclude_patterns = [".*", ".*/**", "build", "out", "dist", "tests", "docs/_static"]
+
+html_theme = "furo"
+html_title = f"Hyphos {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = ["_templates"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_additional_pages = {"index": "start.html"}
+pygments_style = "friendly"
+
+# MyST: anchors as on GitHub, and `:::{directive}` so that the pages have no fences of Sphinx.
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "file-of-repository": None}
+suppress_warnings = ["myst.header"]  # README.md starts sections below a picture
+
+breathe_projects = {"hyphos": str(ROOT / "build/docs/doxygen/xml")}
+breathe_default_project = "hyphos"
+breathe_default_members = ("members",)
+breathe_domain_by_extension = {"hpp": "cpp", "h": "c"}
+breathe_show_include = False
+cpp_id_attributes = ["HYPHOS_EXPORT"]
+
+autodoc_default_options = {"members": True, "undoc-members": True, "inherited-members": True}
+autodoc_class_signature = "mixed"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+autoclass_content = "both"
+python_maximum_signature_line_length = 90
+cpp_maximum_signature_line_length = 90
+c_maximum_signature_line_length = 90
+add_module_names = False
+
+# --- The Python package, from the sources ---------------------------------------------------------
+
+
+class _StubLoader(importlib.machinery.SourceFileLoader):
+    """Executes the stub of the compiled module, with its annotations as text."""
+
+    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore
+        text = bytes(data).decode() if not isinstance(data, ast.AST) else data
+        flags = __import__("__future__").annotations.compiler_flag
+        return compile(text, path, "exec", flags=flags, dont_inherit=True, optimize=_optimize)
+
+
+def import_stub() -> None:
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(ROOT / "python"))
+    loader = _StubLoader("hyphos._hyphos", str(ROOT / "python/hyphos/_hyphos.pyi"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[loader.name] = module
+    loader.exec_module(module)
+
+
+import_stub()
+
+
+def short_docstring(_app: Any, _what: str, _name: str, _obj: Any, _opts: Any, lines: list[str]) -> None:
+    """`code` of docstrings is code, not a reference. A line of stars is text."""
+    lines[:] = [re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", r"``\1``", line) for line in lines]
+
+
+# --- The order of the pages -----------------------------------------------------------------------
+
+
+# Pages that the index names only in its text, or not at all.
+ELSEWHERE = ("README", "bench/README", "clients/csharp/README")
+NESTED = ("reports/README", "examples/README")  # these pages list the pages below them
+
+
+def linked_pages(folder: str, text: str) -> list[str]:
+    targets = re.findall(r"\]\(([^)#:\s]+\.md)\)", text)
+    paths = [posixpath.normpath(posixpath.join(folder, target)) for target in targets]
+    return [path.removesuffix(".md") for path in paths]
+
+
+def toctree(caption: str, pages: list[str]) -> str:
+    entries = "\n".join(f"/{page}" for page in pages)
+    return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n:::\n"
+
+
+def toctrees(docname: str, text: str) -> str:
+    """Hidden lists of pages in the order of the links. The index has one for each heading."""
+    folder = posixpath.dirname(docname)
+    if docname in NESTED:
+        below = dict.fromkeys(linked_pages(folder, text))
+        return toctree("", [page for page in below if page.startswith(f"{folder}/")])
+    if docname != root_doc:
+        return ""
+    head, *parts = re.split(r"^#{2,} ", text, flags=re.MULTILINE)
+    parts[-1] += head
+    made, seen = "", {root_doc}
+    for part in parts:
+        pages = [page for page in linked_pages(folder, part) if page not in seen]
+        seen.update(pages)
+        if part is parts[-1]:
+            pages += ELSEWHERE
+        if pages:
+            made += toctree(part.partition("\n")[0], list(dict.fromkeys(pages)))
+    return made
+
+
+# --- Links to files and folders -------------------------------------------------------------------
+
+shown: set[str] = set()  # paths of files and folders that pages link to
+
+
+def read_source(_app: Any, docname: str, content: list[str]) -> None:
+    def target(found: re.Match[str]) -> str:
+        path, _, _anchor = found[1].partition("#")
+        file = (ROOT / docname).parent / path
+        if path.endswith((".md", ".svg", ".png")) or not file.exists():
+            return found[0]
+        page = file.resolve() / "README.md"
+        if page.exists():
+            return f"]({path.rstrip('/')}/README.md)"
+        return f"](file-of-repository:{file.resolve().relative_to(ROOT)})"
+
+    pieces = re.split(r"(^```.*?^```$|`[^`\n]*`(?!\]))", content[0], flags=re.DOTALL | re.MULTILINE)
+    pieces[::2] = [re.sub(r"\]\(([^)\s:]+)\)", target, piece) for piece in pieces[::2]]
+    content[0] = "".join(pieces)
+    content[0] += toctrees(docname, content[0])
+
+
+def show_path(app: Any, doctree: nodes.document, docname: str) -> None:
+    for node in doctree.findall(nodes.reference):
+        scheme, _, path = node.get("refuri", "").partition(":")
+        if scheme == "file-of-repository":
+            node["refuri"] = app.builder.get_relative_uri(docname, f"files/{path}")
+            node["internal"] = True
+
+
+def linked_files() -> set[str]:
+    """Files and folders that pages may link to: all of examples, and those that pages name."""
+    found = set()
+    for pattern in include_patterns:
+        for page in ROOT.glob(pattern if pattern.endswith(".md") else f"{pattern}/*.md"):
+            for link in re.findall(r"\]\(([^)\s:#]+)\)", page.read_text()):
+                file = (page.parent / link).resolve()
+                if file.exists() and file.is_relative_to(ROOT) and file.suffix != ".md":
+                    found.add(str(file.relative_to(ROOT)))
+    return found
+
+
+LEXERS = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".yaml": "yaml", ".cs": "csharp",
+          ".proto": "proto", ".cmake": "cmake", ".dot": "dot"}  # fmt: skip
+
+
+def file_pages(app: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
+    def text_of(file: Path) -> str:
+        lexer = "cmake" if file.name == "CMakeLists.txt" else LEXERS.get(file.suffix, "text")
+        return str(app.builder.highlighter.highlight_block(file.read_text(), lexer))
+
+    for path in sorted(linked_files()):
+        file = ROOT / path
+        body = f"<h1>{html.escape(path)}</h1>"
+        if file.is_dir():
+            for one in sorted(file.iterdir()):
+                if one.suffix in LEXERS or one.name == "CMakeLists.txt":
+                    body += f"<h2>{html.escape(one.name)}</h2>" + text_of(one)
+        elif file.suffix not in {".png", ".svg"}:
+            body += text_of(file)
+        yield f"files/{path}", {"title": path, "body": body}, "page.html"
+
+
+# --- The interface is complete --------------------------------------------------------------------
+
+
+def check_api(_app: Any, _env: Any) -> None:
+    """Each header and each name of the Python package has a place on its page."""
+    cpp = (ROOT / "docs/api/cpp.md").read_text()
+    for folder in HEADERS:
+        for header in (ROOT / folder).glob("*.hpp"):
+            if "namespace hyphos {" in header.read_text():
+                assert f"hyphos/{header.name}\n" in cpp, f"docs/api/cpp.md lacks {header.name}"
+    package = importlib.import_module("hyphos")
+    named = set(re.findall(r"\{auto\w+\} hyphos\.(\w+)", (ROOT / "docs/api/python.md").read_text()))
+    assert named == set(package.__all__), sorted(named ^ set(package.__all__))
+
+
+def setup(app: Any) -> None:
+    app.connect("source-read", read_source)
+    app.connect("doctree-resolved", show_path)
+    app.connect("html-collect-pages", file_pages)
+    app.connect("env-updated", check_api)
+    app.connect("autodoc-process-docstring", short_docstring)
