@@ -16,7 +16,8 @@ def converted(text: str) -> str:
     lines: list[str] = []
     comment: list[str] = []  # the comment of the present declarations
     inside = fresh = False  # within a comment, and before its first declaration
-    for line in text.splitlines():
+    for source in text.splitlines():
+        line = source
         if re.match(r"/\* -{3,}", line):
             continue
         if inside or re.match(r"\s*/\*", line):
@@ -30,6 +31,9 @@ def converted(text: str) -> str:
             if comment and not fresh:
                 lines += comment
             fresh = False
+        # `struct x {...};` alone, because one name for a struct and a type is a duplicate.
+        line = re.sub(r"^typedef (struct \w+ \{)", r"\1", line)
+        line = re.sub(r"^\} hyphos_\w+;", "};", line)
         lines.append(re.sub(r"(\S\s+)/\*(?![*])", r"\1/**<", line))
     # The first comment is about the file.
     return "\n".join(lines).replace("/**", "/** \\file\n *", 1) + "\n"

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import ast
 import html
+import importlib
 import importlib.machinery
 import importlib.util
 import posixpath
 import re
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from sphinx import addnodes
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = ("include/hyphos", "gateway/include/hyphos")
@@ -54,7 +57,10 @@ pygments_style = "friendly"
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "file-of-repository": None}
-suppress_warnings = ["myst.header"]  # README.md starts sections below a picture
+suppress_warnings = [
+    "duplicate_declaration.cpp",  # each header opens the namespace again
+    "misc.highlighting_failure",  # code with … in place of a part
+]
 
 breathe_projects = {"hyphos": str(ROOT / "build/docs/doxygen/xml")}
 breathe_default_project = "hyphos"
@@ -86,6 +92,17 @@ class _StubLoader(importlib.machinery.SourceFileLoader):
         return compile(text, path, "exec", flags=flags, dont_inherit=True, optimize=_optimize)
 
 
+class _Messages(types.ModuleType):
+    """Stands for a generated module of `hyphos.msgs`, so that no build is needed."""
+
+    __path__: ClassVar[list[str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {"__module__": "hyphos.msgs"})
+
+
 def import_stub() -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(ROOT / "python"))
@@ -95,12 +112,17 @@ def import_stub() -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[loader.name] = module
     loader.exec_module(module)
+    families = [file.stem for file in (ROOT / "proto/hyphos/msgs").glob("*.proto")]
+    for family in ("", *(f".{family}" for family in families)):
+        sys.modules[f"hyphos.msgs{family}"] = _Messages(f"hyphos.msgs{family}")
 
 
 import_stub()
 
 
-def short_docstring(_app: Any, _what: str, _name: str, _obj: Any, _opts: Any, lines: list[str]) -> None:
+def short_docstring(
+    _app: Any, _what: str, _name: str, _obj: Any, _opts: Any, lines: list[str]
+) -> None:
     """`code` of docstrings is code, not a reference. A line of stars is text."""
     lines[:] = [re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", r"``\1``", line) for line in lines]
 
@@ -121,7 +143,8 @@ def linked_pages(folder: str, text: str) -> list[str]:
 
 def toctree(caption: str, pages: list[str]) -> str:
     entries = "\n".join(f"/{page}" for page in pages)
-    return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n:::\n"
+    option = f":caption: {caption}\n" if caption else ""
+    return f"\n:::{{toctree}}\n:hidden:\n{option}\n{entries}\n:::\n"
 
 
 def toctrees(docname: str, text: str) -> str:
@@ -187,6 +210,15 @@ def linked_files() -> set[str]:
     return found
 
 
+def unwrap_namespace(_app: Any, doctree: nodes.document) -> None:
+    """Shows the members of `namespace hyphos` without a level of their own for each header."""
+    for node in list(doctree.findall(addnodes.desc)):
+        if node[0].astext().strip() != "namespace hyphos":
+            continue
+        members = [part for part in node[1].children if not isinstance(part, nodes.paragraph)]
+        node.replace_self([nodes.target("", "", ids=node[0]["ids"]), *members])
+
+
 LEXERS = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".yaml": "yaml", ".cs": "csharp",
           ".proto": "proto", ".cmake": "cmake", ".dot": "dot"}  # fmt: skip
 
@@ -217,7 +249,9 @@ def check_api(_app: Any, _env: Any) -> None:
     for folder in HEADERS:
         for header in (ROOT / folder).glob("*.hpp"):
             if "namespace hyphos {" in header.read_text():
-                assert f"hyphos/{header.name}\n" in cpp, f"docs/api/cpp.md lacks {header.name}"
+                assert f"doxygenfile}} {header.name}\n" in cpp, (
+                    f"docs/api/cpp.md lacks {header.name}"
+                )
     package = importlib.import_module("hyphos")
     named = set(re.findall(r"\{auto\w+\} hyphos\.(\w+)", (ROOT / "docs/api/python.md").read_text()))
     assert named == set(package.__all__), sorted(named ^ set(package.__all__))
@@ -225,6 +259,7 @@ def check_api(_app: Any, _env: Any) -> None:
 
 def setup(app: Any) -> None:
     app.connect("source-read", read_source)
+    app.connect("doctree-read", unwrap_namespace)
     app.connect("doctree-resolved", show_path)
     app.connect("html-collect-pages", file_pages)
     app.connect("env-updated", check_api)

@@ -60,9 +60,8 @@ def check(site: Path) -> list[str]:
         target = (file.parent / path).resolve() if path else file
         if target.is_dir() or not target.exists():
             problems.append(f"{file.relative_to(site)}: no such file: {link}")
-        elif parts.fragment and target in pages:
-            if unquote(parts.fragment) not in pages[target].ids:
-                problems.append(f"{file.relative_to(site)}: no such anchor: {link}")
+        elif target in pages and unquote(parts.fragment) not in pages[target].ids | {""}:
+            problems.append(f"{file.relative_to(site)}: no such anchor: {link}")
 
     for file, page in pages.items():
         for link in page.links:
