@@ -16,10 +16,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "cosim/realtime/emulator.hpp"
 #include "cosim/emulate/bystander.hpp"
 #include "cosim/emulate/devices.hpp"
 #include "cosim/emulate/json.hpp"
+#include "cosim/realtime/emulator.hpp"
 #include "cosim/scenario/simulators.hpp"
 
 namespace {
