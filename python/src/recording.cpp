@@ -124,13 +124,13 @@ void bind_status(nb::module_& module) {
         if (!status.failure) return std::nullopt;
         return status.failure->to_string();
       });
-  nb::class_<record::EncodedMessage>(module, "RecordingWritten",
+  nb::class_<record::Written>(module, "RecordingWritten",
                                      "A file that a snapshot has written.")
-      .def_prop_ro("path", [](const record::EncodedMessage& w) { return w.path.string(); })
-      .def_ro("messages", &record::EncodedMessage::messages)
-      .def_ro("bytes", &record::EncodedMessage::bytes)
-      .def_ro("start_ns", &record::EncodedMessage::start_ns)
-      .def_ro("end_ns", &record::EncodedMessage::end_ns);
+      .def_prop_ro("path", [](const record::Written& w) { return w.path.string(); })
+      .def_ro("messages", &record::Written::messages)
+      .def_ro("bytes", &record::Written::bytes)
+      .def_ro("start_ns", &record::Written::start_ns)
+      .def_ro("end_ns", &record::Written::end_ns);
   nb::class_<ManualClock>(module, "ManualClock", "A time that is set by hand, in nanoseconds.")
       .def(nb::init<>())
       .def_prop_rw(
