@@ -40,7 +40,7 @@ include_patterns = [
     "*.md", "docs/**", "reports/**", "bench/README.md", "clients/*/README.md", "examples/README.md",
     "examples/*/README.md", "proto/README.md",
 ]  # fmt: skip
-exclude_patterns = [".*", ".*/**", "build", "out", "dist", "tests", "docs/_static"]
+exclude_patterns = [".*", ".*/**", "build", "out", "dist", "tests"]
 
 html_theme = "furo"
 html_title = f"Hyphos {release}"
@@ -177,7 +177,7 @@ def read_source(_app: Any, docname: str, content: list[str]) -> None:
     def target(found: re.Match[str]) -> str:
         path, _, _anchor = found[1].partition("#")
         file = (ROOT / docname).parent / path
-        if path.endswith((".md", ".svg", ".png")) or not file.exists():
+        if not path or path.endswith((".md", ".svg", ".png")) or not file.exists():
             return found[0]
         page = file.resolve() / "README.md"
         if page.exists():
