@@ -40,7 +40,7 @@ include_patterns = [
     "*.md", "docs/**", "reports/**", "bench/README.md", "clients/*/README.md", "examples/README.md",
     "examples/*/README.md", "proto/README.md",
 ]  # fmt: skip
-exclude_patterns = [".*", ".*/**", "build", "out", "dist", "tests"]
+exclude_patterns = [".*", "build", "out", "dist", "tests"]
 
 html_theme = "furo"
 html_title = f"Hyphos {release}"
