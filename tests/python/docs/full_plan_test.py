@@ -168,7 +168,7 @@ def is_default(written: str, value: Any, folder: Path) -> bool:
     if written == "none":
         return value in ("", [], {}, None)
     if isinstance(value, str) and value.startswith(str(folder)):
-        return Path(value).resolve() == (folder / expected).resolve()
+        return bool(Path(value).resolve() == (folder / expected).resolve())
     if isinstance(value, list) and value and str(value[0]).startswith(str(folder)):
         return [Path(one).resolve() for one in value] == [
             (folder / one).resolve() for one in expected
