@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "python"))
+sys.path.insert(0, str(ROOT / "tests" / "python" / "support"))
 
 from recording_fuzz import exercise, make_input  # noqa: E402
 

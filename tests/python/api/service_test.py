@@ -321,7 +321,7 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     assert "did not reply" in err
     code, out, _ = hyphos_cli("service", "info", "upper", *at)
     assert code == 0
-    assert "answers" in out
+    assert "replies" in out
     assert "requests take" in out
     # The list of channels hides services, and users cannot open their channels.
     assert json.loads(hyphos_cli("channel", "list", "--json", *at)[1]) == []

@@ -143,7 +143,7 @@ def test_a_calibration_with_a_typo_is_refused(
         (["--test-set", "--link", "cable"], "by --transport, and with --fresh give new ones"),
         (["--test-set", "--fresh", "--transport", "pigeon"], "pigeon"),
         (["--test-set", "--fresh", "--link", "a=veth", "--link", "b=rope"], "unknown medium"),
-        (["--link", "a", "--link", "b", "robot.yaml"], "one joins the hosts of a plan"),
+        (["--link", "a", "--link", "b", "robot.yaml"], "a plan takes one link"),
     ],
 )
 def test_contradicting_options_are_not_ignored(

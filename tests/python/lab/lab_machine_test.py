@@ -192,13 +192,13 @@ def test_every_processor_is_kept_awake_at_low_priority() -> None:
     here = [{one} for one in sorted(os.sched_getaffinity(0))]
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake():
-        [loops] = programs_of(os.getpid(), "hyphos-lab-awak")
+        [loops] = programs_of(os.getpid(), "hyphos-lab-busy")
         wait_until(lambda: sorted(loops_of(loops), key=min) == here, "a loop on each processor")
         assert describe_machine()["processors"] == "kept awake"
     assert not Path(f"/proc/{loops}").exists()
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake(False):
-        assert programs_of(os.getpid(), "hyphos-lab-awak") == []
+        assert programs_of(os.getpid(), "hyphos-lab-busy") == []
 
 
 def test_processors_may_sleep_after_the_keeper_is_killed() -> None:
@@ -213,6 +213,6 @@ with kept_awake():
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "kept\n"
-        [loops] = programs_of(process.pid, "hyphos-lab-awak")
+        [loops] = programs_of(process.pid, "hyphos-lab-busy")
         process.kill()
     wait_until(lambda: not Path(f"/proc/{loops}").exists(), "its loops to end")

@@ -23,7 +23,7 @@ def test_the_page_of_a_graph_is_readable_and_has_its_data(tab: Page, tmp_path: P
     files = look_at(tab, path, 3, {"channels", "paths", "machine"})
     assert json.loads(files["profile.json.gz"]) == json.loads(json.dumps(told))
     text = tab.ask("document.body.innerText")
-    assert "body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest messages spend" in text
+    assert "body/driver ─scan→ mind/mapper ─map→ mind/keeper: its slowest messages spend" in text
 
 
 def test_the_page_of_an_experiment_shows_its_critical_paths(tab: Page, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_page_of_an_experiment_shows_its_critical_paths(tab: Page, tmp_path:
     assert json.loads(files["profile.json.gz"])["cases"][1]["size"] == 500_000
     text = tab.ask("document.body.innerText")
     for case in ("128 B, 100 Hz", "500 kB, 100 Hz"):
-        assert f"{case}: body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest" in text
+        assert f"{case}: body/driver ─scan→ mind/mapper ─map→ mind/keeper: its slowest" in text
     assert "It is <slow>." in text
     assert "6 runs, of which 0 were disturbed" in text
 

@@ -155,7 +155,7 @@ def test_a_program_refuses_a_truncated_schedule(start: Start, tmp_path: Path) ->
     words = ("--shape", "pair", "--size", "40", "--recorded", str(path))
     code, _, err = start(str(peer.program), *words).end()
     assert code == 1
-    assert "was cut off" in err
+    assert "is truncated" in err
 
 
 @pytest.mark.parametrize(
