@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "gateway/facade/channel_names.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "tests/gateway/convert/sample.hpp"
