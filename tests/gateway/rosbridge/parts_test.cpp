@@ -77,7 +77,7 @@ TEST(Cbor, errors_name_the_byte_position) {
   EXPECT_EQ(told(bytes("\xff")), at + "1: a simple value does not exist in JSON");
   EXPECT_EQ(told(bytes("\xd8\x45\x43\x01\x02\x03")),
             at + "6: a typed array ends inside an element");
-  EXPECT_EQ(told(std::string(100, '\x81')), at + "65: deeper than 64");
+  EXPECT_EQ(told(std::string(100, '\x81')), at + "65: values are nested deeper than 64");
   EXPECT_EQ(told("\x58\xff" + std::string(255, 'x'), 100), at + "257: the JSON form is too long");
 }
 
