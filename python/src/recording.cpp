@@ -124,8 +124,7 @@ void bind_status(nb::module_& module) {
         if (!status.failure) return std::nullopt;
         return status.failure->to_string();
       });
-  nb::class_<record::Written>(module, "RecordingWritten",
-                                     "A file that a snapshot has written.")
+  nb::class_<record::Written>(module, "RecordingWritten", "A file that a snapshot has written.")
       .def_prop_ro("path", [](const record::Written& w) { return w.path.string(); })
       .def_ro("messages", &record::Written::messages)
       .def_ro("bytes", &record::Written::bytes)
