@@ -258,7 +258,7 @@ def test_two_types_of_one_topic_cost_the_rarer_one(tmp_path: Path) -> None:
     path.write_bytes(make(records, Layout(profile="ros2")))
     assert texts(path) == WHOLE
     problems = [one["problem"] for one in gather(path).channels]
-    assert sorted(problems) == ["", "the channel 'chatter' is hyphos.msgs.String already"]
+    assert sorted(problems) == ["", "the channel 'chatter' already has the type hyphos.msgs.String"]
 
 
 def test_channels_of_other_encodings_are_read_beside_ros(tmp_path: Path) -> None:
