@@ -19,7 +19,7 @@ from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
 from rosbags.highlevel import AnyReader
 
 PAGE = PROGRAMS.parents[4] / "docs/how-to/gateway_ros1.md"
-PROGRAM = PROGRAMS.parents[3] / "gateway/hyphos-gateway"
+PROGRAM = PROGRAMS.parents[2] / "gateway/hyphos-gateway"
 pytestmark = [
     pytest.mark.skipif(not PROGRAM.exists(), reason="the gateways are not built"),
     needs_ros1,

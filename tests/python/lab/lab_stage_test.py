@@ -241,7 +241,7 @@ def test_placement_is_a_parameter_of_the_grid(hyphos_cli: Cli, tmp_path: Path) -
         *words, "--assert", f"placement=pub={first};sub={first}: sent > 0"
     )
     assert code == 1
-    assert "there is no 'sent'" in err
+    assert "unknown metric 'sent'" in err
     criterion = f"placement=pub={first};sub={first}: p50_us > 0"
     code, shown, err = hyphos_cli(*words, "--assert", criterion)
     assert code == 0, err
