@@ -23,12 +23,6 @@ Code parse_code(const std::string& word) {
 
 }  // namespace
 
-#if !__has_include("hyphos/service.hpp")  // TEMPORARY
-Result<void> params::serve(const std::shared_ptr<Node::Impl>&) { return success(); }
-Result<RemoteParams::Impl::Ask> RemoteParams::Impl::ask() {
-  return Error{Code::unsupported, "no services yet", ""};
-}
-#else
 Result<void> params::serve(const std::shared_ptr<Node::Impl>& node) {
   if (!node) return success();  // already closed
   try {
@@ -61,7 +55,6 @@ Result<RemoteParams::Impl::Ask> RemoteParams::Impl::ask() {
   return ask_;
 }
 
-#endif  // TEMPORARY
 Result<void> RemoteParams::Impl::set(const std::vector<ParamAssignment>& values, Duration timeout) {
   Request request;
   for (const ParamAssignment& one : values) {
