@@ -48,10 +48,13 @@ def unshare(flags: int) -> None:
 
 
 def enter_network(path: str) -> None:
-    """Moves the calling thread into the network namespace of this file."""
+    """Moves the calling thread into the network namespace of this file. Raises OSError if the file
+    was removed meanwhile, because the remover may not have seen this process inside."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _check(_libc().setns(file, CLONE_NEWNET), f"setns {path}")
+        if network_at(Path(path)) != identity(os.fstat(file)):
+            raise FileNotFoundError(errno.ENOENT, f"setns {path}: removed meanwhile")
     finally:
         os.close(file)
 
@@ -117,16 +120,24 @@ def in_session(leader: int) -> Iterator[int]:
             yield pid
 
 
-def in_network(path: Path) -> Iterator[int]:
-    """Processes in the network namespace that is mounted here."""
+def identity(status: os.stat_result) -> tuple[int, int]:
+    """Identifies a namespace as long as one file or process refers to it."""
+    return status.st_dev, status.st_ino
+
+
+def network_at(path: Path) -> tuple[int, int] | None:
+    """The identity of the network namespace that is mounted here. None if the file is gone."""
     try:
-        wanted = path.stat()
+        return identity(path.stat())
     except OSError:
-        return
-    for pid in processes():
+        return None
+
+
+def in_network(network: tuple[int, int] | None) -> Iterator[int]:
+    """Processes in the network namespace with this identity."""
+    for pid in processes() if network else ():
         with suppress(OSError):
-            there = Path(f"/proc/{pid}/ns/net").stat()
-            if (there.st_dev, there.st_ino) == (wanted.st_dev, wanted.st_ino):
+            if identity(Path(f"/proc/{pid}/ns/net").stat()) == network:
                 yield pid
 
 

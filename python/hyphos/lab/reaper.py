@@ -95,7 +95,7 @@ def _of_cgroup(value: str) -> Iterator[int]:
 
 
 def _of_namespace(value: str) -> Iterator[int]:
-    yield from kernel.in_network(NETNS / value)
+    yield from kernel.in_network(kernel.network_at(NETNS / value))
 
 
 _RUNNING: dict[str, Callable[[str], Iterator[int]]] = {
@@ -117,9 +117,19 @@ def _remove_cgroup(value: str) -> bool:
 
 def _remove_namespace(value: str) -> bool:
     path = NETNS / value
+    network = kernel.network_at(path)
     while kernel.is_mounted(str(path)):
         kernel.unmount(str(path))
     path.unlink(missing_ok=True)
+    # A program that entered before the file was removed may have started a session of its own, so
+    # only the namespace identifies it. A program that enters later fails: `enter_network()`.
+    deadline = time.monotonic() + _PATIENCE_S
+    while inside := list(kernel.in_network(network)):
+        if time.monotonic() > deadline:
+            logger.warning("processes %s stay in the removed namespace %s", inside, value)
+            break
+        _send(signal.SIGKILL, inside)
+        time.sleep(0.01)
     return True
 
 
@@ -153,20 +163,24 @@ def _running(resources: Iterable[Resource]) -> set[int]:
     return found - {os.getpid()}
 
 
+def _send(number: int, pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(OSError):
+            os.kill(pid, number)
+            os.kill(pid, signal.SIGCONT)
+
+
 def _end_processes(resources: list[Resource], grace_s: float) -> None:
     deadline = time.monotonic() + grace_s
     number = signal.SIGTERM
-    told: set[int] = set()
+    asked: set[int] = set()
     while running := _running(resources):
         if time.monotonic() > deadline:
             number = signal.SIGKILL
         if time.monotonic() > deadline + _PATIENCE_S:
             return
-        for pid in running if number == signal.SIGKILL else running - told:
-            with suppress(OSError):
-                os.kill(pid, number)
-                os.kill(pid, signal.SIGCONT)
-        told |= running
+        _send(number, running if number == signal.SIGKILL else running - asked)
+        asked |= running
         time.sleep(0.01)
 
 
@@ -242,7 +256,7 @@ class Reaper:
         """Registers a resource. Call it before you create the resource."""
         resource = Resource(kind, value)
         self._registered.add(resource)
-        self._tell("+", resource)
+        self._send("+", resource)
         return resource
 
     def remove(self, *resources: Resource, grace_s: float = _GRACE_S) -> None:
@@ -253,7 +267,7 @@ class Reaper:
                 logger.warning("the %s %s is still in use", resource.kind, resource.value)
             else:
                 self._registered.discard(resource)
-                self._tell("-", resource)
+                self._send("-", resource)
 
     def close(self) -> None:
         """Removes all registered resources before it returns."""
@@ -264,7 +278,7 @@ class Reaper:
         self._writer = -1
         self._process.wait()
 
-    def _tell(self, sign: str, resource: Resource) -> None:
+    def _send(self, sign: str, resource: Resource) -> None:
         line = f"{sign} {resource.kind} {resource.value}\n".encode()
         if len(line) > _LONGEST or line.count(b"\n") > 1:
             raise ValueError(f"not a valid name of a resource: {resource.value!r}")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -365,7 +366,61 @@ def test_a_namespace_is_removed_with_its_processes(own_reaper: Reaper) -> None:
     one = own_reaper.register("namespace", name)
     kernel.pin_new_network(NETNS / name)
     inside = limits.Place(own_reaper, network=NETNS / name).start(["sleep", "1000"])
-    wait_until(lambda: inside.pid in kernel.in_network(NETNS / name), "it to be inside")
+    network = kernel.network_at(NETNS / name)
+    wait_until(lambda: inside.pid in kernel.in_network(network), "it to be inside")
     own_reaper.remove(one)
     assert inside.wait(PATIENCE_S) == -signal.SIGTERM
     assert not (NETNS / name).exists()
+
+
+@root_only
+def test_a_program_that_enters_late_ends_with_its_namespace(
+    own_reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NETNS.mkdir(exist_ok=True)
+    name = owned_name("late")
+    one = own_reaper.register("namespace", name)
+    kernel.pin_new_network(NETNS / name)
+    network = kernel.network_at(NETNS / name)
+    place = limits.Place(own_reaper, network=NETNS / name)
+    started = []
+    unmount = kernel.unmount
+
+    def enter_then_unmount(target: str) -> None:
+        # Between the last look for processes and the removal of the file.
+        inside = place.start(["sh", "-c", "setsid -f sleep 1000"])
+        assert inside.wait(PATIENCE_S) == 0
+        wait_until(lambda: any(kernel.in_network(network)), "a session of its own")
+        started.append(inside.pid)
+        unmount(target)
+
+    monkeypatch.setattr(kernel, "unmount", enter_then_unmount)
+    own_reaper.remove(one)
+    assert started
+    assert not list(kernel.in_network(network))
+
+
+@root_only
+def test_no_program_enters_a_removed_namespace(
+    own_reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NETNS.mkdir(exist_ok=True)
+    name = owned_name("gone")
+    one = own_reaper.register("namespace", name)
+    kernel.pin_new_network(NETNS / name)
+    opened = os.open(NETNS / name, os.O_RDONLY)
+    own_reaper.remove(one)
+    monkeypatch.setattr(os, "open", lambda *_: os.dup(opened))
+    failed: list[OSError] = []
+
+    def enter() -> None:  # in a thread, which alone changes its namespace
+        try:
+            kernel.enter_network(str(NETNS / name))
+        except OSError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    os.close(opened)
+    assert "removed meanwhile" in str(failed[0])
