@@ -39,6 +39,11 @@ def ros2_program() -> Path | None:
     return program if program.exists() else None
 
 
+def own_parameters(node: str) -> tuple[str, ...]:
+    """How the names of the channels begin that the parameters of this node use."""
+    return f"{node}/_params", f"{node}/_set_params", f"hyphos/service/{node}/_set_params"
+
+
 def kinds() -> list[str]:
     return ["ros_tcp", "rosbridge", "ros1"] + (["ros2"] if ros2_program() else [])
 
@@ -144,8 +149,7 @@ class Gateway:
             for process in _hyphos.inspect(self._domain)
             if process.pid == self.process.popen.pid
             for end in process.endpoints
-            if end.channel != "log"
-            and not end.channel.startswith((f"{end.node}/_params", f"{end.node}/_set_params"))
+            if end.channel != "log" and not end.channel.startswith(own_parameters(end.node))
         ]
 
     def census(self) -> tuple[int, int, int]:

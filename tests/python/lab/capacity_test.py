@@ -470,7 +470,7 @@ def test_receivers_are_limited_to_the_measured_number(way: str) -> None:
     names += [kind.graph(way).name for kind in points_for(way)]
     assert max(int(n.split()[1]) for n in names if n.startswith("fan-out")) == most
     check(families.fanout(most, 64, way), made)
-    with pytest.raises(Error, match=f"{most + 1} .* get 'out' by {way}: verified up to {most}"):
+    with pytest.raises(Error, match=f"{most + 1} .* receive 'out' by {way}: verified up to {most}"):
         check(families.fanout(most + 1, 64, way), made)
 
 
@@ -510,7 +510,7 @@ def test_a_calibration_prints_its_duration_and_the_rest(
     plans = [Plan(SHM), Plan(TCP)]
     first = pace.begin(plans, 2.0)
     whole = sum(plan.expected_s(2.0) for plan in plans)
-    assert f"2 ways to calibrate, 18 graphs: about {pace_of.minutes(whole)}" in first
+    assert f"2 transports to calibrate, 18 graphs: about {pace_of.minutes(whole)}" in first
     assert pace.left() == f"about {pace_of.minutes(whole)} left"
     now[0] += 10.0
     pace.measured(9)
