@@ -277,7 +277,7 @@ def test_unregistered_resources_stay(tmp_path: Path) -> None:
     reaper.register("folder", str(tmp_path / "mine"))
     kept = reaper.register("folder", str(tmp_path / "yours"))
     reaper._registered.discard(kept)
-    reaper._tell("-", kept)
+    reaper._send("-", kept)
     reaper.close()
     assert not (tmp_path / "mine").exists()
     assert (tmp_path / "yours").exists()
