@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
+
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 
 namespace hyphos {
 
@@ -13,55 +15,58 @@ namespace hyphos {
 /// processor's caches go cold between two messages. Every page that a message touches then costs a
 /// fifth of a microsecond, and std::mutex touches three more pages, in another library. A thread
 /// that finds the mutex locked polls it a few times before it sleeps. The reason: sleeping and
-/// waking cost a hundred times more than the critical section. Not recursive, not fair. Lockable:
-/// usable with std::lock_guard and std::unique_lock.
+/// waking cost a hundred times more than the critical section. Not recursive, not fair. MutexLock
+/// and BriefLock hold it.
 ///
 /// Source: U. Drepper, "Futexes Are Tricky" (2011), mutex 2.
-class BriefMutex {
+class HYPHOS_CAPABILITY("mutex") BriefMutex {
  public:
   BriefMutex() = default;
   BriefMutex(const BriefMutex&) = delete;
   BriefMutex& operator=(const BriefMutex&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept HYPHOS_ACQUIRE() {
     if (!try_lock()) lock_slowly();
   }
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept HYPHOS_TRY_ACQUIRE() {
     std::uint32_t state = kFree;
     return state_.compare_exchange_strong(state, kTaken, std::memory_order_acquire,
                                           std::memory_order_relaxed);
   }
-  void unlock() noexcept {
+  void unlock() noexcept HYPHOS_RELEASE() {
     if (state_.exchange(kFree, std::memory_order_release) == kWaitedFor) wake_one();
   }
+  /// Convinces the analysis, and does nothing: the caller holds the mutex.
+  void assert_held() const noexcept HYPHOS_ASSERT_CAPABILITY(this) {}
 
  private:
   enum State : std::uint32_t { kFree, kTaken, kWaitedFor };
 
-  void lock_slowly() noexcept;
+  void lock_slowly() noexcept HYPHOS_ACQUIRE();
   void wake_one() noexcept;
 
   std::atomic<std::uint32_t> state_{kFree};
 };
 
-using BriefLock = std::unique_lock<BriefMutex>;
+using BriefLock = UniqueLock<BriefMutex>;
 
 /// A condition variable for state guarded by a BriefMutex. notify_all() without waiters costs two
 /// loads and no call. A thread changes the state under the mutex, and calls notify_all() before or
-/// after it unlocks the mutex.
+/// after it unlocks the mutex. A predicate that reads guarded members is a lambda with
+/// HYPHOS_REQUIRES(mutex).
 class BriefCondition {
  public:
   BriefCondition() = default;
   BriefCondition(const BriefCondition&) = delete;
   BriefCondition& operator=(const BriefCondition&) = delete;
 
-  /// Sleeps until notified. Spurious wake-ups are possible. `lock` is held at the call and at its
-  /// return.
-  void wait(BriefLock& lock) noexcept { (void)wait_until(lock, 0); }
+  /// Sleeps until notified. Spurious wake-ups are possible.
+  void wait(BriefLock& lock) noexcept HYPHOS_REQUIRES(lock) { (void)wait_until(lock, 0); }
   /// Returns false if `deadline_ns` (CLOCK_MONOTONIC, 0: none) has passed.
-  [[nodiscard]] bool wait_until(BriefLock& lock, std::int64_t deadline_ns) noexcept;
+  [[nodiscard]] bool wait_until(BriefLock& lock, std::int64_t deadline_ns) noexcept
+      HYPHOS_REQUIRES(lock);
   template <typename Ready>
-  void wait(BriefLock& lock, Ready ready) {
+  void wait(BriefLock& lock, Ready ready) HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     while (!ready()) wait(lock);
   }
   void notify_all() noexcept {
