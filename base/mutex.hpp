@@ -73,7 +73,8 @@ class HYPHOS_SCOPED_CAPABILITY ReaderLock {
 };
 
 /// Holds a mutex, and may release it and take it again before the end of the scope. The conditions
-/// need it.
+/// need it. A function with a parameter `UniqueLock<M>& lock` has HYPHOS_REQUIRES(mutex, lock), and
+/// may then release the lock and take it again.
 template <typename M>
 class HYPHOS_SCOPED_CAPABILITY UniqueLock {
  public:
@@ -111,37 +112,40 @@ class Condition {
   void notify_all() noexcept { condition_.notify_all(); }
 
   /// Sleeps until notified. Spurious wake-ups are possible.
-  void wait(UniqueLock<Mutex>& lock) {
+  void wait(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(lock) {
     Native native(lock);
     condition_.wait(native.lock);
   }
   template <typename Ready>
-  void wait(UniqueLock<Mutex>& lock, Ready ready) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+  void wait(UniqueLock<Mutex>& lock, Ready ready)
+      HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     Native native(lock);
     condition_.wait(native.lock, ready);
   }
   template <typename Clock, typename Duration>
   std::cv_status wait_until(UniqueLock<Mutex>& lock,
-                            const std::chrono::time_point<Clock, Duration>& deadline) {
+                            const std::chrono::time_point<Clock, Duration>& deadline)
+      HYPHOS_REQUIRES(lock) {
     Native native(lock);
     return condition_.wait_until(native.lock, deadline);
   }
   /// Returns the last result of `ready`.
   template <typename Clock, typename Duration, typename Ready>
   bool wait_until(UniqueLock<Mutex>& lock, const std::chrono::time_point<Clock, Duration>& deadline,
-                  Ready ready) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+                  Ready ready) HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     Native native(lock);
     return condition_.wait_until(native.lock, deadline, ready);
   }
   template <typename Rep, typename Period>
   std::cv_status wait_for(UniqueLock<Mutex>& lock,
-                          const std::chrono::duration<Rep, Period>& duration) {
+                          const std::chrono::duration<Rep, Period>& duration)
+      HYPHOS_REQUIRES(lock) {
     Native native(lock);
     return condition_.wait_for(native.lock, duration);
   }
   template <typename Rep, typename Period, typename Ready>
   bool wait_for(UniqueLock<Mutex>& lock, const std::chrono::duration<Rep, Period>& duration,
-                Ready ready) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+                Ready ready) HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     Native native(lock);
     return condition_.wait_for(native.lock, duration, ready);
   }
