@@ -24,7 +24,7 @@ class HYPHOS_CAPABILITY("mutex") Mutex {
   void assert_held() const HYPHOS_ASSERT_CAPABILITY(this) {}
 
  private:
-  friend class Condition;
+  friend class NativeLock;
   std::mutex mutex_;
 };
 
@@ -104,6 +104,21 @@ class HYPHOS_SCOPED_CAPABILITY UniqueLock {
   bool owns_ = false;
 };
 
+/// Lends a lock to a function that accepts only std::unique_lock, and that returns with it held.
+class NativeLock {
+ public:
+  explicit NativeLock(UniqueLock<Mutex>& held) HYPHOS_REQUIRES(held)
+      : lock_(held.mutex().mutex_, std::adopt_lock) {}
+  ~NativeLock() { (void)lock_.release(); }
+  NativeLock(const NativeLock&) = delete;
+  NativeLock& operator=(const NativeLock&) = delete;
+
+  [[nodiscard]] std::unique_lock<std::mutex>& get() { return lock_; }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
 /// std::condition_variable for a Mutex. A predicate that reads guarded members is a lambda with
 /// HYPHOS_REQUIRES(mutex).
 class Condition {
@@ -113,54 +128,47 @@ class Condition {
 
   /// Sleeps until notified. Spurious wake-ups are possible.
   void wait(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(lock) {
-    Native native(lock);
-    condition_.wait(native.lock);
+    NativeLock native(lock);
+    condition_.wait(native.get());
   }
   template <typename Ready>
   void wait(UniqueLock<Mutex>& lock, Ready ready)
       HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
-    Native native(lock);
-    condition_.wait(native.lock, ready);
+    NativeLock native(lock);
+    condition_.wait(native.get(), ready);
   }
   template <typename Clock, typename Duration>
   std::cv_status wait_until(UniqueLock<Mutex>& lock,
                             const std::chrono::time_point<Clock, Duration>& deadline)
       HYPHOS_REQUIRES(lock) {
-    Native native(lock);
-    return condition_.wait_until(native.lock, deadline);
+    NativeLock native(lock);
+    return condition_.wait_until(native.get(), deadline);
   }
   /// Returns the last result of `ready`.
   template <typename Clock, typename Duration, typename Ready>
   bool wait_until(UniqueLock<Mutex>& lock, const std::chrono::time_point<Clock, Duration>& deadline,
                   Ready ready) HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
-    Native native(lock);
-    return condition_.wait_until(native.lock, deadline, ready);
+    NativeLock native(lock);
+    return condition_.wait_until(native.get(), deadline, ready);
   }
   template <typename Rep, typename Period>
   std::cv_status wait_for(UniqueLock<Mutex>& lock,
                           const std::chrono::duration<Rep, Period>& duration)
       HYPHOS_REQUIRES(lock) {
-    Native native(lock);
-    return condition_.wait_for(native.lock, duration);
+    NativeLock native(lock);
+    return condition_.wait_for(native.get(), duration);
   }
   template <typename Rep, typename Period, typename Ready>
   bool wait_for(UniqueLock<Mutex>& lock, const std::chrono::duration<Rep, Period>& duration,
                 Ready ready) HYPHOS_REQUIRES(lock) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
-    Native native(lock);
-    return condition_.wait_for(native.lock, duration, ready);
+    NativeLock native(lock);
+    return condition_.wait_for(native.get(), duration, ready);
   }
 
- private:
-  /// Lends the lock to std::condition_variable, which accepts no other type. Every path of the
-  /// waits leaves it locked.
-  struct Native {
-    explicit Native(UniqueLock<Mutex>& held) : lock(held.mutex().mutex_, std::adopt_lock) {}
-    ~Native() { (void)lock.release(); }
-    Native(const Native&) = delete;
-    Native& operator=(const Native&) = delete;
-    std::unique_lock<std::mutex> lock;
-  };
+  /// For a function that accepts only std::condition_variable.
+  [[nodiscard]] std::condition_variable& native() { return condition_; }
 
+ private:
   std::condition_variable condition_;
 };
 
