@@ -74,9 +74,10 @@ class HYPHOS_SCOPED_CAPABILITY ReaderLock {
 
 /// Holds a mutex, and may release it and take it again before the end of the scope. The conditions
 /// need it. A function with a parameter `UniqueLock<M>& lock` has HYPHOS_REQUIRES(mutex, lock), and
-/// may then release the lock and take it again.
+/// may then release the lock and take it again. HYPHOS_REQUIRES accepts only capabilities, so this
+/// class is one.
 template <typename M>
-class HYPHOS_SCOPED_CAPABILITY UniqueLock {
+class HYPHOS_CAPABILITY("lock") HYPHOS_SCOPED_CAPABILITY UniqueLock {
  public:
   explicit UniqueLock(M& mutex) HYPHOS_ACQUIRE(mutex) : mutex_(mutex) { lock(); }
   /// Takes the mutex at lock() or try_lock().
