@@ -52,7 +52,7 @@ Duration ClockCore::elapsed() const {
 bool ClockCore::is_stale(const ClockTick& tick) const { return ready() && tick.source < source_; }
 
 bool ClockCore::apply(const ClockTick& tick) {
-  const std::lock_guard turn(turn_);
+  const MutexLock turn(turn_);
   if (is_stale(tick)) {
     if (ignored_++ == 0) {
       log::warn("clock",
@@ -69,7 +69,7 @@ bool ClockCore::apply(const ClockTick& tick) {
   source_ = tick.source;
   epoch_ = tick.jumps;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (tick.base_ns >= 0) {
       base_ns_.store(tick.base_ns, std::memory_order_release);
     } else if (jumped) {
@@ -95,11 +95,11 @@ bool ClockCore::apply(const ClockTick& tick) {
 }
 
 void ClockCore::set_wall_offset(std::int64_t offset_ns) {
-  const std::lock_guard turn(turn_);
+  const MutexLock turn(turn_);
   const std::int64_t steady = monotonic_now().ns;
   const std::int64_t old = offset_ns_.load(std::memory_order_relaxed);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     offset_ns_.store(offset_ns, std::memory_order_relaxed);
     jumps_.fetch_add(1, std::memory_order_acq_rel);
     if (offset_ns < old) ++back_;
@@ -113,7 +113,7 @@ void ClockCore::tell(const std::optional<ClockJump>& jump) {
 }
 
 void ClockCore::follow(Follower follower) {
-  const std::lock_guard turn(turn_);
+  const MutexLock turn(turn_);
   follower_ = std::move(follower);
 }
 
@@ -122,8 +122,10 @@ void ClockCore::follow(Follower follower) {
 template <typename Reached, typename Lost, typename Deadline>
 bool ClockCore::sleep(const GiveUp& give_up, Ended ended, Reached reached, Lost lost,
                       Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  const auto over = [&] { return stopped_ || (ended != nullptr && *ended) || lost(); };
+  UniqueLock lock(mutex_);
+  const auto over = [&]() HYPHOS_REQUIRES(mutex_) {
+    return stopped_ || (ended != nullptr && *ended) || lost();
+  };
   while (!over()) {
     if (ready() && reached()) return true;
     std::int64_t wake = mode_ == ClockMode::sim ? kNever : deadline();
@@ -147,7 +149,7 @@ bool ClockCore::sleep_until(Time time, const GiveUp& give_up, Ended ended) {
   std::optional<std::uint64_t> back;
   return sleep(
       give_up, ended, [&] { return now() >= time; },
-      [&] {
+      [&]() HYPHOS_REQUIRES(mutex_) {
         if (!back) back = back_;
         return back_ != *back;
       },
@@ -165,7 +167,7 @@ bool ClockCore::sleep_for(Duration span, const GiveUp& give_up, Ended ended) {
         if (!until) until = now().ns + span.ns;
         return now().ns >= *until;
       },
-      [&] {
+      [&]() HYPHOS_REQUIRES(mutex_) {
         if (!back) back = back_;
         return back_ != *back;
       },
@@ -181,7 +183,7 @@ bool ClockCore::sleep_until_steady(std::int64_t steady_ns, std::uint64_t jumps,
 
 void ClockCore::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
   }
   changed_.notify_all();
@@ -189,12 +191,12 @@ void ClockCore::stop() {
 
 void ClockCore::wake() {
   // The lock ensures that a thread about to wait does not miss the notification.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   changed_.notify_all();
 }
 
 bool ClockCore::stopped() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopped_;
 }
 

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "hyphos/clock.hpp"
 #include "hyphos/time.hpp"
 
@@ -94,8 +93,8 @@ class ClockCore {
  private:
   template <typename Reached, typename Lost, typename Deadline>
   bool sleep(const GiveUp& give_up, Ended ended, Reached reached, Lost lost, Deadline deadline);
-  [[nodiscard]] bool is_stale(const ClockTick& tick) const;
-  void tell(const std::optional<ClockJump>& jump);
+  [[nodiscard]] bool is_stale(const ClockTick& tick) const HYPHOS_REQUIRES(turn_);
+  void tell(const std::optional<ClockJump>& jump) HYPHOS_REQUIRES(turn_);
 
   const ClockMode mode_;
   std::atomic<std::int64_t> offset_ns_{0};  // wall − monotonic
@@ -108,16 +107,16 @@ class ClockCore {
   std::atomic<std::uint64_t> jumps_{0};
   std::atomic<ClockTick::Origin> origin_{ClockTick::Origin::simulated};
 
-  std::mutex turn_;
-  Follower follower_;          // under turn_
-  std::uint64_t source_ = 0;   // under turn_, source of the last tick
-  std::uint64_t epoch_ = 0;    // under turn_, ClockTick::jumps of the last tick
-  std::uint64_t ignored_ = 0;  // under turn_, consecutive ticks of other sources
+  Mutex turn_ HYPHOS_ACQUIRED_BEFORE(mutex_);
+  Follower follower_ HYPHOS_GUARDED_BY(turn_);
+  std::uint64_t source_ HYPHOS_GUARDED_BY(turn_) = 0;   // of the last tick
+  std::uint64_t epoch_ HYPHOS_GUARDED_BY(turn_) = 0;    // ClockTick::jumps of the last tick
+  std::uint64_t ignored_ HYPHOS_GUARDED_BY(turn_) = 0;  // consecutive ticks of other sources
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t back_ = 0;  // jumps back, under mutex_
-  bool stopped_ = false;    // under mutex_
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::uint64_t back_ HYPHOS_GUARDED_BY(mutex_) = 0;  // jumps back
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// Realtime − monotonic clock. The measurement excludes preemption between the two readings.

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fork.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::log {
@@ -21,8 +21,8 @@ constexpr std::array<const char*, 5> kNames = {"DEBUG", "INFO", "WARN", "ERROR",
 /// The mutex is held while a listener is called. No code reachable from a listener locks it.
 struct Listeners {
   const ForkMark mark;
-  std::mutex mutex;
-  std::vector<Listener*> all;
+  Mutex mutex;
+  std::vector<Listener*> all HYPHOS_GUARDED_BY(mutex);
   std::atomic<bool> some{false};
 };
 Listeners& listeners() {
@@ -46,14 +46,14 @@ Level level() { return threshold.load(std::memory_order_relaxed); }
 
 void listen(Listener* listener) {
   Listeners& to = listeners();
-  const std::lock_guard lock(to.mutex);
+  const MutexLock lock(to.mutex);
   to.all.push_back(listener);
   to.some = true;
 }
 
 void unlisten(Listener* listener) {
   Listeners& to = listeners();
-  const std::lock_guard lock(to.mutex);
+  const MutexLock lock(to.mutex);
   std::erase(to.all, listener);
   to.some = !to.all.empty();
 }
@@ -67,7 +67,7 @@ void write(Level level, std::string_view room, std::string_view text) {
   Listeners& to = listeners();
   if (unheard > 0 || !to.some.load(std::memory_order_relaxed)) return;
   const Unheard here;
-  const std::lock_guard lock(to.mutex);
+  const MutexLock lock(to.mutex);
   if (!to.all.empty()) to.all.front()->take(level, room, text);
 }
 

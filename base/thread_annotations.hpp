@@ -29,7 +29,8 @@
 #define HYPHOS_RELEASE_SHARED(...) HYPHOS_THREAD_ATTRIBUTE(release_shared_capability(__VA_ARGS__))
 #define HYPHOS_RELEASE_GENERIC(...) HYPHOS_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
 /// On a function that returns true if it took the lock.
-#define HYPHOS_TRY_ACQUIRE(...) HYPHOS_THREAD_ATTRIBUTE(try_acquire_capability(true, ##__VA_ARGS__))
+#define HYPHOS_TRY_ACQUIRE(...) \
+  HYPHOS_THREAD_ATTRIBUTE(try_acquire_capability(true __VA_OPT__(, ) __VA_ARGS__))
 /// On a function that returns a reference to this lock.
 #define HYPHOS_RETURN_CAPABILITY(lock) HYPHOS_THREAD_ATTRIBUTE(lock_returned(lock))
 /// On a function whose caller holds the lock in a way that the analysis cannot follow. A comment at
