@@ -87,7 +87,7 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
   for (const std::uint64_t slots : {wanted, std::uint64_t{1}}) {
     const auto layout = segment_layout(slots, slot_size);
     if (!layout || layout->size > limit_ - used) continue;
-    const std::lock_guard lock(segments_mutex_);
+    const MutexLock lock(segments_mutex_);
     if (segments_.size() >= kMaxSegments) {
       std::uint64_t suppressed = 0;
       if (growth_log_.allow(suppressed)) {
@@ -129,7 +129,7 @@ HYPHOS_HOT OwnedSlot* Pool::take_from(std::uint32_t index, bool may_grow) {
   bool grown = false;
   OwnedSlot* slot = nullptr;
   {
-    const std::lock_guard lock(of.mutex);
+    const MutexLock lock(of.mutex);
     harvest(of, kLooksPerTake, false);
     if (of.free == nullptr) harvest(of, of.in_flight, true);
     if (of.free == nullptr && may_grow) grown = grow(index, of);
@@ -187,7 +187,7 @@ OwnedSlot* Pool::wait(std::size_t size, const std::shared_ptr<Participant>& self
 HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
   SizeClass& of = classes_[slot->size_class_];
   {
-    const std::lock_guard lock(of.mutex);
+    const MutexLock lock(of.mutex);
     if (slot->segment_->untouched(slot->slot_)) {
       slot->next_ = of.free;
       of.free = slot;
@@ -201,12 +201,12 @@ HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
 }
 
 std::shared_ptr<Segment> Pool::shared_segment(std::uint32_t number) const {
-  const std::lock_guard lock(segments_mutex_);
+  const MutexLock lock(segments_mutex_);
   return number < segments_.size() ? segments_[number] : nullptr;
 }
 
 std::vector<std::shared_ptr<Segment>> Pool::segments() const {
-  const std::lock_guard lock(segments_mutex_);
+  const MutexLock lock(segments_mutex_);
   return segments_;
 }
 

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/brief_mutex.hpp"
 #include "base/fork.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
 
@@ -92,21 +92,21 @@ class Pool {
   static constexpr std::uint32_t kClasses = 65;
   struct SizeClass {
     BriefMutex mutex;
-    OwnedSlot* free = nullptr;  // last in, first out, for warm caches
-    OwnedSlot* oldest = nullptr;
-    OwnedSlot* newest = nullptr;
-    std::uint32_t in_flight = 0;
-    std::uint32_t total = 0;
-    std::vector<std::unique_ptr<OwnedSlot[]>> owners;
+    OwnedSlot* free HYPHOS_GUARDED_BY(mutex) = nullptr;  // last in, first out, for warm caches
+    OwnedSlot* oldest HYPHOS_GUARDED_BY(mutex) = nullptr;
+    OwnedSlot* newest HYPHOS_GUARDED_BY(mutex) = nullptr;
+    std::uint32_t in_flight HYPHOS_GUARDED_BY(mutex) = 0;
+    std::uint32_t total HYPHOS_GUARDED_BY(mutex) = 0;
+    std::vector<std::unique_ptr<OwnedSlot[]>> owners HYPHOS_GUARDED_BY(mutex);
   };
 
   [[nodiscard]] static std::uint32_t class_of(std::size_t size);
   [[nodiscard]] static std::uint64_t class_size(std::uint32_t index);
-  static void push_flight(SizeClass& of, OwnedSlot* slot);
+  static void push_flight(SizeClass& of, OwnedSlot* slot) HYPHOS_REQUIRES(of.mutex);
   // Checks up to `most` slots in flight, oldest first. With `one`, stops at the first free slot.
-  static void harvest(SizeClass& of, std::uint32_t most, bool one);
+  static void harvest(SizeClass& of, std::uint32_t most, bool one) HYPHOS_REQUIRES(of.mutex);
   [[nodiscard]] OwnedSlot* take_from(std::uint32_t index, bool may_grow);
-  [[nodiscard]] bool grow(std::uint32_t index, SizeClass& of);
+  [[nodiscard]] bool grow(std::uint32_t index, SizeClass& of) HYPHOS_REQUIRES(of.mutex);
   void give_back(OwnedSlot* slot);
 
   const ForkMark mark_;
@@ -115,8 +115,8 @@ class Pool {
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> bytes_{0};
   std::array<SizeClass, kClasses> classes_;
-  mutable std::mutex segments_mutex_;
-  std::vector<std::shared_ptr<Segment>> segments_;
+  mutable Mutex segments_mutex_;
+  std::vector<std::shared_ptr<Segment>> segments_ HYPHOS_GUARDED_BY(segments_mutex_);
   std::array<std::atomic<Segment*>, kMaxSegments> by_number_{};
   std::function<void()> on_growth_;
   log::OncePerSecond growth_log_;

@@ -143,7 +143,7 @@ HolderGroup* Segment::group(std::uint32_t number) const {
 }
 
 HolderGroup* Segment::map_group(std::uint32_t number) const {
-  const std::lock_guard lock(groups_mutex_);
+  const MutexLock lock(groups_mutex_);
   if (HolderGroup* known = groups_[number].load()) return known;
   std::uint64_t size = 0;
   auto file = domain_->open_file(pool_name(owner_, number_), size);

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "shm/control.hpp"
 #include "shm/domain.hpp"
 #include "shm/layout.hpp"
@@ -163,10 +163,10 @@ class Segment {
   std::uint64_t owner_ = 0;
   std::uint32_t number_ = 0;
   std::atomic<bool> orphan_{false};
-  // Further groups, from 1. Set once, under the mutex.
+  // Further groups, from 1. Set once, under groups_mutex_.
   mutable std::array<std::atomic<HolderGroup*>, kMaxHolderGroups> groups_{};
-  mutable std::mutex groups_mutex_;
-  mutable std::vector<Mapping> group_maps_;
+  mutable Mutex groups_mutex_;
+  mutable std::vector<Mapping> group_maps_ HYPHOS_GUARDED_BY(groups_mutex_);
 };
 
 }  // namespace hyphos::shm

@@ -10,13 +10,13 @@ namespace hyphos::shm {
 const char SlotRef::kKind = 0;
 
 void RelayedHold::received(std::uint32_t slot) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++counts_[slot];
   ++total_;
 }
 
 void RelayedHold::release(std::uint32_t slot) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --counts_[slot];
   --total_;
   segment_->release_hold(slot, entry_);
@@ -24,7 +24,7 @@ void RelayedHold::release(std::uint32_t slot) {
 }
 
 void RelayedHold::settle() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::uint32_t slot = 0; slot < counts_.size(); ++slot) {
     segment_->settle(slot, entry_, counts_[slot]);
   }
@@ -50,7 +50,7 @@ HYPHOS_HOT SlotRef* SlotRefs::take(const std::shared_ptr<const SegmentHold>& seg
                                    std::uint32_t slot) {
   SlotRef* held = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (free_ == nullptr) grow(std::max<std::size_t>(total_, 64));
     held = free_;
     free_ = held->next_;
@@ -63,7 +63,7 @@ HYPHOS_HOT SlotRef* SlotRefs::take(const std::shared_ptr<const SegmentHold>& seg
 }
 
 HYPHOS_HOT void SlotRefs::give_back(SlotRef* held) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   held->next_ = free_;
   free_ = held;
 }
@@ -79,13 +79,13 @@ void SlotRefs::grow(std::size_t count) {
 }
 
 void SlotRefs::reserve_more(std::size_t count) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   grow(count);
 }
 
 Result<std::shared_ptr<Segment>> Segments::get(const Domain& domain, std::uint64_t owner,
                                                std::uint32_t number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::pair key{owner, number};
   if (const auto at = segments_.find(key); at != segments_.end()) return at->second;
   auto segment = Segment::open(domain, owner, number);
@@ -95,7 +95,7 @@ Result<std::shared_ptr<Segment>> Segments::get(const Domain& domain, std::uint64
 
 std::shared_ptr<RelayedHold> Segments::relayed(const std::shared_ptr<Segment>& segment,
                                                std::uint64_t via, std::uint64_t self) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& known : relayed_) {
     if (known->segment() == segment.get() && known->via() == via) return known;
   }
@@ -105,7 +105,7 @@ std::shared_ptr<RelayedHold> Segments::relayed(const std::shared_ptr<Segment>& s
 }
 
 std::vector<std::shared_ptr<RelayedHold>> Segments::take_relayed(std::uint64_t via) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<RelayedHold>> taken;
   std::erase_if(relayed_, [&](const std::shared_ptr<RelayedHold>& record) {
     if (record->via() == via) taken.push_back(record);
@@ -115,14 +115,14 @@ std::vector<std::shared_ptr<RelayedHold>> Segments::take_relayed(std::uint64_t v
 }
 
 std::vector<std::shared_ptr<Segment>> Segments::all() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Segment>> list;
   for (const auto& [key, segment] : segments_) list.push_back(segment);
   return list;
 }
 
 void Segments::abandon(std::uint64_t owner) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(segments_, [&](const auto& entry) {
     if (entry.first.first != owner) return false;
     entry.second->set_orphan();
@@ -134,7 +134,7 @@ void Segments::abandon(std::uint64_t owner) {
 }
 
 void Segments::clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   segments_.clear();
   relayed_.clear();
 }

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/brief_mutex.hpp"
 #include "base/fork.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
 
@@ -36,9 +36,9 @@ class RelayedHold {
   const std::uint64_t via_;
   const HolderRef entry_;
   BriefMutex mutex_;
-  std::vector<std::uint32_t> counts_;
-  std::uint64_t total_ = 0;
-  bool settled_ = false;
+  std::vector<std::uint32_t> counts_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t total_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool settled_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// The basis on which slots of one segment are held. Shared by all holds of one kind.
@@ -85,13 +85,13 @@ class SlotRefs {
   friend class SlotRef;
 
   void give_back(SlotRef* held);
-  void grow(std::size_t count);
+  void grow(std::size_t count) HYPHOS_REQUIRES(mutex_);
 
   const ForkMark mark_;
   BriefMutex mutex_;
-  SlotRef* free_ = nullptr;
-  std::size_t total_ = 0;
-  std::vector<std::unique_ptr<SlotRef[]>> blocks_;
+  SlotRef* free_ HYPHOS_GUARDED_BY(mutex_) = nullptr;
+  std::size_t total_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::vector<std::unique_ptr<SlotRef[]>> blocks_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// The segments of other participants that this process has mapped. Thread-safe. Not for every
@@ -113,9 +113,10 @@ class Segments {
   void clear();
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::shared_ptr<Segment>> segments_;
-  std::vector<std::shared_ptr<RelayedHold>> relayed_;
+  mutable Mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::shared_ptr<Segment>> segments_
+      HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<RelayedHold>> relayed_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::shm
