@@ -347,7 +347,7 @@ Timings* Registry::take_timings(Record& record) {
 }
 
 std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Record* record = take_record();
   put(record->channel, id.channel);
   put(record->node, id.node);
@@ -370,7 +370,7 @@ std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
 }
 
 void Registry::remove(Endpoint& endpoint) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   endpoints_.erase(std::find(endpoints_.begin(), endpoints_.end(), &endpoint));
   Record* record = endpoint.record_;
   record->state.store(Record::kFree, std::memory_order_release);
@@ -390,7 +390,7 @@ void Registry::remove(Endpoint& endpoint) {
 }
 
 std::size_t Registry::transport_index(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < transport_names_.size(); ++i) {
     if (transport_names_[i] == name) return i;
   }
@@ -411,7 +411,7 @@ void Registry::beat(std::int64_t now_ns) noexcept {
 }
 
 std::vector<EndpointInfo> Registry::endpoints() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::array<std::string, kMaxTransports> names;
   std::copy(transport_names_.begin(), transport_names_.end(), names.begin());
   std::vector<EndpointInfo> out;
@@ -474,7 +474,7 @@ Endpoint::~Endpoint() { registry_.remove(*this); }
 EndpointInfo Endpoint::info() const {
   std::array<std::string, kMaxTransports> names;
   {
-    const std::lock_guard lock(registry_.mutex_);
+    const MutexLock lock(registry_.mutex_);
     std::copy(registry_.transport_names_.begin(), registry_.transport_names_.end(), names.begin());
   }
   return to_info(*record_, timings_, names, id_);

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock_core.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/envelope.hpp"
 #include "hyphos/inspect.hpp"
 #include "trace/histogram.hpp"
@@ -188,16 +188,17 @@ class Registry {
   friend class Endpoint;
   struct Area;
   void remove(Endpoint& endpoint);
-  [[nodiscard]] Record* take_record();
-  [[nodiscard]] Timings* take_timings(Record& record);
-  [[nodiscard]] bool add_block(bool of_records);
+  [[nodiscard]] Record* take_record() HYPHOS_REQUIRES(mutex_);
+  [[nodiscard]] Timings* take_timings(Record& record) HYPHOS_REQUIRES(mutex_);
+  [[nodiscard]] bool add_block(bool of_records) HYPHOS_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   const std::shared_ptr<const void> keep_;
   const Grow grow_;
   std::unique_ptr<Area> area_;
-  std::vector<std::string> transport_names_;
-  std::vector<const Endpoint*> endpoints_;  // in the order of their creation
+  std::vector<std::string> transport_names_ HYPHOS_GUARDED_BY(mutex_);
+  // In the order of their creation.
+  std::vector<const Endpoint*> endpoints_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// True if the area of another process has a live endpoint of that name. Cheaper than read_area(),
