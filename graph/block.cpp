@@ -43,13 +43,15 @@ void BlockPool::left(std::int64_t count) {
 
 void BlockPool::close() {
   std::int64_t here = 0;
+  std::int64_t total = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     here = destroy_all(std::exchange(free_, nullptr));
+    total = total_;  // the owner takes no more blocks
   }
   // From here on, a dropped block is destroyed.
   here += destroy_all(returned_.exchange(closed_mark(this), std::memory_order_acq_rel));
-  left(kOpen - (total_ - here));
+  left(kOpen - (total - here));
 }
 
 Block* BlockPool::grow() {
@@ -60,7 +62,7 @@ Block* BlockPool::grow() {
 }
 
 HYPHOS_HOT BlockRef BlockPool::take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
   Block* const block = free_ != nullptr ? std::exchange(free_, free_->next_) : grow();
   block->refs_.store(1, std::memory_order_relaxed);

@@ -28,7 +28,7 @@ class BlockPool {
   friend class Block;
   BlockPool(std::size_t size, std::size_t align) : size_(size), align_(align) {}
   ~BlockPool() = default;
-  Block* grow();
+  Block* grow() HYPHOS_REQUIRES(mutex_);
   void give(Block* block);
   void destroy(Block* block) const;
   [[nodiscard]] std::int64_t destroy_all(Block* list) const;
@@ -40,8 +40,8 @@ class BlockPool {
   const std::size_t size_;
   const std::size_t align_;
   BriefMutex mutex_;
-  Block* free_ = nullptr;   // under mutex_
-  std::int64_t total_ = 0;  // under mutex_
+  Block* free_ HYPHOS_GUARDED_BY(mutex_) = nullptr;
+  std::int64_t total_ HYPHOS_GUARDED_BY(mutex_) = 0;
   alignas(64) std::atomic<Block*> returned_{nullptr};
   std::atomic<std::int64_t> remaining_{kOpen};
 };

@@ -43,7 +43,7 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy,
 Channel::~Channel() { pool_->close(); }
 
 HYPHOS_HOT std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return subscribers_;
 }
 
@@ -54,7 +54,7 @@ std::uint32_t Channel::local_listeners() const {
 std::uint32_t Channel::publisher_count() const {
   std::uint32_t count = 0;
   for (const auto& port : ports_) count += port->publishers.load(std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return count + static_cast<std::uint32_t>(publishers_.size());
 }
 
@@ -84,7 +84,7 @@ Result<void> Channel::open_ports(bool sink) {
 }
 
 void Channel::close_ports() {
-  const std::lock_guard lock(setup_);
+  const MutexLock lock(setup_);
   for (const auto& port : ports_) {
     if (port->in != 0) port->binding.transport->close(port->in.exchange(0));
     if (port->out != 0) port->binding.transport->close(port->out.exchange(0));
@@ -101,7 +101,7 @@ void Channel::unuse() {
 
 bool Channel::keeps_messages() const {
   if (!is_latched()) return false;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return latched_.size() > 0;
 }
 
@@ -143,14 +143,14 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
                                                                       bool latched) {
   // Declared first: after an error its destructor takes setup_.
   std::shared_ptr<ChannelPublisher> publisher;
-  const std::lock_guard setup(setup_);
+  const MutexLock setup(setup_);
   if (latched && !is_latched()) become_latched(node);
   trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
   publisher = make_for_this_process<ChannelPublisher>(shared_from_this(), type, network,
                                                       registry_->add(id));
   use();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     publishers_.push_back(publisher.get());
     mark_pointer();
   }
@@ -162,7 +162,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
 
 void Channel::become_latched(const std::string& node) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (publishers_.empty()) {
       is_latched_.store(true, std::memory_order_release);
       return;
@@ -179,10 +179,10 @@ void Channel::mark_pointer() {
 }
 
 void Channel::remove(ChannelPublisher& publisher) {
-  const std::lock_guard setup(setup_);
+  const MutexLock setup(setup_);
   bool last = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase(publishers_, &publisher);
     last = publishers_.empty();
     // Within the process, the last publisher leaves its value to late subscribers until another one
@@ -213,11 +213,11 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
   auto subscriber = std::make_shared<Subscriber>(
       shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
       std::move(callback), executor_, registry_->add(id));
-  std::unique_lock setup(setup_);
+  UniqueLock setup(setup_);
   use();
   std::vector<detail::BlockRef> kept;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto list = std::make_shared<Subscribers>(*subscribers_);
     list->push_back(subscriber);
     subscribers_ = std::move(list);
@@ -242,9 +242,9 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
 }
 
 void Channel::remove(Subscriber& subscriber) {
-  const std::lock_guard setup(setup_);
+  const MutexLock setup(setup_);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto list = std::make_shared<Subscribers>(*subscribers_);
     std::erase_if(*list, [&](const auto& s) { return s.get() == &subscriber; });
     subscribers_ = std::move(list);
@@ -257,7 +257,7 @@ void Channel::remove(Subscriber& subscriber) {
     }
     // Destroyed after the lock is released, because this may free memory.
     std::list<detail::BlockRef> gone;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     peers_.clear();
     gone = latched_.forget_if(
         [](const detail::BlockRef& block) { return block->meta().peer != kThisProcess; });
@@ -269,7 +269,7 @@ std::shared_ptr<const Channel::Subscribers> Channel::keep(const detail::BlockRef
   // Both are destroyed after the lock is released, because this may free memory.
   std::list<detail::BlockRef> gone;
   detail::BlockRef before;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (left_behind_ && block->meta().peer == kThisProcess) {
     left_behind_ = false;
     gone = latched_.forget_if(
@@ -281,7 +281,7 @@ std::shared_ptr<const Channel::Subscribers> Channel::keep(const detail::BlockRef
 
 void Channel::forget_publisher(std::uint64_t sender) {
   detail::BlockRef before;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   before = latched_.forget(sender);
 }
 
@@ -381,7 +381,7 @@ void Channel::dropped(std::string_view transport, transport::Drop reason, std::u
 }
 
 void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(watchers_, [](const auto& known) { return known.expired(); });
   watchers_.push_back(std::move(watcher));
 }
@@ -389,7 +389,7 @@ void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
 void Channel::tell_watchers() {
   std::vector<std::shared_ptr<ChannelWatcher>> watchers;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& known : watchers_) {
       if (auto watcher = known.lock()) watchers.push_back(std::move(watcher));
     }
@@ -401,13 +401,13 @@ void Channel::tell_watchers() {
 
 std::vector<ChannelPeer> Channel::peers() const {
   std::vector<ChannelPeer> all;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [port, peer] : peers_) all.push_back(peer);
   return all;
 }
 
 std::optional<Error> Channel::refusal() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return refusal_;
 }
 
@@ -418,7 +418,7 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
   {
     // Destroyed after the lock is released, because this may free memory.
     std::list<detail::BlockRef> gone;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto is_meant = [&](const auto& known) {
       return known.first == port && known.second.id == id;
     };
@@ -451,7 +451,7 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
 
 void Channel::refused(std::string_view transport, const Error& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     refusal_ = why;
   }
   tell_watchers();
@@ -464,7 +464,7 @@ void Channel::Out::listeners(std::string_view transport, std::uint32_t count) {
   Port* port = channel.find_port(transport);
   if (port == nullptr) return;
   {
-    const std::lock_guard lock(channel.mutex_);
+    const MutexLock lock(channel.mutex_);
     if (count > port->listeners) channel.refusal_.reset();
     port->listeners = count;
     std::uint32_t all = 0;
@@ -483,7 +483,7 @@ void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
                            std::uint64_t count) {
   const Port* port = channel.find_port(transport);
   if (port == nullptr) return;
-  const std::lock_guard lock(channel.mutex_);
+  const MutexLock lock(channel.mutex_);
   if (channel.publishers_.empty()) return;
   channel.publishers_.front()->trace().drop(port->binding.index, static_cast<std::size_t>(reason),
                                             count);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/brief_mutex.hpp"
 #include "base/latched_cache.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "graph/block.hpp"
 #include "graph/executor.hpp"
 #include "graph/timers.hpp"
@@ -158,19 +158,18 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   };
 
   void tell_watchers();
-  /// Under setup_.
-  void become_latched(const std::string& node);
-  /// Marks pointers as used in the counters. Under mutex_.
-  void mark_pointer();
-  Result<void> open_ports(bool sink);
+  void become_latched(const std::string& node) HYPHOS_REQUIRES(setup_);
+  /// Marks pointers as used in the counters.
+  void mark_pointer() HYPHOS_REQUIRES(mutex_);
+  Result<void> open_ports(bool sink) HYPHOS_REQUIRES(setup_);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
   /// Keeps a latched message and returns the subscriptions that get it now. A joining subscription
   /// is either among them or gets the kept messages, never both.
   std::shared_ptr<const Subscribers> keep(const detail::BlockRef& block);
   void forget_publisher(std::uint64_t sender);
-  /// Sends the end of a publisher on all transports, after all its messages. Under setup_.
-  void announce_end(std::uint64_t sender);
+  /// Sends the end of a publisher on all transports, after all its messages.
+  void announce_end(std::uint64_t sender) HYPHOS_REQUIRES(setup_);
   /// To the subscribers of this process: a message of this process, or of another one.
   static void deliver_local(const detail::BlockRef& block, const Subscribers& list, Published& out);
   static void deliver_remote(const detail::BlockRef& block, const Subscribers& list,
@@ -183,22 +182,23 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Executor& executor_;
   detail::BlockPool* const pool_;
 
-  std::mutex setup_;
-  std::uint32_t network_subscribers_ = 0;  // under setup_
-  std::uint32_t network_publishers_ = 0;   // under setup_
+  Mutex setup_ HYPHOS_ACQUIRED_BEFORE(mutex_);
+  std::uint32_t network_subscribers_ HYPHOS_GUARDED_BY(setup_) = 0;
+  std::uint32_t network_publishers_ HYPHOS_GUARDED_BY(setup_) = 0;
   std::vector<std::unique_ptr<Port>> ports_;
 
   mutable BriefMutex mutex_;
-  std::shared_ptr<const Subscribers> subscribers_;
-  std::vector<ChannelPublisher*> publishers_;
-  std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
-  std::vector<std::pair<const Port*, ChannelPeer>> peers_;
-  std::optional<Error> refusal_;
+  std::shared_ptr<const Subscribers> subscribers_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<ChannelPublisher*> publishers_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<ChannelWatcher>> watchers_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::pair<const Port*, ChannelPeer>> peers_ HYPHOS_GUARDED_BY(mutex_);
+  std::optional<Error> refusal_ HYPHOS_GUARDED_BY(mutex_);
   /// The latched cache for late subscribers: values of publishers here, and of remote ones while a
   /// port delivers their messages. A value from another process occupies its memory there, in the
-  /// slot that the publisher also keeps for late receivers. Under mutex_.
-  Latched latched_;
-  bool left_behind_ = false;  // the last publisher here ended and left its value, under mutex_
+  /// slot that the publisher also keeps for late receivers.
+  Latched latched_ HYPHOS_GUARDED_BY(mutex_);
+  // The last publisher here ended and left its value.
+  bool left_behind_ HYPHOS_GUARDED_BY(mutex_) = false;
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

@@ -30,7 +30,7 @@ ChannelPublisher::~ChannelPublisher() {
 
 void ChannelPublisher::leave() {
   {
-    const std::lock_guard lock(send_);
+    const MutexLock lock(send_);
     if (left_.exchange(true)) return;
   }
   channel_->remove(*this);
@@ -151,7 +151,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
                       (channel_->remote_listeners() > 0 || latched);
   if (remote) {
-    const std::lock_guard lock(send_);
+    const MutexLock lock(send_);
     if (!brought) meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!left_) bytes = publish_remote(*block, out);
   } else if (!brought) {

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cassert>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -102,12 +101,12 @@ struct Executor::State {
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
-  [[nodiscard]] Worker* assign(Priority priority, Work work);
+  [[nodiscard]] Worker* assign(Priority priority, Work work) HYPHOS_REQUIRES(mutex);
   void give(Priority priority, Work work);
-  [[nodiscard]] Work take();
+  [[nodiscard]] Work take() HYPHOS_REQUIRES(mutex);
   void serve(const transport::PollFunction& poll, int number);
   void work_in_place(Ready& self);
-  [[nodiscard]] bool park(Worker& self, BriefLock& lock);
+  [[nodiscard]] bool park(Worker& self, BriefLock& lock) HYPHOS_REQUIRES(mutex, lock);
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
 
@@ -115,17 +114,18 @@ struct Executor::State {
   tbb::global_control limit;
   tbb::task_arena arena;
   BriefMutex mutex;
-  std::array<Ring, 3> queues;  // by priority
-  Worker* idle = nullptr;      // last in, first out: the thread with the warmest cache first
-  Worker* parked = nullptr;
-  int ready;
-  int waiting = 0;
-  std::uint64_t unfinished = 0;  // work that is queued or running
-  BriefCondition finished;       // notified when `unfinished` becomes 0
-  bool stopping = false;
-  CallbackErrors errors;
-  std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<std::thread> stand_ins;
+  std::array<Ring, 3> queues HYPHOS_GUARDED_BY(mutex);  // by priority
+  // Last in, first out: the thread with the warmest cache first.
+  Worker* idle HYPHOS_GUARDED_BY(mutex) = nullptr;
+  Worker* parked HYPHOS_GUARDED_BY(mutex) = nullptr;
+  int ready HYPHOS_GUARDED_BY(mutex);
+  int waiting HYPHOS_GUARDED_BY(mutex) = 0;
+  std::uint64_t unfinished HYPHOS_GUARDED_BY(mutex) = 0;  // work that is queued or running
+  BriefCondition finished;                                // notified when `unfinished` becomes 0
+  bool stopping HYPHOS_GUARDED_BY(mutex) = false;
+  CallbackErrors errors HYPHOS_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Worker>> workers HYPHOS_GUARDED_BY(mutex);
+  std::vector<std::thread> stand_ins HYPHOS_GUARDED_BY(mutex);
 };
 
 void Executor::State::run(Worker& self, bool in_arena) {
@@ -153,7 +153,7 @@ bool Executor::State::park(Worker& self, BriefLock& lock) {
 bool Executor::State::begin_waiting(const std::shared_ptr<State>& self) {
   Worker* stand_in = nullptr;
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (waiting >= kMaxWaiting) return false;
     ++waiting;
     if (--ready >= most || stopping) return true;
@@ -177,7 +177,7 @@ bool Executor::State::begin_waiting(const std::shared_ptr<State>& self) {
 }
 
 void Executor::State::end_waiting() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   --waiting;
   if (++ready <= most || idle == nullptr || stopping) return;
   // An idle thread is parked while it sleeps.
@@ -284,7 +284,7 @@ Executor::Executor(int threads, bool one_by_one)
 
 Executor::~Executor() {
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->stopping = true;
     for (std::thread& thread : state_->stand_ins) threads_.push_back(std::move(thread));
     state_->stand_ins.clear();
@@ -300,7 +300,7 @@ Executor::~Executor() {
   }
 }
 
-// Under `mutex`. Returns the thread to wake for the work, or null.
+// Returns the thread to wake for the work, or null.
 HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work work) {
   Worker* const worker = idle;
   if (worker != nullptr) {
@@ -315,7 +315,7 @@ HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work wor
 HYPHOS_HOT void Executor::State::give(Priority priority, Work work) {
   Worker* worker = nullptr;
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     worker = assign(priority, std::move(work));
   }
   if (worker != nullptr) wake(worker->awake);
@@ -331,7 +331,7 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::Ready
   assert(here == nullptr || &here->pool == state_.get());
   Worker* worker = nullptr;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     ++state_->unfinished;
     if (here != nullptr && !here->work && state_->idle != nullptr) {
       here->work = std::move(work);
@@ -354,16 +354,17 @@ void Executor::serve(transport::PollFunction poll) {
 void Executor::wait_idle() {
   assert(!on_worker() && "work cannot wait for its own end");
   BriefLock lock(state_->mutex);
-  state_->finished.wait(lock, [this] { return state_->unfinished == 0; });
+  state_->finished.wait(
+      lock, [this]() HYPHOS_REQUIRES(state_->mutex) { return state_->unfinished == 0; });
 }
 
 void Executor::callback_failed(std::string what) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (state_->errors.count++ == 0) state_->errors.first = std::move(what);
 }
 
 CallbackErrors Executor::callback_errors() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->errors;
 }
 

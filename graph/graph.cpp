@@ -61,7 +61,7 @@ Result<void> Graph::check_type(const std::string& name, const TypeId& type,
 
 Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport& type,
                                      const Policy& wish, End end, const std::string& node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
   const ChannelRules rules = rules_(name, wish);
   if (auto fits = check_type(name, type.id, rules, node); !fits) return fits.error();
@@ -155,7 +155,7 @@ Result<std::shared_ptr<Subscriber>> Graph::subscribe(
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = channels_.find(name);
   if (found == channels_.end()) {
     std::string known;
@@ -173,7 +173,7 @@ bool Graph::is_there(const Entry& entry) {
 }
 
 std::vector<std::string> Graph::channels() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, entry] : channels_) {
     if (is_there(entry)) names.push_back(name);
@@ -182,7 +182,7 @@ std::vector<std::string> Graph::channels() const {
 }
 
 std::vector<ChannelInfo> Graph::list() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<ChannelInfo> out;
   for (const auto& [name, entry] : channels_) {
     const Channel& channel = *entry.channel;
@@ -210,7 +210,7 @@ void Graph::settle(std::function<void()> work) {
 void Graph::stop(std::int64_t linger_ms) {
   std::map<std::string, Entry> channels;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(stopped_, true)) return;
     channels = channels_;
   }

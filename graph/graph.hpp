@@ -3,10 +3,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "graph/channel.hpp"
 #include "graph/executor.hpp"
 #include "graph/timers.hpp"
@@ -95,16 +95,14 @@ class Graph {
                          End end, const std::string& node = {});
   static Result<void> check_type(const std::string& name, const TypeId& type,
                                  const ChannelRules& rules, const std::string& node);
-  /// True if the endpoint may use the existing channel. Else the channel is made again. Under
-  /// mutex_.
+  /// True if the endpoint may use the existing channel. Else the channel is made again.
   static bool fits(const Channel& there, const TypeId& type, const Policy& wanted, End end);
   std::shared_ptr<Channel> make(const std::string& name, const TypeSupport& type,
                                 const ChannelRules& rules);
   /// True if it counts among the channels of this process.
   static bool is_there(const Entry& entry);
   /// Drops unused channels, except the kMostKept most recently used ones with latched messages.
-  /// Under mutex_.
-  void drop_unused();
+  void drop_unused() HYPHOS_REQUIRES(mutex_);
 
   /// Maximum number of latched channels without an endpoint whose messages are kept for late
   /// subscribers.
@@ -116,9 +114,9 @@ class Graph {
   Timers timers_;
   Timers timeouts_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
-  mutable std::mutex mutex_;
-  std::map<std::string, Entry> channels_;
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  std::map<std::string, Entry> channels_ HYPHOS_GUARDED_BY(mutex_);
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos::graph

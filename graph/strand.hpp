@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/thread_annotations.hpp"
 #include "hyphos/policy.hpp"
 
 namespace hyphos::graph {
@@ -30,9 +31,10 @@ class Strand {
   }
 
   /// The body of a task. `run_one` takes one item, unlocks the mutex, runs the item between begin()
-  /// and end(), and locks the mutex again. It returns false if there was no item.
+  /// and end(), and locks the mutex again. It returns false if there was no item. The analysis does
+  /// not know that mutex here.
   template <typename RunOne>
-  void drain(const RunOne& run_one) {
+  void drain(const RunOne& run_one) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     // From here on `running_` accounts for this task. A running task takes no further item of a
     // concurrent queue, so it must not count in `tasks_`.
     --tasks_;

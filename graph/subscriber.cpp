@@ -51,7 +51,7 @@ std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(
 
 HYPHOS_HOT bool Subscriber::has_room() {
   if (options_.mode == Mode::inline_) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_ || count_ < options_.policy.depth;
 }
 
@@ -136,7 +136,7 @@ void Subscriber::grow() {
 
 /// Latched values of other publishers stay in the queue.
 detail::Delivery Subscriber::take_oldest_live() {
-  const auto at = [this](std::size_t i) -> detail::Delivery& {
+  const auto at = [this](std::size_t i) HYPHOS_REQUIRES(mutex_) -> detail::Delivery& {
     return ring_[(head_ + i) % ring_.size()];
   };
   std::size_t live = 0;
@@ -177,7 +177,7 @@ HYPHOS_HOT void Subscriber::drain_task() {
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
   std::int64_t now = 0;
-  strand_.drain([&] { return run_one(lock, now); });
+  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) { return run_one(lock, now); });
   schedule(lock, nullptr);
   changed_.notify_all();
   tell_if_ended(lock);
@@ -221,7 +221,9 @@ std::uint32_t Subscriber::poll(std::uint32_t most) {
 bool Subscriber::wait_for_room(BriefLock& lock) {
   const std::int64_t timeout_ms = options_.policy.block_timeout_ms;
   const std::int64_t deadline_ns = timeout_ms > 0 ? monotonic_now().ns + timeout_ms * kNsPerMs : 0;
-  const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
+  const auto ready = [this]() HYPHOS_REQUIRES(mutex_) {
+    return closed_ || count_ < options_.policy.depth;
+  };
   while (!ready()) {
     const bool may_help = !options_.ready && executor_.on_worker() && strand_.may_run();
     if (may_help) {
@@ -238,7 +240,7 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
 HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery,
                                                    transport::ReadyList* ready) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return Push::closed;
     if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
     strand_.begin();
@@ -339,11 +341,11 @@ void Subscriber::close() {
     closed_inside_ = true;
     return;
   }
-  changed_.wait(lock, [&] { return strand_.idle(); });
+  changed_.wait(lock, [&]() HYPHOS_REQUIRES(mutex_) { return strand_.idle(); });
 }
 
 void Subscriber::when_ended(std::function<void()> tell) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tell_ended_ = std::move(tell);
 }
 
@@ -357,7 +359,7 @@ HYPHOS_HOT void Subscriber::tell_if_ended(BriefLock& lock) {
 }
 
 bool Subscriber::ended() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_ && strand_.idle();
 }
 

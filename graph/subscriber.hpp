@@ -80,29 +80,30 @@ class Subscriber final : public detail::SubscriptionCore,
   static constexpr std::size_t kMostReplays = 1024;
 
  private:
-  Push push(detail::Delivery delivery, BriefLock& lock, transport::ReadyList* ready);
+  Push push(detail::Delivery delivery, BriefLock& lock, transport::ReadyList* ready)
+      HYPHOS_REQUIRES(mutex_, lock);
   Push run_inline(detail::Delivery delivery, transport::ReadyList* ready);
-  /// For latched channels. Returns false for a repeated value that was accepted before. Under
-  /// mutex_.
-  bool note_latched(const detail::Delivery& delivery);
+  /// For latched channels. Returns false for a repeated value that was accepted before.
+  bool note_latched(const detail::Delivery& delivery) HYPHOS_REQUIRES(mutex_);
   /// The queue is full: makes room for one more message, or returns the reason for dropping it.
-  /// `oldest` receives the removed message. Under mutex_.
-  Push make_room(const detail::Delivery& delivery, detail::Delivery& oldest);
-  void grow();
-  detail::Delivery take_oldest_live();
-  bool wait_for_room(BriefLock& lock);
-  void schedule(BriefLock& lock, transport::ReadyList* ready);
+  /// `oldest` receives the removed message.
+  Push make_room(const detail::Delivery& delivery, detail::Delivery& oldest)
+      HYPHOS_REQUIRES(mutex_);
+  void grow() HYPHOS_REQUIRES(mutex_);
+  detail::Delivery take_oldest_live() HYPHOS_REQUIRES(mutex_);
+  bool wait_for_room(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void schedule(BriefLock& lock, transport::ReadyList* ready) HYPHOS_REQUIRES(mutex_, lock);
   void drain_task();
-  /// Takes one message and runs its callback. Called and returns with `lock` held. Returns false if
-  /// the queue was empty. `now`: the present time if the caller has just read it, or 0. On return,
-  /// the time at which the callback ended.
-  bool run_one(BriefLock& lock, std::int64_t& now);
+  /// Takes one message and runs its callback without the lock. Returns false if the queue was
+  /// empty. `now`: the present time if the caller has just read it, or 0. On return, the time at
+  /// which the callback ended.
+  bool run_one(BriefLock& lock, std::int64_t& now) HYPHOS_REQUIRES(mutex_, lock);
   /// Returns the time at the end of the callback, or 0 if it was not read.
   std::int64_t run(detail::Delivery& delivery, std::int64_t now);
   void call(const detail::Delivery& delivery, const void* value);
-  detail::Delivery pop();
-  /// Called and returns with `lock` held. The caller must keep the object alive.
-  void tell_if_ended(BriefLock& lock);
+  detail::Delivery pop() HYPHOS_REQUIRES(mutex_);
+  /// The caller must keep the object alive.
+  void tell_if_ended(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
 
   const ForkMark mark_;
   const std::shared_ptr<Channel> channel_;
@@ -115,18 +116,20 @@ class Subscriber final : public detail::SubscriptionCore,
 
   BriefMutex mutex_;
   BriefCondition changed_;  // notified when room appears, or a callback or a task ends
-  std::vector<detail::Delivery> ring_;
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-  std::size_t replays_ = 0;  // repeated latched values among count_
+  std::vector<detail::Delivery> ring_ HYPHOS_GUARDED_BY(mutex_);
+  std::size_t head_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t count_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t replays_ HYPHOS_GUARDED_BY(mutex_) = 0;  // repeated latched values among count_
   /// The newest sequence number of each publisher of a latched channel. The most recent publisher
   /// is last.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_;
-  Strand strand_;
-  bool told_ = false;  // Options::ready was called, and poll() was not called since
-  bool closed_ = false;
-  bool closed_inside_ = false;  // closed in its own callback, and tell_ended_ not yet called
-  std::function<void()> tell_ended_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_ HYPHOS_GUARDED_BY(mutex_);
+  Strand strand_ HYPHOS_GUARDED_BY(mutex_);
+  // Options::ready was called, and poll() was not called since.
+  bool told_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  // Closed in its own callback, and tell_ended_ not yet called.
+  bool closed_inside_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::function<void()> tell_ended_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::graph

@@ -80,7 +80,7 @@ Timers::Id Timers::on_jump(std::function<void(const ClockJump&)> work, Skipped s
 }
 
 Timers::Id Timers::add(std::shared_ptr<Entry> entry, std::int64_t first_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Id id = entry->id = next_id_++;
   entries_.emplace(id, entry);
   if (first_ns == kNever) return id;
@@ -93,7 +93,7 @@ Timers::Id Timers::add(std::shared_ptr<Entry> entry, std::int64_t first_ns) {
 }
 
 void Timers::cancel(Id id) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
   const std::shared_ptr<Entry> entry = found->second;
@@ -116,27 +116,32 @@ void Timers::stop() {
   clock_->follow(nullptr);  // waits for a tick in progress
   std::vector<std::function<void()>> works;
   std::vector<std::function<void(const ClockJump&)>> jump_works;
+  std::thread thread;
   {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     stopping_ = true;
     wake_.notify_one();
     for (auto& [id, entry] : entries_) entry->cancelled = true;
-    idle_.wait(lock, [this] { return running_ == 0; });
+    idle_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return running_ == 0; });
     for (auto& [id, entry] : entries_) {
       works.push_back(std::move(entry->work));
       jump_works.push_back(std::move(entry->jump_work));
     }
+    thread.swap(thread_);  // from here on, no timer starts one
   }
-  if (thread_.joinable()) thread_.join();
+  if (thread.joinable()) thread.join();
   // The functions' captures are destroyed here, not in a worker that still holds one: they may hold
   // the last reference to the runtime.
-  entries_.clear();
-  queue_.clear();
+  std::multimap<std::int64_t, std::shared_ptr<Entry>> queue;
+  std::map<Id, std::shared_ptr<Entry>> entries;
+  const MutexLock lock(mutex_);
+  queue.swap(queue_);
+  entries.swap(entries_);
 }
 
 /// Real mode: the waiting thread.
 void Timers::loop() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!stopping_) {
     if (queue_.empty()) {
       wake_.wait(lock);
@@ -155,7 +160,7 @@ void Timers::loop() {
 
 /// Called when the clock advanced or was set.
 void Timers::follow(const std::optional<ClockJump>& jump) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (stopping_) return;
   if (jump) {
     for (auto& [id, entry] : entries_) {
@@ -179,14 +184,14 @@ void Timers::follow(const std::optional<ClockJump>& jump) {
 }
 
 void Timers::take_in_turn() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (!stopping_) take_due(lock, clock_->steady_ns());
   --running_;
   idle_.notify_all();
 }
 
 std::int64_t Timers::next_due_ns() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return queue_.empty() ? kNever : queue_.begin()->first;
 }
 
@@ -200,7 +205,7 @@ void Timers::restart(std::int64_t now) {
   }
 }
 
-void Timers::take_due(std::unique_lock<std::mutex>& lock, std::int64_t now) {
+void Timers::take_due(UniqueLock<Mutex>& lock, std::int64_t now) {
   while (!queue_.empty() && queue_.begin()->first <= now) {
     const std::int64_t due = queue_.begin()->first;
     std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
@@ -247,7 +252,7 @@ void Timers::fire(const std::shared_ptr<Entry>& entry) {
 void Timers::run(const std::shared_ptr<Entry>& entry) {
   std::function<void()> spent;  // destroyed after the lock is released
   std::function<void(const ClockJump&)> jump_spent;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (!entry->cancelled && entry->waiting()) {
     entry->runner = std::this_thread::get_id();
     ClockJump jump;

@@ -1,18 +1,17 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock_core.hpp"
+#include "base/mutex.hpp"
 #include "graph/executor.hpp"
 
 namespace hyphos::graph {
@@ -63,26 +62,27 @@ class Timers {
   void loop();
   void follow(const std::optional<ClockJump>& jump);
   void take_in_turn();
-  void restart(std::int64_t now);
-  void take_due(std::unique_lock<std::mutex>& lock, std::int64_t now);
-  void pass(const std::shared_ptr<Entry>& entry, std::int64_t due, std::int64_t now);
-  void fire(const std::shared_ptr<Entry>& entry);
+  void restart(std::int64_t now) HYPHOS_REQUIRES(mutex_);
+  void take_due(UniqueLock<Mutex>& lock, std::int64_t now) HYPHOS_REQUIRES(mutex_, lock);
+  void pass(const std::shared_ptr<Entry>& entry, std::int64_t due, std::int64_t now)
+      HYPHOS_REQUIRES(mutex_);
+  void fire(const std::shared_ptr<Entry>& entry) HYPHOS_REQUIRES(mutex_);
   void run(const std::shared_ptr<Entry>& entry);
 
   Executor& executor_;
   const std::shared_ptr<detail::ClockCore> clock_;
   const bool in_turn_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable idle_;
-  std::map<Id, std::shared_ptr<Entry>> entries_;
-  std::multimap<std::int64_t, std::shared_ptr<Entry>> queue_;
-  std::thread thread_;
+  Mutex mutex_;
+  Condition wake_;
+  Condition idle_;
+  std::map<Id, std::shared_ptr<Entry>> entries_ HYPHOS_GUARDED_BY(mutex_);
+  std::multimap<std::int64_t, std::shared_ptr<Entry>> queue_ HYPHOS_GUARDED_BY(mutex_);
+  std::thread thread_ HYPHOS_GUARDED_BY(mutex_);
   /// Number of entries whose call is queued or running, including self-cancelled ones, plus the
   /// queued tasks of take_in_turn().
-  int running_ = 0;
-  Id next_id_ = 1;
-  bool stopping_ = false;
+  int running_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  Id next_id_ HYPHOS_GUARDED_BY(mutex_) = 1;
+  bool stopping_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos::graph

@@ -570,6 +570,24 @@ TEST(Timer, a_timer_may_cancel_itself) {
   ASSERT_TRUE(ticks.wait_for(1));
 }
 
+TEST(Timer, timers_may_be_added_and_canceled_while_all_stop) {
+  constexpr std::int64_t kHourNs = 3'600'000'000'000;
+  for (int round = 0; round < 10; ++round) {
+    Executor executor(1);
+    Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
+    std::atomic<int> added{0};
+    std::atomic<bool> over{false};
+    std::thread user([&] {
+      for (; !over; ++added) timers.cancel(timers.every(kHourNs, [] {}));
+    });
+    while (added < 2'000) std::this_thread::yield();  // so that the end takes a while
+    timers.stop();
+    over = true;
+    user.join();
+    EXPECT_GE(added, 2'000);
+  }
+}
+
 TEST(Deadline, silence_is_counted_and_traffic_is_not) {
   OneGraph g;
   Policy p;
