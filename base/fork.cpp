@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <mutex>
+
 namespace hyphos {
 
 std::atomic<std::uint32_t> ForkMark::current_{0};
