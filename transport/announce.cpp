@@ -13,11 +13,11 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/time.hpp"
 #include "transport/announce_table.hpp"
 #include "transport/host_clock.hpp"
@@ -57,7 +57,7 @@ class MulticastAnnouncer final : public Announcer {
   void stop() override;
   void set_channels(const std::vector<ChannelSpec>& channels) override;
   std::vector<AnnouncedPeer> peers() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return table_.peers();
   }
   AnnounceCounters counters() const override { return {sent_, received_, ignored_}; }
@@ -80,10 +80,10 @@ class MulticastAnnouncer final : public Announcer {
   std::atomic<bool> ending_{false};
   std::int64_t next_send_ns_ = 0;  // announcer's thread only
 
-  mutable std::mutex mutex_;  // table_, channels_, digest_
-  AnnounceTable table_;
-  std::vector<std::string> channels_;
-  std::uint64_t digest_ = 0;
+  mutable Mutex mutex_;
+  AnnounceTable table_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::string> channels_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t digest_ HYPHOS_GUARDED_BY(mutex_) = 0;
 
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
@@ -159,7 +159,7 @@ void MulticastAnnouncer::stop() {
 }
 
 void MulticastAnnouncer::set_channels(const std::vector<ChannelSpec>& channels) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   channels_.clear();
   digest_ = 0;
   for (const ChannelSpec& channel : channels) {
@@ -180,7 +180,7 @@ void MulticastAnnouncer::send(bool leaving) {
   beacon.leaving = leaving;
   beacon.curve_key = config_.curve_key;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     beacon.channels = channels_;
     beacon.channels_digest = digest_;
   }
@@ -213,7 +213,7 @@ void MulticastAnnouncer::receive() {
     const std::int64_t now = monotonic_now().ns;
     AnnounceTable::Event event;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       event = table_.hear({datagram.data(), static_cast<std::size_t>(size)}, address, now);
     }
     using Kind = AnnounceTable::Event::Kind;
@@ -235,7 +235,7 @@ void MulticastAnnouncer::receive() {
 void MulticastAnnouncer::expire(std::int64_t now_ns) {
   std::vector<AnnouncedPeer> silent;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     silent = table_.expire(now_ns);
   }
   for (const AnnouncedPeer& peer : silent) {
@@ -253,7 +253,7 @@ void MulticastAnnouncer::run() {
     expire(now);
     std::int64_t next = next_send_ns_;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       next = std::min(next, table_.next_expiry());
     }
     now = monotonic_now().ns;

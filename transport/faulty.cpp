@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <random>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::transport {
@@ -32,7 +31,7 @@ class FaultySink final : public ReceiveSink {
         random_(seed) {}
 
   bool deliver(Envelope& message, ReadyList* ready) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (message.meta.latch == Latch::gone) {  // not a message: only its position matters
       waiting_.push_back({std::move(message), due_time(), false});
       if (release(monotonic_now().ns, ready) != 0 && waiting_.size() <= 2) wake_clock_();
@@ -70,7 +69,7 @@ class FaultySink final : public ReceiveSink {
   /// Delivers the due messages. Returns the time of the next one, 0 if none waits for a time. Sets
   /// `ask_again` if a message that was refused has room now.
   std::int64_t poll(std::int64_t now_ns, bool space, bool& ask_again) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (space) full_ = false;
     const std::int64_t next = release(now_ns, nullptr);
     ask_again = refused_ && !full_ && waiting_.size() + 2 <= config_.queue;
@@ -79,7 +78,7 @@ class FaultySink final : public ReceiveSink {
   }
   /// Counts the messages that can no longer be delivered as lost.
   void shut() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!waiting_.empty()) target_.dropped(name_, Drop::injected, waiting_.size());
     waiting_.clear();
   }
@@ -91,10 +90,10 @@ class FaultySink final : public ReceiveSink {
     bool overtaken = false;
   };
 
-  bool chance(double probability) {
+  bool chance(double probability) HYPHOS_REQUIRES(mutex_) {
     return probability > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < probability;
   }
-  std::int64_t due_time() {
+  std::int64_t due_time() HYPHOS_REQUIRES(mutex_) {
     if (config_.delay_us == 0 && config_.jitter_us == 0) return 0;
     std::int64_t delay = config_.delay_us;
     if (config_.jitter_us > 0) {
@@ -104,7 +103,7 @@ class FaultySink final : public ReceiveSink {
     last_due_ns_ = std::max(last_due_ns_, monotonic_now().ns + delay * 1000);
     return last_due_ns_;
   }
-  std::int64_t release(std::int64_t now_ns, ReadyList* ready) {
+  std::int64_t release(std::int64_t now_ns, ReadyList* ready) HYPHOS_REQUIRES(mutex_) {
     while (!full_ && !waiting_.empty()) {
       std::size_t which = 0;
       if (waiting_[0].overtaken) {
@@ -128,12 +127,14 @@ class FaultySink final : public ReceiveSink {
   const FaultConfig config_;
   const bool blocks_;
   const std::function<void()> wake_clock_;
-  std::mutex mutex_;
-  std::mt19937_64 random_;
-  std::deque<Waiting> waiting_;
-  std::int64_t last_due_ns_ = 0;
-  bool full_ = false;     // the real receive sink refused a message
-  bool refused_ = false;  // this receive sink refused a message of the inner transport
+  Mutex mutex_;
+  std::mt19937_64 random_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t last_due_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  // The real receive sink refused a message.
+  bool full_ HYPHOS_GUARDED_BY(mutex_) = false;
+  // This receive sink refused a message of the inner transport.
+  bool refused_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 class Faulty final : public Transport {
@@ -150,14 +151,14 @@ class Faulty final : public Transport {
   void stop(std::int64_t linger_ms) override {
     inner_->stop(linger_ms);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ending_ = true;
     }
     changed_.notify_all();
     if (clock_.joinable()) clock_.join();
     std::map<PortId, std::shared_ptr<FaultySink>> sinks;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       sinks.swap(sinks_);
     }
     for (auto& [port, sink] : sinks) sink->shut();
@@ -174,7 +175,7 @@ class Faulty final : public Transport {
                                                [this] { wake_clock(); });
     auto port = inner_->open(spec, faulty.get(), nullptr);
     if (!port) return port;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sinks_.emplace(*port, std::move(faulty));
     return port;
   }
@@ -183,7 +184,7 @@ class Faulty final : public Transport {
     inner_->close(port);
     std::shared_ptr<FaultySink> sink;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = sinks_.find(port);
       if (found == sinks_.end()) return;
       sink = std::move(found->second);
@@ -203,7 +204,7 @@ class Faulty final : public Transport {
 
   void on_space(PortId port) override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       space_.insert(port);
     }
     wake_clock();  // the receive sink must not be called from inside the graph's own call
@@ -212,7 +213,7 @@ class Faulty final : public Transport {
  private:
   void wake_clock() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       poked_ = true;
     }
     changed_.notify_all();
@@ -225,7 +226,7 @@ class Faulty final : public Transport {
   }
 
   void run() {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     while (!ending_) {
       poked_ = false;
       const auto sinks = sinks_;
@@ -237,7 +238,7 @@ class Faulty final : public Transport {
         if (due != 0) next = std::min(next, due);
       }
       lock.lock();
-      const auto woken = [this] { return ending_ || poked_; };
+      const auto woken = [this]() HYPHOS_REQUIRES(mutex_) { return ending_ || poked_; };
       if (next == INT64_MAX) {
         changed_.wait(lock, woken);
       } else {
@@ -249,12 +250,12 @@ class Faulty final : public Transport {
 
   const std::shared_ptr<Transport> inner_;
   const FaultConfig config_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ending_ = false;
-  bool poked_ = false;
-  std::set<PortId> space_;
-  std::map<PortId, std::shared_ptr<FaultySink>> sinks_;
+  Mutex mutex_;
+  Condition changed_;
+  bool ending_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool poked_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::set<PortId> space_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<PortId, std::shared_ptr<FaultySink>> sinks_ HYPHOS_GUARDED_BY(mutex_);
   std::thread clock_;
 };
 

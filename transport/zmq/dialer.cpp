@@ -40,14 +40,14 @@ Result<std::shared_ptr<Dialer::Connection>> Dialer::open(const PeerAddress& peer
 Result<std::shared_ptr<Dialer::Connection>> Dialer::connect(const PeerAddress& peer) {
   LinkId id = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!by_endpoint_.emplace(peer.endpoint, 0).second) {
       return Error{Code::already_exists, "this peer is already connected", peer.endpoint};
     }
     id = next_id_++;
   }
   auto link = open(peer, id);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (link) {
     by_endpoint_[peer.endpoint] = id;
   } else {
@@ -57,7 +57,7 @@ Result<std::shared_ptr<Dialer::Connection>> Dialer::connect(const PeerAddress& p
 }
 
 Result<LinkId> Dialer::forget(const std::string& endpoint) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_endpoint_.find(endpoint);
   if (found == by_endpoint_.end() || found->second == 0) {
     return Error{Code::not_found, "no such peer is connected", endpoint};

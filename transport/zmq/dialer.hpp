@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "transport/peering.hpp"
 #include "transport/zmq/auth.hpp"
 #include "transport/zmq/receiver.hpp"
@@ -56,9 +56,9 @@ class Dialer {
 
   const Context& context_;
   const ZmqConfig& config_;
-  std::mutex mutex_;  // by_endpoint_, next_id_
-  std::map<std::string, LinkId> by_endpoint_;
-  LinkId next_id_ = 1;
+  Mutex mutex_;
+  std::map<std::string, LinkId> by_endpoint_ HYPHOS_GUARDED_BY(mutex_);
+  LinkId next_id_ HYPHOS_GUARDED_BY(mutex_) = 1;
   std::map<LinkId, std::shared_ptr<Connection>> links_;
 };
 

@@ -18,7 +18,7 @@ Receiver::Receiver(Settings settings, Uplink& uplink)
 Receiver::~Receiver() = default;
 
 void Receiver::Subscription::dropped(Drop reason, std::uint64_t count) {
-  const std::lock_guard calls(port->calls);
+  const MutexLock calls(port->calls);
   if (port->sink != nullptr) port->sink->dropped(kName, reason, count);
 }
 
@@ -31,11 +31,10 @@ void Receiver::Subscription::consumed(std::uint64_t sequence,
 // --- Ports -------------------------------------------------------------------------------------
 
 Result<void> Receiver::open(PortId id, const ChannelSpec& spec, ReceiveSink* sink) {
-  auto port = std::make_shared<Port>();
+  auto port = std::make_shared<Port>(sink);
   port->id = id;
   port->spec = spec;
-  port->sink = sink;
-  const std::lock_guard lock(ports_mutex_);
+  const MutexLock lock(ports_mutex_);
   if (!ports_.emplace(spec.name, port).second) {
     return Error{Code::already_exists, "this transport already subscribes to the channel",
                  spec.name};
@@ -47,7 +46,7 @@ Result<void> Receiver::open(PortId id, const ChannelSpec& spec, ReceiveSink* sin
 void Receiver::close(PortId id) {
   PortPtr port;
   {
-    const std::lock_guard lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     const auto found = std::find_if(ports_.begin(), ports_.end(),
                                     [id](const auto& entry) { return entry.second->id == id; });
     if (found == ports_.end()) return;
@@ -56,13 +55,13 @@ void Receiver::close(PortId id) {
     changed_ = true;
   }
   port->closed = true;
-  const std::lock_guard calls(port->calls);
+  const MutexLock calls(port->calls);
   port->sink = nullptr;
 }
 
 void Receiver::poll_ports() {
   {
-    const std::lock_guard lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     if (!std::exchange(changed_, false)) return;
   }
   for (auto& [session, publisher] : publishers_) reconcile(*publisher);
@@ -101,7 +100,7 @@ void Receiver::reconcile(Publisher& publisher) {
   const std::set<const Port*> elsewhere = chosen_elsewhere(publisher);
   std::vector<PortPtr> wanted;
   {
-    const std::lock_guard lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     for (const auto& [name, port] : ports_) {
       if (elsewhere.contains(port.get())) continue;
       if (is_wanted(link, publisher, name)) wanted.push_back(port);
@@ -115,7 +114,7 @@ void Receiver::reconcile(Publisher& publisher) {
     std::erase(due_, subscription.get());
     ended.push_back(stream);
   }
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   for (const std::uint32_t stream : ended) publisher.subscriptions.erase(stream);
   for (const PortPtr& port : wanted) {
     auto subscription = std::make_unique<Subscription>();
@@ -142,7 +141,7 @@ void Receiver::subscribe(const PeerView& link, Subscription& subscription) {
 
 void Receiver::set_present(Publisher& publisher, Subscription& subscription, bool present) {
   if (subscription.present.exchange(present) == present) return;
-  const std::lock_guard calls(subscription.port->calls);
+  const MutexLock calls(subscription.port->calls);
   ReceiveSink* sink = subscription.port->sink;
   if (sink != nullptr) sink->peer(kName, publisher.process, publisher.session, present);
 }
@@ -157,7 +156,7 @@ void Receiver::allow(const std::string& channel, const std::string& peer, bool a
 }
 
 bool Receiver::knows(const std::string& peer) const {
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   const auto has = [&](const auto& map, const auto& name_of) {
     return std::any_of(map.begin(), map.end(),
                        [&](const auto& entry) { return name_of(*entry.second) == peer; });
@@ -167,7 +166,7 @@ bool Receiver::knows(const std::string& peer) const {
 }
 
 std::vector<PeerStatus> Receiver::peers() const {
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   std::vector<PeerStatus> all;
   for (const auto& [session, publisher] : publishers_) {
     const auto link = links_.find(publisher->active);
@@ -268,7 +267,7 @@ bool Receiver::split(std::span<const std::byte> body, Envelope& out) const {
 }
 
 bool Receiver::deliver(Port& port, Envelope& message) {
-  const std::lock_guard calls(port.calls);
+  const MutexLock calls(port.calls);
   return port.sink == nullptr || port.sink->deliver(message, nullptr);
 }
 

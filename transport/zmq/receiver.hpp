@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/inspect.hpp"
 #include "transport/transport.hpp"
 #include "transport/zmq/permissions.hpp"
@@ -138,11 +138,11 @@ class Receiver {
   std::uint32_t next_stream_ = 1;
   std::atomic<std::uint64_t> malformed_{0};
 
-  mutable std::mutex ports_mutex_;  // ports_, changed_
-  std::map<std::string, PortPtr, std::less<>> ports_;
-  bool changed_ = false;
+  mutable Mutex ports_mutex_;
+  std::map<std::string, PortPtr, std::less<>> ports_ HYPHOS_GUARDED_BY(ports_mutex_);
+  bool changed_ HYPHOS_GUARDED_BY(ports_mutex_) = false;
 
-  mutable std::mutex peers_mutex_;  // protects the structure of the two maps for peers()
+  mutable Mutex peers_mutex_;  // protects the structure of the two maps for peers()
   std::map<LinkId, std::unique_ptr<PeerView>> links_;
   std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
   Permissions permissions_;

@@ -21,7 +21,7 @@ void Receiver::add_link(LinkId id, std::string endpoint,
   link->id = id;
   link->endpoint = std::move(endpoint);
   if (channels) link->channels.emplace(channels->begin(), channels->end());
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   links_.emplace(id, std::move(link));
 }
 
@@ -41,7 +41,7 @@ void Receiver::remove_link(LinkId id, std::int64_t now_ns) {
       if (publisher->second->drained()) drop_publisher(publisher->first);
     }
   }
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   links_.erase(id);
 }
 
@@ -108,7 +108,7 @@ void Receiver::report_refusal(const PeerView& link, Subscription& subscription,
                         "', but '" + settings_.process + "' subscribes to " +
                         std::string(to_string(spec.type.encoding)) + " '" + spec.type.name + "'",
                     link.endpoint};
-  const std::lock_guard calls(subscription.port->calls);
+  const MutexLock calls(subscription.port->calls);
   if (subscription.port->sink != nullptr) subscription.port->sink->refused(kName, error);
 }
 
@@ -139,7 +139,7 @@ void Receiver::welcome(PeerView& link, const wire::Welcome& message, std::int64_
       if (!clock) clock = std::make_shared<HostClock>();
       publisher->clock = clock;
     }
-    const std::lock_guard lock(peers_mutex_);
+    const MutexLock lock(peers_mutex_);
     found = publishers_.emplace(message.session, std::move(publisher)).first;
   }
   if (found->second->active == 0) activate(link, *found->second);
@@ -212,7 +212,7 @@ void Receiver::drop_publisher(std::uint64_t session) {
     std::erase(due_, subscription.get());
   }
   {
-    const std::lock_guard lock(peers_mutex_);
+    const MutexLock lock(peers_mutex_);
     publishers_.erase(found);
   }
   reconcile_siblings(session);
@@ -229,16 +229,16 @@ void Receiver::shut_down() {
   }
   std::map<std::string, PortPtr, std::less<>> ports;
   {
-    const std::lock_guard lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     ports.swap(ports_);
   }
   for (auto& [name, port] : ports) {
     port->closed = true;
-    const std::lock_guard calls(port->calls);
+    const MutexLock calls(port->calls);
     port->sink = nullptr;
   }
   due_.clear();
-  const std::lock_guard lock(peers_mutex_);
+  const MutexLock lock(peers_mutex_);
   publishers_.clear();
   links_.clear();
 }

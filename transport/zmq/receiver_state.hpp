@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "transport/clock_offset.hpp"
 #include "transport/zmq/receiver.hpp"
 
@@ -11,12 +12,14 @@
 namespace hyphos::transport::zmq {
 
 struct Receiver::Port {
+  explicit Port(ReceiveSink* receive_sink) : sink(receive_sink) {}
+
   PortId id = 0;
   ChannelSpec spec;
   std::atomic<bool> closed{false};
 
-  std::mutex calls;             // held during every call of the receive sink
-  ReceiveSink* sink = nullptr;  // under `calls`. Null once closed
+  Mutex calls;                                 // held during every call of the receive sink
+  ReceiveSink* sink HYPHOS_GUARDED_BY(calls);  // null once closed
 };
 
 struct Receiver::PeerView {

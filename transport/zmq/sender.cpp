@@ -41,7 +41,7 @@ void Sender::Port::pack(const Envelope& message, EncodedFrame& out) const {
 
 void Sender::Notices::fire() {
   for (Notice& notice : std::exchange(notices_, {})) {
-    const std::lock_guard calls(notice.port->calls);
+    const MutexLock calls(notice.port->calls);
     SendEvents* send_events = notice.port->send_events;
     if (send_events == nullptr) continue;
     switch (notice.kind) {
@@ -49,7 +49,7 @@ void Sender::Notices::fire() {
         // Counted here, so that of two racing notices the later call reports the newer number.
         std::uint32_t count = 0;
         {
-          const std::lock_guard lock(sender_.mutex_);
+          const MutexLock lock(sender_.mutex_);
           for (const Stream* stream : notice.port->streams) count += stream->active() ? 1 : 0;
         }
         send_events->listeners(kName, count);
@@ -86,13 +86,12 @@ bool Sender::is_allowed(const std::string& channel, const Subscriber& who) const
 }
 
 Result<void> Sender::open(PortId id, const ChannelSpec& spec, SendEvents* send_events) {
-  auto port = std::make_shared<Port>();
+  auto port = std::make_shared<Port>(send_events);
   port->id = id;
   port->spec = spec;
   port->key = wire::make_key(spec.name, spec.type.hash);
-  port->send_events = send_events;
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!by_channel_.emplace(spec.name, port).second) {
     return Error{Code::already_exists, "the channel is published through this transport already",
                  spec.name};
@@ -111,7 +110,7 @@ void Sender::close(PortId id) {
   PortPtr port;
   {
     Notices notices(*this);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     port = find_port(id);
     if (!port) return;
     while (!port->streams.empty()) detach(*port->streams.back(), notices);
@@ -120,7 +119,7 @@ void Sender::close(PortId id) {
     settle_lost(notices);
     room_.notify_all();
   }
-  const std::lock_guard calls(port->calls);
+  const MutexLock calls(port->calls);
   port->send_events = nullptr;
 }
 
@@ -128,7 +127,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
                         const std::function<void(std::int64_t)>& pump) {
   SendReport report;
   Notices notices(*this);
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const PortPtr port = find_port(id);
   if (!port || stopping_) return report;
   if (message.meta.latch == Latch::gone) {
@@ -188,7 +187,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
 }
 
 bool Sender::has_room(PortId id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const PortPtr port = find_port(id);
   if (!port || stopping_) return true;
   return std::ranges::all_of(port->streams, [&](const Stream* stream) {
@@ -214,8 +213,8 @@ Sender::Offer Sender::offer(Stream& stream, Outgoing& message, Notices& notices)
   return Offer::taken;
 }
 
-void Sender::wait_for_room(std::unique_lock<std::mutex>& lock, const PortPtr& port,
-                           Outgoing& message, std::vector<StreamName> full,
+void Sender::wait_for_room(UniqueLock<Mutex>& lock, const PortPtr& port, Outgoing& message,
+                           std::vector<StreamName> full,
                            const std::function<void(std::int64_t)>& pump, SendReport& report,
                            Notices& notices) {
   const std::int64_t limit_ms = port->spec.policy.block_timeout_ms;
@@ -227,7 +226,7 @@ void Sender::wait_for_room(std::unique_lock<std::mutex>& lock, const PortPtr& po
     notices.dropped(port, reason, count);
   };
   for (;;) {
-    std::erase_if(full, [&](const StreamName& name) {
+    std::erase_if(full, [&](const StreamName& name) HYPHOS_REQUIRES(mutex_) {
       Stream* stream = find_stream(name);
       if (stream == nullptr || stream->port != port || stopping_) {
         fail(Drop::disconnected, Code::disconnected, 1);
@@ -327,14 +326,14 @@ void Sender::flush_queue(Stream& stream) {
 
 void Sender::allow(const std::string& channel, const std::string& peer, bool allowed) {
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   permissions_.set(channel, peer, allowed);
   review(channel, notices);
 }
 
 void Sender::reached(const std::string& endpoint, std::uint64_t session) {
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::uint64_t& known = behind_[endpoint];
   if (std::exchange(known, session) == session || permissions_.empty()) return;
   review({}, notices);
@@ -355,8 +354,8 @@ void Sender::review(const std::string& channel, Notices& notices) {
 }
 
 void Sender::flush(std::int64_t deadline_ns) {
-  std::unique_lock lock(mutex_);
-  room_.wait_until(lock, to_time_point(deadline_ns), [this] {
+  UniqueLock lock(mutex_);
+  room_.wait_until(lock, to_time_point(deadline_ns), [this]() HYPHOS_REQUIRES(mutex_) {
     for (const auto& [id, port] : ports_) {
       for (const Stream* stream : port->streams) {
         if (stream->reliable && !(stream->queue.empty() && stream->in_flight.empty())) return false;
@@ -370,7 +369,7 @@ void Sender::shut_down() {
   std::vector<PortPtr> ports;
   {
     Notices notices(*this);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
     for (auto& [name, subscriber] : subscribers_) {
       for (auto& [id, stream] : subscriber->streams) {
@@ -396,20 +395,20 @@ void Sender::shut_down() {
     room_.notify_all();
   }
   for (const PortPtr& port : ports) {
-    const std::lock_guard calls(port->calls);
+    const MutexLock calls(port->calls);
     port->send_events = nullptr;
   }
 }
 
 bool Sender::knows(const std::string& peer) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(subscribers_.begin(), subscribers_.end(), [&](const auto& entry) {
     return entry.second->process == peer || entry.second->via == peer;
   });
 }
 
 std::vector<PeerStatus> Sender::peers() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<PeerStatus> all;
   for (const auto& [name, subscriber] : subscribers_) {
     for (const auto& [id, stream] : subscriber->streams) {

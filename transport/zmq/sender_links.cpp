@@ -52,7 +52,7 @@ bool Sender::receive(EndpointIndex endpoint_index, const std::string& connection
   if (frames.size() != 1) return false;
   const std::int64_t heard_ns = monotonic_now().ns;  // before the wait for the lock
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopping_) return true;
   if (frames[0].size() == 0) {  // libzmq's probe: a new connection
     if (by_connection_.size() < kMaxSubscribers) {
@@ -284,14 +284,14 @@ void Sender::settle_lost(Notices& notices) {
 
 void Sender::probe() {
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& [name, subscriber] : subscribers_) say(*subscriber, wire::Nothing{});
   settle_lost(notices);
 }
 
 std::int64_t Sender::expire(std::int64_t now_ns, std::int64_t heard_ns) {
   Notices notices(*this);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::int64_t next = 0;
   std::vector<SubscriberName> gone;
   for (const auto& [name, subscriber] : subscribers_) {

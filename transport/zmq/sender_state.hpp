@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "transport/zmq/sender.hpp"
 
 /// The state of Sender. Used only by the source files of Sender.
@@ -35,14 +36,16 @@ struct Sender::Outgoing {
 };
 
 struct Sender::Port {
+  explicit Port(SendEvents* events) : send_events(events) {}
+
   PortId id = 0;
   ChannelSpec spec;
   std::string key;
   std::vector<Stream*> streams;
   LatchedEnvelopes kept;
 
-  std::mutex calls;                   // held during every call of the send events
-  SendEvents* send_events = nullptr;  // under `calls`
+  Mutex calls;                                       // held during every call of the send events
+  SendEvents* send_events HYPHOS_GUARDED_BY(calls);  // null once closed
 
   /// Encodes the header. Large bodies stay in place.
   void pack(const Envelope& message, EncodedFrame& out) const;

@@ -3,8 +3,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <new>
+
+#include "base/mutex.hpp"
 
 namespace hyphos::transport::zmq {
 
@@ -45,13 +46,14 @@ Frame Frame::share() {
 
 /// Lives until the pool and all outstanding owners are gone.
 struct FramePool::Shared {
-  std::mutex mutex;
-  Owner* free = nullptr;
-  std::size_t free_count = 0;
+  Mutex mutex;
+  Owner* free HYPHOS_GUARDED_BY(mutex) = nullptr;
+  std::size_t free_count HYPHOS_GUARDED_BY(mutex) = 0;
   std::atomic<std::size_t> refs{1};
 
   static constexpr std::size_t kMaxFree = 256;
 
+  ~Shared();
   void drop() noexcept;
 };
 
@@ -75,7 +77,7 @@ class FramePool::Owner final : public BufferOwner {
     Shared* shared = shared_;
     bool kept = false;
     {
-      const std::lock_guard lock(shared->mutex);
+      const MutexLock lock(shared->mutex);
       if (shared->free_count < Shared::kMaxFree) {
         next = std::exchange(shared->free, this);
         ++shared->free_count;
@@ -92,9 +94,11 @@ class FramePool::Owner final : public BufferOwner {
 };
 
 void FramePool::Shared::drop() noexcept {
-  if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+FramePool::Shared::~Shared() {
   while (free != nullptr) delete std::exchange(free, free->next);
-  delete this;
 }
 
 FramePool::FramePool() : shared_(new Shared()) {}
@@ -107,7 +111,7 @@ Buffer FramePool::take(Frame frame) {
   }
   Owner* owner = nullptr;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     if (shared_->free != nullptr) {
       owner = std::exchange(shared_->free, shared_->free->next);
       --shared_->free_count;

@@ -9,10 +9,10 @@
 #include <atomic>
 #include <cassert>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/time.hpp"
 #include "transport/host_clock.hpp"
 #include "transport/registry.hpp"
@@ -96,8 +96,8 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
 
   int event_fd_ = -1;
   std::atomic<bool> woken_{false};
-  std::mutex commands_mutex_;  // commands_
-  std::vector<std::function<void()>> commands_;
+  Mutex commands_mutex_;
+  std::vector<std::function<void()>> commands_ HYPHOS_GUARDED_BY(commands_mutex_);
   std::atomic<PortId> next_port_{1};
 
   std::thread io_thread_;
@@ -161,7 +161,7 @@ void Zmq::stop(std::int64_t linger_ms) {
       // Goodbyes get a minimum time even without linger, or peers would wait for our return.
       const int patience = static_cast<int>(std::clamp<std::int64_t>(linger_ms, 100, 60'000));
       dialer_.set_linger(patience);
-      const std::lock_guard lock(sender_.mutex());
+      const MutexLock lock(sender_.mutex());
       listener_.set_linger(patience);
     });
     io_thread_.join();
@@ -170,11 +170,11 @@ void Zmq::stop(std::int64_t linger_ms) {
     receiver_.shut_down();
   }
   {
-    const std::lock_guard lock(commands_mutex_);
+    const MutexLock lock(commands_mutex_);
     commands_.clear();  // may hold links
   }
   dialer_.close();
-  const std::lock_guard lock(sender_.mutex());
+  const MutexLock lock(sender_.mutex());
   listener_.close();
   if (event_fd_ >= 0) ::close(std::exchange(event_fd_, -1));
 }
@@ -270,7 +270,7 @@ void Zmq::say(LinkId id, Frame frame) {
 
 void Zmq::post(std::function<void()> command) {
   {
-    const std::lock_guard lock(commands_mutex_);
+    const MutexLock lock(commands_mutex_);
     commands_.push_back(std::move(command));
   }
   wake();
@@ -304,7 +304,7 @@ void Zmq::run() {
 void Zmq::run_commands() {
   std::vector<std::function<void()>> commands;
   {
-    const std::lock_guard lock(commands_mutex_);
+    const MutexLock lock(commands_mutex_);
     commands.swap(commands_);
   }
   for (const auto& command : commands) command();
@@ -343,7 +343,7 @@ bool Zmq::serve_endpoint(zmq::EndpointIndex endpoint_index) {
   for (int i = 0; i < kBatch; ++i) {
     std::size_t count = 0;
     {
-      const std::lock_guard lock(sender_.mutex());
+      const MutexLock lock(sender_.mutex());
       if (!listener_.receive(endpoint_index, connection, frames, count)) return false;
     }
     if (!sender_.receive(endpoint_index, connection, {frames.data(), count}))
@@ -423,7 +423,7 @@ std::int64_t Zmq::run_sender_timers() {
 
 void Zmq::wait(std::int64_t until_ns, bool subscribers_only) {
   {
-    const std::lock_guard lock(sender_.mutex());
+    const MutexLock lock(sender_.mutex());
     for (std::size_t endpoint_index = 0; endpoint_index < listener_.endpoint_count();
          ++endpoint_index) {
       if (listener_.readable(static_cast<zmq::EndpointIndex>(endpoint_index))) return;
