@@ -1,11 +1,11 @@
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/action.hpp"
 #include "hyphos/time.hpp"
+#include "node/calls/calls.hpp"
 
 namespace hyphos {
 namespace {
@@ -27,12 +27,12 @@ class GoalListener final : public detail::CallListener,
   void start(detail::BlockRef goal, Duration accept_timeout) {
     const std::uint64_t id =
         client_->start(std::move(goal), (monotonic_now() + accept_timeout).ns, shared_from_this());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     id_ = id;
   }
 
   void heard(CallKind kind, const Delivery& message) override {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     switch (kind) {
       case CallKind::accepted:
         if (state_ == GoalState::sent) state_ = GoalState::accepted;
@@ -62,29 +62,31 @@ class GoalListener final : public detail::CallListener,
     changed_.notify_all();
   }
   void failed(const Error& error) override {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     end(lock, error.code == Code::canceled ? GoalState::canceled : GoalState::aborted, error);
   }
 
   [[nodiscard]] GoalState state() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return state_;
   }
   [[nodiscard]] std::uint64_t dropped() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return dropped_;
   }
   Result<void> wait_accepted(std::int64_t deadline_ns) {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     auto waited =
-        client_->wait(lock, changed_, deadline_ns, [this] { return state_ != GoalState::sent; });
+        calls::wait_by(*client_, lock, changed_, deadline_ns,
+                       [this]() HYPHOS_REQUIRES(mutex_) { return state_ != GoalState::sent; });
     if (!waited) return waited;
     if (end_ && !*end_) return end_->error();
     return success();
   }
   Result<Delivery> wait_end(std::int64_t deadline_ns) {
-    std::unique_lock lock(mutex_);
-    auto waited = client_->wait(lock, changed_, deadline_ns, [this] { return end_.has_value(); });
+    UniqueLock lock(mutex_);
+    auto waited = calls::wait_by(*client_, lock, changed_, deadline_ns,
+                                 [this]() HYPHOS_REQUIRES(mutex_) { return end_.has_value(); });
     if (waited) return *end_;
     if (waited.error().code != Code::timeout) return waited.error();
     return Error{Code::timeout,
@@ -92,14 +94,14 @@ class GoalListener final : public detail::CallListener,
                  client_->name()};
   }
   void on_end(std::function<void(const Result<Delivery>&)> hook) {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     hooks_.push_back(std::move(hook));
     if (end_) run_feedback(lock);
   }
   void cancel() {
     std::uint64_t id = 0;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (is_final(state_)) return;
       if (state_ == GoalState::executing) state_ = GoalState::canceling;
       id = id_;
@@ -108,7 +110,8 @@ class GoalListener final : public detail::CallListener,
   }
 
  private:
-  void end(std::unique_lock<std::mutex>& lock, GoalState state, Result<Delivery> how) {
+  void end(UniqueLock<Mutex>& lock, GoalState state, Result<Delivery> how) HYPHOS_REQUIRES(mutex_)
+      HYPHOS_RELEASE(lock) {
     state_ = state;
     end_ = std::move(how);
     changed_.notify_all();
@@ -117,13 +120,13 @@ class GoalListener final : public detail::CallListener,
   // One task at a time. The task holds the client, whose handles may all be gone. The arguments of
   // a callback are destroyed before the lock is taken again, because the destructor of a Python
   // object waits for the interpreter, whose thread may wait for this lock.
-  void run_feedback(std::unique_lock<std::mutex>& lock) {
-    if (std::exchange(running_, true)) return;
+  void run_feedback(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_) HYPHOS_RELEASE(lock) {
+    if (std::exchange(running_, true)) return lock.unlock();
     lock.unlock();
     client_->post([self = shared_from_this()] { self->run(); });
   }
   void run() {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     for (;;) {
       if (!waiting_.empty()) {
         Delivery next = std::move(waiting_.front());
@@ -134,8 +137,9 @@ class GoalListener final : public detail::CallListener,
         lock.lock();
       } else if (end_ && !hooks_.empty()) {
         auto hooks = std::exchange(hooks_, {});
+        const Result<Delivery>& how = *end_;  // final from here on
         lock.unlock();
-        for (const auto& hook : hooks) guarded([&] { hook(*end_); });  // final from here on
+        for (const auto& hook : hooks) guarded([&] { hook(how); });
         hooks.clear();
         lock.lock();
       } else {
@@ -157,15 +161,15 @@ class GoalListener final : public detail::CallListener,
 
   const std::shared_ptr<CallClient> client_;
   const detail::ClientGoal::Feedback feedback_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t id_ = 0;
-  GoalState state_ = GoalState::sent;
-  std::optional<Result<Delivery>> end_;
-  std::deque<Delivery> waiting_;
-  std::vector<std::function<void(const Result<Delivery>&)>> hooks_;
-  std::uint64_t dropped_ = 0;
-  bool running_ = false;
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::uint64_t id_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  GoalState state_ HYPHOS_GUARDED_BY(mutex_) = GoalState::sent;
+  std::optional<Result<Delivery>> end_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<Delivery> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::function<void(const Result<Delivery>&)>> hooks_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t dropped_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool running_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 class ClientGoalImpl final : public detail::ClientGoal {

@@ -42,7 +42,7 @@ void ActionCore::arrived(const detail::ExchangeRef& exchange) {
   std::deque<GoalPtr> passed_over;
   bool starts = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool busy = !active_.empty();
     if (closed_) {
       rejected = Error{Code::disconnected, "action '" + name_ + "' was closed", name_};
@@ -98,7 +98,7 @@ void ActionCore::begin(GoalPtr goal) {
 
 void ActionCore::execute(const GoalPtr& goal) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++running_;
   }
   const ActionCore* const outer = std::exchange(executing_here, this);
@@ -115,7 +115,7 @@ void ActionCore::execute(const GoalPtr& goal) {
     log::error("graph", "callback of action '" + name_ + "' threw: " + what);
     (void)goal->fail({Code::io, "the server's callback threw: " + what, name_});
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --running_;
   idle_.notify_all();
 }
@@ -125,7 +125,7 @@ void ActionCore::execute(const GoalPtr& goal) {
 void ActionCore::ended(GoalCore& goal) {
   GoalPtr next;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     active_.erase(&goal);
     if (!active_.empty() || queue_.empty() || closed_) return;
     next = std::move(queue_.front());
@@ -139,7 +139,7 @@ void ActionCore::cancel(const GoalPtr& goal, bool client_gone) {
   if (client_gone && !options_.cancel_if_unwatched) return;
   bool waits = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waits = std::erase(queue_, goal) > 0;
   }
   if (waits) {
@@ -153,7 +153,7 @@ void ActionCore::close() {
   std::deque<GoalPtr> queue;
   std::vector<GoalPtr> active;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     queue.swap(queue_);
     for (const auto& [key, weak] : active_) active.push_back(weak.lock());
@@ -167,12 +167,12 @@ void ActionCore::close() {
   queue.clear();
   active.clear();
   if (executing_here == this) return;
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return running_ == 0; });
+  UniqueLock lock(mutex_);
+  idle_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return running_ == 0; });
 }
 
 std::size_t ActionCore::pending() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return active_.size() + queue_.size();
 }
 
@@ -185,7 +185,7 @@ GoalCore::~GoalCore() {
 }
 
 bool GoalCore::claim_end(GoalState state) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_final(state_)) return false;
   state_ = state;
   hook_ = nullptr;
@@ -213,17 +213,17 @@ Result<void> GoalCore::fail(const Error& error) {
 }
 
 GoalState GoalCore::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_ == GoalState::executing && cancel_ ? GoalState::canceling : state_;
 }
 
 bool GoalCore::preempted() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return preempted_;
 }
 
 void GoalCore::set_executing() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_ == GoalState::accepted) state_ = GoalState::executing;
 }
 
@@ -235,7 +235,7 @@ void GoalCore::tell(CallKind kind) {
 
 void GoalCore::on_cancel(std::function<void()> hook) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_final(state_)) return;
     if (!cancel_) {
       hook_ = std::move(hook);
@@ -248,7 +248,7 @@ void GoalCore::on_cancel(std::function<void()> hook) {
 void GoalCore::request_cancel(bool preempt) {
   std::function<void()> hook;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_final(state_)) return;
     preempted_ = preempted_ || preempt;
     cancel_ = true;
@@ -259,10 +259,10 @@ void GoalCore::request_cancel(bool preempt) {
 }
 
 bool GoalCore::wait_for(Duration time) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const std::int64_t deadline = (monotonic_now() + time).ns;
-  const auto ready = [this] { return cancel_ || is_final(state_); };
-  const auto waited = exchange_->wait(lock, changed_, deadline, ready);
+  const auto ready = [this]() HYPHOS_REQUIRES(mutex_) { return cancel_ || is_final(state_); };
+  const auto waited = wait_by(*exchange_, lock, changed_, deadline, ready);
   if (!waited && waited.error().code == Code::overloaded) {
     // Too many callbacks wait for the pool to lend another thread, so this one waits without it.
     changed_.wait_until(

@@ -3,10 +3,10 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/action.hpp"
 #include "node/calls/call_server.hpp"
 
@@ -50,12 +50,12 @@ class ActionCore final : public std::enable_shared_from_this<ActionCore> {
   const std::string name_;
   const ActionOptions options_;
   const detail::ActionCallbacks callbacks_;
-  mutable std::mutex mutex_;
-  std::condition_variable idle_;
-  std::map<GoalCore*, std::weak_ptr<GoalCore>> active_;
-  std::deque<GoalPtr> queue_;
-  int running_ = 0;  // callbacks
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  Condition idle_;
+  std::map<GoalCore*, std::weak_ptr<GoalCore>> active_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<GoalPtr> queue_ HYPHOS_GUARDED_BY(mutex_);
+  int running_ HYPHOS_GUARDED_BY(mutex_) = 0;  // callbacks
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// One accepted goal.
@@ -84,12 +84,12 @@ class GoalCore final : public detail::ServerGoal, public std::enable_shared_from
 
   const std::shared_ptr<ActionCore> action_;
   const detail::ExchangeRef exchange_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  GoalState state_ = GoalState::accepted;
-  bool cancel_ = false;
-  bool preempted_ = false;
-  std::function<void()> hook_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  GoalState state_ HYPHOS_GUARDED_BY(mutex_) = GoalState::accepted;
+  bool cancel_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool preempted_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::function<void()> hook_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::calls

@@ -41,7 +41,7 @@ Result<void> ClientCore::open(const detail::CallTypes& types) {
       });
   if (!subscriber) return subscriber.error();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscriber_ = std::move(*subscriber);
   }
   channel_changed();
@@ -52,7 +52,7 @@ void ClientCore::close() {
   std::map<std::uint64_t, Call> pending;
   std::shared_ptr<graph::Subscriber> subscriber;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(closed_, true)) return;
     pending.swap(pending_);
     for (const auto& [id, call] : pending) {
@@ -72,17 +72,17 @@ void ClientCore::close() {
 }
 
 bool ClientCore::travels() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return server_ != 0 && server_ != kThisProcess;
 }
 
 bool ClientCore::ready() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return server_ != 0;
 }
 
 bool ClientCore::is_closed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_;
 }
 
@@ -91,7 +91,7 @@ std::uint64_t ClientCore::find_server() const {
   if (!settings_.network) return 0;
   std::uint64_t sticky = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sticky = server_;
   }
   std::uint64_t lowest = 0;
@@ -107,7 +107,7 @@ void ClientCore::channel_changed() {
   bool flush = false;
   // Every change calls this function after it was made. The values are read and written under one
   // lock. So the last writer has read the newest state.
-  std::unique_lock updating(update_);
+  UniqueLock updating(update_);
   const std::uint64_t found = find_server();
   const auto refusal = found == 0 ? channels_.reply->refusal() : std::nullopt;
   const auto refusal_of_request =
@@ -120,7 +120,7 @@ void ClientCore::channel_changed() {
                                             [id](const auto& peer) { return peer.id == id; });
   };
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return;
     ++changes_;
     server_ = found;
@@ -154,7 +154,7 @@ void ClientCore::channel_changed() {
 std::uint64_t ClientCore::start(detail::BlockRef request, std::int64_t deadline_ns,
                                 Listener listener) {
   const std::int64_t now = monotonic_now().ns;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (closed_ || pending_.size() >= settings_.max_pending) {
     const bool closed = closed_;
     lock.unlock();
@@ -194,7 +194,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
   for (;;) {
     std::uint64_t before = 0;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       before = changes_;
     }
     request->meta().to = server;
@@ -218,7 +218,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
     bool changed = false;
     bool canceled = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = pending_.find(id);
       if (found == pending_.end()) {
         std::erase(overtaken_, id);
@@ -242,7 +242,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
 // Cancels now if the call was canceled while it was being sent.
 void ClientCore::sent(std::uint64_t id, std::uint64_t server) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pending_.find(id);
     if (found != pending_.end()) {
       found->second.sending = false;
@@ -256,7 +256,7 @@ void ClientCore::sent(std::uint64_t id, std::uint64_t server) {
 
 void ClientCore::post_flush() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || std::exchange(flushing_, true)) return;
   }
   // On the pool, because this may run inside a call of the sending transport.
@@ -265,7 +265,7 @@ void ClientCore::post_flush() {
 
 void ClientCore::flush() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     flushing_ = false;
   }
   for (;;) {
@@ -273,7 +273,7 @@ void ClientCore::flush() {
     std::uint64_t server = 0;
     detail::BlockRef request;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (closed_ || unsent_.empty() || server_ == 0) return;
       id = unsent_.front();
       unsent_.pop_front();
@@ -283,7 +283,7 @@ void ClientCore::flush() {
       request = std::exchange(call.request, {});
     }
     send(id, server, std::move(request));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // The request came back: the next change tries again.
     if (!unsent_.empty() && unsent_.front() == id) return;
   }
@@ -295,7 +295,7 @@ void ClientCore::heard(const Delivery& delivery) {
   const CallKind kind = detail::kind_of(delivery);
   Listener listener;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pending_.find(mark.id);
     if (found != pending_.end()) {
       listener = found->second.listener;
@@ -325,7 +325,7 @@ void ClientCore::cancel(std::uint64_t id) {
   std::uint64_t server = 0;
   Listener never_sent;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pending_.find(id);
     if (found == pending_.end()) return;
     server = found->second.server;
@@ -364,7 +364,7 @@ Error ClientCore::timed_out(const Call& call) const {
 void ClientCore::expire(std::uint64_t id) {
   Call call;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pending_.find(id);
     if (found == pending_.end()) return;
     call = std::move(found->second);
@@ -380,7 +380,7 @@ void ClientCore::expire(std::uint64_t id) {
 void ClientCore::end(std::uint64_t id, const Error& error, trace::Counter counter) {
   Listener listener;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pending_.find(id);
     if (found == pending_.end()) {
       std::erase(overtaken_, id);
@@ -397,7 +397,7 @@ void ClientCore::end(std::uint64_t id, const Error& error, trace::Counter counte
 // timer.
 void ClientCore::arm(std::int64_t deadline_ns) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || (armed_ns_ != 0 && armed_ns_ <= deadline_ns)) return;
     armed_ns_ = deadline_ns;
   }
@@ -411,7 +411,7 @@ void ClientCore::expire_due() {
   std::vector<std::uint64_t> due;
   std::int64_t next = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     armed_ns_ = 0;
     for (const auto& [id, call] : pending_) {
       if (call.deadline_ns == 0) continue;
@@ -427,10 +427,10 @@ void ClientCore::expire_due() {
 }
 
 Result<void> ClientCore::wait_for_server(Duration timeout) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const auto waited =
       wait_on_pool(executor_, name(), lock, changed_, (monotonic_now() + timeout).ns,
-                   [this] { return server_ != 0 || closed_; });
+                   [this]() HYPHOS_REQUIRES(mutex_) { return server_ != 0 || closed_; });
   const bool there = server_ != 0;
   const bool closed = closed_;
   lock.unlock();

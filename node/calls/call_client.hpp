@@ -4,11 +4,11 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fork.hpp"
+#include "base/mutex.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "node/calls/calls.hpp"
@@ -45,21 +45,21 @@ class ClientCore final : public graph::ChannelWatcher,
   /// Joins the channels. Called once by the creator of the object.
   Result<void> open(const detail::CallTypes& types);
   /// Fails all calls in flight and leaves the channels. Idempotent. Not from a transport's thread.
-  void close();
+  void close() HYPHOS_EXCLUDES(mutex_);
 
   detail::PublisherCore& sender() { return *publisher_; }
   [[nodiscard]] bool travels() const;
   std::uint64_t start(detail::BlockRef request, std::int64_t deadline_ns,
-                      std::shared_ptr<detail::CallListener> listener);
-  void cancel(std::uint64_t id);
-  void expire(std::uint64_t id);
+                      std::shared_ptr<detail::CallListener> listener) HYPHOS_EXCLUDES(mutex_);
+  void cancel(std::uint64_t id) HYPHOS_EXCLUDES(mutex_);
+  void expire(std::uint64_t id) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] bool ready() const;
-  Result<void> wait_for_server(Duration timeout);
+  Result<void> wait_for_server(Duration timeout) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] const std::string& name() const { return channels_.service; }
   [[nodiscard]] graph::Executor& executor() { return executor_; }
   [[nodiscard]] bool is_closed() const;
 
-  void channel_changed() override;
+  void channel_changed() HYPHOS_EXCLUDES(mutex_) override;
 
  private:
   using Listener = std::shared_ptr<detail::CallListener>;
@@ -74,19 +74,20 @@ class ClientCore final : public graph::ChannelWatcher,
   };
   using Ended = std::vector<std::pair<Listener, Error>>;
 
-  void heard(const detail::Delivery& delivery);
-  void send(std::uint64_t id, std::uint64_t server, detail::BlockRef request);
+  void heard(const detail::Delivery& delivery) HYPHOS_EXCLUDES(mutex_);
+  void send(std::uint64_t id, std::uint64_t server, detail::BlockRef request)
+      HYPHOS_EXCLUDES(mutex_);
   void sent(std::uint64_t id, std::uint64_t server);
-  void flush();
-  void post_flush();
-  void expire_due();
+  void flush() HYPHOS_EXCLUDES(mutex_);
+  void post_flush() HYPHOS_EXCLUDES(mutex_);
+  void expire_due() HYPHOS_EXCLUDES(mutex_);
   void send_cancel(std::uint64_t id, std::uint64_t server);
-  [[nodiscard]] std::uint64_t find_server() const;           // not under mutex_
-  void arm(std::int64_t deadline_ns);                        // not under mutex_
-  [[nodiscard]] Error timed_out(const Call& call) const;     // not under mutex_
-  [[nodiscard]] Error nobody(std::int64_t waited_ns) const;  // not under mutex_
+  [[nodiscard]] std::uint64_t find_server() const HYPHOS_EXCLUDES(mutex_);
+  void arm(std::int64_t deadline_ns) HYPHOS_EXCLUDES(mutex_);
+  [[nodiscard]] Error timed_out(const Call& call) const HYPHOS_EXCLUDES(mutex_);
+  [[nodiscard]] Error nobody(std::int64_t waited_ns) const HYPHOS_EXCLUDES(mutex_);
   void count(trace::Counter counter, std::uint64_t n = 1);
-  void end(std::uint64_t id, const Error& error, trace::Counter counter);
+  void end(std::uint64_t id, const Error& error, trace::Counter counter) HYPHOS_EXCLUDES(mutex_);
 
   graph::Executor& executor_;
   graph::Timers& timers_;
@@ -96,19 +97,19 @@ class ClientCore final : public graph::ChannelWatcher,
   std::shared_ptr<detail::PublisherCore> publisher_;
   trace::Endpoint* trace_ = nullptr;  // the publisher's
 
-  std::mutex update_;  // before mutex_ and the channels'; see channel_changed()
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;  // server_ or closed_
-  std::shared_ptr<graph::Subscriber> subscriber_;
-  std::map<std::uint64_t, Call> pending_;
-  std::deque<std::uint64_t> unsent_;
-  std::vector<std::uint64_t> overtaken_;
-  std::uint64_t next_ = 1;
-  std::uint64_t changes_ = 0;
-  std::uint64_t server_ = 0;
-  std::int64_t armed_ns_ = 0;  // 0: no timer is set
-  bool flushing_ = false;
-  bool closed_ = false;
+  Mutex update_ HYPHOS_ACQUIRED_BEFORE(mutex_);  // and before the channels'; see channel_changed()
+  mutable Mutex mutex_;
+  Condition changed_;  // server_ or closed_
+  std::shared_ptr<graph::Subscriber> subscriber_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Call> pending_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<std::uint64_t> unsent_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> overtaken_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t next_ HYPHOS_GUARDED_BY(mutex_) = 1;
+  std::uint64_t changes_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::uint64_t server_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::int64_t armed_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;  // 0: no timer is set
+  bool flushing_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// The handle that users hold. The core ends with the last handle.

@@ -41,7 +41,7 @@ Result<void> ServerCore::open(const detail::CallTypes& types) {
       });
   if (!subscriber) return subscriber.error();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscriber_ = std::move(*subscriber);
   }
   channel_changed();
@@ -62,7 +62,7 @@ void ServerCore::arrived(const Delivery& delivery) {
   }
 }
 
-// A transport may deliver a message twice, but a request runs once. Under mutex_.
+// A transport may deliver a message twice, but a request runs once.
 bool ServerCore::is_new(const Key& key, std::uint64_t peer) {
   if (clients_.size() >= kMaxClients && !clients_.contains(key.first)) {
     clients_.erase(clients_.begin());
@@ -85,7 +85,7 @@ bool ServerCore::is_new(const Key& key, std::uint64_t peer) {
 void ServerCore::request(const Delivery& delivery) {
   const Meta& meta = delivery.block->meta();
   const Key key{meta.call.client, meta.call.id};
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (closed_) return;
   if (!is_new(key, meta.peer)) {
     lock.unlock();
@@ -125,7 +125,7 @@ void ServerCore::cancel(const Key& key) {
   ExchangePtr exchange;
   bool dropped = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = open_.find(key);
     if (found == open_.end()) return;  // already replied
     exchange = found->second.lock();
@@ -148,7 +148,7 @@ void ServerCore::cancel(const Key& key) {
 
 // --- Callbacks run -----------------------------------------------------------------------------
 
-void ServerCore::schedule(std::unique_lock<std::mutex>& lock) {
+void ServerCore::schedule(UniqueLock<Mutex>& lock) {
   if (!strand_.needs_task(queue_.size())) return;
   lock.unlock();
   executor_.enqueue(Priority::normal, [self = shared_from_this()] { self->drain_task(); });
@@ -156,13 +156,13 @@ void ServerCore::schedule(std::unique_lock<std::mutex>& lock) {
 }
 
 void ServerCore::drain_task() {
-  std::unique_lock lock(mutex_);
-  strand_.drain([&] { return run_one(lock); });
+  UniqueLock lock(mutex_);
+  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) { return run_one(lock); });
   schedule(lock);
   idle_.notify_all();
 }
 
-bool ServerCore::run_one(std::unique_lock<std::mutex>& lock) {
+bool ServerCore::run_one(UniqueLock<Mutex>& lock) {
   if (queue_.empty() || closed_) return false;
   ExchangePtr exchange = std::move(queue_.front());
   queue_.pop_front();
@@ -197,7 +197,7 @@ void ServerCore::run(const ExchangePtr& exchange) {
 
 Result<void> ServerCore::send(ExchangeImpl& exchange, CallKind kind, detail::BlockRef message) {
   if (detail::is_final(kind)) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_.erase(exchange.key());
   }
   return publish(exchange.peer(), exchange.key(), kind, std::move(message));
@@ -214,7 +214,7 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
   Meta& meta = message->meta();
   meta.call = {key.first, key.second, static_cast<std::uint64_t>(kind)};
   meta.to = peer;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const auto is_his = [peer](const Waiting& waiting) { return waiting.peer == peer; };
   const std::uint64_t before = changes_;
   bool behind = std::any_of(waiting_.begin(), waiting_.end(), is_his);
@@ -250,7 +250,7 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
 
 void ServerCore::post_flush() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     flush_again_ = true;
     if (std::exchange(flushing_, true)) return;
   }
@@ -260,12 +260,12 @@ void ServerCore::post_flush() {
 
 // One at a time, because two would send the same message.
 void ServerCore::flush() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (std::exchange(flush_again_, false)) flush_once(lock);
   flushing_ = false;
 }
 
-void ServerCore::flush_once(std::unique_lock<std::mutex>& lock) {
+void ServerCore::flush_once(UniqueLock<Mutex>& lock) {
   std::set<std::uint64_t> stuck;
   for (std::size_t i = 0; i < waiting_.size();) {
     const std::uint64_t peer = waiting_[i].peer;
@@ -304,14 +304,14 @@ void ServerCore::channel_changed() {
   bool flush = false;
   {
     // As in ClientCore::channel_changed: the last writer has read the newest state.
-    const std::lock_guard updating(update_);
+    const MutexLock updating(update_);
     std::set<std::uint64_t> now;
     for (const graph::ChannelPeer& peer : channels_.request->peers()) now.insert(peer.id);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++changes_;
     // A request may arrive before its sender is reported, so only a peer that was known can be
     // gone.
-    const auto has_gone = [&](std::uint64_t peer) {
+    const auto has_gone = [&](std::uint64_t peer) HYPHOS_REQUIRES(mutex_) {
       return peers_.contains(peer) && !now.contains(peer);
     };
     for (auto at = open_.begin(); at != open_.end();) {
@@ -326,9 +326,12 @@ void ServerCore::channel_changed() {
       at = open_.erase(at);
       ++lost;
     }
-    std::erase_if(queue_, [&](const ExchangePtr& exchange) { return has_gone(exchange->peer()); });
-    std::erase_if(clients_, [&](const auto& entry) { return has_gone(entry.second.peer); });
-    lost += std::erase_if(waiting_, [&](const Waiting& w) { return has_gone(w.peer); });
+    std::erase_if(queue_, [&](const ExchangePtr& exchange)
+                              HYPHOS_REQUIRES(mutex_) { return has_gone(exchange->peer()); });
+    std::erase_if(clients_, [&](const auto& entry)
+                                HYPHOS_REQUIRES(mutex_) { return has_gone(entry.second.peer); });
+    lost += std::erase_if(
+        waiting_, [&](const Waiting& w) HYPHOS_REQUIRES(mutex_) { return has_gone(w.peer); });
     peers_ = std::move(now);
     flush = !waiting_.empty();
   }
@@ -345,7 +348,7 @@ void ServerCore::close() {
   std::deque<ExchangePtr> queue;
   std::shared_ptr<graph::Subscriber> subscriber;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!std::exchange(closed_, true)) {
       for (const auto& [key, weak] : open_) {
         if (auto exchange = weak.lock()) open.push_back(std::move(exchange));
@@ -364,26 +367,26 @@ void ServerCore::close() {
   if (subscriber != nullptr) subscriber->close();
   // Remote clients thereby learn that the server is gone, even while a Responder is still held.
   static_cast<graph::ChannelPublisher&>(*publisher_).leave();
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   subscriber_.reset();
   if (running_here == this) return;
-  idle_.wait(lock, [this] { return strand_.idle(); });
+  idle_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return strand_.idle(); });
 }
 
 bool ServerCore::is_closed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_;
 }
 
 std::size_t ServerCore::pending() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return open_.size();
 }
 
 void ServerCore::count(trace::Counter counter, std::uint64_t n) {
   std::shared_ptr<graph::Subscriber> subscriber;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscriber = subscriber_;
   }
   if (subscriber != nullptr) (*subscriber->trace()).count(counter, n);
@@ -420,7 +423,7 @@ Result<void> ExchangeImpl::fail(const Error& error) {
 void ExchangeImpl::on_cancel(std::function<void()> hook) {
   std::function<void()> now;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     hook_ = std::move(hook);
     if (canceled_.load()) now = std::exchange(hook_, nullptr);
   }
@@ -430,7 +433,7 @@ void ExchangeImpl::on_cancel(std::function<void()> hook) {
 void ExchangeImpl::set_canceled(bool client_gone) {
   std::function<void()> hook;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (client_gone) gone_.store(true);
     canceled_.store(true);
     hook = std::exchange(hook_, nullptr);

@@ -4,12 +4,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/strand.hpp"
 #include "graph/subscriber.hpp"
@@ -50,18 +50,19 @@ class ServerCore final : public detail::CallServer,
 
   /// Joins the channels. Called once by the creator of the object.
   Result<void> open(const detail::CallTypes& types);
-  void close() override;
+  void close() HYPHOS_EXCLUDES(mutex_) override;
   [[nodiscard]] std::size_t pending() const override;
   [[nodiscard]] const std::string& name() const override { return channels_.service; }
   [[nodiscard]] bool is_closed() const override;
 
-  void channel_changed() override;
+  void channel_changed() HYPHOS_EXCLUDES(mutex_) override;
 
   // For exchanges.
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // client, id
   [[nodiscard]] detail::PublisherCore& sender() { return *publisher_; }
   [[nodiscard]] graph::Executor& executor() { return executor_; }
-  Result<void> send(ExchangeImpl& exchange, detail::CallKind kind, detail::BlockRef message);
+  Result<void> send(ExchangeImpl& exchange, detail::CallKind kind, detail::BlockRef message)
+      HYPHOS_EXCLUDES(mutex_);
 
  private:
   using ExchangePtr = std::shared_ptr<ExchangeImpl>;
@@ -77,20 +78,20 @@ class ServerCore final : public detail::CallServer,
   };
 
   void arrived(const detail::Delivery& delivery);
-  void request(const detail::Delivery& delivery);
-  void cancel(const Key& key);
-  [[nodiscard]] bool is_new(const Key& key, std::uint64_t peer);
+  void request(const detail::Delivery& delivery) HYPHOS_EXCLUDES(mutex_);
+  void cancel(const Key& key) HYPHOS_EXCLUDES(mutex_);
+  [[nodiscard]] bool is_new(const Key& key, std::uint64_t peer) HYPHOS_REQUIRES(mutex_);
   void refuse(const Key& key, std::uint64_t peer, const Error& error);
   Result<void> publish(std::uint64_t peer, const Key& key, detail::CallKind kind,
-                       detail::BlockRef message);
-  void schedule(std::unique_lock<std::mutex>& lock);
-  void drain_task();
-  [[nodiscard]] bool run_one(std::unique_lock<std::mutex>& lock);
+                       detail::BlockRef message) HYPHOS_EXCLUDES(mutex_);
+  void schedule(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void drain_task() HYPHOS_EXCLUDES(mutex_);
+  [[nodiscard]] bool run_one(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_, lock);
   void run(const ExchangePtr& exchange);
-  void flush();
-  void flush_once(std::unique_lock<std::mutex>& lock);
-  void post_flush();
-  void count(trace::Counter counter, std::uint64_t n = 1);
+  void flush() HYPHOS_EXCLUDES(mutex_);
+  void flush_once(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void post_flush() HYPHOS_EXCLUDES(mutex_);
+  void count(trace::Counter counter, std::uint64_t n = 1) HYPHOS_EXCLUDES(mutex_);
 
   graph::Executor& executor_;
   const Channels channels_;
@@ -98,20 +99,20 @@ class ServerCore final : public detail::CallServer,
   const detail::ServerCallback callback_;
   std::shared_ptr<detail::PublisherCore> publisher_;
 
-  std::mutex update_;  // before mutex_ and the channels'; see channel_changed()
-  mutable std::mutex mutex_;
-  std::condition_variable idle_;
-  graph::Strand strand_;
-  std::shared_ptr<graph::Subscriber> subscriber_;
-  std::map<Key, std::weak_ptr<ExchangeImpl>> open_;
-  std::deque<ExchangePtr> queue_;
-  std::map<std::uint64_t, Seen> clients_;
-  std::deque<Waiting> waiting_;
-  std::set<std::uint64_t> peers_;  // connected at the last check
-  std::uint64_t changes_ = 0;
-  bool flushing_ = false;
-  bool flush_again_ = false;
-  bool closed_ = false;
+  Mutex update_ HYPHOS_ACQUIRED_BEFORE(mutex_);  // and before the channels'; see channel_changed()
+  mutable Mutex mutex_;
+  Condition idle_;
+  graph::Strand strand_ HYPHOS_GUARDED_BY(mutex_);
+  std::shared_ptr<graph::Subscriber> subscriber_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<Key, std::weak_ptr<ExchangeImpl>> open_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<ExchangePtr> queue_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Seen> clients_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::set<std::uint64_t> peers_ HYPHOS_GUARDED_BY(mutex_);  // connected at the last check
+  std::uint64_t changes_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool flushing_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool flush_again_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// One request. Held by the queue, by the callback, and by a later responder.
@@ -159,8 +160,8 @@ class ExchangeImpl final : public detail::Exchange,
   std::atomic<bool> answered_{false};
   std::atomic<bool> canceled_{false};
   std::atomic<bool> gone_{false};
-  std::mutex mutex_;
-  std::function<void()> hook_;  // under mutex_
+  Mutex mutex_;
+  std::function<void()> hook_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::calls

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "graph/channel.hpp"
 #include "graph/graph.hpp"
 #include "hyphos/plan.hpp"
@@ -37,10 +38,26 @@ Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
 /// Runs `work` on the pool. Exceptions are logged with the name.
 void post(graph::Executor& executor, const std::string& service, std::function<void()> work);
 
-/// PoolWait for the threads of one executor.
+/// PoolWait for the threads of one executor. The public interface has the types of the standard.
 [[nodiscard]] Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
                                         std::unique_lock<std::mutex>& lock,
                                         std::condition_variable& changed, std::int64_t deadline_ns,
                                         const std::function<bool()>& ready);
+[[nodiscard]] inline Result<void> wait_on_pool(graph::Executor& executor,
+                                               const std::string& service, UniqueLock<Mutex>& lock,
+                                               Condition& changed, std::int64_t deadline_ns,
+                                               const std::function<bool()>& ready)
+    HYPHOS_REQUIRES(lock) {
+  NativeLock native(lock);
+  return wait_on_pool(executor, service, native.get(), changed.native(), deadline_ns, ready);
+}
+/// The same through the interface.
+[[nodiscard]] inline Result<void> wait_by(detail::PoolWait& pool, UniqueLock<Mutex>& lock,
+                                          Condition& changed, std::int64_t deadline_ns,
+                                          const std::function<bool()>& ready)
+    HYPHOS_REQUIRES(lock) {
+  NativeLock native(lock);
+  return pool.wait(native.get(), changed.native(), deadline_ns, ready);
+}
 
 }  // namespace hyphos::calls

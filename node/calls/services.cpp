@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
+#include "base/mutex.hpp"
 #include "hyphos/service.hpp"
 #include "node/calls/action_server.hpp"
 #include "node/calls/call_client.hpp"
@@ -30,7 +30,7 @@ class NamedServer final : public detail::CallServer {
   void close() override {
     if (const auto core = this->core()) core->close();
     std::shared_ptr<calls::ServerCore> ended;  // destroyed after the unlock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended.swap(core_);
     claim_.reset();
   }
@@ -43,14 +43,14 @@ class NamedServer final : public detail::CallServer {
 
  private:
   [[nodiscard]] std::shared_ptr<calls::ServerCore> core() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return core_;
   }
 
   const std::string name_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<calls::ServerCore> core_;  // under mutex_
-  std::shared_ptr<void> claim_;              // under mutex_
+  mutable Mutex mutex_;
+  std::shared_ptr<calls::ServerCore> core_ HYPHOS_GUARDED_BY(mutex_);
+  std::shared_ptr<void> claim_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 class ActionServer final : public detail::CallServer {
@@ -75,7 +75,7 @@ class ActionServer final : public detail::CallServer {
 }  // namespace
 
 std::shared_ptr<void> Runtime::Impl::claim_service(const std::string& channel) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::weak_ptr<void>& place = services_[channel];
   if (!place.expired()) return nullptr;
   auto token = std::make_shared<int>(0);

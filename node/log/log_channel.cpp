@@ -46,7 +46,7 @@ std::int64_t LogChannel::now_ns() const { return clock_->now().ns; }
 std::shared_ptr<Logger::Impl> LogChannel::add(const std::string& node, std::string channel) {
   auto made = std::make_shared<Logger::Impl>(weak_from_this(), node, std::move(channel));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     nodes_.push_back(made);
     had_node_ = true;
   }
@@ -56,7 +56,7 @@ std::shared_ptr<Logger::Impl> LogChannel::add(const std::string& node, std::stri
 
 void LogChannel::remove(const std::shared_ptr<Logger::Impl>& node) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(node->removed, true)) return;
     std::erase(nodes_, node);
     if (thread_.joinable()) {
@@ -69,7 +69,7 @@ void LogChannel::remove(const std::shared_ptr<Logger::Impl>& node) {
 }
 
 void LogChannel::end(Logger::Impl& node) {
-  const std::lock_guard lock(send_mutex_);
+  const MutexLock lock(send_mutex_);
   node.ended = true;
   node.publisher.reset();
 }
@@ -84,7 +84,7 @@ void LogChannel::begin() {
 
 bool LogChannel::enqueue(Item item) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_ || (item.node && item.node->removed)) return false;
     if (waiting_.size() >= kMaxWaiting) {
       ++lost_;
@@ -103,10 +103,10 @@ void LogChannel::publish(const std::shared_ptr<Logger::Impl>& node, log::Line li
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_ || node->removed) return;
   }
-  const std::lock_guard lock(send_mutex_);
+  const MutexLock lock(send_mutex_);
   send(*node, line);
 }
 
@@ -122,9 +122,11 @@ void LogChannel::take(log::Level level, std::string_view room, std::string_view 
 void LogChannel::run() {
   ::pthread_setname_np(::pthread_self(), "hyphos-log");
   const log::Unheard quiet;  // errors during publishing go only to stderr
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || (!waiting_.empty() && had_node_); });
+    changed_.wait(lock, [&]() HYPHOS_REQUIRES(mutex_) {
+      return stopping_ || (!waiting_.empty() && had_node_);
+    });
     if (waiting_.empty()) return;
     Item item = std::move(waiting_.front());
     waiting_.pop_front();
@@ -150,7 +152,7 @@ void LogChannel::run() {
 void LogChannel::handle(const Item& item) {
   if (!item.node) return;  // a line of Hyphos, without a node to publish it
   if (!item.line) return end(*item.node);
-  const std::lock_guard lock(send_mutex_);
+  const MutexLock lock(send_mutex_);
   send(*item.node, *item.line);
 }
 
@@ -170,8 +172,8 @@ void LogChannel::send(Logger::Impl& node, const log::Line& line) {
     }
     node.publisher = std::move(*made);
     if (!std::exchange(opened_, true) && !options_.lockstep && !options_.alone) {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, kFirstLinesWait, [&] { return stopping_; });
+      UniqueLock lock(mutex_);
+      changed_.wait_for(lock, kFirstLinesWait, [&]() HYPHOS_REQUIRES(mutex_) { return stopping_; });
     }
   }
   RawPublisher(node.publisher).publish(log::encode(line));
@@ -181,7 +183,7 @@ void LogChannel::stop() {
   if (std::exchange(listening_, false)) log::unlisten(this);
   std::thread thread;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
     thread.swap(thread_);
   }
@@ -189,7 +191,7 @@ void LogChannel::stop() {
   if (thread.joinable()) thread.join();
   std::vector<std::shared_ptr<Logger::Impl>> nodes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     nodes.swap(nodes_);
   }
   for (const auto& node : nodes) end(*node);
@@ -198,7 +200,7 @@ void LogChannel::stop() {
 bool Logger::Impl::allow(const char* file, unsigned line, std::int64_t period_ns,
                          std::uint64_t& left_out) {
   const std::int64_t now = monotonic_now().ns;
-  const std::lock_guard lock(places_mutex_);
+  const MutexLock lock(places_mutex_);
   if (places_.size() >= kMaxPlaces && !places_.contains({file, line})) return true;
   Place& place = places_[{file, line}];
   if (now < place.next_ns) {

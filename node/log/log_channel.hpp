@@ -1,11 +1,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "graph/graph.hpp"
 #include "hyphos/node.hpp"
 #include "node/log/log_line.hpp"
@@ -63,29 +62,30 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
     std::optional<log::Line> line;
   };
   bool enqueue(Item item);
-  void begin();
+  void begin() HYPHOS_REQUIRES(mutex_);
   void run();
   void handle(const Item& item);
-  void send(Logger::Impl& node, const log::Line& line);
+  void send(Logger::Impl& node, const log::Line& line) HYPHOS_REQUIRES(send_mutex_);
   void end(Logger::Impl& node);
 
   graph::Graph& graph_;
   const std::shared_ptr<detail::ClockCore> clock_;
   const Options options_;
 
-  std::mutex mutex_;  // leaf: no other object is called under it
-  std::condition_variable changed_;
-  std::deque<Item> waiting_;
-  std::vector<std::shared_ptr<Logger::Impl>> nodes_;
-  std::uint64_t lost_ = 0;
-  bool had_node_ = false;  // until then, lines of Hyphos wait for a node to publish them
-  bool stopping_ = false;
+  Mutex mutex_;  // leaf: no other object is called under it
+  Condition changed_;
+  std::deque<Item> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Logger::Impl>> nodes_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t lost_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  // Until then, lines of Hyphos wait for a node to publish them.
+  bool had_node_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool stopping_ HYPHOS_GUARDED_BY(mutex_) = false;
   bool listening_ = false;
-  std::thread thread_;
+  std::thread thread_ HYPHOS_GUARDED_BY(mutex_);
 
-  std::mutex send_mutex_;  // one sender at a time: the thread, or in lock-step the writer
-  bool opened_ = false;
-  bool refused_ = false;
+  Mutex send_mutex_;  // one sender at a time: the thread, or in lock-step the writer
+  bool opened_ HYPHOS_GUARDED_BY(send_mutex_) = false;
+  bool refused_ HYPHOS_GUARDED_BY(send_mutex_) = false;
 };
 
 class Logger::Impl {
@@ -111,8 +111,8 @@ class Logger::Impl {
     std::int64_t next_ns = 0;
     std::uint64_t left_out = 0;
   };
-  std::mutex places_mutex_;
-  std::map<std::pair<std::string, unsigned>, Place> places_;
+  Mutex places_mutex_;
+  std::map<std::pair<std::string, unsigned>, Place> places_ HYPHOS_GUARDED_BY(places_mutex_);
 };
 
 }  // namespace hyphos

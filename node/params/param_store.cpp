@@ -32,7 +32,7 @@ std::uint64_t ParamWatch::merged() const { return impl_ ? impl_->merged() : 0; }
 void ParamWatch::Impl::tell(const ParamSet& now) {
   if (!name_.empty() && !now.changed(name_)) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return;
     if (has_pending_) {
       // Two threads reported out of order: the newer values win, and the names of both remain.
@@ -51,7 +51,7 @@ void ParamWatch::Impl::tell(const ParamSet& now) {
 void ParamWatch::Impl::run() {
   ParamSet now;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return;
     now = std::exchange(pending_, ParamSet());
     has_pending_ = false;
@@ -66,7 +66,7 @@ void ParamWatch::Impl::run() {
   }
   bool again = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     running_ = {};
     again = has_pending_ && !closed_;
     scheduled_ = again;
@@ -77,10 +77,10 @@ void ParamWatch::Impl::run() {
 }
 
 void ParamWatch::Impl::close() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   closed_ = true;
   if (running_ == std::this_thread::get_id()) return;
-  ended_.wait(lock, [this] { return running_ == std::thread::id(); });
+  ended_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return running_ == std::thread::id(); });
 }
 
 namespace params {
@@ -88,7 +88,7 @@ namespace params {
 std::shared_ptr<ParamWatch::Impl> Watchers::add(std::string name,
                                                 ParamWatch::Impl::Callback callback) {
   auto made = std::make_shared<ParamWatch::Impl>(std::move(name), std::move(callback), enqueue_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) {
     made->close();
   } else {
@@ -100,7 +100,7 @@ std::shared_ptr<ParamWatch::Impl> Watchers::add(std::string name,
 void Watchers::tell(const ParamSet& now) {
   std::vector<std::shared_ptr<ParamWatch::Impl>> all;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     all = all_;
   }
   for (const auto& one : all) one->tell(now);
@@ -109,7 +109,7 @@ void Watchers::tell(const ParamSet& now) {
 void Watchers::close() {
   std::vector<std::shared_ptr<ParamWatch::Impl>> all;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     all.swap(all_);
   }
@@ -117,7 +117,7 @@ void Watchers::close() {
 }
 
 ParamSet Store::values() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return now_;
 }
 
@@ -138,7 +138,7 @@ Result<std::shared_ptr<detail::ParamCell>> Store::insert(ParamInfo info, Check c
   if (!why.empty()) return Error{Code::invalid_config, info.name + ": " + why, ""};
   const std::size_t size = size_of(info);
   auto cell = std::make_shared<detail::ParamCell>(info.name, info.value, info.choices);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(info.name);
   if (!known && found != entries_.end()) {
     return Error{Code::already_exists, "the parameter '" + info.name + "' is already declared", ""};
@@ -176,7 +176,7 @@ Result<std::shared_ptr<detail::ParamCell>> Store::insert(ParamInfo info, Check c
 bool Store::forget(const std::string& name) {
   ParamSet now;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (entries_.erase(name) == 0) return false;
     ParamSet::Infos infos = now_.infos();
     std::erase_if(infos, [&](const auto& info) { return info->name == name; });
@@ -201,7 +201,7 @@ std::string Store::problem_of(const ParamInfo& info, const ParamVariant& value) 
   if (std::string why = value_problem(info, value); !why.empty()) return why;
   Check check;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = entries_.find(info.name);
     if (found != entries_.end()) check = found->second.check;  // else it is being removed
   }
@@ -269,7 +269,7 @@ Result<Store::Plan> Store::work_out(const std::vector<ParamAssignment>& values,
 
 bool Store::commit(const Plan& plan) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (now_.version() != plan.base.version()) return false;
     for (const std::string& name : plan.next.changed()) {
       entries_.find(name)->second.cell->assign(plan.next.find(name)->value);
@@ -295,7 +295,7 @@ Result<void> Store::set(const std::vector<ParamAssignment>& values, ParamOrigin 
     }
     std::vector<CrossCheck> checks;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       checks = checks_;
     }
     for (const CrossCheck& check : checks) {
@@ -315,7 +315,7 @@ void Store::close() {
   std::vector<CrossCheck> checks;
   std::vector<Check> own;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     checks.swap(checks_);
     for (auto& [name, entry] : entries_) own.push_back(std::exchange(entry.check, {}));
   }
@@ -326,7 +326,7 @@ Result<void> Store::add_check(CrossCheck check) {
   if (std::string why = ask(check, values()); !why.empty()) {
     return Error{Code::invalid_config, std::move(why), ""};
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   checks_.push_back(std::move(check));
   return success();
 }

@@ -1,16 +1,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/params.hpp"
 
 namespace hyphos {
@@ -45,23 +44,23 @@ class ParamWatch::Impl : public std::enable_shared_from_this<ParamWatch::Impl> {
   Impl(std::string name, Callback callback, params::Enqueue enqueue)
       : name_(std::move(name)), callback_(std::move(callback)), enqueue_(std::move(enqueue)) {}
 
-  void tell(const ParamSet& now);
-  void close();
+  void tell(const ParamSet& now) HYPHOS_EXCLUDES(mutex_);
+  void close() HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
 
  private:
-  void run();
+  void run() HYPHOS_EXCLUDES(mutex_);
 
   const std::string name_;
   Callback callback_;
   const params::Enqueue enqueue_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool has_pending_ = false;
-  ParamSet pending_;
-  bool scheduled_ = false;
-  bool closed_ = false;
-  std::thread::id running_;
+  Mutex mutex_;
+  Condition ended_;
+  bool has_pending_ HYPHOS_GUARDED_BY(mutex_) = false;
+  ParamSet pending_ HYPHOS_GUARDED_BY(mutex_);
+  bool scheduled_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::thread::id running_ HYPHOS_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> merged_{0};
 };
 
@@ -78,9 +77,9 @@ class Watchers {
 
  private:
   const Enqueue enqueue_;
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::vector<std::shared_ptr<ParamWatch::Impl>> all_;
+  Mutex mutex_;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::vector<std::shared_ptr<ParamWatch::Impl>> all_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// The parameters of one node: their values, their rules, and their changes. Independent of plans,
@@ -123,15 +122,15 @@ class Store {
   Result<Plan> work_out(const std::vector<ParamAssignment>& values, ParamOrigin origin) const;
   std::string problem_of(const ParamInfo& info, const ParamVariant& value) const;
   bool commit(const Plan& plan);
-  /// A parameter nested in `name`, or in which `name` is nested. "" if none. Under mutex_.
-  std::string nested_with(const std::string& name) const;
+  /// A parameter nested in `name`, or in which `name` is nested. "" if none.
+  std::string nested_with(const std::string& name) const HYPHOS_REQUIRES(mutex_);
   Result<std::shared_ptr<detail::ParamCell>> insert(ParamInfo info, Check check, bool known);
 
-  mutable std::mutex mutex_;
-  ParamSet now_;
-  std::map<std::string, Entry, std::less<>> entries_;
-  std::vector<CrossCheck> checks_;
-  std::size_t bytes_ = 0;
+  mutable Mutex mutex_;
+  ParamSet now_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<std::string, Entry, std::less<>> entries_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<CrossCheck> checks_ HYPHOS_GUARDED_BY(mutex_);
+  std::size_t bytes_ HYPHOS_GUARDED_BY(mutex_) = 0;
   Watchers watchers_;
 };
 

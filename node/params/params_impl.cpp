@@ -116,7 +116,7 @@ Result<Params::Impl::Start> Params::Impl::start_value(const ParamInfo& info, con
                             ". The value of the plan is used instead");
     return planned;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   unsaved_.insert_or_assign(info.name, std::move(planned->value));
   return Start{std::move(*value), ParamOrigin::restored};
 }
@@ -124,7 +124,7 @@ Result<Params::Impl::Start> Params::Impl::start_value(const ParamInfo& info, con
 Result<std::shared_ptr<detail::ParamCell>> Params::Impl::declare(ParamInfo info, Check check) {
   bool known = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     known = plain_.erase(info.name) > 0;
   }
   return insert(std::move(info), std::move(check), known);
@@ -151,7 +151,7 @@ Result<std::shared_ptr<detail::ParamCell>> Params::Impl::insert(ParamInfo info, 
 void Params::Impl::serve_once() {
   std::function<Result<void>()> serve;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     serve.swap(serve_);
   }
   if (!serve) return;
@@ -184,7 +184,7 @@ Result<ParamVariant> Params::Impl::plain(const std::string& name, ParamVariant f
   auto declared = insert(info, {}, false);
   if (declared) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       plain_.insert(name);
     }
     return values().find(name)->value;
@@ -203,7 +203,7 @@ Result<void> Params::Impl::set(const std::vector<ParamAssignment>& values) {
 
 void Params::Impl::forget(const std::string& name) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     plain_.erase(name);
     unsaved_.erase(name);
   }
@@ -220,7 +220,7 @@ Result<void> Params::Impl::add_check(params::Store::CrossCheck check) {
 bool Params::Impl::give_up_restored(const std::string& why) {
   std::vector<ParamAssignment> back;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& info : values().infos()) {
       const auto found = unsaved_.find(info->name);
       if (info->origin == ParamOrigin::restored && found != unsaved_.end()) {
@@ -242,7 +242,7 @@ ParamWatch Params::Impl::watch(std::string name, std::function<void(const ParamS
 std::vector<std::string> Params::Impl::undeclared(const ParamSet& now) const {
   std::vector<std::string> names;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!done_) return names;
   }
   for (const auto& [name, value] : params::leaves_of(planned_)) {
@@ -253,7 +253,7 @@ std::vector<std::string> Params::Impl::undeclared(const ParamSet& now) const {
 
 void Params::Impl::done() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(done_, true)) return;
   }
   const ParamSet now = values();
@@ -265,7 +265,7 @@ void Params::Impl::done() {
                             now.suggestion(name));
   }
   {
-    const std::lock_guard lock(announce_mutex_);
+    const MutexLock lock(announce_mutex_);
     published_version_ = 0;  // the list is new, although no value is
   }
   changed();
@@ -280,7 +280,7 @@ void Params::Impl::changed() {
 
 std::string Params::Impl::announce() {
   announcing_.store(false);
-  const std::lock_guard lock(announce_mutex_);
+  const MutexLock lock(announce_mutex_);
   const ParamSet now = values();
   std::string warning = save(now);
   if (now.version() != published_version_) publish(now);
@@ -365,7 +365,7 @@ void Params::Impl::close() {
   announce();  // saves and publishes the last changes
   if (!pool_->shut()) return;
   store_.close();
-  const std::lock_guard lock(announce_mutex_);
+  const MutexLock lock(announce_mutex_);
   publisher_.reset();
 }
 

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "graph/graph.hpp"
 #include "hyphos/params.hpp"
 #include "hyphos/plan.hpp"
@@ -47,7 +47,10 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
        graph::Graph& graph);
 
   /// Sets `serve`, which opens the service that calls answer(). The first declaration calls it.
-  void set_serve(std::function<Result<void>()> serve) { serve_ = std::move(serve); }
+  void set_serve(std::function<Result<void>()> serve) {
+    const MutexLock lock(mutex_);
+    serve_ = std::move(serve);
+  }
   Result<std::shared_ptr<detail::ParamCell>> declare(ParamInfo info, Check check);
   /// Reads for Node::param(): declares the name as read-only if it is not declared.
   Result<ParamVariant> plain(const std::string& name, ParamVariant fallback);
@@ -84,8 +87,8 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
   void changed();
   /// Saves and publishes the changes. Returns the warning of the save, or "".
   std::string announce();
-  std::string save(const ParamSet& now);
-  void publish(const ParamSet& now);
+  std::string save(const ParamSet& now) HYPHOS_REQUIRES(announce_mutex_);
+  void publish(const ParamSet& now) HYPHOS_REQUIRES(announce_mutex_);
   params::v1::NodeParams message(const ParamSet& now) const;
   std::vector<std::string> undeclared(const ParamSet& now) const;
 
@@ -94,20 +97,21 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
   const ParamFiles files_;
   const std::shared_ptr<ExecutorHandle> pool_;
 
-  mutable std::mutex mutex_;
-  std::function<Result<void>()> serve_;  // empty after its call
-  std::set<std::string> plain_;
-  std::map<std::string, ParamVariant> unsaved_;  // the plan's values of restored parameters
-  bool done_ = false;
+  mutable Mutex mutex_;
+  std::function<Result<void>()> serve_ HYPHOS_GUARDED_BY(mutex_);  // empty after its call
+  std::set<std::string> plain_ HYPHOS_GUARDED_BY(mutex_);
+  // The plan's values of restored parameters.
+  std::map<std::string, ParamVariant> unsaved_ HYPHOS_GUARDED_BY(mutex_);
+  bool done_ HYPHOS_GUARDED_BY(mutex_) = false;
 
   std::map<std::string, ParamValue> saved_;  // from the files, by name. Fixed after construction
 
   std::atomic<bool> announcing_{false};
-  std::mutex announce_mutex_;  // one announcement at a time, in order. Guards the rest below
-  std::shared_ptr<detail::PublisherCore> publisher_;
-  std::uint64_t published_version_ = 0;
-  std::string saved_text_;
-  std::string save_problem_;
+  Mutex announce_mutex_;  // one announcement at a time, in order
+  std::shared_ptr<detail::PublisherCore> publisher_ HYPHOS_GUARDED_BY(announce_mutex_);
+  std::uint64_t published_version_ HYPHOS_GUARDED_BY(announce_mutex_) = 0;
+  std::string saved_text_ HYPHOS_GUARDED_BY(announce_mutex_);
+  std::string save_problem_ HYPHOS_GUARDED_BY(announce_mutex_);
   params::Store store_;
 };
 

@@ -40,7 +40,7 @@ Result<void> params::serve(const std::shared_ptr<Node::Impl>& node) {
 }
 
 Result<RemoteParams::Impl::Ask> RemoteParams::Impl::ask() {
-  const std::lock_guard lock(ask_mutex_);
+  const MutexLock lock(ask_mutex_);
   if (ask_) return ask_;
   const auto via = via_.lock();
   if (!via) return Error{Code::disconnected, "the requesting node has been closed", node_};

@@ -1,7 +1,6 @@
 #include "hyphos/remote_params.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <set>
 
 #include "base/config.hpp"
@@ -51,7 +50,7 @@ void RemoteParams::Impl::take(const params::v1::NodeParams& message) {
   }
   ParamSet news;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool same = here_ && instance_ == message.instance();
     if (same && message.version() < now_.version()) return;  // a newer reply has overtaken it
     news = decoded->with_changed(here_ ? difference(now_, *decoded) : std::vector<std::string>());
@@ -66,11 +65,12 @@ void RemoteParams::Impl::take(const params::v1::NodeParams& message) {
 }
 
 Result<ParamSet> RemoteParams::Impl::wait(Duration timeout) {
-  std::unique_lock lock(mutex_);
-  const auto come = [this] { return here_ || closed_; };
+  UniqueLock lock(mutex_);
+  const auto come = [this]() HYPHOS_REQUIRES(mutex_) { return here_ || closed_; };
   if (arrived_.wait_for(lock, std::chrono::nanoseconds(timeout.ns), come) && here_) return now_;
+  const bool closed = closed_;
   lock.unlock();
-  return Error{closed_ ? Code::disconnected : Code::timeout,
+  return Error{closed ? Code::disconnected : Code::timeout,
                "no parameters arrived from node '" + node_ + "'" + others(), node_};
 }
 
@@ -87,7 +87,7 @@ std::string RemoteParams::Impl::others() const {
 
 void RemoteParams::Impl::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     arrived_.notify_all();
   }

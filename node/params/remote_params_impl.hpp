@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/node.hpp"
 #include "hyphos/remote_params.hpp"
 #include "hyphos/subscription.hpp"
@@ -39,15 +38,15 @@ class RemoteParams::Impl {
   }
   [[nodiscard]] bool present() const { return subscription_.publishers() > 0; }
   [[nodiscard]] ParamSet values() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return now_;
   }
   [[nodiscard]] std::vector<std::string> undeclared() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return undeclared_;
   }
   [[nodiscard]] std::string process() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return process_;
   }
   void close();
@@ -63,19 +62,19 @@ class RemoteParams::Impl {
   const std::string node_;
   const std::weak_ptr<Node::Impl> via_;  // weak: its callbacks may hold this
   const std::string domain_;
-  mutable std::mutex mutex_;
-  std::condition_variable arrived_;
-  bool here_ = false;
-  bool closed_ = false;
-  ParamSet now_;
-  std::uint64_t instance_ = 0;
-  std::string process_;
-  std::vector<std::string> undeclared_;
+  mutable Mutex mutex_;
+  Condition arrived_;
+  bool here_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  ParamSet now_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t instance_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::string process_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::string> undeclared_ HYPHOS_GUARDED_BY(mutex_);
   log::OncePerSecond bad_log_;
   params::Watchers watchers_;
   Subscription subscription_;
-  std::mutex ask_mutex_;
-  Ask ask_;
+  Mutex ask_mutex_;
+  Ask ask_ HYPHOS_GUARDED_BY(ask_mutex_);
 };
 
 }  // namespace hyphos

@@ -59,7 +59,7 @@ class OwnedSubscription final : public detail::SubscriptionCore {
 
 Result<void> Node::Impl::check_open() const {
   if (auto good = runtime_->usable(); !good) return good;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!closed_) return success();
   return Error{Code::disconnected, "node '" + name_ + "' has been closed", name_};
 }
@@ -69,13 +69,13 @@ void OwnSubscribers::keep(std::shared_ptr<graph::Subscriber> subscriber) {
   subscriber->when_ended([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->forget_ended();
   });
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   subscribers_.push_back(std::move(subscriber));
 }
 
 void OwnSubscribers::forget_ended() {
   std::vector<std::shared_ptr<graph::Subscriber>> ended;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto first = std::partition(subscribers_.begin(), subscribers_.end(),
                                     [](const auto& subscriber) { return !subscriber->ended(); });
   ended.assign(std::make_move_iterator(first), std::make_move_iterator(subscribers_.end()));
@@ -83,19 +83,19 @@ void OwnSubscribers::forget_ended() {
 }
 
 std::vector<std::shared_ptr<graph::Subscriber>> OwnSubscribers::take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(subscribers_, {});
 }
 
 void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(timers_, [](const auto& known) { return known->closed(); });
   timers_.push_back(std::move(timer));
 }
 
 void Node::Impl::keep(std::shared_ptr<detail::CallServer> server) {
   std::vector<std::shared_ptr<detail::CallServer>> closed;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(servers_, [&](auto& known) {
     if (!known->is_closed()) return false;
     closed.push_back(std::move(known));
@@ -105,19 +105,19 @@ void Node::Impl::keep(std::shared_ptr<detail::CallServer> server) {
 }
 
 void Node::Impl::keep(std::weak_ptr<calls::ClientCore> client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(clients_, [](const auto& known) { return known.expired(); });
   clients_.push_back(std::move(client));
 }
 
 void Node::Impl::keep(const std::shared_ptr<RemoteParams::Impl>& remote) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(remotes_, [](const auto& known) { return known.expired(); });
   remotes_.push_back(remote);
 }
 
 void Node::Impl::keep(std::weak_ptr<detail::PublisherCore> publisher) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(publishers_, [](const auto& known) { return known.expired(); });
   publishers_.push_back(std::move(publisher));
 }
@@ -130,7 +130,7 @@ void Node::Impl::close_all() {
   if (runtime_->stopping()) return;  // ending nodes may still publish, but there is no receiver
   std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     publishers.swap(publishers_);
   }
   for (const auto& weak : publishers) {
@@ -143,12 +143,12 @@ int Node::Impl::spin(const std::function<void()>& interrupted) {
   const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   bool closed = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed = closed_ && !runtime_->stopping();
     spinning_.push_back(event);
   }
   const auto end = [&](int*) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase(spinning_, event);
     ::close(event);
   };
@@ -163,7 +163,7 @@ void Node::Impl::close() {
   std::vector<std::weak_ptr<calls::ClientCore>> clients;
   std::vector<std::weak_ptr<RemoteParams::Impl>> remotes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     const std::uint64_t one = 1;
     for (const int event : spinning_) (void)!::write(event, &one, sizeof one);

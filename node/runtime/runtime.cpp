@@ -218,7 +218,7 @@ Result<void> Runtime::Impl::follow_clock() {
 
 Clock Runtime::Impl::clock() {
   if (clock_->mode() == ClockMode::real && !down_.load()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!wall_watch_ && !stopping()) wall_watch_ = std::make_unique<WallWatch>(clock_);
   }
   return Clock(clock_);
@@ -251,7 +251,7 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
     return Error{Code::invalid_config, std::move(problem), name};
   }
   if (down_) return Error{Code::disconnected, "the runtime has been stopped", name};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::weak_ptr<Node::Impl>& place = nodes_[name];
   if (!place.expired()) {
     return Error{Code::already_exists, "this process already has a node '" + name + "'", name};
@@ -292,7 +292,7 @@ Result<void> Runtime::Impl::load_plugins() {
 Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
     Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
   if (auto good = usable(); !good) return good.error();
-  const std::lock_guard lock(transforms_mutex_);
+  const MutexLock lock(transforms_mutex_);
   if (down_) return Error{Code::disconnected, "the process is shutting down", node};
   if (const auto known = transforms_.find(channels.moving); known != transforms_.end()) {
     return known->second;
@@ -317,12 +317,12 @@ void Runtime::Impl::shutdown() {
   if (clock_) clock_->stop();
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms;
   {
-    const std::lock_guard lock(transforms_mutex_);
+    const MutexLock lock(transforms_mutex_);
     transforms.swap(transforms_);
   }
   std::vector<std::shared_ptr<Node::Impl>> nodes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [name, weak] : nodes_) {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }
@@ -333,7 +333,7 @@ void Runtime::Impl::shutdown() {
   if (announcer_) announcer_->stop();
   std::unique_ptr<WallWatch> watch;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     watch.swap(wall_watch_);
   }
   watch.reset();
@@ -361,7 +361,7 @@ ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* p
 void Runtime::Impl::params_done() {
   std::vector<std::shared_ptr<Node::Impl>> nodes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [name, weak] : nodes_) {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/clock_core.hpp"
 #include "base/fork.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/wall_watch.hpp"
 #include "graph/graph.hpp"
 #include "graph/subscriber.hpp"
@@ -104,7 +104,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   int threads_ = 1;
 
   std::shared_ptr<detail::ClockCore> clock_;
-  std::unique_ptr<WallWatch> wall_watch_;  // under mutex_ until shutdown
+  std::unique_ptr<WallWatch> wall_watch_ HYPHOS_GUARDED_BY(mutex_);
   std::string clock_channel_ = "clock";
   log::OncePerSecond clock_log_;
 
@@ -116,11 +116,14 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;
 
-  std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Node::Impl>> nodes_;
-  std::map<std::string, std::weak_ptr<void>> services_;  // by request channel
-  std::mutex transforms_mutex_;
-  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_;  ///< by moving channel
+  Mutex mutex_;
+  std::map<std::string, std::weak_ptr<Node::Impl>> nodes_ HYPHOS_GUARDED_BY(mutex_);
+  // By request channel.
+  std::map<std::string, std::weak_ptr<void>> services_ HYPHOS_GUARDED_BY(mutex_);
+  Mutex transforms_mutex_;
+  /// By moving channel.
+  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_
+      HYPHOS_GUARDED_BY(transforms_mutex_);
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested
@@ -137,8 +140,8 @@ class OwnSubscribers : public std::enable_shared_from_this<OwnSubscribers> {
   [[nodiscard]] std::vector<std::shared_ptr<graph::Subscriber>> take();
 
  private:
-  std::mutex mutex_;  // guards the members below
-  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
+  Mutex mutex_;
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 class Node::Impl {
@@ -185,15 +188,18 @@ class Node::Impl {
   const std::shared_ptr<Params::Impl> params_;
   const std::shared_ptr<OwnSubscribers> subscribers_ = std::make_shared<OwnSubscribers>();
   const std::shared_ptr<Logger::Impl> logger_;
-  mutable std::mutex mutex_;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
   const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
-  std::vector<std::shared_ptr<Timer::Impl>> timers_;
-  std::vector<std::shared_ptr<detail::CallServer>> servers_;
-  std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
-  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // likewise
-  std::vector<int> spinning_;  // eventfds of spin() calls, written when the node closes
-  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
+  std::vector<std::shared_ptr<Timer::Impl>> timers_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<detail::CallServer>> servers_ HYPHOS_GUARDED_BY(mutex_);
+  // Each lives as long as its handles.
+  std::vector<std::weak_ptr<calls::ClientCore>> clients_ HYPHOS_GUARDED_BY(mutex_);
+  // Each lives as long as its handles.
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_ HYPHOS_GUARDED_BY(mutex_);
+  // Eventfds of spin() calls, written when the node closes.
+  std::vector<int> spinning_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 class Timer::Impl {

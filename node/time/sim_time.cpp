@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <thread>
 
 #include "base/clock_core.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "hyphos/plan.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "wire/clock_tick.hpp"
@@ -48,7 +47,7 @@ class SimTime::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ending_ = true;
     }
     changed_.notify_all();
@@ -63,17 +62,19 @@ class SimTime::Impl {
   Result<void> set_speed(double speed);
   Result<void> jump(Time time);
   ClockTick state() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return state_;
   }
 
  private:
   Result<void> obey(const wire::ClockCommand& command);
   void handle(const Message<RawMessage>& message);
-  void publish(const RawPublisher& to) const;
-  void anchor();
+  void publish(const RawPublisher& to) const HYPHOS_REQUIRES(mutex_);
+  void anchor() HYPHOS_REQUIRES(mutex_);
   void run();
-  [[nodiscard]] bool stopping() const { return ending_ || node_.runtime().stopping(); }
+  [[nodiscard]] bool stopping() const HYPHOS_REQUIRES(mutex_) {
+    return ending_ || node_.runtime().stopping();
+  }
 
   const SimTimeOptions options_;
   const Node node_;
@@ -83,24 +84,28 @@ class SimTime::Impl {
   Subscription commands_;
   log::OncePerSecond bad_log_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  ClockTick state_;
-  std::int64_t anchor_now_ = 0;
-  std::int64_t anchor_real_ = 0;
-  std::int64_t done_ = 0;     // ticks since the anchor
-  std::int64_t granted_ = 0;  // manual and paused: the remaining span for advance()
-  bool ending_ = false;
+  mutable Mutex mutex_;
+  Condition changed_;
+  ClockTick state_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t anchor_now_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::int64_t anchor_real_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::int64_t done_ HYPHOS_GUARDED_BY(mutex_) = 0;  // ticks since the anchor
+  // Manual and paused: the remaining span for advance().
+  std::int64_t granted_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool ending_ HYPHOS_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
 Result<void> SimTime::Impl::start(double speed) {
-  state_.now_ns = options_.start ? options_.start->ns : wall_now().ns;
-  state_.base_ns = state_.now_ns;
-  state_.speed = speed;
-  state_.paused = options_.paused;
-  state_.source = static_cast<std::uint64_t>(wall_now().ns);
-  state_.origin = options_.replayed ? ClockTick::Origin::replayed : ClockTick::Origin::simulated;
+  {
+    const MutexLock lock(mutex_);
+    state_.now_ns = options_.start ? options_.start->ns : wall_now().ns;
+    state_.base_ns = state_.now_ns;
+    state_.speed = speed;
+    state_.paused = options_.paused;
+    state_.source = static_cast<std::uint64_t>(wall_now().ns);
+    state_.origin = options_.replayed ? ClockTick::Origin::replayed : ClockTick::Origin::simulated;
+  }
   Policy latched;
   latched.latched = true;
   auto ticks = node_.raw_publisher(channel_, wire::clock_type(), {Scope::network, latched});
@@ -111,7 +116,7 @@ Result<void> SimTime::Impl::start(double speed) {
   if (!answers) return answers.error();
   answers_ = std::move(*answers);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     anchor();
     publish(ticks_);
     publish(answers_);
@@ -139,7 +144,7 @@ void SimTime::Impl::anchor() {
 }
 
 void SimTime::Impl::run() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   std::int64_t last_real = 0;
   while (!ending_) {
     if (state_.paused) {
@@ -165,7 +170,7 @@ void SimTime::Impl::run() {
 
 void SimTime::Impl::set_paused(bool paused) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (state_.paused == paused) return;
     state_.paused = paused;
     granted_ = 0;
@@ -178,7 +183,7 @@ void SimTime::Impl::set_paused(bool paused) {
 Result<void> SimTime::Impl::step(Duration span) {
   if (span.ns <= 0) return refuse("a step must be positive. To go back, jump");
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!state_.paused && !options_.manual) return refuse("the time is running. Pause it to step");
     if (options_.manual) {
       if (!state_.paused) return refuse("the simulator is running. Pause it to step");
@@ -194,7 +199,7 @@ Result<void> SimTime::Impl::step(Duration span) {
 }
 
 bool SimTime::Impl::advance(Duration span, const Clock::GiveUp& give_up) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   // The stop of the process does not wake this thread. Polling for it while paused is cheap.
   while (state_.paused && granted_ <= 0 && !stopping()) {
     changed_.wait_for(lock, kLook);
@@ -214,7 +219,7 @@ bool SimTime::Impl::advance(Duration span, const Clock::GiveUp& give_up) {
 Result<void> SimTime::Impl::set_speed(double speed) {
   if (auto good = check_speed(speed); !good) return good;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.speed = speed;
     anchor();
     publish(ticks_);
@@ -226,7 +231,7 @@ Result<void> SimTime::Impl::set_speed(double speed) {
 Result<void> SimTime::Impl::jump(Time time) {
   if (time.ns < 0) return refuse("a time before 1970");
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.now_ns = time.ns;
     state_.base_ns = std::min(state_.base_ns, time.ns);
     ++state_.jumps;
@@ -264,7 +269,7 @@ void SimTime::Impl::handle(const Message<RawMessage>& message) {
     return;
   }
   const Result<void> done = obey(*command);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.last_command = command->id;
   state_.refusal = done ? std::string() : done.error().message;
   publish(answers_);

@@ -54,7 +54,7 @@ TransformPath::TransformPath(std::shared_ptr<const TransformStore> store, std::s
     : store_(std::move(store)), target_(bare_frame(target)), source_(bare_frame(source)) {}
 
 Result<void> TransformPath::resolve() {
-  const std::lock_guard lock(store_->mutex());
+  const MutexLock lock(store_->mutex());
   shape_ = store_->shape();  // even: no change happens under the lock
   joined_ = false;
   lacking_ = nullptr;
@@ -142,7 +142,7 @@ Result<StampedIsometry> TransformPath::get(std::int64_t time) {
 }
 
 Error TransformPath::missing(std::int64_t time) {
-  const std::lock_guard lock(store_->mutex());
+  const MutexLock lock(store_->mutex());
   std::int64_t worst = -1;
   lacking_ = nullptr;
   hopeless_ = false;
@@ -183,7 +183,7 @@ Error TransformPath::missing(std::int64_t time) {
 }
 
 Error TransformPath::no_common_time() {
-  const std::lock_guard lock(store_->mutex());
+  const MutexLock lock(store_->mutex());
   const TransformFrame* begins = nullptr;
   const TransformFrame* ends = nullptr;
   Covered late;

@@ -103,18 +103,18 @@ void TransformSamples::forget(std::int64_t before) {
 // The readers' side.
 
 template <typename F>
-auto TransformSamples::read(F look, std::mutex& writer) const {
+auto TransformSamples::read(F look, Mutex& writer) const {
   for (int attempt = 0; attempt < kPatience; ++attempt) {
     const std::uint32_t before = version_.load(std::memory_order_acquire);
     if (before % 2 != 0) continue;
     auto seen = look();
     if (version_.load(std::memory_order_relaxed) == before) return seen;
   }
-  const std::lock_guard lock(writer);
+  const MutexLock lock(writer);
   return look();
 }
 
-Covered TransformSamples::covered(std::mutex& writer) const {
+Covered TransformSamples::covered(Mutex& writer) const {
   return read(
       [this]() -> Covered {
         const Ring* ring = ring_.load(std::memory_order_acquire);
@@ -172,7 +172,7 @@ TransformSamples::Around TransformSamples::around(std::int64_t time) const {
   return {true, (*ring)[begin + low].load(), (*ring)[begin + low + 1].load()};
 }
 
-bool TransformSamples::at(std::int64_t time, Isometry& pose, std::mutex& writer) const {
+bool TransformSamples::at(std::int64_t time, Isometry& pose, Mutex& writer) const {
   const Around found = read([this, time] { return around(time); }, writer);
   if (!found.any) return false;
   const std::int64_t span = found.above.stamp - found.below.stamp;

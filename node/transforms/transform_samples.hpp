@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/transform.hpp"
 
 namespace hyphos::detail {
@@ -69,9 +69,9 @@ class TransformSamples {
   // for this lock, so that an interrupted writer of low priority can continue.
 
   /// The covered time range. For a static edge, all of time.
-  [[nodiscard]] Covered covered(std::mutex& writer) const;
+  [[nodiscard]] Covered covered(Mutex& writer) const;
   /// The pose at `time`, interpolated. False if it is not covered.
-  [[nodiscard]] bool at(std::int64_t time, Isometry& pose, std::mutex& writer) const;
+  [[nodiscard]] bool at(std::int64_t time, Isometry& pose, Mutex& writer) const;
 
  private:
   static constexpr std::size_t kWords = 8;
@@ -129,7 +129,7 @@ class TransformSamples {
   [[nodiscard]] static std::uint64_t find(const Ring& ring, std::uint64_t begin,
                                           std::uint64_t count, std::int64_t time, Covered ends);
   template <typename F>
-  auto read(F look, std::mutex& writer) const;
+  auto read(F look, Mutex& writer) const;
   void make_room(std::size_t max_samples, std::uint64_t& shortened);
   void forget(std::int64_t before);
   [[nodiscard]] std::uint64_t place_of(std::int64_t stamp) const;

@@ -142,7 +142,7 @@ Result<void> TransformStore::set(const Transform& t, bool is_static, std::uint64
   std::string notice;
   Result<void> done = success();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     done = set_locked(t, is_static, sender, notice);
   }
   if (!notice.empty() && options_.notice) options_.notice(notice);
@@ -227,12 +227,12 @@ Result<void> TransformStore::put(TransformFrame& frame, const TransformSample& s
 }
 
 void TransformStore::clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   forget_moving();
 }
 
 std::vector<TransformEdge> TransformStore::list() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<TransformEdge> out;
   for (const TransformFrame& frame : frames_) {
     if (frame.parent == nullptr) continue;
@@ -256,7 +256,7 @@ std::vector<TransformEdge> TransformStore::list() const {
 }
 
 TransformCounters TransformStore::counters() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return counters_;
 }
 

@@ -4,12 +4,12 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/transform.hpp"
 #include "node/transforms/transform_samples.hpp"
 
@@ -42,34 +42,37 @@ class TransformStore {
   [[nodiscard]] TransformCounters counters() const;
   [[nodiscard]] const TransformTreeOptions& options() const { return options_; }
   [[nodiscard]] std::uint64_t shape() const { return shape_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::mutex& mutex() const { return mutex_; }
+  [[nodiscard]] Mutex& mutex() const HYPHOS_RETURN_CAPABILITY(mutex_) { return mutex_; }
 
-  // Under mutex().
-
-  [[nodiscard]] TransformFrame* find(std::string_view name) const;
-  [[nodiscard]] Error unknown(std::string_view name) const;
+  [[nodiscard]] TransformFrame* find(std::string_view name) const HYPHOS_REQUIRES(mutex_);
+  [[nodiscard]] Error unknown(std::string_view name) const HYPHOS_REQUIRES(mutex_);
 
  private:
   Result<void> set_locked(const Transform& transform, bool is_static, std::uint64_t sender,
-                          std::string& notice);
-  Result<void> refuse(Code code, std::string message, const Transform& transform);
-  Result<void> check(const Transform& transform, bool is_static, double& length);
-  Result<TransformFrame*> frame(std::string_view name, const Transform& transform);
-  [[nodiscard]] std::string circle(const TransformFrame& parent, const TransformFrame& child) const;
+                          std::string& notice) HYPHOS_REQUIRES(mutex_);
+  Result<void> refuse(Code code, std::string message, const Transform& transform)
+      HYPHOS_REQUIRES(mutex_);
+  Result<void> check(const Transform& transform, bool is_static, double& length)
+      HYPHOS_REQUIRES(mutex_);
+  Result<TransformFrame*> frame(std::string_view name, const Transform& transform)
+      HYPHOS_REQUIRES(mutex_);
+  [[nodiscard]] std::string circle(const TransformFrame& parent, const TransformFrame& child) const
+      HYPHOS_REQUIRES(mutex_);
   void follow_clock(TransformFrame& child, std::int64_t stamp, std::uint64_t sender,
-                    std::string& notice);
-  void forget_moving();
-  void step_shape();
-  void move(TransformFrame& child, TransformFrame* parent);
+                    std::string& notice) HYPHOS_REQUIRES(mutex_);
+  void forget_moving() HYPHOS_REQUIRES(mutex_);
+  void step_shape() HYPHOS_REQUIRES(mutex_);
+  void move(TransformFrame& child, TransformFrame* parent) HYPHOS_REQUIRES(mutex_);
   Result<void> put(TransformFrame& frame, const TransformSample& sample, bool is_static,
-                   std::uint64_t sender);
+                   std::uint64_t sender) HYPHOS_REQUIRES(mutex_);
 
   const TransformTreeOptions options_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::atomic<std::uint64_t> shape_{0};
-  std::deque<TransformFrame> frames_;
-  std::unordered_map<std::string_view, TransformFrame*> names_;  ///< views into frames_
-  TransformCounters counters_;
+  std::deque<TransformFrame> frames_ HYPHOS_GUARDED_BY(mutex_);
+  /// Views into frames_.
+  std::unordered_map<std::string_view, TransformFrame*> names_ HYPHOS_GUARDED_BY(mutex_);
+  TransformCounters counters_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// The frames between source and target, computed once and used until the shape changes.

@@ -1,6 +1,5 @@
 #include <array>
 #include <functional>
-#include <mutex>
 #include <optional>
 
 #include "base/brief_mutex.hpp"
@@ -21,8 +20,8 @@ class RecentPaths {
     target = bare_frame(target);
     source = bare_frame(source);
     Slot& slot = slots_[slot_of(target, source)];
-    const std::unique_lock lock(slot.mutex, std::try_to_lock);
-    if (!lock.owns_lock()) return TransformPath(store_, target, source).get(time.ns);
+    BriefLock lock(slot.mutex, std::defer_lock);
+    if (!lock.try_lock()) return TransformPath(store_, target, source).get(time.ns);
     std::optional<TransformPath>& path = slot.path;
     if (!path || path->target() != target || path->source() != source) {
       path.emplace(store_, target, source);
@@ -33,7 +32,7 @@ class RecentPaths {
  private:
   struct Slot {
     BriefMutex mutex;
-    std::optional<TransformPath> path;
+    std::optional<TransformPath> path HYPHOS_GUARDED_BY(mutex);
   };
   static constexpr std::size_t kSlots = 32;
 

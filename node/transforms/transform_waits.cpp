@@ -41,7 +41,7 @@ void TransformWaits::add(detail::TransformPath path, Time time, Duration timeout
   Result<Transform> result = shut_down();
   {
     // Under the lock: a check() for any later sample finds the look-up in the list.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     bool answered = stopped_ || ask(question, result);
     if (!answered && limit == 0) {
       result = timed_out(question.lacking, timeout);
@@ -66,7 +66,7 @@ void TransformWaits::add(detail::TransformPath path, Time time, Duration timeout
 void TransformWaits::check() {
   std::vector<Answered> answered;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto q = waiting_.begin(); q != waiting_.end();) {
       Result<Transform> result = Error{};
       if (q->path.may_have_changed() && ask(*q, result)) {
@@ -81,7 +81,7 @@ void TransformWaits::check() {
 }
 
 void TransformWaits::loop() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!stopped_) {
     const auto earliest = std::min_element(
         waiting_.begin(), waiting_.end(),
@@ -107,13 +107,15 @@ void TransformWaits::loop() {
 
 void TransformWaits::stop() {
   Questions left;
+  std::thread thread;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
     left.swap(waiting_);
+    thread.swap(thread_);
     sooner_.notify_one();
   }
-  if (thread_.joinable()) thread_.join();
+  if (thread.joinable()) thread.join();
   for (const Question& question : left) question.answer(shut_down());
 }
 

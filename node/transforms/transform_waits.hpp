@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "node/transforms/transform_store.hpp"
 
 namespace hyphos {
@@ -31,10 +30,11 @@ class TransformWaits {
   ~TransformWaits() { stop(); }
 
   /// May call `answer` before it returns.
-  void add(detail::TransformPath path, Time time, Duration timeout, Answer answer);
-  void check();
+  void add(detail::TransformPath path, Time time, Duration timeout, Answer answer)
+      HYPHOS_EXCLUDES(mutex_);
+  void check() HYPHOS_EXCLUDES(mutex_);
   /// Ends all look-ups, also later ones, with `disconnected`. Idempotent.
-  void stop();
+  void stop() HYPHOS_EXCLUDES(mutex_);
 
  private:
   struct Question {
@@ -56,11 +56,11 @@ class TransformWaits {
   void loop();
 
   const std::size_t most_;
-  std::mutex mutex_;
-  std::condition_variable sooner_;
-  Questions waiting_;
-  std::thread thread_;
-  bool stopped_ = false;
+  Mutex mutex_;
+  Condition sooner_;
+  Questions waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::thread thread_ HYPHOS_GUARDED_BY(mutex_);
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos

@@ -64,7 +64,7 @@ Result<void> Transforms::Impl::open() {
   for (const bool is_static : {false, true}) {
     auto made = listen(is_static ? channels_.fixed : channels_.moving, is_static);
     if (!made) return made.error();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscribers_.push_back(std::move(*made));
   }
   return success();
@@ -75,23 +75,28 @@ Result<std::shared_ptr<graph::Subscriber>> Transforms::Impl::listen(const std::s
   auto callback = [this, is_static](const detail::Delivery& delivery, const void* value) {
     take(delivery, *static_cast<const Envelope*>(value), is_static);
   };
+  graph::Graph* graph = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    graph = graph_;
+  }
   // Inline: processed on arrival, independent of the pool.
-  return graph_->subscribe(channel, raw_support(), wish(is_static), Scope::network, Mode::inline_,
-                           true, node_, std::move(callback));
+  return graph->subscribe(channel, raw_support(), wish(is_static), Scope::network, Mode::inline_,
+                          true, node_, std::move(callback));
 }
 
 void Transforms::Impl::close() {
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
   std::array<Core, 2> publishers;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closing_ = true;
     subscribers.swap(subscribers_);
     for (std::size_t i = 0; i < 2; ++i) publishers[i].swap(publishers_[i]);
   }
   for (const auto& subscriber : subscribers) subscriber->close();
   waits_.stop();  // while the pool still runs the callbacks
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   graph_ = nullptr;
 }
 
@@ -119,7 +124,7 @@ void Transforms::Impl::take(const detail::Delivery& delivery, const Envelope& me
 }
 
 Result<Transforms::Impl::Core> Transforms::Impl::publisher(bool is_static) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closing_) return closed();
   Core& core = publishers_[is_static ? 1 : 0];
   if (!core) {
@@ -173,7 +178,7 @@ Result<void> Transforms::Impl::set(std::span<const Transform> transforms, bool i
 }
 
 void Transforms::Impl::keep_static(std::span<const Transform> changed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Transform& t : changed) {
     statics_.insert_or_assign(std::string(detail::bare_frame(t.child)), t);
   }
@@ -182,7 +187,7 @@ void Transforms::Impl::keep_static(std::span<const Transform> changed) {
 
 /// From now on, a frame that moves is no longer sent as a static one.
 bool Transforms::Impl::forget_static(std::span<const Transform> moving) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (statics_.empty()) return false;
   std::size_t gone = 0;
   for (const Transform& t : moving) {
@@ -198,7 +203,7 @@ Result<void> Transforms::Impl::publish_static(std::span<const Transform> changed
 }
 
 Result<void> Transforms::Impl::send_static() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (static_sending_) return success();  // the sending thread sees the change
   static_sending_ = true;
   Result<void> sent = success();
@@ -233,7 +238,7 @@ void Transforms::Impl::wait_on_pool(std::string_view target, std::string_view so
       }
     };
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (graph_ != nullptr) return graph_->executor().enqueue(Priority::normal, std::move(call));
     }
     call();  // the pool has ended

@@ -4,11 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "graph/graph.hpp"
 #include "hyphos/transforms.hpp"
 #include "node/transforms/transform_waits.hpp"
@@ -67,14 +67,15 @@ class Transforms::Impl {
   log::OncePerSecond problems_;
   log::OncePerSecond notices_;
 
-  std::mutex mutex_;
-  graph::Graph* graph_;  ///< null after close()
-  bool closing_ = false;
-  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
-  Core publishers_[2];                        ///< moving, static. Created on first use
-  std::map<std::string, Transform> statics_;  ///< set by this process, by child
-  bool static_changed_ = false;
-  bool static_sending_ = false;
+  Mutex mutex_;
+  graph::Graph* graph_ HYPHOS_GUARDED_BY(mutex_);  ///< null after close()
+  bool closing_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_ HYPHOS_GUARDED_BY(mutex_);
+  Core publishers_[2] HYPHOS_GUARDED_BY(mutex_);  ///< moving, static. Created on first use
+  /// Set by this process, by child.
+  std::map<std::string, Transform> statics_ HYPHOS_GUARDED_BY(mutex_);
+  bool static_changed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool static_sending_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos
