@@ -157,7 +157,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
     Channel& channel;
   };
 
-  void tell_watchers();
+  void tell_watchers() HYPHOS_EXCLUDES(mutex_);
   void become_latched(const std::string& node) HYPHOS_REQUIRES(setup_);
   /// Marks pointers as used in the counters.
   void mark_pointer() HYPHOS_REQUIRES(mutex_);

@@ -53,15 +53,15 @@ class Subscriber final : public detail::SubscriptionCore,
 
   /// From a publisher in this process. Blocks only under `block`. A pool thread runs waiting
   /// callbacks of this subscription instead of blocking, so that the pool cannot starve itself.
-  Push push_local(detail::Delivery delivery);
+  Push push_local(detail::Delivery delivery) HYPHOS_EXCLUDES(mutex_);
   /// From a transport. Never blocks: the caller checks has_room() first.
   /// `ready` gets the task that is due: see ReceiveSink::deliver().
-  Push push_remote(detail::Delivery delivery, transport::ReadyList* ready);
+  Push push_remote(detail::Delivery delivery, transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] bool has_room();
 
   /// For a subscription with Options::ready, see Subscription::poll().
-  std::uint32_t poll(std::uint32_t most) override;
-  void close() override;
+  std::uint32_t poll(std::uint32_t most) HYPHOS_EXCLUDES(mutex_) override;
+  void close() HYPHOS_EXCLUDES(mutex_) override;
   /// True if it is closed and no callback runs or will run. The owner may then destroy it.
   [[nodiscard]] bool ended();
   /// Sets a notification for a subscription closed in its own callback, where close() cannot wait.
@@ -82,7 +82,7 @@ class Subscriber final : public detail::SubscriptionCore,
  private:
   Push push(detail::Delivery delivery, BriefLock& lock, transport::ReadyList* ready)
       HYPHOS_REQUIRES(mutex_, lock);
-  Push run_inline(detail::Delivery delivery, transport::ReadyList* ready);
+  Push run_inline(detail::Delivery delivery, transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
   /// For latched channels. Returns false for a repeated value that was accepted before.
   bool note_latched(const detail::Delivery& delivery) HYPHOS_REQUIRES(mutex_);
   /// The queue is full: makes room for one more message, or returns the reason for dropping it.

@@ -49,8 +49,8 @@ class Timers {
   Id at(std::int64_t instant_ns, std::function<void()> work);
   /// On return the timer's work is not running and will not run, unless the work itself called
   /// cancel().
-  void cancel(Id id);
-  void stop();
+  void cancel(Id id) HYPHOS_EXCLUDES(mutex_);
+  void stop() HYPHOS_EXCLUDES(mutex_);
   /// The instant of the clock at which the next call is due. The maximum of int64 if there is none.
   [[nodiscard]] std::int64_t next_due_ns();
 
