@@ -34,8 +34,9 @@ TEST(BriefMutex, try_lock_fails_until_the_mutex_is_unlocked) {
   std::thread other([&] { EXPECT_FALSE(mutex.try_lock()); });
   other.join();
   mutex.unlock();
-  EXPECT_TRUE(mutex.try_lock());
-  mutex.unlock();
+  const bool taken = mutex.try_lock();
+  EXPECT_TRUE(taken);
+  if (taken) mutex.unlock();
 }
 
 // Holds the mutex long enough for the other thread to stop polling and sleep.
