@@ -4,11 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
+#include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,12 +16,16 @@
 #include "base/call_gate.hpp"
 #include "base/latched_cache.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "shm/descriptor_ring.hpp"
 #include "shm/participant.hpp"
+#include "transport/shm/peer.hpp"
 #include "transport/transport.hpp"
 
-/// The components of the shared-memory transport (transport/shm_*.cpp only).
+/// The data of the shared-memory transport that its sender, receiver and directory share.
 namespace hyphos::transport::shm_detail {
+
+inline constexpr std::string_view kName = "shm";
 
 /// A fixed number of zeroed items. A page takes memory only after its first write.
 template <typename T>
@@ -37,8 +40,6 @@ class Sparse {
   [[nodiscard]] T& operator[](std::size_t i) { return items_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return items_[i]; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() { return items_.get(); }
-  [[nodiscard]] T* end() { return items_.get() + size_; }
 
  private:
   struct Free {
@@ -48,39 +49,11 @@ class Sparse {
   std::size_t size_;
 };
 
-/// Another participant.
-struct Peer {
-  explicit Peer(shm::Control file) : control(std::move(file)), id(control.id()) {}
-
-  shm::Control control;  ///< its tables are under control_mutex_
-  const std::uint64_t id;
-  UniqueFd pid_fd;
-  bool needs_polling = false;  ///< no pidfd available: poll its lock
-  bool sent_to_us = false;     ///< it had a descriptor ring to us at some time
-  std::uint64_t seen_version = ~std::uint64_t{0};
-  std::uint64_t seen_local = ~std::uint64_t{0};
-  std::uint32_t populated = 0;  ///< segments whose pages were faulted in
-
-  /// Our holder entry for this peer in a segment of our own pool. Lock-free after the first time.
-  [[nodiscard]] shm::HolderRef entry(shm::Segment& own, std::uint64_t self);
-  /// The same in another participant's segment, to relay one of its slots.
-  [[nodiscard]] shm::HolderRef foreign_entry(const std::shared_ptr<shm::Segment>& segment,
-                                             std::uint64_t self);
-  /// The segment and entry of a slot that was relayed before. Null if it was not.
-  [[nodiscard]] std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> relayed(
-      std::uint64_t owner, std::uint32_t number);
-  /// Permits no new entries, and ends the entries in other participants' segments.
-  void mark_dead();
-  [[nodiscard]] bool dead() const { return dead_.load(std::memory_order_acquire); }
-
- private:
-  BriefMutex mutex_;
-  std::atomic<bool> dead_{false};
-  std::array<std::atomic<std::uint32_t>, shm::kMaxSegments> own_entries_{};
-  std::map<std::pair<std::uint64_t, std::uint32_t>,
-           std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef>>
-      foreign_entries_;
-};
+/// Leaks the handle. In a forked child, the thread does not exist, and the destructor of the handle
+/// would touch it.
+inline void leak(std::thread& thread) {
+  static_cast<void>(std::make_unique<std::thread>(std::move(thread)).release());
+}
 
 /// A complete message in shared memory.
 struct Prepared {
@@ -140,22 +113,22 @@ struct Port {
   std::uint64_t serial = 0;
   std::uint32_t endpoint = 0;  ///< index of `record` in our table
   shm::EndpointRecord record{};
-  CallGate gate;  ///< around every call into the receive sink and the send events
-  std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, already reported
-  log::OncePerSecond limit_log;                               ///< for messages that cannot be sent
+  CallGate gate;                 ///< around every call into the receive sink and the send events
+  log::OncePerSecond limit_log;  ///< for messages that cannot be sent
 
   // Sending.
   BriefMutex rings_mutex;
-  std::shared_ptr<const TxRings> rings = std::make_shared<TxRings>();
-  BriefMutex latch;  ///< a late receiver gets the cached message or the next one, not both
-  LatchedCache<KeptMessage, KeptMessage::sender_of> kept;
+  std::shared_ptr<const TxRings> rings HYPHOS_GUARDED_BY(rings_mutex) = std::make_shared<TxRings>();
+  /// A late receiver gets the cached message or the next one, not both.
+  BriefMutex latch HYPHOS_ACQUIRED_BEFORE(rings_mutex);
+  LatchedCache<KeptMessage, KeptMessage::sender_of> kept HYPHOS_GUARDED_BY(latch);
 
-  // Receiving: see Shm::visit.
+  // Receiving: see Receiver::visit.
   std::atomic<std::uint64_t> space_epoch{0};
   std::atomic<std::uint32_t> paused{0};
 
   [[nodiscard]] std::shared_ptr<const TxRings> tx_rings() {
-    const std::lock_guard lock(rings_mutex);
+    const MutexLock lock(rings_mutex);
     return rings;
   }
   [[nodiscard]] bool blocks() const { return spec.policy.overflow == Overflow::block; }
@@ -178,7 +151,7 @@ struct RxRing {
   std::uint32_t spare = 0;  ///< the same number as the sender's
   std::atomic<bool> sender_gone{false};
   std::atomic<bool> finished{false};  ///< the sender has left and all its messages were taken
-  bool refused = false;               ///< by the sender: see RingHeader. For the control thread
+  bool refused = false;               ///< by the sender: see RingHeader. For the directory
 
   // For the receiving thread.
   std::vector<std::shared_ptr<const shm::SegmentHold>> segments;  ///< the sender's, by number

@@ -1,3 +1,5 @@
+#include "transport/shm/sender.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -5,7 +7,6 @@
 #include "base/hot.hpp"
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
-#include "transport/shm/shm_impl.hpp"
 
 namespace hyphos::transport::shm_detail {
 namespace {
@@ -15,10 +16,6 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::size_t aligned(std::size_t size) {
   return (size + shm::kCacheLine - 1) / shm::kCacheLine * shm::kCacheLine;
 }
-
-constexpr std::uint32_t pack(shm::HolderRef entry) { return entry.generation << 16 | entry.index; }
-constexpr shm::HolderRef unpack(std::uint32_t packed) { return {packed & 0xffff, packed >> 16}; }
-static_assert(shm::kMaxHolders <= 0x10000);
 
 // How a part of a message gets into shared memory.
 enum class Way { nothing, copy, owned, held };
@@ -45,63 +42,26 @@ std::int64_t deadline_of(const Policy& policy) {
 
 }  // namespace
 
-HYPHOS_HOT shm::HolderRef Peer::entry(shm::Segment& own, std::uint64_t self) {
-  std::atomic<std::uint32_t>& cached = own_entries_[own.number()];
-  if (const std::uint32_t packed = cached.load(std::memory_order_acquire); packed != 0) {
-    return unpack(packed);
-  }
-  const std::lock_guard lock(mutex_);
-  if (dead_.load()) return {};  // or it would outlive the sweep that follows a death
-  const shm::HolderRef made = own.claim(id, self);
-  if (made.valid()) cached.store(pack(made), std::memory_order_release);
-  return made;
-}
-
-shm::HolderRef Peer::foreign_entry(const std::shared_ptr<shm::Segment>& segment,
-                                   std::uint64_t self) {
-  const std::lock_guard lock(mutex_);
-  if (dead_.load()) return {};
-  auto& known = foreign_entries_[{segment->owner(), segment->number()}];
-  if (!known.second.valid()) known = {segment, segment->claim(id, self)};
-  return known.second;
-}
-
-std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> Peer::relayed(std::uint64_t owner,
-                                                                       std::uint32_t number) {
-  const std::lock_guard lock(mutex_);
-  const auto at = foreign_entries_.find({owner, number});
-  return at != foreign_entries_.end() ? at->second
-                                      : std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef>();
-}
-
-void Peer::mark_dead() {
-  const std::lock_guard lock(mutex_);
-  dead_.store(true, std::memory_order_release);
-  for (auto& [key, known] : foreign_entries_) {
-    if (known.second.valid()) known.first->revoke(known.second);
-    known.first->wake_owner();
-  }
-}
-
-HYPHOS_HOT shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int64_t deadline_ns) {
-  return wait ? self_->pool().wait(size, self_, deadline_ns, stopping_)
+HYPHOS_HOT shm::OwnedSlot* Sender::take_slot(std::size_t size, bool wait,
+                                             std::int64_t deadline_ns) {
+  return wait ? self_->pool().wait(size, self_, deadline_ns, ports_.stopping())
               : self_->pool().take(size, self_);
 }
 
-HYPHOS_HOT WritableBuffer Shm::loan(PortId id, std::size_t size) {
-  const CallGate::Entry inside(senders_);
-  Port* const port = find(id);
-  if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return {};
+HYPHOS_HOT WritableBuffer Sender::loan(PortId id, std::size_t size) {
+  const CallGate::Entry inside(ports_.gate());
+  Port* const port = ports_.find(id);
+  if (!inside || !ports_.started() || port == nullptr) return {};
   const bool wait = port->blocks();
   shm::OwnedSlot* slot = take_slot(size, wait, wait ? deadline_of(port->spec.policy) : 0);
   if (slot == nullptr) return {};
   return {slot->segment().payload(slot->slot()), size, slot};
 }
 
-bool Shm::has_room(PortId id, std::size_t size) {
-  const CallGate::Entry inside(senders_);
-  Port* const port = find(id);
-  if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return true;
+bool Sender::has_room(PortId id, std::size_t size) {
+  const CallGate::Entry inside(ports_.gate());
+  Port* const port = ports_.find(id);
+  if (!inside || !ports_.started() || port == nullptr) return true;
   const auto rings = port->tx_rings();
   if (rings->empty()) return true;
   for (const auto& ring : *rings) {
@@ -114,8 +74,8 @@ bool Shm::has_room(PortId id, std::size_t size) {
   return true;
 }
 
-HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns,
-                             Prepared& out) {
+HYPHOS_HOT bool Sender::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns,
+                                Prepared& out) {
   const std::size_t parts = 1 + message.buffers.size();
   const auto buffer_at = [&](std::size_t i) -> const Buffer& {
     return i == 0 ? message.payload : message.buffers[i - 1];
@@ -206,7 +166,7 @@ HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t de
   return true;
 }
 
-HYPHOS_HOT bool Shm::add_holds(Peer& peer, const Prepared& message) {
+HYPHOS_HOT bool Sender::add_holds(Peer& peer, const Prepared& message) {
   const auto add = [&](const Prepared::External& to) {
     const bool own = to.segment->owner() == self_->id();
     const shm::HolderRef entry =
@@ -229,43 +189,18 @@ HYPHOS_HOT bool Shm::add_holds(Peer& peer, const Prepared& message) {
   return true;
 }
 
-// For a message that the receiver will not take, because this sender removed it from the ring.
-void Shm::release_holds(Peer& peer, const shm::Descriptor& message) {
-  shm::Segment* segment = self_->pool().segment(message.segment);
-  if (segment == nullptr || message.slot >= segment->slots()) return;  // a broken lane
-  shm::MessageHeader header;
-  const bool sound = shm::read_message(segment->message(message.slot), header);
-  // Release the header's slot last: the header is stable only while its slot is held.
-  for (std::uint32_t i = 0; sound && i < header.parts; ++i) {
-    const shm::Part& part = header.part[i];
-    if (part.owner == 0) continue;
-    if (part.owner == self_->id()) {
-      shm::Segment* own = self_->pool().segment(part.segment);
-      if (own != nullptr && part.slot < own->slots()) {
-        own->release_hold(part.slot, peer.entry(*own, self_->id()));
-      }
-      continue;
-    }
-    const auto [foreign, entry] = peer.relayed(part.owner, part.segment);
-    if (foreign == nullptr || part.slot >= foreign->slots()) continue;
-    foreign->release_hold(part.slot, entry);
-    foreign->wake_owner();
-  }
-  segment->release_hold(message.slot, peer.entry(*segment, self_->id()));
-}
-
-HYPHOS_HOT void Shm::wake(const TxRing& ring) {
+HYPHOS_HOT void Sender::wake(const TxRing& ring) {
   shm::ControlHeader& header = *ring.doorbell;
   const std::uint32_t index = ring.ring.index();
   header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
   shm::wake(header.asleep);
 }
 
-HYPHOS_HOT Shm::Pushed Shm::push(TxRing& ring, const Prepared& message, As as, bool drop_oldest,
-                                 std::uint64_t& overflowed) {
+HYPHOS_HOT Sender::Pushed Sender::push(TxRing& ring, const Prepared& message, As as,
+                                       bool drop_oldest, std::uint64_t& overflowed) {
   const bool replayed = as == As::replay;
   {
-    const std::lock_guard lock(ring.producer);
+    const MutexLock lock(ring.producer);
     if (ring.gone.load(std::memory_order_relaxed)) return Pushed::gone;
     // Only this thread pushes, so room that is free here is still free below.
     while (as == As::live ? ring.full() : ring.ring.full()) {
@@ -291,7 +226,8 @@ HYPHOS_HOT Shm::Pushed Shm::push(TxRing& ring, const Prepared& message, As as, b
   return Pushed::yes;
 }
 
-Shm::Pushed Shm::push_blocking(TxRing& ring, const Prepared& message, std::int64_t deadline_ns) {
+Sender::Pushed Sender::push_blocking(TxRing& ring, const Prepared& message,
+                                     std::int64_t deadline_ns) {
   std::atomic<std::uint32_t>& waiters = ring.ring.header().space_waiters;
   std::uint64_t unused = 0;
   for (;;) {
@@ -333,7 +269,7 @@ class FullRings {
 
 }  // namespace
 
-struct Shm::Sending {
+struct Sender::Sending {
   SendReport report;
   Prepared message;
   bool blocks = false;
@@ -345,7 +281,7 @@ struct Shm::Sending {
   FullRings waiting;
 };
 
-HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxRing& ring) {
+HYPHOS_HOT void Sender::note(Sending& now, Pushed result, TxRing& ring) {
   const auto lose = [&](Drop why) {
     ++now.lost[static_cast<std::size_t>(why)];
     ++now.report.dropped;
@@ -375,7 +311,7 @@ HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxRing& ring) {
 }
 
 // Pushes to every ring with room. Under the latch, if the channel is latched.
-HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxRings& rings, bool drop_oldest) {
+HYPHOS_HOT void Sender::push_to_all(Sending& now, const TxRings& rings, bool drop_oldest) {
   for (std::size_t i = 0; i < rings.size(); ++i) {
     TxRing& ring = *rings[i];
     if (now.only != 0 && ring.peer->id != now.only) continue;
@@ -394,7 +330,7 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxRings& rings, bool drop_o
 }
 
 // Pushes to the full rings, after all others have the message.
-void Shm::push_to_waiting(Sending& now, const TxRings& rings) {
+void Sender::push_to_waiting(Sending& now, const TxRings& rings) {
   for (std::size_t at = 0; at < now.waiting.size(); ++at) {
     const std::size_t i = now.waiting[at];
     const Pushed result = push_blocking(*rings[i], now.message, now.deadline);
@@ -404,7 +340,7 @@ void Shm::push_to_waiting(Sending& now, const TxRings& rings) {
 }
 
 // False if one copy of the message can never fit into the pool.
-bool Shm::can_fit(const Envelope& message) const {
+bool Sender::can_fit(const Envelope& message) const {
   std::size_t to_copy = 0;
   const auto add = [&](const Buffer& buffer) {
     if (way_of(buffer, self_.get()) == Way::copy) to_copy += aligned(buffer.size());
@@ -415,7 +351,7 @@ bool Shm::can_fit(const Envelope& message) const {
 }
 
 // Called when prepare() found no slot.
-void Shm::explain(Sending& now, Port& port, const Envelope& message) {
+void Sender::explain(Sending& now, Port& port, const Envelope& message) {
   now.too_large = !can_fit(message);
   std::uint64_t suppressed = 0;
   if (!now.too_large || !port.limit_log.allow(suppressed)) return;
@@ -431,7 +367,7 @@ void Shm::explain(Sending& now, Port& port, const Envelope& message) {
 
 // Relaying processes also use entries of a holder table, so it can be full in spite of
 // kMaxReceivers.
-void Shm::log_too_many(Port& port) {
+void Sender::log_too_many(Port& port) {
   std::uint64_t suppressed = 0;
   if (!port.limit_log.allow(suppressed)) return;
   log::error(kName, "channel '" + port.spec.name + "': a receiver gets no messages: all " +
@@ -441,7 +377,7 @@ void Shm::log_too_many(Port& port) {
 }
 
 // Reports the losses to the caller and to the channel's counters.
-HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
+HYPHOS_HOT void Sender::settle(Sending& now, Port& port) {
   auto& lost = now.lost;
   const auto lost_by = [&](Drop why) { return lost[static_cast<std::size_t>(why)] != 0; };
   if (lost_by(Drop::too_many)) log_too_many(port);
@@ -462,10 +398,10 @@ HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
 }
 
 // Announces the end of a publisher of a latched channel.
-void Shm::send_notice(Port& port, const Envelope& notice) {
+void Sender::send_notice(Port& port, const Envelope& notice) {
   Prepared prepared;
   KeptMessage before;
-  const std::lock_guard latch(port.latch);
+  const MutexLock latch(port.latch);
   before = port.kept.forget(notice.meta.sender);
   const auto rings = port.tx_rings();
   if (rings->empty() || !prepare(notice, false, 0, prepared)) return;
@@ -473,11 +409,11 @@ void Shm::send_notice(Port& port, const Envelope& notice) {
   for (const auto& ring : *rings) (void)push(*ring, prepared, As::notice, false, overflowed);
 }
 
-HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
+HYPHOS_HOT SendReport Sender::send(PortId id, const Envelope& message) {
   Sending now;
-  const CallGate::Entry inside(senders_);
-  Port* const port = find(id);
-  if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) {
+  const CallGate::Entry inside(ports_.gate());
+  Port* const port = ports_.find(id);
+  if (!inside || !ports_.started() || port == nullptr) {
     now.report.failure = Code::disconnected;
     return now.report;
   }
@@ -505,7 +441,7 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   }
   if (policy.latched) {
     KeptMessage before;  // destroyed after the unlock, as it may free slots
-    const std::lock_guard latch(port->latch);
+    const MutexLock latch(port->latch);
     rings = port->tx_rings();  // no receiver joins from here until all receivers have the message
     if (!rings->empty() && now.message.segment == nullptr) {
       // The first receiver joined just now.

@@ -1,10 +1,13 @@
+#include "transport/shm/receiver.hpp"
+
+#include <pthread.h>
+
 #include <bit>
 #include <chrono>
 #include <thread>
 
 #include "base/hot.hpp"
 #include "hyphos/time.hpp"
-#include "transport/shm/shm_impl.hpp"
 
 namespace hyphos::transport::shm_detail {
 namespace {
@@ -38,7 +41,7 @@ constexpr std::int64_t kApartNs = 100'000;
 //      clears it before the leader has reset `active_`. That sender finds no sleeper to wake, and
 //      the follower still sees an active leader. So a leaving leader resets `active_` and then
 //      checks the doorbell. If the doorbell has changed, the leader polls again.
-HYPHOS_HOT Poll Shm::poll(int thread, ReadyList* ready) {
+HYPHOS_HOT Poll Receiver::poll(int thread, ReadyList* ready) {
   if (polls_end_.load(std::memory_order_seq_cst)) return Poll::over;
   const std::uint32_t self = thread == 0 ? 0b010 : 0b100;
   std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
@@ -76,12 +79,12 @@ HYPHOS_HOT Poll Shm::poll(int thread, ReadyList* ready) {
 }
 
 // Serves all rings once. Returns false if there was nothing to do.
-HYPHOS_HOT bool Shm::go_round(ReadyList* ready) {
+HYPHOS_HOT bool Receiver::go_round(ReadyList* ready) {
   if (rings_retired_.load(std::memory_order_relaxed)) {
     // Here, between visits, no ring is in use.
     std::vector<std::shared_ptr<RxRing>> retired;
-    const std::lock_guard lock(rx_mutex_);
-    retired.swap(retired_rings_);
+    const MutexLock lock(mutex_);
+    retired.swap(retired_);
     rings_retired_.store(false, std::memory_order_relaxed);
   }
   const auto serve = [&](std::uint32_t index) {
@@ -100,7 +103,7 @@ HYPHOS_HOT bool Shm::go_round(ReadyList* ready) {
   };
   shm::ControlHeader& header = self_->control().header();
   bool busy = false;
-  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  const std::uint32_t words = words_.load(std::memory_order_seq_cst);
   for (std::uint32_t word = 0; word < words; ++word) {
     due_[word] = std::exchange(leftover_[word], 0);
     if (header.ready[word].load(std::memory_order_relaxed) != 0) {
@@ -131,14 +134,14 @@ HYPHOS_HOT bool Shm::go_round(ReadyList* ready) {
 
 // Sets the sleep flag for the named thread. Returns the value of the doorbell until a sender rings
 // it. Returns 0 if there is work, so that a leader is needed (R2).
-HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
+HYPHOS_HOT std::uint32_t Receiver::fall_asleep(std::uint32_t named) {
   constexpr std::uint32_t kBits = shm::kSleepers | 1;
   shm::ControlHeader& header = self_->control().header();
   const std::uint32_t number = (header.asleep.load(std::memory_order_relaxed) & ~kBits) + kBits + 1;
   const std::uint32_t flag = number | named | 1;
   header.asleep.store(flag, std::memory_order_seq_cst);
   bool work = polls_end_.load(std::memory_order_seq_cst) || rings_retired_.load();
-  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  const std::uint32_t words = words_.load(std::memory_order_seq_cst);
   for (std::uint32_t word = 0; word < words; ++word) {
     work |= leftover_[word] != 0 || header.ready[word].load(std::memory_order_seq_cst) != 0;
   }
@@ -147,8 +150,24 @@ HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
   return 0;
 }
 
+void Receiver::start() {
+  receiver_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "hyphos-rx");
+    const CallGate::Entry inside(*polls_);
+    while (poll(0, nullptr) != Poll::over) {
+    }
+  });
+}
+
+void Receiver::stop() {
+  end_polls();
+  segments_.clear();
+  const MutexLock lock(mutex_);
+  retired_.clear();
+}
+
 // After the return, no thread polls.
-void Shm::end_polls() {
+void Receiver::end_polls() {
   polls_end_.store(true, std::memory_order_seq_cst);
   // A thread may be about to sleep. Until it sleeps, a wake-up has no effect.
   for (; !polls_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
@@ -158,7 +177,7 @@ void Shm::end_polls() {
   if (receiver_.joinable()) receiver_.join();
 }
 
-PollFunction Shm::receive_by_polling() {
+PollFunction Receiver::receive_by_polling() {
   end_polls();
   polls_end_.store(false, std::memory_order_seq_cst);
   polls_ = std::make_shared<CallGate>();
@@ -170,26 +189,9 @@ PollFunction Shm::receive_by_polling() {
   };
 }
 
-void Shm::mark_ready(std::uint32_t index) {
-  shm::ControlHeader& header = self_->control().header();
-  header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
-  shm::wake_all(header.asleep);  // R3
-}
-
-// Takes a ring out of service while the receiving thread may visit it. Under rx_mutex_.
-std::shared_ptr<RxRing> Shm::take_out(std::uint32_t index) {
-  std::shared_ptr<RxRing> ring = std::exchange(rx_rings_[index], nullptr);
-  if (ring == nullptr) return ring;
-  rx_by_index_[index].store(nullptr, std::memory_order_seq_cst);
-  retired_rings_.push_back(ring);
-  rings_retired_.store(true, std::memory_order_seq_cst);
-  mark_ready(index);
-  return ring;
-}
-
 // Takes up to kBatch messages.
-HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index, ReadyList* ready) {
-  RxRing* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
+HYPHOS_HOT Receiver::Visit Receiver::visit(std::uint32_t index, ReadyList* ready) {
+  RxRing* const found = by_index_[index].load(std::memory_order_seq_cst);
   if (found == nullptr) return Visit::done;
   RxRing& ring = *found;
   ring.ring.prefetch();
@@ -226,7 +228,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index, ReadyList* ready) {
       ring.ring.made_room();
       if ((gone || outcome == shm::DescriptorRing::Outcome::corrupt) &&
           !ring.finished.exchange(true)) {
-        signal_control(false);
+        events_.ring_finished();
       }
       return Visit::done;
     }
@@ -248,7 +250,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index, ReadyList* ready) {
 // on_space() may run just before the message is stored in `kept`, and the epoch detects this case.
 // hand_over() counts the ring as paused and then reads the epoch again. on_space() changes the
 // epoch and then looks for paused rings.
-HYPHOS_HOT bool Shm::deliver(RxRing& ring, Envelope& message, ReadyList* ready) {
+HYPHOS_HOT bool Receiver::deliver(RxRing& ring, Envelope& message, ReadyList* ready) {
   Port& port = *ring.port;
   if (ready != nullptr) ready->hand_over();
   const std::int64_t arrived = message.meta.stamps.arrived;
@@ -267,19 +269,19 @@ HYPHOS_HOT bool Shm::deliver(RxRing& ring, Envelope& message, ReadyList* ready) 
   }
 }
 
-HYPHOS_HOT void Shm::on_space(PortId id) {
-  const CallGate::Entry inside(senders_);
-  Port* const port = find(id);
+HYPHOS_HOT void Receiver::on_space(PortId id) {
+  const CallGate::Entry inside(ports_.gate());
+  Port* const port = ports_.find(id);
   if (!inside || port == nullptr) return;
   port->space_epoch.fetch_add(1, std::memory_order_seq_cst);
-  if (port->paused.load(std::memory_order_seq_cst) == 0 || !started_.load()) return;
+  if (port->paused.load(std::memory_order_seq_cst) == 0) return;
   shm::ControlHeader& header = self_->control().header();
-  const std::lock_guard lock(rx_mutex_);
-  const std::uint32_t words = rx_words_.load(std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  const std::uint32_t words = words_.load(std::memory_order_relaxed);
   for (std::uint32_t word = 0; word < words; ++word) {
     std::uint64_t mine = 0;
     for (std::uint32_t i = 0; i < 64; ++i) {
-      const RxRing* const ring = rx_rings_[word * 64 + i].get();
+      const RxRing* const ring = rings_[word * 64 + i].get();
       if (ring != nullptr && ring->port.get() == port) mine |= std::uint64_t{1} << i;
     }
     if (mine != 0) header.ready[word].fetch_or(mine, std::memory_order_seq_cst);
@@ -287,8 +289,8 @@ HYPHOS_HOT void Shm::on_space(PortId id) {
   shm::wake(header.asleep);  // R1 to R3 hold as for a sender
 }
 
-HYPHOS_HOT std::shared_ptr<const shm::SegmentHold> Shm::segment_hold(RxRing& ring,
-                                                                     std::uint32_t number) {
+HYPHOS_HOT std::shared_ptr<const shm::SegmentHold> Receiver::segment_hold(RxRing& ring,
+                                                                          std::uint32_t number) {
   if (ring.has_hold(number)) return ring.segments[number];
   if (number >= shm::kMaxSegments) return nullptr;
   auto segment = segments_.get(self_->domain(), ring.peer->id, number);
@@ -301,8 +303,8 @@ HYPHOS_HOT std::shared_ptr<const shm::SegmentHold> Shm::segment_hold(RxRing& rin
   return ring.segments[number];
 }
 
-std::shared_ptr<const shm::SegmentHold> Shm::relayed_hold(RxRing& ring, std::uint64_t owner,
-                                                          std::uint32_t number) {
+std::shared_ptr<const shm::SegmentHold> Receiver::relayed_hold(RxRing& ring, std::uint64_t owner,
+                                                               std::uint32_t number) {
   for (const KnownRelay& known : ring.forwards) {
     if (known.owner == owner && known.number == number) return known.segment_hold;
   }
@@ -324,7 +326,7 @@ std::shared_ptr<const shm::SegmentHold> Shm::relayed_hold(RxRing& ring, std::uin
 }
 
 // Takes over the hold of a part that is in another slot than the header.
-std::optional<Drop> Shm::take_external(RxRing& ring, const shm::Part& part, Buffer& out) {
+std::optional<Drop> Receiver::take_external(RxRing& ring, const shm::Part& part, Buffer& out) {
   const auto right = part.owner == ring.peer->id ? this->segment_hold(ring, part.segment)
                                                  : relayed_hold(ring, part.owner, part.segment);
   if (right == nullptr) return Drop::disconnected;  // the pool's owner died meanwhile
@@ -342,8 +344,8 @@ std::optional<Drop> Shm::take_external(RxRing& ring, const shm::Part& part, Buff
 
 // Builds the envelope around the slots. The holds that came with the message are taken over one by
 // one, so that they are released even if the rest of the message is corrupt.
-HYPHOS_HOT std::optional<Drop> Shm::resolve(RxRing& ring, const shm::Descriptor& message,
-                                            Envelope& out) {
+HYPHOS_HOT std::optional<Drop> Receiver::resolve(RxRing& ring, const shm::Descriptor& message,
+                                                 Envelope& out) {
   const auto right = this->segment_hold(ring, message.segment);
   if (right == nullptr) return Drop::disconnected;
   shm::Segment& segment = *right->segment;
