@@ -48,6 +48,7 @@ Result<std::shared_ptr<Recorder>> Recorder::open(Options options) {
 }
 
 void Recorder::start() {
+  const MutexLock lock(close_mutex_);
   for (int i = 0; i < packers(options_); ++i) {
     threads_.emplace_back([this] { pack_loop(); });
   }
@@ -59,7 +60,7 @@ Recorder::~Recorder() { (void)close(); }
 std::int64_t Recorder::now() const { return options_.clock ? options_.clock() : wall_now().ns; }
 
 Result<std::uint16_t> Recorder::add_channel(ChannelSpec spec) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (sources_.size() >= std::numeric_limits<std::uint16_t>::max()) {
     return Error{Code::exhausted, "an MCAP file holds at most 65,535 channels", spec.name};
   }
@@ -96,7 +97,7 @@ Result<void> Recorder::subscribe(const Node& node, std::uint16_t id, const std::
                message->buffers);
       });
   if (!taken) return taken.error();
-  const std::lock_guard lock(subscriptions_mutex_);
+  const MutexLock lock(subscriptions_mutex_);
   subscriptions_.push_back(std::move(*taken));
   return success();
 }
@@ -119,7 +120,7 @@ void Recorder::count_gap(Source& source, Tally& tally, Tally& total, std::uint64
 void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequence,
                       std::int64_t publish_ns, const Buffer& payload, const BufferList& buffers) {
   const std::size_t size = stored_size(payload, buffers) + mcap::kMessageHead;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closing_ || id == 0 || id > sources_.size()) return;
   // Read under the lock, so that the times in a chunk increase.
   const MessageInfo info{id, static_cast<std::uint32_t>(sequence), mcap::timestamp(now()),
@@ -172,9 +173,10 @@ void Recorder::rotate() {
 void Recorder::pack_loop() {
   ::pthread_setname_np(::pthread_self(), "hyphos-pack");
   Packer packer;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
-    packers_wake_.wait(lock, [this] { return !unpacked_.empty() || closed_; });
+    packers_wake_.wait(lock,
+                       [this]() HYPHOS_REQUIRES(mutex_) { return !unpacked_.empty() || closed_; });
     if (unpacked_.empty()) return;
     const std::shared_ptr<Job> job = std::move(unpacked_.front());
     unpacked_.pop_front();
@@ -201,10 +203,12 @@ void Recorder::pack_loop() {
 
 void Recorder::write_loop() {
   ::pthread_setname_np(::pthread_self(), "hyphos-record");
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
-    const auto ready = [this] { return !order_.empty() && order_.front()->ready; };
-    const auto finished = [this] { return closing_ && order_.empty(); };
+    const auto ready = [this]() HYPHOS_REQUIRES(mutex_) {
+      return !order_.empty() && order_.front()->ready;
+    };
+    const auto finished = [this]() HYPHOS_REQUIRES(mutex_) { return closing_ && order_.empty(); };
     if (!ready() && !finished()) {
       if (chunk_.empty() || options_.deterministic || closing_) {
         writer_wake_.wait(lock);
@@ -232,7 +236,7 @@ void Recorder::write_loop() {
   lock.unlock();
   if (open_) {
     if (auto closed = close_file(); !closed) {
-      const std::lock_guard again(mutex_);
+      const MutexLock again(mutex_);
       if (!failure_) failure_ = closed.error();
     }
   }
@@ -246,10 +250,10 @@ void Recorder::finish(Job& job) {
 }
 
 Result<void> Recorder::flush() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   rotate();
   const std::uint64_t last = next_number_ - 1;
-  written_.wait(lock, [&] { return done_number_ >= last || closed_; });
+  written_.wait(lock, [&]() HYPHOS_REQUIRES(mutex_) { return done_number_ >= last || closed_; });
   if (failure_) return *failure_;
   return success();
 }
@@ -258,33 +262,33 @@ Result<void> Recorder::split() {
   if (ring()) {
     return Error{Code::unsupported, "a ring recording has no file to split. Take a snapshot", ""};
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rotate();
   split_next_ = true;
   return success();
 }
 
 void Recorder::attach(mcap::Attachment attachment) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   preamble_.push_back({std::move(attachment), {}, {}});
 }
 
 void Recorder::describe(std::string name, mcap::Dictionary values) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   preamble_.push_back({{}, std::move(name), std::move(values)});
 }
 
 Result<void> Recorder::close() {
-  const std::lock_guard once(close_mutex_);
+  const MutexLock once(close_mutex_);
   std::vector<Subscription> subscriptions;
   {
-    const std::lock_guard lock(subscriptions_mutex_);
+    const MutexLock lock(subscriptions_mutex_);
     subscriptions.swap(subscriptions_);
   }
   for (const Subscription& subscription : subscriptions) subscription.close();
   if (threads_.empty()) return success();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (chunk_.empty()) split_next_ = false;  // else the recording would end with an empty file
     rotate();
     closing_ = true;
@@ -292,13 +296,13 @@ Result<void> Recorder::close() {
   writer_wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (failure_) return *failure_;
   return success();
 }
 
 Status Recorder::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Status status;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Tally& tally = status.channels[sources_[i].spec.name];

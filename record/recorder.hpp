@@ -1,13 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/node.hpp"
 #include "record/chunk.hpp"
 #include "record/mcap_file.hpp"
@@ -163,13 +162,13 @@ class Recorder {
   [[nodiscard]] bool splits() const { return options_.split_bytes != 0 || options_.split_ns != 0; }
   [[nodiscard]] std::int64_t now() const;
 
-  // In recorder.cpp, with mutex_ locked.
+  // In recorder.cpp.
   void count_gap(Source& source, Tally& tally, Tally& total, std::uint64_t sender,
-                 std::uint64_t sequence);
-  void rotate();
+                 std::uint64_t sequence) HYPHOS_REQUIRES(mutex_);
+  void rotate() HYPHOS_REQUIRES(mutex_);
   void pack_loop();
   void write_loop();
-  void finish(Job& job);
+  void finish(Job& job) HYPHOS_REQUIRES(mutex_);
 
   // In recorder_write.cpp, in the writing thread or under snapshot_mutex_.
   void write(Job& job);
@@ -186,47 +185,48 @@ class Recorder {
 
   const Options options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable packers_wake_;
-  std::condition_variable writer_wake_;
-  std::condition_variable written_;
-  std::deque<Source> sources_;  // by id, from 1 at index 0. References stay valid
-  std::vector<mcap::Schema> schemas_;
-  std::vector<Preamble> preamble_;
-  Tallies totals_;
-  Chunk chunk_;
-  std::int64_t chunk_opened_ns_ = 0;
-  std::size_t chunk_bytes_ = 0;  // of chunk_, included in waiting_
-  std::size_t chunk_held_ = 0;
-  bool split_next_ = false;
-  std::deque<std::shared_ptr<Job>> unpacked_;
-  std::deque<std::shared_ptr<Job>> order_;
-  std::uint64_t next_number_ = 1;
-  std::uint64_t done_number_ = 0;
-  std::size_t waiting_ = 0;
-  std::size_t held_ = 0;
-  std::size_t hold_limit_ = 0;
-  bool closing_ = false;
-  bool closed_ = false;
-  std::uint64_t uncompressed_chunks_ = 0;
-  std::uint64_t finished_bytes_ = 0;  // of closed files
-  std::uint64_t open_bytes_ = 0;
-  std::deque<std::filesystem::path> files_;
-  std::optional<Error> failure_;
-  std::deque<std::shared_ptr<const Packed>> ring_;
-  LatchedValues before_ring_;
-  std::uint64_t ring_used_ = 0;
+  mutable Mutex mutex_;
+  Condition packers_wake_;
+  Condition writer_wake_;
+  Condition written_;
+  // by id, from 1 at index 0. References stay valid
+  std::deque<Source> sources_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<mcap::Schema> schemas_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<Preamble> preamble_ HYPHOS_GUARDED_BY(mutex_);
+  Tallies totals_ HYPHOS_GUARDED_BY(mutex_);
+  Chunk chunk_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t chunk_opened_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t chunk_bytes_ HYPHOS_GUARDED_BY(mutex_) = 0;  // of chunk_, included in waiting_
+  std::size_t chunk_held_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool split_next_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::deque<std::shared_ptr<Job>> unpacked_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<Job>> order_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t next_number_ HYPHOS_GUARDED_BY(mutex_) = 1;
+  std::uint64_t done_number_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t waiting_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t held_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t hold_limit_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  bool closing_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::uint64_t uncompressed_chunks_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::uint64_t finished_bytes_ HYPHOS_GUARDED_BY(mutex_) = 0;  // of closed files
+  std::uint64_t open_bytes_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::deque<std::filesystem::path> files_ HYPHOS_GUARDED_BY(mutex_);
+  std::optional<Error> failure_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<const Packed>> ring_ HYPHOS_GUARDED_BY(mutex_);
+  LatchedValues before_ring_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t ring_used_ HYPHOS_GUARDED_BY(mutex_) = 0;
 
   // Used by the writing thread only.
   std::optional<Open> open_;
   LatchedValues latched_;
   unsigned file_number_ = 0;
 
-  std::mutex snapshot_mutex_;
-  std::mutex close_mutex_;
-  std::mutex subscriptions_mutex_;
-  std::vector<Subscription> subscriptions_;
-  std::vector<std::thread> threads_;
+  Mutex snapshot_mutex_;
+  Mutex close_mutex_;
+  Mutex subscriptions_mutex_;
+  std::vector<Subscription> subscriptions_ HYPHOS_GUARDED_BY(subscriptions_mutex_);
+  std::vector<std::thread> threads_ HYPHOS_GUARDED_BY(close_mutex_);
 };
 
 }  // namespace hyphos::record

@@ -62,7 +62,7 @@ std::filesystem::path Recorder::file_name() const {
 
 mcap::Dictionary Recorder::summary(const Tallies& tallies) const {
   mcap::Dictionary out;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const Tally none;
     const Tally& tally = i + 1 < tallies.size() ? tallies[i + 1] : none;
@@ -79,7 +79,7 @@ Result<void> Recorder::open_file() {
   ++file_number_;
   std::filesystem::path doomed;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     files_.push_back(open_->file.path());
     open_bytes_ = open_->file.size();
     if (options_.keep_files != 0 && files_.size() > options_.keep_files) {
@@ -99,7 +99,7 @@ Result<void> Recorder::close_file() {
   auto prepared = prepare(*open_);
   auto closed = open_->file.close(kSummary, summary(open_->tallies), options_.sync);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     finished_bytes_ += open_->file.size();
     open_bytes_ = 0;
   }
@@ -111,7 +111,7 @@ void Recorder::write(Job& job) {
   if (ring()) {
     auto chunk = std::make_shared<Packed>(std::move(job.packed));
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       for (std::size_t id = 0; id < chunk->tallies.size(); ++id) {
         at(totals_, static_cast<std::uint16_t>(id)).written += chunk->tallies[id].written;
         at(totals_, static_cast<std::uint16_t>(id)).bytes += chunk->tallies[id].bytes;
@@ -138,7 +138,7 @@ void Recorder::write(Job& job) {
   }
   if (!done || !open_) return fail(done ? Error{} : done.error(), chunk);
   remember(latched_, chunk.latched);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   open_bytes_ = open_->file.size();
   for (std::size_t id = 0; id < chunk.tallies.size(); ++id) {
     at(totals_, static_cast<std::uint16_t>(id)).written += chunk.tallies[id].written;
@@ -150,7 +150,7 @@ void Recorder::write(Job& job) {
 void Recorder::fail(Error error, const Packed& chunk) {
   const Tallies gone = lost(chunk.tallies);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (std::size_t id = 0; id < gone.size(); ++id) {
       at(totals_, static_cast<std::uint16_t>(id)).drop_disk += gone[id].drop_disk;
     }
@@ -169,7 +169,7 @@ Result<void> Recorder::prepare(Open& to) {
   std::vector<mcap::Schema> schemas;
   std::vector<mcap::Channel> channels;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     preamble.assign(preamble_.begin() + static_cast<std::ptrdiff_t>(to.preamble), preamble_.end());
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       const auto id = static_cast<std::uint16_t>(i + 1);
@@ -247,7 +247,7 @@ void Recorder::remember(LatchedValues& values, const std::vector<Latched>& more)
 
 void Recorder::keep(std::shared_ptr<Packed> chunk) {
   std::vector<std::shared_ptr<const Packed>> doomed;  // destroyed after the lock is released
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t newest = chunk->messages != 0 ? chunk->end_time : 0;
   ring_used_ += chunk->stored + chunk->indexes.size();
   ring_.push_back(std::move(chunk));
@@ -270,12 +270,12 @@ Result<Written> Recorder::snapshot(const std::filesystem::path& path, bool overw
                  "only a ring recording takes snapshots, but this one writes a file",
                  path.string()};
   }
-  const std::lock_guard one_at_a_time(snapshot_mutex_);
+  const MutexLock one_at_a_time(snapshot_mutex_);
   if (auto flushed = flush(); !flushed) return flushed.error();
   std::deque<std::shared_ptr<const Packed>> chunks;
   LatchedValues latched;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     chunks = ring_;
     latched = before_ring_;
   }
