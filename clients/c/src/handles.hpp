@@ -1,13 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/call_gate.hpp"
+#include "base/mutex.hpp"
 #include "guard.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos_c.h"
@@ -96,12 +95,12 @@ class Subscriber final : public Source, public std::enable_shared_from_this<Subs
   std::atomic<bool> open_{false};  // true once `core_` is set
   Subscription core_;
 
-  std::mutex taking_;              // locked during take()
-  hyphos_message* out_ = nullptr;  // guarded by `taking_`
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stirred_ = false;  // guarded by `mutex_`: a message arrived since take() last looked
-  bool closed_ = false;   // guarded by `mutex_`
+  Mutex taking_;  // locked during take()
+  hyphos_message* out_ HYPHOS_GUARDED_BY(taking_) = nullptr;
+  Mutex mutex_;
+  Condition changed_;
+  bool stirred_ HYPHOS_GUARDED_BY(mutex_) = false;  // a message arrived since take() last looked
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos::c

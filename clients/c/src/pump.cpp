@@ -22,7 +22,7 @@ void Pump::ready(const std::shared_ptr<Source>& source) {
 
 void Pump::post(Task task, Fate fate) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!closed_) {
       incoming_.push_back({nullptr, std::move(task), fate});
       signal();
@@ -33,7 +33,7 @@ void Pump::post(Task task, Fate fate) {
 }
 
 void Pump::add(Entry entry) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) return;
   incoming_.push_back(std::move(entry));
   signal();
@@ -53,13 +53,13 @@ void Pump::unsignal() {
 }
 
 void Pump::wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   woken_ = true;
   signal();
 }
 
 int Pump::descriptor() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (event_ < 0) {
     event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!incoming_.empty() || woken_) signal();
@@ -67,8 +67,10 @@ int Pump::descriptor() {
   return event_;
 }
 
-bool Pump::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ns) {
-  const auto stirs = [this] { return !incoming_.empty() || woken_ || closed_; };
+bool Pump::wait(UniqueLock<Mutex>& lock, std::int64_t timeout_ns) {
+  const auto stirs = [this]() HYPHOS_REQUIRES(mutex_) {
+    return !incoming_.empty() || woken_ || closed_;
+  };
   if (timeout_ns < 0) return changed_.wait(lock, stirs), true;
   if (timeout_ns == 0) return stirs();
   // A wait of more than a year counts as a year, which cannot overflow the clock.
@@ -93,7 +95,7 @@ std::uint32_t Pump::run(std::uint32_t most, std::size_t& done) {
 }
 
 Result<std::uint32_t> Pump::poll(std::int64_t timeout_ns, std::uint32_t most) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (polling_) {
     return Error{Code::already_exists,
                  "this node is already being polled, by another thread or from a callback. Poll it "
@@ -130,10 +132,12 @@ Result<std::uint32_t> Pump::poll(std::int64_t timeout_ns, std::uint32_t most) {
 void Pump::close() {
   std::vector<Entry> rest;
   {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     closed_ = true;
     signal();
-    changed_.wait(lock, [this] { return !polling_ || poller_ == std::this_thread::get_id(); });
+    changed_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) {
+      return !polling_ || poller_ == std::this_thread::get_id();
+    });
     rest.swap(incoming_);
   }
   for (Entry& entry : rest) {

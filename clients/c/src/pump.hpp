@@ -1,14 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::c {
@@ -44,14 +43,14 @@ class Pump {
   ~Pump();
 
   void ready(const std::shared_ptr<Source>& source);
-  void post(Task task, Fate fate);
+  void post(Task task, Fate fate) HYPHOS_EXCLUDES(mutex_);
   /// See hyphos_poll().
   Result<std::uint32_t> poll(std::int64_t timeout_ns, std::uint32_t most);
   void wake();
   int descriptor();
   /// Ends polling, and runs the remaining tasks of Fate::certain. Requires that the subscriptions
   /// are closed.
-  void close();
+  void close() HYPHOS_EXCLUDES(mutex_);
 
  private:
   struct Entry {
@@ -61,20 +60,20 @@ class Pump {
   };
 
   void add(Entry entry);
-  void signal();
-  void unsignal();
-  bool wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ns);
+  void signal() HYPHOS_REQUIRES(mutex_);
+  void unsignal() HYPHOS_REQUIRES(mutex_);
+  bool wait(UniqueLock<Mutex>& lock, std::int64_t timeout_ns) HYPHOS_REQUIRES(mutex_, lock);
   std::uint32_t run(std::uint32_t most, std::size_t& done);
 
-  std::mutex mutex_;  // guards all members below, except `working_` while `polling_` is true
-  std::condition_variable changed_;
-  std::vector<Entry> incoming_;
-  std::vector<Entry> working_;
-  std::thread::id poller_;
-  bool polling_ = false;
-  bool woken_ = false;
-  bool closed_ = false;
-  int event_ = -1;  // created on the first descriptor()
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<Entry> incoming_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<Entry> working_;  // belongs to the thread in poll()
+  std::thread::id poller_ HYPHOS_GUARDED_BY(mutex_);
+  bool polling_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool woken_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;
+  int event_ HYPHOS_GUARDED_BY(mutex_) = -1;  // created on the first descriptor()
 };
 
 }  // namespace hyphos::c

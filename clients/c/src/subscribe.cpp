@@ -27,7 +27,7 @@ Result<void> Subscriber::open(const NodeState& node, const std::string& channel,
 void Subscriber::ready() {
   if (callback_ != nullptr) return pump_->ready(shared_from_this());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stirred_ = true;
   }
   changed_.notify_all();
@@ -37,6 +37,7 @@ void Subscriber::heard(const Message<RawMessage>& message) {
   const hyphos_message seen = view(*message.block().get(), message->payload, message->buffers,
                                    message.stamps().arrived, message.replayed());
   if (callback_ != nullptr) return callback_(user_, &seen);
+  taking_.assert_held();  // without a callback, only take() polls the subscription
   if (out_ != nullptr) hold(seen, *std::exchange(out_, nullptr));
 }
 
@@ -45,8 +46,8 @@ std::uint32_t Subscriber::run(std::uint32_t most) {
 }
 
 Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyphos_message& out) {
-  const std::unique_lock taking(taking_, std::try_to_lock);
-  if (!taking) {
+  UniqueLock taking(taking_, std::defer_lock);
+  if (!taking.try_lock()) {
     return Error{Code::already_exists,
                  "another thread is already in hyphos_take() of this subscription. Take from one "
                  "thread only",
@@ -58,7 +59,7 @@ Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyp
       timeout_ns > std::numeric_limits<std::int64_t>::max() - begin ? begin : begin + timeout_ns;
   for (;;) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stirred_ = false;
     }
     {
@@ -68,8 +69,8 @@ Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyp
       (void)core_.poll(1);
       if (std::exchange(out_, nullptr) == nullptr) return success();
     }
-    std::unique_lock lock(mutex_);
-    const auto stirs = [this] { return stirred_ || closed_; };
+    UniqueLock lock(mutex_);
+    const auto stirs = [this]() HYPHOS_REQUIRES(mutex_) { return stirred_ || closed_; };
     if (for_ever) {
       changed_.wait(lock, stirs);
     } else {
@@ -86,7 +87,7 @@ Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyp
 
 void Subscriber::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
   }
   changed_.notify_all();
