@@ -120,7 +120,7 @@ Result<void> LocalRobot::open_outbound(std::uint32_t outbound, const OpenChannel
 Result<void> LocalRobot::open_command(const std::string& channel) {
   auto opened = node_.raw_subscribe(
       channel, twist_type(), where_it_is_published(), [this](const Message<RawMessage>& message) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (const auto motion = decode_twist(message->payload.bytes())) output_.motion = motion;
       });
   return opened ? success() : Result<void>(opened.error());
@@ -135,7 +135,7 @@ std::uint64_t LocalRobot::stable_sender(std::uint64_t sender, const std::string&
 
 void LocalRobot::send(std::uint32_t outbound, const OpenChannel& channel,
                       const Message<RawMessage>& message) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (foreign_.contains(message.sender())) return;
   Envelope envelope{{}, message->payload, message->buffers};
   envelope.meta.type_hash = channel.type.hash;
@@ -162,7 +162,7 @@ Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
                  options_.name};
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     foreign_.insert(head.meta.sender);
   }
   decoded->envelope.meta = head.meta;
@@ -189,7 +189,7 @@ Result<void> LocalRobot::begin(const RobotInput& input) {
 Result<RobotOutput> LocalRobot::finish() {
   if (auto ran = run([&] { bring_in(*input_); }); !ran) return ran.error();
   if (!received_) return received_.error();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   RobotOutput output = std::exchange(output_, {});
   if (const auto due = runtime_.next_timer()) output.next = *due;
   return output;

@@ -3,10 +3,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "cosim/nodes/robot.hpp"
 #include "hyphos/hyphos.hpp"
 
@@ -54,7 +54,8 @@ class LocalRobot final : public RobotNodes {
   [[nodiscard]] Result<void> receive(const RobotInput::Arrived& arrived);
   /// Runs `work` on the pool, and waits for all resulting callbacks.
   [[nodiscard]] Result<void> run(const std::function<void()>& work);
-  [[nodiscard]] std::uint64_t stable_sender(std::uint64_t sender, const std::string& channel);
+  [[nodiscard]] std::uint64_t stable_sender(std::uint64_t sender, const std::string& channel)
+      HYPHOS_REQUIRES(mutex_);
 
   RobotOptions options_;
   Runtime runtime_;
@@ -66,10 +67,11 @@ class LocalRobot final : public RobotNodes {
   const RobotInput* input_ = nullptr;  // of the current step
   Result<void> received_ = success();
 
-  std::mutex mutex_;  // nodes may break the rules and publish from their own threads
-  RobotOutput output_;
-  std::map<std::uint64_t, std::uint64_t> senders_;  // id in this run → id that all runs share
-  std::set<std::uint64_t> foreign_;                 // senders on other robots
+  Mutex mutex_;  // nodes may break the rules and publish from their own threads
+  RobotOutput output_ HYPHOS_GUARDED_BY(mutex_);
+  // id in this run → id that all runs share
+  std::map<std::uint64_t, std::uint64_t> senders_ HYPHOS_GUARDED_BY(mutex_);
+  std::set<std::uint64_t> foreign_ HYPHOS_GUARDED_BY(mutex_);  // senders on other robots
 };
 
 }  // namespace hyphos::cosim

@@ -17,7 +17,7 @@ Ahead::~Ahead() { stop(); }
 
 void Ahead::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
   }
   emptied_.notify_one();
@@ -26,9 +26,12 @@ void Ahead::stop() {
 
 Result<void> Ahead::init(std::uint32_t nodes, std::uint64_t seed) {
   stop();
-  frames_.clear();
+  {
+    const MutexLock lock(mutex_);
+    frames_.clear();
+    stopped_ = false;
+  }
   broken_.reset();
-  stopped_ = false;
   index_ = 0;
   now_ = {};
   thread_ = std::thread([this, nodes, seed] { run(nodes, seed); });
@@ -51,7 +54,7 @@ bool Ahead::put(std::int64_t index, Result<void> result) {
   Frame frame{index};
   if (!result) frame.error = result.error();
   const auto poses = physics_->poses();
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (!spare_.empty()) {
     frame.poses = std::move(spare_.back());
     spare_.pop_back();
@@ -60,14 +63,15 @@ bool Ahead::put(std::int64_t index, Result<void> result) {
   frames_.push_back(std::move(frame));
   if (frames_.size() == 1) filled_.notify_one();
   if (frames_.size() >= kMostFrames) {
-    emptied_.wait(lock, [&] { return stopped_ || frames_.size() <= kFewFrames; });
+    emptied_.wait(
+        lock, [&]() HYPHOS_REQUIRES(mutex_) { return stopped_ || frames_.size() <= kFewFrames; });
   }
   return !stopped_ && result.ok();
 }
 
 Ahead::Frame Ahead::take() {
-  std::unique_lock lock(mutex_);
-  filled_.wait(lock, [&] { return !frames_.empty(); });
+  UniqueLock lock(mutex_);
+  filled_.wait(lock, [&]() HYPHOS_REQUIRES(mutex_) { return !frames_.empty(); });
   Frame frame = std::move(frames_.front());
   frames_.pop_front();
   if (frames_.size() == kFewFrames) emptied_.notify_one();
@@ -90,7 +94,7 @@ Result<void> Ahead::advance(Time end) {
       return *broken_;
     }
     std::ranges::copy(frame.poses, poses_.begin());  // the engine keeps a span of poses_
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     spare_.push_back(std::move(frame.poses));
   }
   return success();

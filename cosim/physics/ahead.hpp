@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "cosim/core/simulator.hpp"
 
 namespace hyphos::cosim {
@@ -41,7 +40,7 @@ class Ahead final : public Physics {
   void run(std::uint32_t nodes, std::uint64_t seed);
   bool put(std::int64_t index, Result<void> result);
   Frame take();
-  void stop();
+  void stop() HYPHOS_EXCLUDES(mutex_);
 
   std::unique_ptr<Physics> physics_;
   Step step_;
@@ -50,12 +49,13 @@ class Ahead final : public Physics {
   std::vector<Pose> poses_;
   std::optional<Error> broken_;
 
-  std::mutex mutex_;  // guards the members below
-  std::condition_variable filled_;
-  std::condition_variable emptied_;
-  std::deque<Frame> frames_;
-  std::vector<std::vector<Pose>> spare_;  // reused memory of consumed frames
-  bool stopped_ = false;
+  Mutex mutex_;
+  Condition filled_;
+  Condition emptied_;
+  std::deque<Frame> frames_ HYPHOS_GUARDED_BY(mutex_);
+  // reused memory of consumed frames
+  std::vector<std::vector<Pose>> spare_ HYPHOS_GUARDED_BY(mutex_);
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

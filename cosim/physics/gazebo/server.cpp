@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <ignition/transport/Node.hh>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "cosim/physics/gazebo/messages.hpp"
 
 namespace hyphos::cosim {
@@ -52,16 +51,17 @@ class Server final : public GazeboServer {
   }
 
   std::optional<Frame> wait_for(Time stamp, Time deadline) override {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     const auto until = std::chrono::steady_clock::now() +
                        std::chrono::nanoseconds((deadline - monotonic_now()).ns);
-    const bool there = arrived_.wait_until(
-        lock, until, [&] { return latest_.has_value() && latest_->stamp >= stamp; });
+    const bool there = arrived_.wait_until(lock, until, [&]() HYPHOS_REQUIRES(mutex_) {
+      return latest_.has_value() && latest_->stamp >= stamp;
+    });
     return there ? latest_ : std::nullopt;
   }
 
   std::optional<Frame> latest() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return latest_;
   }
 
@@ -95,7 +95,7 @@ class Server final : public GazeboServer {
       if (pose.has_orientation()) place->orientation = {q.x(), q.y(), q.z(), q.w()};
     }
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       latest_ = std::move(frame);
     }
     arrived_.notify_all();
@@ -126,9 +126,9 @@ class Server final : public GazeboServer {
   GazeboOptions options_;
   std::string service_;
   std::string topic_;
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::optional<Frame> latest_;
+  Mutex mutex_;
+  Condition arrived_;
+  std::optional<Frame> latest_ HYPHOS_GUARDED_BY(mutex_);
   ignition::transport::Node node_;  // destroyed first: no message arrives after its target
 };
 
