@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::python {
@@ -20,16 +20,16 @@ std::atomic<unsigned> generation{0};  // +1 in each forked child
 // There is one module state per process. The set lives as long as the program, so that handles
 // that Python frees late still find it.
 struct Registry {
-  std::mutex mutex;
-  std::set<HandleBase*> handles;
+  Mutex mutex;
+  std::set<HandleBase*> handles HYPHOS_GUARDED_BY(mutex);
 };
 std::atomic<Registry*> registry_now{new Registry()};
 Registry& registry() { return *registry_now.load(); }
 
 struct Spins {
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::set<const Spinning*> all;
+  Mutex mutex;
+  Condition ended;
+  std::set<const Spinning*> all HYPHOS_GUARDED_BY(mutex);
 };
 std::atomic<Spins*> spins_now{new Spins()};
 Spins& spins() { return *spins_now.load(); }
@@ -37,11 +37,11 @@ Spins& spins() { return *spins_now.load(); }
 // References that were dropped while the interpreter was ending. A thread of the pool must not
 // acquire the GIL then: Python would end the thread in the middle of a destructor.
 struct Graveyard {
-  std::mutex mutex;
-  std::condition_variable buried;
-  bool open = false;
-  std::size_t living = 0;  // callables that may still be dropped
-  std::vector<PyObject*> functions;
+  Mutex mutex;
+  Condition buried;
+  bool open HYPHOS_GUARDED_BY(mutex) = false;
+  std::size_t living HYPHOS_GUARDED_BY(mutex) = 0;  // callables that may still be dropped
+  std::vector<PyObject*> functions HYPHOS_GUARDED_BY(mutex);
 };
 std::atomic<Graveyard*> graveyard_now{new Graveyard()};
 Graveyard& graveyard() { return *graveyard_now.load(); }
@@ -59,16 +59,17 @@ void begin_child() {
 void end_spins() {
   nb::gil_scoped_release release;
   Spins& now = spins();
-  std::unique_lock lock(now.mutex);
+  UniqueLock lock(now.mutex);
   for (const Spinning* spin : now.all) spin->stop();
-  now.ended.wait_for(lock, std::chrono::seconds(1), [&] { return now.all.empty(); });
+  now.ended.wait_for(lock, std::chrono::seconds(1),
+                     [&]() HYPHOS_REQUIRES(now.mutex) { return now.all.empty(); });
 }
 
 void drop_callable(PyObject* function, unsigned made_in) {
   if (made_in != generation.load()) return;
   {
     Graveyard& yard = graveyard();
-    const std::lock_guard lock(yard.mutex);
+    const MutexLock lock(yard.mutex);
     --yard.living;
     if (yard.open) {
       yard.functions.push_back(function);
@@ -87,8 +88,9 @@ void empty_graveyard() {
   std::vector<PyObject*> functions;
   {
     nb::gil_scoped_release release;
-    std::unique_lock lock(yard.mutex);
-    yard.buried.wait_for(lock, std::chrono::seconds(1), [&] { return yard.living == 0; });
+    UniqueLock lock(yard.mutex);
+    yard.buried.wait_for(lock, std::chrono::seconds(1),
+                         [&]() HYPHOS_REQUIRES(yard.mutex) { return yard.living == 0; });
     functions.swap(yard.functions);
   }
   for (PyObject* function : functions) Py_DECREF(function);
@@ -113,13 +115,13 @@ void throw_closed() {
 }
 
 Spinning::Spinning(std::function<void()> stop_it) : stop(std::move(stop_it)) {
-  const std::lock_guard lock(spins().mutex);
+  const MutexLock lock(spins().mutex);
   spins().all.insert(this);
   if (closing()) stop();
 }
 
 Spinning::~Spinning() {
-  const std::lock_guard lock(spins().mutex);
+  const MutexLock lock(spins().mutex);
   spins().all.erase(this);
   spins().ended.notify_all();
 }
@@ -127,32 +129,32 @@ Spinning::~Spinning() {
 bool HandleBase::is_inherited() const { return generation_ != generation.load(); }
 
 HandleBase::HandleBase() : generation_(generation.load()) {
-  const std::lock_guard lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().handles.insert(this);
 }
 
 HandleBase::~HandleBase() {
   if (is_inherited()) return;
-  const std::lock_guard lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().handles.erase(this);
 }
 
 void close_all_handles() {
   is_closing.store(true);
   {
-    const std::lock_guard lock(graveyard().mutex);
+    const MutexLock lock(graveyard().mutex);
     graveyard().open = true;
   }
   end_spins();
   std::vector<HandleBase*> all;
   {
-    const std::lock_guard lock(registry().mutex);
+    const MutexLock lock(registry().mutex);
     all.assign(registry().handles.begin(), registry().handles.end());
   }
   // The GIL is held between resets, so Python frees elements of `all` only inside a reset.
   for (HandleBase* handle : all) {
     {
-      const std::lock_guard lock(registry().mutex);
+      const MutexLock lock(registry().mutex);
       if (!registry().handles.contains(handle)) continue;
     }
     handle->reset();
@@ -164,7 +166,7 @@ bool closing() { return is_closing.load(); }
 
 Callable::Callable(nb::object function) {
   {
-    const std::lock_guard lock(graveyard().mutex);
+    const MutexLock lock(graveyard().mutex);
     ++graveyard().living;
   }
   function_ = std::shared_ptr<PyObject>(

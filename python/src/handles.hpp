@@ -4,11 +4,12 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "base/mutex.hpp"
 
 namespace hyphos::python {
 
@@ -55,14 +56,14 @@ class Handle final : public HandleBase {
   /// forked child.
   [[nodiscard]] T get() const {
     if (is_inherited()) throw_inherited();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!value_) throw_closed();
     return *value_;
   }
   /// Like get(), but empty after reset().
   [[nodiscard]] std::optional<T> get_open() const {
     if (is_inherited()) throw_inherited();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return value_;
   }
   void reset() override {
@@ -72,7 +73,7 @@ class Handle final : public HandleBase {
     }
     std::optional<T> doomed;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       doomed.swap(value_);
     }
     if (!doomed) return;
@@ -82,14 +83,14 @@ class Handle final : public HandleBase {
 
  private:
   /// Leaks the value: its destructor would access objects of the parent, and a thread there may
-  /// have held their locks.
-  void leave_behind() {
+  /// have held their locks. It may also have held mutex_, so this function takes no lock.
+  void leave_behind() HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     static_cast<void>(new std::optional<T>(std::move(value_)));
     value_.reset();
   }
 
-  mutable std::mutex mutex_;
-  std::optional<T> value_;
+  mutable Mutex mutex_;
+  std::optional<T> value_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// Marks a thread that waits in spin() while the interpreter may end. Constructed and destroyed
