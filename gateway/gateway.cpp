@@ -1,8 +1,8 @@
 #include "hyphos/gateway.hpp"
 
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/arguments.hpp"
 #include "gateway/facade/hyphos_graph.hpp"
 #include "gateway/known_types.hpp"
@@ -19,14 +19,17 @@ class Gateway::Impl {
     std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
     auto protocol = arguments.open(made->facade_, arguments.options);
     if (!protocol) return protocol.error();
-    made->protocol_ = std::move(*protocol);
-    made->address_ = made->protocol_->address();
-    made->port_ = made->protocol_->port();
+    made->address_ = (*protocol)->address();
+    made->port_ = (*protocol)->port();
+    {
+      const MutexLock lock(made->mutex_);
+      made->protocol_ = std::move(*protocol);
+    }
     return made;
   }
 
   void close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     protocol_.reset();
   }
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -40,8 +43,9 @@ class Gateway::Impl {
   gateway::HyphosGraph facade_;
   std::string address_;
   std::uint16_t port_ = 0;
-  std::mutex mutex_;
-  std::unique_ptr<gateway::Protocol> protocol_;  // guarded by mutex_, destroyed before the facade
+  Mutex mutex_;
+  // destroyed before the facade
+  std::unique_ptr<gateway::Protocol> protocol_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 Result<Gateway> Gateway::open(Node node, const std::vector<std::string>& words) {

@@ -39,7 +39,7 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
                                                 bool served,
                                                 const std::function<Result<CallClient>()>& open) {
   CallClient closed;  // destroyed after the lock is released, since its end may take a while
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!served) {
     if (auto let = check_unserved(client.name, key); !let) return let.error();
   }
@@ -80,7 +80,7 @@ void CallClientPool::ended(const std::string& key, const CallClient& core,
                            const std::string& client) {
   const bool ready = core->ready();
   CallClient closed;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto at = call_clients_.find(key);
   PooledCallClient& call_client = at->second;  // stays in the map while a call is in flight
   const auto count = call_client.under_way.find(client);

@@ -4,9 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/types/client.hpp"
 #include "gateway/types/limits.hpp"
 #include "hyphos/service.hpp"
@@ -41,16 +41,16 @@ class CallClientPool : public std::enable_shared_from_this<CallClientPool> {
     bool served = false;                           ///< at the last call
     std::uint64_t asked = 0;                       ///< sequence number of the last call
   };
-  /// These functions require mutex_.
-  [[nodiscard]] Result<void> check_unserved(const std::string& client, const std::string& key);
+  [[nodiscard]] Result<void> check_unserved(const std::string& client, const std::string& key)
+      HYPHOS_REQUIRES(mutex_);
   /// Removes the idle call client that was used least recently. Null if there is none.
-  [[nodiscard]] CallClient take_idle();
+  [[nodiscard]] CallClient take_idle() HYPHOS_REQUIRES(mutex_);
   void ended(const std::string& key, const CallClient& core, const std::string& client);
 
   const Limits limits_;
-  std::mutex mutex_;  // guards the members below
-  std::map<std::string, PooledCallClient> call_clients_;
-  std::uint64_t asked_ = 0;
+  Mutex mutex_;
+  std::map<std::string, PooledCallClient> call_clients_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t asked_ HYPHOS_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hyphos::gateway

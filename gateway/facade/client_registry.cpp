@@ -6,14 +6,14 @@ namespace hyphos::gateway {
 
 void ClientRegistry::add_publisher(std::uint64_t sender, const std::string& channel,
                                    const Client& client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   publishers_[channel].insert(client.name);
   groups_[sender] = client.group;
 }
 
 void ClientRegistry::remove_publisher(std::uint64_t sender, const std::string& channel,
                                       const Client& client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   remove(publishers_, channel, client.name);
   if (!groups_.contains(sender)) return;
   ended_.push_back(sender);
@@ -23,33 +23,33 @@ void ClientRegistry::remove_publisher(std::uint64_t sender, const std::string& c
 }
 
 void ClientRegistry::add_subscriber(const std::string& channel, const Client& client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   subscribers_[channel].insert(client.name);
 }
 
 void ClientRegistry::remove_subscriber(const std::string& channel, const Client& client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   remove(subscribers_, channel, client.name);
 }
 
 std::optional<std::string> ClientRegistry::group_of(std::uint64_t sender) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = groups_.find(sender);
   return found == groups_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool ClientRegistry::has_ended(std::uint64_t sender) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::find(ended_.begin(), ended_.end(), sender) != ended_.end();
 }
 
 std::set<std::string> ClientRegistry::publishers(const std::string& channel) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return of(publishers_, channel);
 }
 
 std::set<std::string> ClientRegistry::subscribers(const std::string& channel) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return of(subscribers_, channel);
 }
 

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/types/client.hpp"
 
 namespace hyphos::gateway {
@@ -35,11 +35,12 @@ class ClientRegistry {
   static void remove(Names& names, const std::string& channel, const std::string& name);
   static std::set<std::string> of(const Names& names, const std::string& channel);
 
-  mutable std::mutex mutex_;  // guards the members below
-  std::map<std::uint64_t, std::string> groups_;
-  std::deque<std::uint64_t> ended_;  // still in groups_, because their messages may be in flight
-  Names publishers_;
-  Names subscribers_;
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, std::string> groups_ HYPHOS_GUARDED_BY(mutex_);
+  // still in groups_, because their messages may be in flight
+  std::deque<std::uint64_t> ended_ HYPHOS_GUARDED_BY(mutex_);
+  Names publishers_ HYPHOS_GUARDED_BY(mutex_);
+  Names subscribers_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway

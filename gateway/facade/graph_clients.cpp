@@ -41,7 +41,7 @@ Result<std::shared_ptr<void>> GraphClients::reserve(const Client& client,
 }
 
 void GraphClients::add_to_counter(std::string_view why) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++counters_["drop.gateway." + std::string(why)];
 }
 
@@ -56,7 +56,7 @@ void GraphClients::count(const Client& client, std::string_view why, std::string
 }
 
 std::map<std::string, std::uint64_t> GraphClients::counters() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return counters_;
 }
 

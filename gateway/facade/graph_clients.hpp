@@ -4,10 +4,10 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/clients.hpp"
 #include "gateway/facade/quotas.hpp"
 #include "gateway/types/rules.hpp"
@@ -44,8 +44,8 @@ class GraphClients final : public Clients {
   const Rules rules_;
   const std::shared_ptr<Quotas> quotas_;
   Logger log_;
-  mutable std::mutex mutex_;  // guards the members below
-  std::map<std::string, std::uint64_t> counters_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::uint64_t> counters_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway

@@ -31,10 +31,10 @@ class GraphParams::Remote {
   [[nodiscard]] const RemoteParams& params() const { return params_; }
 
   /// Stops all callbacks. Waiting values fail. A call in flight still completes.
-  void end() {
+  void end() HYPHOS_EXCLUDES(mutex_) {
     std::deque<Waiting> left;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ended_ = true;
       left.swap(waiting_);
     }
@@ -47,13 +47,13 @@ class GraphParams::Remote {
   }
   /// True if destruction will not block. Call it after end().
   [[nodiscard]] bool is_over() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !busy_;
   }
 
-  void set(ParamAssignment value, Done done) {
+  void set(ParamAssignment value, Done done) HYPHOS_EXCLUDES(mutex_) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (waiting_.size() < kMaxWaiting) {
         waiting_.push_back({std::move(value), std::move(done)});
         if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
@@ -74,9 +74,9 @@ class GraphParams::Remote {
   };
 
   void work() {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     for (;;) {
-      come_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      come_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return ended_ || !waiting_.empty(); });
       if (ended_) return;
       const Waiting next = std::move(waiting_.front());
       waiting_.pop_front();
@@ -90,12 +90,12 @@ class GraphParams::Remote {
 
   const RemoteParams params_;
   const ParamWatch watch_;
-  mutable std::mutex mutex_;  // guards the members below
-  std::condition_variable come_;
-  std::deque<Waiting> waiting_;
-  bool busy_ = false;
-  bool ended_ = false;
-  std::thread thread_;
+  mutable Mutex mutex_;
+  Condition come_;
+  std::deque<Waiting> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  bool busy_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::thread thread_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 GraphParams::GraphParams(Node node, const Rules& rules, std::function<void()> changed)
@@ -107,7 +107,7 @@ GraphParams::GraphParams(Node node, const Rules& rules, std::function<void()> ch
 GraphParams::~GraphParams() {
   watch_.close();
   (void)show({});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, remote] : remotes_) remote->end();
 }
 
@@ -115,9 +115,9 @@ void GraphParams::look() {
   const auto found = nodes_with_params(node_.runtime().domain());
   if (!found) return;
   const std::set<std::string> now(found->begin(), found->end());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(parting_, [](const auto& remote) { return remote->is_over(); });
-  std::erase_if(remotes_, [&](const auto& remote) {
+  std::erase_if(remotes_, [&](const auto& remote) HYPHOS_REQUIRES(mutex_) {
     if (now.contains(remote.first)) return false;
     remote.second->end();
     parting_.push_back(remote.second);
@@ -132,7 +132,7 @@ void GraphParams::look() {
 
 GraphParams::Sets GraphParams::all() const {
   Sets sets;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, remote] : remotes_) {
     if (!remote->params().present()) continue;
     ParamSet values = remote->params().values();
@@ -150,7 +150,7 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
   }
   std::shared_ptr<Remote> remote;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = remotes_.find(node);
     if (found != remotes_.end()) remote = found->second;
   }
@@ -161,7 +161,7 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
 ParamSet GraphParams::own() const { return node_.params().values(); }
 
 std::map<std::string, std::string> GraphParams::show(const std::vector<ShownParam>& values) {
-  const std::lock_guard lock(showing_);
+  const MutexLock lock(showing_);
   std::map<std::string, std::string> left_out;
   const bool may = rules_.publish.let(params_channel(node_.name(), "_params"));
   std::set<std::string> wanted;

@@ -3,11 +3,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/parameters.hpp"
 #include "gateway/types/rules.hpp"
 #include "hyphos/node.hpp"
@@ -36,16 +36,17 @@ class GraphParams final : public NodeParams {
   class Remote;
 
   /// The reason why the value cannot be shown, or "".
-  std::string show_one(const ShownParam& value);
+  std::string show_one(const ShownParam& value) HYPHOS_REQUIRES(showing_);
 
   const Node node_;
   const Rules& rules_;
   const std::function<void()> changed_;
   ParamWatch watch_;
-  mutable std::mutex mutex_;  // guards the members below
-  std::map<std::string, std::shared_ptr<Remote>> remotes_;
-  std::vector<std::shared_ptr<Remote>> parting_;  // gone, but a reply is still in flight
-  std::mutex showing_;                            // serializes show()
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Remote>> remotes_ HYPHOS_GUARDED_BY(mutex_);
+  // gone, but a reply is still in flight
+  std::vector<std::shared_ptr<Remote>> parting_ HYPHOS_GUARDED_BY(mutex_);
+  Mutex showing_;  // serializes show()
 };
 
 class GraphParameters final : public Parameters {

@@ -36,7 +36,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
   }
   if (!waits_ && !setup_.spread) return publish(*made);
   if (!waits_) return publish_paced(*std::move(made), message.size());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (room && !kept_) return publish(*made);
   if (!kept_) {
     kept_ = {*std::move(made), message.size(), monotonic_now().ns};
@@ -50,7 +50,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
 }
 
 Result<void> GraphPublisher::publish_paced(RawMessage message, std::size_t size) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool room = publisher_.has_room(size);
   if (!kept_ && pace_.lets(monotonic_now().ns, room)) return publish_counted(message, room);
   if (!kept_) {
@@ -83,17 +83,17 @@ Result<void> GraphPublisher::publish_counted(const RawMessage& message, bool roo
 }
 
 std::uint64_t GraphPublisher::overruns() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return overruns_;
 }
 
 bool GraphPublisher::keeps() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return kept_.has_value();
 }
 
 Result<bool> GraphPublisher::flush() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!kept_) return true;
   if (!waits_) return flush_paced();
   if (publisher_.has_room(kept_->size)) {

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/client_registry.hpp"
 #include "gateway/facade/graph_clients.hpp"
 #include "gateway/facade/pace.hpp"
@@ -53,9 +53,9 @@ class GraphPublisher final : public ClientPublisher {
   Result<void> publish(const RawMessage& message) const;
   /// For a channel that drops: publishes at once, or keeps the message for a moment in a burst.
   Result<void> publish_paced(RawMessage message, std::size_t size);
-  [[nodiscard]] Result<bool> flush_paced();
+  [[nodiscard]] Result<bool> flush_paced() HYPHOS_REQUIRES(mutex_);
   /// Publishes, and counts a message that makes a queue drop.
-  Result<void> publish_counted(const RawMessage& message, bool room);
+  Result<void> publish_counted(const RawMessage& message, bool room) HYPHOS_REQUIRES(mutex_);
 
   struct Kept {
     RawMessage message;
@@ -67,10 +67,10 @@ class GraphPublisher final : public ClientPublisher {
   const RawPublisher publisher_;
   const bool waits_;  ///< the channel blocks its publishers
   const std::int64_t patience_ns_;
-  mutable std::mutex mutex_;
-  std::optional<Kept> kept_;  // guarded by mutex_
-  Pace pace_;                 // guarded by mutex_, as are the members below
-  std::uint64_t overruns_ = 0;
+  mutable Mutex mutex_;
+  std::optional<Kept> kept_ HYPHOS_GUARDED_BY(mutex_);
+  Pace pace_ HYPHOS_GUARDED_BY(mutex_);
+  std::uint64_t overruns_ HYPHOS_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hyphos::gateway

@@ -8,13 +8,13 @@
 namespace hyphos::gateway {
 
 bool Quota::take(std::int64_t now_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   taken_ns_ = now_ns;
   return limit_.take(now_ns);
 }
 
 std::shared_ptr<Quota> Quotas::of(const Client& client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::pair key(client.name, client.token);
   if (const auto known = quotas_.find(key); known != quotas_.end()) return known->second;
   if (quotas_.size() >= forget_at_) forget_idle();
@@ -29,7 +29,7 @@ void Quotas::forget_idle() {
     Quota& quota = *one.second;
     // After this time the limit has refilled, so a new account would be equal.
     const double refill_s = quota.rate_hz_ > 0 ? std::max(1.0, 1.0 / quota.rate_hz_) : 0.0;
-    const std::lock_guard lock(quota.mutex_);
+    const MutexLock lock(quota.mutex_);
     return quota.taken_ns_ <= (now - Duration::from_seconds(refill_s)).ns;
   });
   forget_at_ = std::max<std::size_t>(64, 2 * quotas_.size());
@@ -38,7 +38,7 @@ void Quotas::forget_idle() {
 Result<std::shared_ptr<void>> Quotas::take(const Client& client,
                                            std::initializer_list<std::string> ports) {
   auto quota = of(client);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Limits& limits = rules_.limits;
   if (client.group.empty() && quota->ends_ >= limits.client_topics) {
     return Error{Code::overloaded,
@@ -47,8 +47,9 @@ Result<std::shared_ptr<void>> Quotas::take(const Client& client,
                      "some, or start the gateway with a larger --max-topics-per-client",
                  client.name};
   }
-  const auto more = static_cast<std::size_t>(std::ranges::count_if(
-      ports, [&](const std::string& port) { return !ports_.contains(port); }));
+  const auto more = static_cast<std::size_t>(
+      std::ranges::count_if(ports, [&](const std::string& port)
+                                       HYPHOS_REQUIRES(mutex_) { return !ports_.contains(port); }));
   if (ports_.size() + more > limits.topics) {
     return Error{Code::overloaded,
                  "the clients of this gateway already have " + std::to_string(ports_.size()) +
@@ -66,7 +67,7 @@ Result<std::shared_ptr<void>> Quotas::take(const Client& client,
 }
 
 void Quotas::release(Quota& quota, const std::vector<std::string>& ports) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --quota.ends_;
   for (const std::string& port : ports) {
     if (const auto taken = ports_.find(port); --taken->second == 0) ports_.erase(taken);

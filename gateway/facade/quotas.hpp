@@ -5,11 +5,11 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/types/client.hpp"
 #include "gateway/types/rules.hpp"
 
@@ -25,10 +25,10 @@ class Quota {
  private:
   friend class Quotas;
   const double rate_hz_;
-  std::mutex mutex_;
-  RateLimit limit_;            // under mutex_
-  std::int64_t taken_ns_ = 0;  // under mutex_
-  std::size_t ends_ = 0;       // under Quotas::mutex_
+  Mutex mutex_;
+  RateLimit limit_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t taken_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::size_t ends_ = 0;  // under Quotas::mutex_
 };
 
 /// The quotas of all clients, by client name and token, and the total over all clients.
@@ -50,14 +50,15 @@ class Quotas : public std::enable_shared_from_this<Quotas> {
 
  private:
   void release(Quota& quota, const std::vector<std::string>& ports);
-  /// Requires mutex_.
-  void forget_idle();
+  void forget_idle() HYPHOS_REQUIRES(mutex_);
 
   const Rules rules_;
-  std::mutex mutex_;  // guards the members below
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<Quota>> quotas_;
-  std::size_t forget_at_ = 64;                // number of accounts
-  std::map<std::string, std::size_t> ports_;  // number of users of each port
+  Mutex mutex_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Quota>> quotas_
+      HYPHOS_GUARDED_BY(mutex_);
+  std::size_t forget_at_ HYPHOS_GUARDED_BY(mutex_) = 64;  // number of accounts
+  // number of users of each port
+  std::map<std::string, std::size_t> ports_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway

@@ -30,7 +30,7 @@ Result<void> SharedSubscription::open(const Node& node, const std::string& chann
     policy.latched = keeps;
     options.policy = policy;
   }
-  const std::lock_guard lock(mutex_);  // a callback that runs at once then sees subscription_
+  const MutexLock lock(mutex_);  // a callback that runs at once then sees subscription_
   auto opened = node.raw_subscribe(channel, codec_.id, options,
                                    [weak = weak_from_this()](const Message<RawMessage>& message) {
                                      if (const auto shared = weak.lock())
@@ -47,7 +47,7 @@ void SharedSubscription::on_message(const Message<RawMessage>& message) {
   if (keeps && codec_.only_lists) return hear_joined(message, group);
   std::vector<std::shared_ptr<Listener>> listeners;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& listener : listeners_) {
       if (listener->wants(group)) listeners.push_back(listener);
     }
@@ -61,7 +61,7 @@ void SharedSubscription::on_message(const Message<RawMessage>& message) {
   const OutgoingMessage outgoing{*converted, message.stamps().publish, message.replayed(),
                                  message.sender(), message.sequence()};
   if (keeps) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     (void)last_.keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
     // listeners that came since the first copy have not received this message
     listeners = listeners_;
@@ -77,7 +77,7 @@ void SharedSubscription::hear_joined(const Message<RawMessage>& message, const s
   std::map<std::string, std::vector<std::shared_ptr<Listener>>> listeners;  // by group
   std::map<std::string, Buffer> payloads;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     (void)last_.keep({message.sender(), message.block()->meta().peer, group,
                       Buffer::copy_of(message->payload.bytes()), bare});
     forget_gone(now);
@@ -154,7 +154,7 @@ void SharedSubscription::add(std::shared_ptr<Listener> listener) {
   std::vector<OutgoingMessage> kept;
   const auto now = publishers_now_();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!last_.empty()) forget_gone(now);
     kept = kept_for(*listener);
     listeners_.push_back(listener);
@@ -167,7 +167,7 @@ void SharedSubscription::add(std::shared_ptr<Listener> listener) {
 
 void SharedSubscription::remove(const std::shared_ptr<Listener>& listener) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase(listeners_, listener);
   }
   listener->close();
@@ -175,7 +175,7 @@ void SharedSubscription::remove(const std::shared_ptr<Listener>& listener) {
 
 Result<std::shared_ptr<SharedSubscription>> SharedSubscriptions::get(
     const Key& key, const std::function<Result<std::shared_ptr<SharedSubscription>>()>& open) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(shared_subscriptions_, [](const auto& entry) { return entry.second.expired(); });
   if (const auto known = shared_subscriptions_.find(key); known != shared_subscriptions_.end()) {
     if (auto shared = known->second.lock()) return shared;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/latched_cache.hpp"
+#include "base/mutex.hpp"
 #include "gateway/facade/topics.hpp"
 #include "gateway/types/types.hpp"
 #include "hyphos/node.hpp"
@@ -76,8 +77,8 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   /// publisher, as one message if the type can be joined. `keeps`: the channel is known to be
   /// latched.
   Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
-  void add(std::shared_ptr<Listener> listener);
-  void remove(const std::shared_ptr<Listener>& listener);
+  void add(std::shared_ptr<Listener> listener) HYPHOS_EXCLUDES(mutex_);
+  void remove(const std::shared_ptr<Listener>& listener) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] const TypeInfo& type() const { return type_; }
 
  private:
@@ -91,17 +92,19 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
     static std::uint64_t sender_of(const Last& last) { return last.sender; }
   };
 
-  void on_message(const Message<RawMessage>& message);
+  void on_message(const Message<RawMessage>& message) HYPHOS_EXCLUDES(mutex_);
   /// For a latched channel with joined messages: each listener gets the last messages of all
   /// publishers outside its own group.
-  void hear_joined(const Message<RawMessage>& message, const std::string& group);
-  /// The messages that a new listener gets first, oldest first. Requires mutex_.
-  [[nodiscard]] std::vector<OutgoingMessage> kept_for(const Listener& listener);
+  void hear_joined(const Message<RawMessage>& message, const std::string& group)
+      HYPHOS_EXCLUDES(mutex_);
+  /// The messages that a new listener gets first, oldest first.
+  [[nodiscard]] std::vector<OutgoingMessage> kept_for(const Listener& listener)
+      HYPHOS_REQUIRES(mutex_);
   /// All kept messages except those of `group`, joined to one protobuf payload. Empty if there are
   /// none.
-  [[nodiscard]] Buffer joined_without(const std::string& group) const;
-  /// Forgets the messages of publishers that are gone. Requires mutex_.
-  void forget_gone(const std::map<std::uint64_t, std::size_t>& now);
+  [[nodiscard]] Buffer joined_without(const std::string& group) const HYPHOS_REQUIRES(mutex_);
+  /// Forgets the messages of publishers that are gone.
+  void forget_gone(const std::map<std::uint64_t, std::size_t>& now) HYPHOS_REQUIRES(mutex_);
 
   const ChannelCodec& codec_;
   const TypeInfo type_;
@@ -110,10 +113,10 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   const HasEnded has_ended_;
   const PublishersNow publishers_now_;
   const Complain complain_;
-  Subscription subscription_;
-  std::mutex mutex_;  // guards the members below
-  std::vector<std::shared_ptr<Listener>> listeners_;
-  LatchedCache<Last, Last::sender_of, kMost> last_;
+  Mutex mutex_;
+  Subscription subscription_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Listener>> listeners_ HYPHOS_GUARDED_BY(mutex_);
+  LatchedCache<Last, Last::sender_of, kMost> last_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// The open shared subscriptions, by their parameters.
@@ -126,8 +129,8 @@ class SharedSubscriptions {
       const Key& key, const std::function<Result<std::shared_ptr<SharedSubscription>>()>& open);
 
  private:
-  std::mutex mutex_;
-  std::map<Key, std::weak_ptr<SharedSubscription>> shared_subscriptions_;
+  Mutex mutex_;
+  std::map<Key, std::weak_ptr<SharedSubscription>> shared_subscriptions_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway

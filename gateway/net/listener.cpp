@@ -7,10 +7,10 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/net/address.hpp"
 
 namespace hyphos::gateway::net {
@@ -95,7 +95,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
   }
 
   void start() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (loop_.add(shared_from_this())) {
       wait();
     } else {
@@ -106,7 +106,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
   /// When it returns, no callback is running, unless a callback called it.
   void stop() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!std::exchange(stopped_, true) && descriptor_) {
         descriptor_.reset();  // its wait ends with an error, which ends the chain of waits
         pause_ = {};
@@ -114,27 +114,26 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
       }
     }
     if (running_in_ == std::this_thread::get_id()) return;
-    const std::lock_guard idle(running_);
+    const MutexLock idle(running_);
   }
 
   [[nodiscard]] const Address& address() const { return address_; }
   [[nodiscard]] std::size_t clients() const { return *clients_; }
 
  private:
-  /// Requires mutex_.
-  void wait() {
+  void wait() HYPHOS_REQUIRES(mutex_) {
     descriptor_->async_wait(
         asio::posix::stream_descriptor::wait_read,
         [self = shared_from_this()](const boost::system::error_code&) { self->accept(); });
   }
 
   void resume() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopped_) wait();
   }
 
   void accept() {
-    const std::lock_guard running(running_);
+    const MutexLock running(running_);
     running_in_ = std::this_thread::get_id();
     bool pause = false;
     for (int i = 0; i < kInTurn; ++i) {
@@ -143,7 +142,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
       hand_out(std::move(fd));
     }
     running_in_ = std::thread::id();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_) return;
     if (!pause) return wait();
     pause_ = loop_.after(kPause, [weak = weak_from_this()] {
@@ -152,7 +151,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
   }
 
   UniqueFd next(bool& pause) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     while (!stopped_) {
       UniqueFd fd(
           ::accept4(descriptor_->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -185,13 +184,13 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
   const Count clients_ = make_count();
   const Count refused_ = make_count();
 
-  std::mutex running_;  ///< held while callbacks run
+  Mutex running_;  ///< held while callbacks run
   std::atomic<std::thread::id> running_in_;
 
-  std::mutex mutex_;
-  std::optional<asio::posix::stream_descriptor> descriptor_;
-  Timer pause_;
-  bool stopped_ = false;
+  Mutex mutex_;
+  std::optional<asio::posix::stream_descriptor> descriptor_ HYPHOS_GUARDED_BY(mutex_);
+  Timer pause_ HYPHOS_GUARDED_BY(mutex_);
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 Result<std::unique_ptr<Listener>> Listener::open(Loop& loop, const Options& options,

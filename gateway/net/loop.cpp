@@ -20,7 +20,7 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
   State(Loop& loop, std::function<void()> work) : loop_(loop), work_(std::move(work)) {}
 
   void start(Duration time) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!work_) {  // already stopped
       loop_.remove(this);
       return;
@@ -34,7 +34,7 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
   void stop() override {
     // destroyed after the lock is released, because its destructor is foreign code
     std::function<void()> dropped;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     dropped = std::exchange(work_, nullptr);
     if (timer_) timer_->cancel();
   }
@@ -43,7 +43,7 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
   void fire() {
     std::function<void()> work;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       timer_.reset();  // reset here, so that a Timer may outlive the loop
       work = std::exchange(work_, nullptr);
     }
@@ -52,9 +52,9 @@ class Timer::State final : public Loop::Item, public std::enable_shared_from_thi
   }
 
   Loop& loop_;
-  std::mutex mutex_;
-  std::optional<asio::steady_timer> timer_;
-  std::function<void()> work_;
+  Mutex mutex_;
+  std::optional<asio::steady_timer> timer_ HYPHOS_GUARDED_BY(mutex_);
+  std::function<void()> work_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 Timer::Timer(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -91,7 +91,7 @@ void Loop::end() {
   assert(thread_.get_id() != std::this_thread::get_id());
   std::vector<std::shared_ptr<Item>> open;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
     for (const auto& [key, item] : items_) {
       if (auto alive = item.lock()) open.push_back(std::move(alive));
@@ -102,8 +102,8 @@ void Loop::end() {
   {
     // Another thread may still be writing for an item and needs the loop, so wait until all are
     // gone.
-    std::unique_lock lock(mutex_);
-    gone_.wait(lock, [this] { return items_.empty(); });
+    UniqueLock lock(mutex_);
+    gone_.wait(lock, [this]() HYPHOS_REQUIRES(mutex_) { return items_.empty(); });
   }
   work_.reset();
   thread_.join();
@@ -118,14 +118,14 @@ Timer Loop::after(Duration time, std::function<void()> work) {
 }
 
 bool Loop::add(const std::shared_ptr<Item>& item) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ending_) return false;
   items_.emplace(item.get(), item);
   return true;
 }
 
 void Loop::remove(const Item* item) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   items_.erase(item);
   if (ending_) gone_.notify_all();
 }

@@ -2,15 +2,14 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
 
+#include "base/mutex.hpp"
 #include "hyphos/time.hpp"
 
 namespace boost::asio {
@@ -77,10 +76,10 @@ class Loop {
  private:
   class Work;
 
-  std::mutex mutex_;
-  std::condition_variable gone_;
-  std::unordered_map<const Item*, std::weak_ptr<Item>> items_;
-  bool ending_ = false;
+  Mutex mutex_;
+  Condition gone_;
+  std::unordered_map<const Item*, std::weak_ptr<Item>> items_ HYPHOS_GUARDED_BY(mutex_);
+  bool ending_ HYPHOS_GUARDED_BY(mutex_) = false;
 
   // Declared last, so that posted work that never ran is destroyed while the other members exist.
   std::unique_ptr<boost::asio::io_context> context_;

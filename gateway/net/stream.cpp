@@ -62,6 +62,11 @@ std::size_t fill(const std::vector<Message>& messages, std::size_t sent, std::sp
   return count;
 }
 
+void acknowledge(int fd) {
+  const int now = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now);
+}
+
 }  // namespace
 
 class Stream::Socket {
@@ -78,10 +83,6 @@ class Stream::Socket {
   }
   void wake_at(int bytes) {
     ::setsockopt(descriptor_.native_handle(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
-  }
-  void acknowledge() {
-    const int now = 1;
-    ::setsockopt(descriptor_.native_handle(), IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now);
   }
   void shut(int how) { ::shutdown(descriptor_.native_handle(), how); }
 
@@ -112,7 +113,7 @@ Stream::~Stream() {
 }
 
 void Stream::start(Callbacks callbacks) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   assert(!reading_);
   if (state_ == State::ended) {
     if (callbacks.closed) loop_.post(std::move(callbacks.closed));
@@ -132,7 +133,7 @@ void Stream::read() {
   } catch (const std::bad_alloc&) {
     at_end_ = true;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_ < State::closing && !at_end_) return holds_up_ ? ask_again() : wait_to_read();
   reading_ = false;
   cut();
@@ -154,7 +155,7 @@ void Stream::ask_again() {
 
 void Stream::go_on() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!held_ || state_ >= State::closing) return;
     held_ = false;
     reading_ = true;
@@ -177,7 +178,7 @@ bool Stream::read_some(std::size_t& budget) {
   // A peer with Nagle's algorithm sends its next small message after the acknowledgement of this
   // one. The kernel delays that by 40 ms, and then all of them arrive together. The kernel resets
   // the option, so each small read sets it again.
-  if (size < kSmall) socket_->acknowledge();
+  if (size < kSmall) acknowledge(fd_);
   reader_.filled(size);
   heard_ns_.store(monotonic_now().ns, std::memory_order_relaxed);
   deliver();
@@ -217,7 +218,7 @@ void Stream::deliver() {
 std::size_t Stream::send(Key key, Message message, std::size_t depth) {
   std::vector<Message> dropped;  // freed after the lock is released
   {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     if (writing_ && message.is_lent()) {
       lock.unlock();  // released during the copy
       message.keep();
@@ -249,7 +250,7 @@ void Stream::write(std::size_t budget) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_to_write();
       sending_.clear();
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       cut();
       continue;
     }
@@ -265,7 +266,7 @@ void Stream::write(std::size_t budget) {
 bool Stream::next_to_write() {
   if (!sending_.empty()) return true;
   sent_ = to_send_ = 0;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_ < State::closing && !queue_.empty()) {
     while (!queue_.empty() && sending_.size() < kTogether && to_send_ < kTogetherBytes) {
       sending_.push_back(queue_.pop());
@@ -280,12 +281,12 @@ bool Stream::next_to_write() {
 }
 
 void Stream::wait_to_write() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   socket_->wait_to_write([self = shared_from_this()](const auto&) { self->write(kInTurn); });
 }
 
 void Stream::finish() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_ != State::open) return;
   state_ = State::finishing;
   if (!writing_) socket_->shut(SHUT_WR);
@@ -295,13 +296,13 @@ void Stream::finish() {
 }
 
 void Stream::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   cut();
   end_if_over();
 }
 
 std::size_t Stream::waiting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return queue_.bytes();
 }
 
@@ -310,7 +311,7 @@ std::size_t Stream::waiting() const {
 // equal.
 Time Stream::heard() {
   constexpr std::int64_t kTicks = 20'000'000;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tcp_info told{};
   socklen_t size = sizeof told;
   if (socket_ && ::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &told, &size) == 0) {
@@ -340,7 +341,7 @@ void Stream::end() {
   Callbacks callbacks;
   SendQueue queue(options_.queue);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     socket_.reset();
     std::swap(linger, linger_);
     std::swap(again, again_);

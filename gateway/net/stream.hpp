@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/net/connection.hpp"
 #include "gateway/net/loop.hpp"
 #include "gateway/net/send_queue.hpp"
@@ -93,16 +93,16 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   /// Returns false if there is no more to read for now.
   bool read_some(std::size_t& budget);
   void deliver();
-  void wait_to_read();  ///< requires mutex_
-  void ask_again();     ///< requires mutex_
+  void wait_to_read() HYPHOS_REQUIRES(mutex_);
+  void ask_again() HYPHOS_REQUIRES(mutex_);
   void go_on();
 
   void write(std::size_t budget);
   bool next_to_write();
   void wait_to_write();
 
-  void cut();          ///< requires mutex_
-  void end_if_over();  ///< requires mutex_
+  void cut() HYPHOS_REQUIRES(mutex_);
+  void end_if_over() HYPHOS_REQUIRES(mutex_);
   void end();
 
   Loop& loop_;
@@ -125,14 +125,16 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   std::size_t to_send_ = 0;  ///< bytes of sending_
   std::size_t sent_ = 0;     ///< bytes of sending_ that are written
 
-  mutable std::mutex mutex_;
-  std::unique_ptr<Socket> socket_;
-  SendQueue queue_;
-  Timer linger_;
-  Timer again_;
-  bool reading_ = false;  ///< the read chain is active
-  bool held_ = false;     ///< the read chain is paused, and again_ restarts it
-  bool writing_ = false;  ///< a thread is the writer. If false, no message waits
+  mutable Mutex mutex_;
+  std::unique_ptr<Socket> socket_ HYPHOS_GUARDED_BY(mutex_);
+  SendQueue queue_ HYPHOS_GUARDED_BY(mutex_);
+  Timer linger_ HYPHOS_GUARDED_BY(mutex_);
+  Timer again_ HYPHOS_GUARDED_BY(mutex_);
+  bool reading_ HYPHOS_GUARDED_BY(mutex_) = false;  ///< the read chain is active
+  /// the read chain is paused, and again_ restarts it
+  bool held_ HYPHOS_GUARDED_BY(mutex_) = false;
+  /// a thread is the writer. If false, no message waits
+  bool writing_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos::gateway::net

@@ -11,10 +11,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace hyphos::gateway::net {
 namespace {
@@ -89,7 +90,7 @@ struct Block {
   [[nodiscard]] bool empty() const { return from == to; }
 };
 
-/// Moves bytes between the two sides. Functions run in one thread at a time, under mutex_.
+/// Moves bytes between the two sides, in one thread at a time.
 class Pump final : public net::Loop::Item, public std::enable_shared_from_this<Pump> {
  public:
   /// `wire` is the BIO of the outer socket. The session takes ownership.
@@ -104,12 +105,12 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
   }
 
   void stop() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     end();
   }
 
   void run() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (int i = 0; i < kInTurn; ++i) {
       wants_ = {};
       const bool inward = !ended_ && move_in();
@@ -130,7 +131,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
 
   /// Records the event that an operation of the library waits for. Ends the pump if the operation
   /// failed.
-  void want(int result) {
+  void want(int result) HYPHOS_REQUIRES(mutex_) {
     switch (SSL_get_error(session_.get(), result)) {
       case SSL_ERROR_WANT_READ:
         wants_.read_outer = true;
@@ -145,7 +146,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
     ERR_clear_error();
   }
 
-  bool move_in() {
+  bool move_in() HYPHOS_REQUIRES(mutex_) {
     bool moved = false;
     if (in_.empty()) {
       in_.from = in_.to = 0;
@@ -171,7 +172,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
     return true;
   }
 
-  bool move_out() {
+  bool move_out() HYPHOS_REQUIRES(mutex_) {
     bool moved = false;
     if (out_.empty()) {
       out_.from = out_.to = 0;
@@ -200,25 +201,26 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
   }
 
   // A pending wait is sufficient.
-  void wait() {
+  void wait() HYPHOS_REQUIRES(mutex_) {
     wait_for(outer_, Descriptor::wait_read, wants_.read_outer, waiting_.read_outer);
     wait_for(outer_, Descriptor::wait_write, wants_.write_outer, waiting_.write_outer);
     wait_for(inner_, Descriptor::wait_read, wants_.read_inner, waiting_.read_inner);
     wait_for(inner_, Descriptor::wait_write, wants_.write_inner, waiting_.write_inner);
   }
 
-  void wait_for(Descriptor& side, Descriptor::wait_type what, bool wanted, bool& waiting) {
+  void wait_for(Descriptor& side, Descriptor::wait_type what, bool wanted, bool& waiting)
+      HYPHOS_REQUIRES(mutex_) {
     if (!wanted || std::exchange(waiting, true)) return;
     side.async_wait(what, [self = shared_from_this(), &waiting](const auto&) {
       {
-        const std::lock_guard lock(self->mutex_);
+        const MutexLock lock(self->mutex_);
         waiting = false;
       }
       self->run();
     });
   }
 
-  void end() {
+  void end() HYPHOS_REQUIRES(mutex_) {
     if (std::exchange(ended_, true)) return;
     boost::system::error_code ignored;
     outer_.close(ignored);
@@ -228,16 +230,16 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
   }
 
   net::Loop& loop_;
-  std::mutex mutex_;
-  Session session_;
-  std::shared_ptr<void> place_;
-  Descriptor outer_;
-  Descriptor inner_;
-  Block in_;
-  Block out_;
-  Wants wants_;
-  Wants waiting_;
-  bool ended_ = false;
+  Mutex mutex_;
+  Session session_ HYPHOS_GUARDED_BY(mutex_);
+  std::shared_ptr<void> place_ HYPHOS_GUARDED_BY(mutex_);
+  Descriptor outer_ HYPHOS_GUARDED_BY(mutex_);
+  Descriptor inner_ HYPHOS_GUARDED_BY(mutex_);
+  Block in_ HYPHOS_GUARDED_BY(mutex_);
+  Block out_ HYPHOS_GUARDED_BY(mutex_);
+  Wants wants_ HYPHOS_GUARDED_BY(mutex_);
+  Wants waiting_ HYPHOS_GUARDED_BY(mutex_);
+  bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

@@ -38,17 +38,19 @@ void InboundTopic::start() { ask(); }
 void InboundTopic::stop() {
   stopped_ = true;
   timer_ = {};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stream_) stream_->close();
 }
 
-std::string InboundTopic::publisher() const {
-  const std::lock_guard lock(mutex_);
-  return publisher_.name;
+Client InboundTopic::client() const {
+  const MutexLock lock(mutex_);
+  return publisher_;
 }
 
+std::string InboundTopic::publisher() const { return client().name; }
+
 ConnectionInfo InboundTopic::info() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {id_,
           topic_,
           uri_,
@@ -89,7 +91,7 @@ void InboundTopic::begin(Result<net::Connection> connection) {
   if (!connection) return again(connection.error().message);
   const auto stream = net::Stream::open(context_.loops.next(), std::move(*connection), {});
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_ = stream;
   }
   stream->send(net::kControl,
@@ -132,7 +134,7 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
   const Result<Header> header = parse_header(bytes);
   if (!header) return refused("corrupt", header.error().message);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::string_view name = field(*header, "callerid");
     if (!name.empty()) publisher_.name = name;
   }
@@ -148,7 +150,7 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
                                         type_.md5);
   }
   auto publisher = context_.facade.topics().open_publisher(
-      publisher_, topic_, type_.name, Form::ros1,
+      client(), topic_, type_.name, Form::ros1,
       {.latched = is_set(*header, "latching"), .spread = true});
   if (!publisher) return refused(to_string(publisher.error().code), publisher.error().message);
   graph_publisher_ = std::move(*publisher);
@@ -183,15 +185,15 @@ bool InboundTopic::ready() {
 }
 
 void InboundTopic::refused(std::string_view why, const std::string& text) {
-  context_.facade.clients().count(publisher_, why, topic_ + ": " + text);
+  context_.facade.clients().count(client(), why, topic_ + ": " + text);
   calls_.post([self = shared_from_this()] { self->pause_ = kPauseAfterRefusal; });
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stream_->close();
 }
 
 void InboundTopic::ended() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_.reset();
   }
   // The end of a publisher is no log entry. A publisher that exists but is unreachable is.

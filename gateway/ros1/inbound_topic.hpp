@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/topics.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/header.hpp"
@@ -40,6 +40,7 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
   [[nodiscard]] ConnectionInfo info() const;
 
  private:
+  [[nodiscard]] Client client() const;
   // In the call thread:
   void ask();
   void asked(const Result<Value>& answer);
@@ -73,9 +74,9 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
   net::Timer timer_;
 
   std::atomic<bool> connected_ = false;
-  mutable std::mutex mutex_;  ///< guards the two members below
-  std::shared_ptr<net::Stream> stream_;
-  Client publisher_;
+  mutable Mutex mutex_;
+  std::shared_ptr<net::Stream> stream_ HYPHOS_GUARDED_BY(mutex_);
+  Client publisher_ HYPHOS_GUARDED_BY(mutex_);
 
   // Owned by the connection's threads, one at a time:
   std::unique_ptr<ClientPublisher> graph_publisher_;

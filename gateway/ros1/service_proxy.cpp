@@ -74,7 +74,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
 
   /// From here on the call is in flight. It ends with a reply, an error or a timeout.
   void take(Buffer request, Answer answer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     request_ = std::move(request);
     answer_ = std::move(answer);
     timer_ = proxy_->context_.loops.any().after(
@@ -89,7 +89,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
 
   void start(const std::shared_ptr<net::Stream>& stream) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stream_ = stream;
     }
     stream->send(net::kControl,
@@ -103,12 +103,12 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
 
   /// For a connection that is already established.
   void send() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_->send(net::kControl, frame(std::exchange(request_, {})));
   }
 
   void close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stream_) stream_->close();
   }
 
@@ -117,14 +117,14 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   }
 
   [[nodiscard]] bool is_open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return stream_ && stream_->is_open();
   }
 
  private:
   // Takes the callback, so that no later event can reach the caller.
   Answer asked_by() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     timer_ = {};
     return std::exchange(answer_, nullptr);
   }
@@ -184,11 +184,11 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   const std::shared_ptr<ServiceProxy> proxy_;
   const bool framed_;
 
-  std::mutex mutex_;
-  std::shared_ptr<net::Stream> stream_;
-  Buffer request_;
-  Answer answer_;
-  net::Timer timer_;
+  Mutex mutex_;
+  std::shared_ptr<net::Stream> stream_ HYPHOS_GUARDED_BY(mutex_);
+  Buffer request_ HYPHOS_GUARDED_BY(mutex_);
+  Answer answer_ HYPHOS_GUARDED_BY(mutex_);
+  net::Timer timer_ HYPHOS_GUARDED_BY(mutex_);
 
   // Owned by the stream's callbacks:
   bool greeted_ = false;
@@ -221,7 +221,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
   }
   Error refusal{Code::disconnected, "the service is no longer available", service_};
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopped_ && lines_.size() < kMaxCalls) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
@@ -242,7 +242,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
 }
 
 std::shared_ptr<ServiceProxy::Line> ServiceProxy::take_idle(const Buffer& request, Answer& answer) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!idle_.empty()) {
     std::shared_ptr<Line> line = std::move(idle_.back());
     idle_.pop_back();
@@ -262,20 +262,20 @@ void ServiceProxy::connected(const std::shared_ptr<Line>& line,
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_) return;
   }
   line->start(net::Stream::open(context_.loops.next(), std::move(*connection), {}));
 }
 
 void ServiceProxy::is_framed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   framed_ = true;
 }
 
 void ServiceProxy::idle(const std::shared_ptr<Line>& line) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopped_ && idle_.size() < kMaxIdle) {
       idle_.push_back(line);
       return;
@@ -285,7 +285,7 @@ void ServiceProxy::idle(const std::shared_ptr<Line>& line) {
 }
 
 void ServiceProxy::ended(const std::shared_ptr<Line>& line) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   lines_.erase(line);
   std::erase(idle_, line);
 }
@@ -293,7 +293,7 @@ void ServiceProxy::ended(const std::shared_ptr<Line>& line) {
 void ServiceProxy::stop() {
   std::set<std::shared_ptr<Line>> lines;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
     lines.swap(lines_);
     idle_.clear();

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/services.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/header.hpp"
@@ -35,9 +35,9 @@ class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
   ServiceProxy(const Context& context, std::string service, ServiceTypeInfo type, std::string node,
                Uri uri, std::function<void()> gone);
 
-  void call(const Buffer& request, Answer answer);
+  void call(const Buffer& request, Answer answer) HYPHOS_EXCLUDES(mutex_);
   /// All calls end with an error. Afterwards the loop is not used any more.
-  void stop();
+  void stop() HYPHOS_EXCLUDES(mutex_);
 
  private:
   class Line;
@@ -56,11 +56,11 @@ class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
   const Uri uri_;
   const std::function<void()> gone_;
 
-  std::mutex mutex_;
-  bool stopped_ = false;
-  bool framed_ = false;  ///< a reply had its length
-  std::set<std::shared_ptr<Line>> lines_;
-  std::vector<std::shared_ptr<Line>> idle_;
+  Mutex mutex_;
+  bool stopped_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool framed_ HYPHOS_GUARDED_BY(mutex_) = false;  ///< a reply had its length
+  std::set<std::shared_ptr<Line>> lines_ HYPHOS_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Line>> idle_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/net/listener.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/frame.hpp"
@@ -38,15 +38,15 @@ class TcprosServer::Shared {
   const Context context;
   std::unique_ptr<net::Listener> listener;
 
-  std::mutex mutex;
+  Mutex mutex;
   struct Topic {
     TypeInfo type;
     bool latched = false;
   };
-  std::map<std::string, Topic, std::less<>> topics;
-  std::map<std::string, ServiceTypeInfo, std::less<>> services;
-  std::map<std::int32_t, std::weak_ptr<Incoming>> connections;
-  std::int32_t last_id = 0;
+  std::map<std::string, Topic, std::less<>> topics HYPHOS_GUARDED_BY(mutex);
+  std::map<std::string, ServiceTypeInfo, std::less<>> services HYPHOS_GUARDED_BY(mutex);
+  std::map<std::int32_t, std::weak_ptr<Incoming>> connections HYPHOS_GUARDED_BY(mutex);
+  std::int32_t last_id HYPHOS_GUARDED_BY(mutex) = 0;
 };
 
 // One incoming connection: a header, then nothing from a subscriber, or requests from a client.
@@ -132,7 +132,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     name_ = field(header, "topic");
     std::optional<Shared::Topic> topic;
     {
-      const std::lock_guard lock(shared_->mutex);
+      const MutexLock lock(shared_->mutex);
       const auto found = shared_->topics.find(name_);
       if (found != shared_->topics.end()) topic = found->second;
     }
@@ -148,7 +148,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                                            {"topic", name_},
                                                            {"type", type->name}}))));
     phase_ = Phase::subscriber;
-    if (!is_offered(shared_->topics)) return stream_->close();
+    if (!is_offered(&Shared::topics)) return stream_->close();
     auto subscription = shared_->context.facade.topics().open_subscription(
         client_, name_, type->name, Form::ros1, {.depth = shared_->context.options.queue_depth},
         [stream = stream_, traffic = traffic_, &facade = shared_->context.facade, client = client_,
@@ -176,7 +176,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     name_ = field(header, "service");
     std::optional<ServiceTypeInfo> type;
     {
-      const std::lock_guard lock(shared_->mutex);
+      const MutexLock lock(shared_->mutex);
       const auto found = shared_->services.find(name_);
       if (found != shared_->services.end()) type = found->second;
     }
@@ -192,20 +192,20 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                                            {"response_type", type->reply},
                                                            {"type", type->name}}))));
     phase_ = Phase::client;
-    if (!is_offered(shared_->services)) stream_->close();
+    if (!is_offered(&Shared::services)) stream_->close();
   }
 
   // The thread that withdraws a name closes the connections that have a phase by then. This check
   // covers the others.
   template <typename Table>
-  [[nodiscard]] bool is_offered(const Table& table) const {
-    const std::lock_guard lock(shared_->mutex);
-    return table.contains(name_);
+  [[nodiscard]] bool is_offered(Table Shared::* table) const {
+    const MutexLock lock(shared_->mutex);
+    return (shared_.get()->*table).contains(name_);
   }
 
   void request(const Buffer& unit) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (requests_.size() >= kMaxRequests) {
         return refuse(
             "overloaded",
@@ -221,7 +221,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   void ask() {
     Buffer next;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (requests_.empty() || !stream_->is_open()) {
         asking_ = false;
         return;
@@ -256,7 +256,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   }
 
   void finish_soon() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     grace_ = loop_.after(kGrace, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->stream_->finish();
     });
@@ -273,7 +273,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   void closed() {
     patience_ = {};
     subscription_.reset();
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     shared_->connections.erase(id_);
   }
 
@@ -290,10 +290,10 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   std::string service_type_;
   bool persistent_ = false;
 
-  std::mutex mutex_;
-  net::Timer grace_;
-  std::deque<Buffer> requests_;
-  bool asking_ = false;
+  Mutex mutex_;
+  net::Timer grace_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<Buffer> requests_ HYPHOS_GUARDED_BY(mutex_);
+  bool asking_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context) {
@@ -304,7 +304,7 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context)
     if (!found) return;
     std::shared_ptr<Incoming> incoming;
     {
-      const std::lock_guard lock(found->mutex);
+      const MutexLock lock(found->mutex);
       const std::int32_t id = ++found->last_id;
       incoming = std::make_shared<Incoming>(found, std::move(connection), id);
       found->connections.emplace(id, incoming);
@@ -334,17 +334,17 @@ TcprosServer::~TcprosServer() = default;
 std::uint16_t TcprosServer::port() const { return shared_->listener->port(); }
 
 void TcprosServer::offer_topic(const std::string& topic, const TypeInfo& type, bool latched) {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->topics.insert_or_assign(topic, Shared::Topic{type, latched});
 }
 
 void TcprosServer::offer_service(const std::string& service, const ServiceTypeInfo& type) {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->services.insert_or_assign(service, type);
 }
 
 void TcprosServer::withdraw_topic(const std::string& topic) {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->topics.erase(topic);
   for (const auto& [id, weak] : shared_->connections) {
     const auto incoming = weak.lock();
@@ -353,7 +353,7 @@ void TcprosServer::withdraw_topic(const std::string& topic) {
 }
 
 void TcprosServer::withdraw_service(const std::string& service) {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->services.erase(service);
   for (const auto& [id, weak] : shared_->connections) {
     const auto incoming = weak.lock();
@@ -362,13 +362,13 @@ void TcprosServer::withdraw_service(const std::string& service) {
 }
 
 bool TcprosServer::offers_topic(const std::string& topic) const {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   return shared_->topics.contains(topic);
 }
 
 std::vector<ConnectionInfo> TcprosServer::connections() const {
   std::vector<ConnectionInfo> list;
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   for (const auto& [id, weak] : shared_->connections) {
     const auto incoming = weak.lock();
     if (!incoming) continue;

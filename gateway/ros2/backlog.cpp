@@ -12,7 +12,7 @@ Backlog::~Backlog() {
 
 bool Backlog::publish(const std::shared_ptr<ClientPublisher>& publisher,
                       std::span<const std::byte> message, const Buffer& within) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!full_) {
     pass(publisher, message, within);
     return full_ != nullptr;
@@ -27,7 +27,7 @@ bool Backlog::publish(const std::shared_ptr<ClientPublisher>& publisher,
 }
 
 bool Backlog::drain() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!full_) return false;
   const auto flushed = full_->flush();
   if (flushed && !*flushed) return true;

@@ -4,9 +4,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/topics.hpp"
 #include "hyphos/buffer.hpp"
 
@@ -39,16 +39,15 @@ class Backlog {
     Buffer within;
   };
 
-  /// Requires mutex_.
   void pass(const std::shared_ptr<ClientPublisher>& publisher, std::span<const std::byte> message,
-            const Buffer& within);
+            const Buffer& within) HYPHOS_REQUIRES(mutex_);
 
   const std::size_t depth_;
   const Lost lost_;
-  std::mutex mutex_;  // guards the members below
+  Mutex mutex_;
   // the client publisher that keeps a message, or null if no message waits
-  std::shared_ptr<ClientPublisher> full_;
-  std::deque<Message> messages_;  // the messages after it
+  std::shared_ptr<ClientPublisher> full_ HYPHOS_GUARDED_BY(mutex_);
+  std::deque<Message> messages_ HYPHOS_GUARDED_BY(mutex_);  // the messages after it
 };
 
 }  // namespace hyphos::gateway::ros2

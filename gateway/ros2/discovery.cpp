@@ -45,18 +45,18 @@ Remote remote_of(const ProxyData& data) {
 }  // namespace
 
 DomainState Discovery::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 
 Time Discovery::known_since(const GUID_t& guid) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = participants_.find(guid.guidPrefix);
   return found == participants_.end() ? monotonic_now() : found->second;
 }
 
 std::string Discovery::client_id(const GUID_t& guid) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Remotes* remotes : {&state_.writers, &state_.readers}) {
     if (const auto found = remotes->find(guid); found != remotes->end()) {
       return found->second.client_id;
@@ -66,7 +66,7 @@ std::string Discovery::client_id(const GUID_t& guid) const {
 }
 
 bool Discovery::is_best_effort(const GUID_t& reader) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = state_.readers.find(reader);
   return found != state_.readers.end() && !found->second.qos.reliable;
 }
@@ -76,12 +76,12 @@ void Discovery::on_participant_discovery(dds::DomainParticipant*,
   using Info = rtps::ParticipantDiscoveryInfo;
   const auto prefix = info.info.m_guid.guidPrefix;
   if (info.status != Info::REMOVED_PARTICIPANT && info.status != Info::DROPPED_PARTICIPANT) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     participants_.emplace(prefix, monotonic_now());
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     participants_.erase(prefix);
     const auto of_it = [&](const auto& remote) { return remote.first.guidPrefix == prefix; };
     std::erase_if(state_.writers, of_it);
@@ -95,7 +95,7 @@ void Discovery::on_publisher_discovery(dds::DomainParticipant* participant,
   const GUID_t guid = info.info.guid();
   if (guid.guidPrefix == participant->guid().guidPrefix) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (info.status == rtps::WriterDiscoveryInfo::REMOVED_WRITER) {
       state_.writers.erase(guid);
     } else {
@@ -110,7 +110,7 @@ void Discovery::on_subscriber_discovery(dds::DomainParticipant* participant,
   const GUID_t guid = info.info.guid();
   if (guid.guidPrefix == participant->guid().guidPrefix) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (info.status == rtps::ReaderDiscoveryInfo::REMOVED_READER) {
       state_.readers.erase(guid);
     } else {

@@ -3,10 +3,10 @@
 #include <fastdds/dds/domain/DomainParticipantListener.hpp>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/endpoint.hpp"
 #include "hyphos/time.hpp"
 
@@ -52,9 +52,9 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
                                eprosima::fastrtps::rtps::ReaderDiscoveryInfo&& info) override;
 
   const std::function<void()> changed_;
-  mutable std::mutex mutex_;  // guards the members below
-  DomainState state_;
-  std::map<GuidPrefix_t, Time> participants_;  ///< discovery time of each
+  mutable Mutex mutex_;
+  DomainState state_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<GuidPrefix_t, Time> participants_ HYPHOS_GUARDED_BY(mutex_);  ///< discovery time of each
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -77,7 +77,7 @@ Result<void> Reader::open(const EndpointSpec& spec) {
 
 void Reader::close() {
   {
-    const std::lock_guard lock(hearing_);
+    const MutexLock lock(hearing_);
     hear_ = nullptr;
   }
   if (reader_ == nullptr) return;
@@ -87,7 +87,7 @@ void Reader::close() {
 }
 
 std::size_t Reader::matched() const {
-  const std::lock_guard lock(matching_);
+  const MutexLock lock(matching_);
   return matched_.size();
 }
 
@@ -95,25 +95,25 @@ void Reader::on_data_available(dds::DataReader* reader) {
   // `hearing_` is not held during calls of DDS, because DDS may hold its own lock around this call.
   RawSample sample;
   {
-    const std::lock_guard lock(hearing_);
+    const MutexLock lock(hearing_);
     sample = std::exchange(spare_, RawSample());
   }
   sample.lend = &lend_;
   dds::SampleInfo info;
   while (reader->take_next_sample(&sample, &info) == ReturnCode_t::RETCODE_OK) {
     if (!info.valid_data || participant_->is_own(info.sample_identity.writer_guid())) continue;
-    const std::lock_guard lock(hearing_);
+    const MutexLock lock(hearing_);
     if (!hear_) return;
     hear_({sample.bytes, sample.within, sample.too_large, info});
   }
   sample.within = {};  // other owners may hold it now
-  const std::lock_guard lock(hearing_);
+  const MutexLock lock(hearing_);
   spare_ = std::move(sample);
 }
 
 void Reader::on_subscription_matched(dds::DataReader*, const dds::SubscriptionMatchedStatus& info) {
   {
-    const std::lock_guard lock(matching_);
+    const MutexLock lock(matching_);
     remember(matched_, info.last_publication_handle, info.current_count_change > 0);
   }
   if (events_.matched) events_.matched();
@@ -141,7 +141,7 @@ Result<void> Writer::open(const EndpointSpec& spec) {
     return Error{Code::io, "Fast DDS could not create a writer of the topic", topic_};
   }
   guid_ = writer->guid();
-  const std::unique_lock lock(writing_);
+  const MutexLock lock(writing_);
   writer_ = writer;
   return success();
 }
@@ -149,7 +149,7 @@ Result<void> Writer::open(const EndpointSpec& spec) {
 void Writer::close() {
   dds::DataWriter* writer = nullptr;
   {
-    const std::unique_lock lock(writing_);  // no write is in progress any more
+    const MutexLock lock(writing_);  // no write is in progress any more
     writer = std::exchange(writer_, nullptr);
   }
   if (writer == nullptr) return;
@@ -177,7 +177,7 @@ Result<SampleIdentity> Writer::write(const EncodedMessage::Parts& message,
   }
   rtps::WriteParams params;
   params.related_sample_identity(related);
-  const std::shared_lock lock(writing_);
+  const ReaderLock lock(writing_);
   if (writer_ == nullptr)
     return Error{Code::disconnected, "the writer of the topic is closed. Open it again", topic_};
   if (!writer_->write(&sample, params)) {
@@ -187,23 +187,23 @@ Result<SampleIdentity> Writer::write(const EncodedMessage::Parts& message,
 }
 
 std::size_t Writer::matched() const {
-  const std::lock_guard lock(matching_);
+  const MutexLock lock(matching_);
   return matched_.size();
 }
 
 bool Writer::matches(const GUID_t& reader) const {
-  const std::lock_guard lock(matching_);
+  const MutexLock lock(matching_);
   return matched_.contains(reader);
 }
 
 std::set<GUID_t> Writer::readers() const {
-  const std::lock_guard lock(matching_);
+  const MutexLock lock(matching_);
   return matched_;
 }
 
 void Writer::on_publication_matched(dds::DataWriter*, const dds::PublicationMatchedStatus& info) {
   {
-    const std::lock_guard lock(matching_);
+    const MutexLock lock(matching_);
     remember(matched_, info.last_subscription_handle, info.current_count_change > 0);
   }
   if (events_.matched) events_.matched();

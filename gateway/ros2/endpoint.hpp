@@ -9,12 +9,11 @@
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
-#include <shared_mutex>
 #include <span>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/convert/encoded_message.hpp"
 #include "gateway/ros2/qos.hpp"
 #include "gateway/ros2/raw_type.hpp"
@@ -79,11 +78,11 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   eprosima::fastdds::dds::DataReader* reader_ = nullptr;
   std::string topic_;
   GUID_t guid_;
-  std::mutex hearing_;           // guards the two members below
-  Hear hear_;                    // null: closed
-  RawSample spare_;              // memory for the next message
-  mutable std::mutex matching_;  // guards the members below
-  std::set<GUID_t> matched_;
+  Mutex hearing_;
+  Hear hear_ HYPHOS_GUARDED_BY(hearing_);        // null: closed
+  RawSample spare_ HYPHOS_GUARDED_BY(hearing_);  // memory for the next message
+  mutable Mutex matching_;
+  std::set<GUID_t> matched_ HYPHOS_GUARDED_BY(matching_);
 };
 
 /// Writes a topic. Thread-safe.
@@ -120,10 +119,10 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   const EndpointEvents events_;
   std::string topic_;
   GUID_t guid_;
-  std::shared_mutex writing_;  // guards the member below
-  eprosima::fastdds::dds::DataWriter* writer_ = nullptr;
-  mutable std::mutex matching_;  // guards the members below
-  std::set<GUID_t> matched_;
+  SharedMutex writing_;
+  eprosima::fastdds::dds::DataWriter* writer_ HYPHOS_GUARDED_BY(writing_) = nullptr;
+  mutable Mutex matching_;
+  std::set<GUID_t> matched_ HYPHOS_GUARDED_BY(matching_);
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -64,7 +64,7 @@ void NodeGraph::announce(const std::vector<GUID_t>& readers, const std::vector<G
 void NodeGraph::on_message(const Received& message) {
   auto entities = read_entities(message.bytes, settings_.gid_size);
   if (!entities) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto before = others_.find(entities->gid); before != others_.end()) {
     for (const NodeEntities& node : before->second.nodes) {
       for (const Gid& gid : node.readers) names_.erase(gid);
@@ -79,13 +79,13 @@ void NodeGraph::on_message(const Received& message) {
 }
 
 std::string NodeGraph::node_of(const GUID_t& endpoint) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = names_.find(gid_of(endpoint));
   return found == names_.end() ? std::string(kNoNode) : found->second;
 }
 
 std::set<std::string> NodeGraph::nodes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::set<std::string> nodes;
   for (const auto& [gid, entities] : others_) {
     for (const NodeEntities& node : entities.nodes) nodes.insert(full_name(node));
@@ -94,7 +94,7 @@ std::set<std::string> NodeGraph::nodes() const {
 }
 
 void NodeGraph::keep(const std::function<bool(const Gid& participant)>& is_there) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto other = others_.begin(); other != others_.end();) {
     if (is_there(other->first)) {
       ++other;

@@ -3,12 +3,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/endpoint.hpp"
 #include "gateway/ros2/entities.hpp"
 #include "gateway/ros2/settings.hpp"
@@ -44,9 +44,9 @@ class NodeGraph {
   Writer writer_;
   Reader reader_;
   std::vector<std::byte> announced_;
-  mutable std::mutex mutex_;  // guards the members below
-  std::map<Gid, ParticipantEntities> others_;
-  std::map<Gid, std::string> names_;  ///< by endpoint
+  mutable Mutex mutex_;
+  std::map<Gid, ParticipantEntities> others_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<Gid, std::string> names_ HYPHOS_GUARDED_BY(mutex_);  ///< by endpoint
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -1,7 +1,8 @@
 #include "gateway/ros2/param_services.hpp"
 
 #include <map>
-#include <mutex>
+
+#include "base/mutex.hpp"
 
 namespace hyphos::gateway::ros2 {
 namespace {
@@ -14,9 +15,10 @@ Error no_request() {
 
 /// Collects the outcomes of several parameters.
 struct Outcomes {
-  std::mutex mutex;  // guards the members below
-  std::vector<ParamOutcome> outcomes;
-  std::size_t left = 0;
+  explicit Outcomes(std::size_t count) : outcomes(count), left(count) {}
+  Mutex mutex;
+  std::vector<ParamOutcome> outcomes HYPHOS_GUARDED_BY(mutex);
+  std::size_t left HYPHOS_GUARDED_BY(mutex);
 };
 
 ParamOutcome outcome_of(const Result<void>& result) {
@@ -56,13 +58,11 @@ void ParamServices::set(const std::vector<ParamWish>& wishes, bool at_once, cons
     return finish({{false, "the robot sets parameters one by one. Use set_parameters"}});
   }
   if (wishes.empty()) return finish({});
-  const auto state = std::make_shared<Outcomes>();
-  state->outcomes.resize(wishes.size());
-  state->left = wishes.size();
+  const auto state = std::make_shared<Outcomes>(wishes.size());
   const auto done = [state, finish](std::size_t which, ParamOutcome outcome) {
     std::vector<ParamOutcome> whole;
     {
-      const std::lock_guard lock(state->mutex);
+      const MutexLock lock(state->mutex);
       state->outcomes[which] = std::move(outcome);
       if (--state->left > 0) return;
       whole = state->outcomes;

@@ -95,7 +95,7 @@ Participant::~Participant() {
 void Participant::stop_listening() { participant_->set_listener(nullptr); }
 
 Result<dds::Topic*> Participant::take_topic(const std::string& name, const std::string& type) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   SharedTopic& shared = topics_[name];
   if (shared.users > 0) {
     if (shared.type != type) {
@@ -120,7 +120,7 @@ Result<dds::Topic*> Participant::take_topic(const std::string& name, const std::
 }
 
 void Participant::give_back_topic(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = topics_.find(name);
   if (found == topics_.end() || --found->second.users > 0) return;
   participant_->delete_topic(found->second.topic);

@@ -7,9 +7,9 @@
 #include <fastdds/dds/topic/Topic.hpp>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/entities.hpp"
 #include "gateway/ros2/settings.hpp"
 #include "hyphos/result.hpp"
@@ -53,8 +53,8 @@ class Participant {
   eprosima::fastdds::dds::DomainParticipant* participant_ = nullptr;
   eprosima::fastdds::dds::Publisher* publisher_ = nullptr;
   eprosima::fastdds::dds::Subscriber* subscriber_ = nullptr;
-  std::mutex mutex_;  // guards the members below
-  std::map<std::string, SharedTopic> topics_;
+  Mutex mutex_;
+  std::map<std::string, SharedTopic> topics_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 [[nodiscard]] Gid gid_of(const eprosima::fastrtps::rtps::GUID_t& guid);

@@ -40,13 +40,13 @@ Address address_of(std::string_view text) {
 
 bool OwnAddresses::contains(const Address& address) {
   if (is_loopback(address)) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!known_.contains(address)) read();
   return known_.contains(address);
 }
 
 std::vector<Address> OwnAddresses::list() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   read();
   return {known_.begin(), known_.end()};
 }

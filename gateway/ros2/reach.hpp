@@ -3,11 +3,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -31,12 +32,11 @@ class OwnAddresses {
   [[nodiscard]] std::vector<Address> list();
 
  private:
-  /// Requires mutex_.
-  void read();
+  void read() HYPHOS_REQUIRES(mutex_);
 
-  std::mutex mutex_;  // guards the members below
-  std::set<Address> known_;
-  std::chrono::steady_clock::time_point next_read_{};
+  Mutex mutex_;
+  std::set<Address> known_ HYPHOS_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point next_read_ HYPHOS_GUARDED_BY(mutex_){};
 };
 
 /// The machines that exchange datagrams with the gateway.

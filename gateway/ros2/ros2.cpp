@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
@@ -41,14 +40,14 @@ class Ros2 final : public Protocol {
     nodes_.emplace(participant_, settings_);
     if (auto opened = nodes_->open(); !opened) return opened;
     context_.emplace(Context{facade_, settings_, participant_, &*nodes_, &discovery_,
-                             [this] { notify(woken_); }, [this] { notify(waits_); }});
+                             [this] { wake(); }, [this] { wait_for_room(); }});
     thread_ = std::thread([this] { run(); });
     return success();
   }
 
   ~Ros2() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ending_ = true;
     }
     changed_.notify_one();
@@ -67,10 +66,17 @@ class Ros2 final : public Protocol {
   }
 
  private:
-  void notify(bool& what) {
+  void wake() {
     {
-      const std::lock_guard lock(mutex_);
-      what = true;
+      const MutexLock lock(mutex_);
+      woken_ = true;
+    }
+    changed_.notify_one();
+  }
+  void wait_for_room() {
+    {
+      const MutexLock lock(mutex_);
+      waits_ = true;
     }
     changed_.notify_one();
   }
@@ -122,7 +128,7 @@ class Ros2 final : public Protocol {
   /// This thread opens and ends everything. It may block, unlike the threads of DDS.
   void run() {
     Parts parts(*context_);
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     while (!ending_) {
       woken_ = false;
       lock.unlock();
@@ -148,9 +154,10 @@ class Ros2 final : public Protocol {
   }
 
   /// Waits until the next look. Returns false if it is time to drain first.
-  bool until(std::chrono::steady_clock::time_point next, std::unique_lock<std::mutex>& lock) {
-    const auto looks = [this] { return woken_ || ending_; };
-    changed_.wait_until(lock, next, [&] { return looks() || waits_; });
+  bool until(std::chrono::steady_clock::time_point next, UniqueLock<Mutex>& lock)
+      HYPHOS_REQUIRES(mutex_, lock) {
+    const auto looks = [this]() HYPHOS_REQUIRES(mutex_) { return woken_ || ending_; };
+    changed_.wait_until(lock, next, [&]() HYPHOS_REQUIRES(mutex_) { return looks() || waits_; });
     if (!waits_) return true;
     const auto soon = std::min(next, std::chrono::steady_clock::now() + kDrain);
     return changed_.wait_until(lock, soon, looks) || soon == next;
@@ -172,12 +179,12 @@ class Ros2 final : public Protocol {
 
   GraphFacade& facade_;
   const Settings settings_;
-  std::mutex mutex_;  // guards the three members below
-  bool woken_ = false;
-  bool waits_ = false;  ///< a message waits for room
-  bool ending_ = false;
-  std::condition_variable changed_;
-  Discovery discovery_{[this] { notify(woken_); }};
+  Mutex mutex_;
+  bool woken_ HYPHOS_GUARDED_BY(mutex_) = false;
+  bool waits_ HYPHOS_GUARDED_BY(mutex_) = false;  ///< a message waits for room
+  bool ending_ HYPHOS_GUARDED_BY(mutex_) = false;
+  Condition changed_;
+  Discovery discovery_{[this] { wake(); }};
   std::shared_ptr<Participant> participant_;
   std::optional<NodeGraph> nodes_;
   std::optional<Context> context_;

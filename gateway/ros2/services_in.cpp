@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/call.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
@@ -57,6 +57,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     if (!opened) return opened;
     opened = requests_.open(
         {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls, id});
+    const MutexLock lock(mutex_);
     header_.client = client_number(requests_.guid());
     return opened;
   }
@@ -92,11 +93,11 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     return success();
   }
 
-  void end() {
+  void end() HYPHOS_EXCLUDES(mutex_) {
     server_.reset();
     std::map<std::int64_t, Waiting> waiting;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ended_ = true;
       waiting.swap(waiting_);
     }
@@ -113,11 +114,11 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     Time deadline;
   };
 
-  void call(const Buffer& request, Answer answer) {
+  void call(const Buffer& request, Answer answer) HYPHOS_EXCLUDES(mutex_) {
     Result<void> sent = success();
     {
       // Held during the send, so that the reply cannot arrive before the call is recorded.
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (ended_) {
         sent = Error{Code::disconnected, "the server in ROS is no longer available", service_};
       } else if (waiting_.size() >= kMostCalls) {
@@ -136,8 +137,8 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     if (!sent) answer(sent.error());
   }
 
-  /// Requires mutex_. Returns the number that the reply will carry.
-  Result<std::int64_t> send(const Buffer& request) {
+  /// Returns the number that the reply will carry.
+  Result<std::int64_t> send(const Buffer& request) HYPHOS_REQUIRES(mutex_) {
     if (is_cyclone(offered_.server)) {
       if (request.size() < 4) return Error{Code::corrupt, "the request is not CDR", service_};
       ++header_.call;
@@ -161,7 +162,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
       std::vector<std::byte> body;
       const auto header = take_header(message.bytes, body);
-      if (!header || header->client != header_.client) return;  // reply to another client
+      if (!header || !is_own(*header)) return;  // reply to another client
       return finish(header->call, Buffer::adopt(std::move(body)));
     }
     const SampleIdentity& call = message.info.related_sample_identity;
@@ -170,10 +171,15 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
            Buffer::copy_of(message.bytes));
   }
 
-  void finish(std::int64_t call, Buffer reply) {
+  [[nodiscard]] bool is_own(const CallHeader& header) {
+    const MutexLock lock(mutex_);
+    return header.client == header_.client;
+  }
+
+  void finish(std::int64_t call, Buffer reply) HYPHOS_EXCLUDES(mutex_) {
     Answer answer;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = waiting_.find(call);
       if (found == waiting_.end()) return;  // the reply is too late, or from a second server
       answer = std::move(found->second.answer);
@@ -182,10 +188,10 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     answer(std::move(reply));
   }
 
-  void expire() {
+  void expire() HYPHOS_EXCLUDES(mutex_) {
     std::vector<Answer> late;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const Time now = monotonic_now();
       std::erase_if(waiting_, [&](auto& entry) {
         if (now < entry.second.deadline) return false;
@@ -202,10 +208,11 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   const std::string service_;
   const Offered offered_;
   std::unique_ptr<Server> server_;
-  std::mutex mutex_;  // guards the members below
-  bool ended_ = false;
-  CallHeader header_;
-  std::map<std::int64_t, Waiting> waiting_;  ///< by the number of the call
+  Mutex mutex_;
+  bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
+  CallHeader header_ HYPHOS_GUARDED_BY(mutex_);
+  /// by the number of the call
+  std::map<std::int64_t, Waiting> waiting_ HYPHOS_GUARDED_BY(mutex_);
   Writer requests_;
   Reader replies_;  ///< declared last, because it uses all members above
 };

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/call.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
@@ -46,7 +46,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   void end() {
     requests_.close();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ended_ = true;
     }
     replies_.close();
@@ -57,7 +57,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   void look() {
     std::deque<Early> early;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       early.swap(early_);
     }
     const Time now = monotonic_now();
@@ -133,7 +133,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
 
   bool begin(const Client& client) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (under_way_ < kMostCalls) {
         ++under_way_;
         return true;
@@ -147,7 +147,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
 
   void finish(const Client& client, const PooledCallClient& call_client, Result<Buffer> reply) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       --under_way_;
       // ROS cannot report a failure: the caller waits until its timeout.
       if (!ended_ && !reply) {
@@ -160,7 +160,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   }
 
   void answer(const PooledCallClient& call_client, Buffer reply, Time until) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_) return;
     if (!is_heard_by(call_client)) {
       if (early_.size() < kMostEarly) {
@@ -195,10 +195,10 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   const std::string service_;
   const std::string type_;
   const Handler handler_;
-  std::mutex mutex_;  // guards the members below
-  bool ended_ = false;
-  std::size_t under_way_ = 0;
-  std::deque<Early> early_;
+  Mutex mutex_;
+  bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
+  std::size_t under_way_ HYPHOS_GUARDED_BY(mutex_) = 0;
+  std::deque<Early> early_ HYPHOS_GUARDED_BY(mutex_);
   Writer replies_;
   Reader requests_;  ///< declared last, because it uses all members above
 };

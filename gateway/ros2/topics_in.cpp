@@ -1,10 +1,10 @@
 #include "gateway/ros2/topics_in.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/backlog.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
@@ -58,7 +58,7 @@ class TopicsIn::Inbound {
     std::vector<std::shared_ptr<ClientPublisher>> gone;  // destroyed after the lock is released
     std::vector<GUID_t> come;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       std::erase_if(last_, [&](const auto& entry) { return !offer.writers.contains(entry.first); });
       std::erase_if(latched_, [&](auto& entry) {
         if (offer.writers.contains(entry.first)) return false;
@@ -72,12 +72,12 @@ class TopicsIn::Inbound {
     for (const GUID_t& writer : come) {
       auto publisher = open_publisher();
       if (!publisher) continue;  // the common client publisher accepts its messages
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       latched_.emplace(writer, std::move(*publisher));
     }
   }
   std::shared_ptr<ClientPublisher> publisher_for(const GUID_t& writer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto own = latched_.find(writer);
     return own == latched_.end() ? publisher_ : own->second;
   }
@@ -119,7 +119,7 @@ class TopicsIn::Inbound {
 
   /// A reader that replaces another one receives latched messages again.
   bool is_new(const SampleIdentity& sample) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto [last, is_first] = last_.emplace(sample.writer_guid(), sample.sequence_number());
     if (is_first) return true;
     if (!(last->second < sample.sequence_number())) return false;
@@ -133,9 +133,9 @@ class TopicsIn::Inbound {
   Qos qos_;
   Qos asked_;  ///< requested by the reader
   std::shared_ptr<ClientPublisher> publisher_;
-  std::mutex mutex_;  // guards the two members below
-  std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
-  std::map<GUID_t, std::shared_ptr<ClientPublisher>> latched_;
+  Mutex mutex_;
+  std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<GUID_t, std::shared_ptr<ClientPublisher>> latched_ HYPHOS_GUARDED_BY(mutex_);
   Backlog backlog_;
   std::optional<Reader> reader_;  ///< declared last, because it uses all members above
 };

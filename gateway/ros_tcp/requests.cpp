@@ -15,7 +15,7 @@ std::optional<std::int64_t> Requests::add(Answer answer) {
   Answer oldest;
   std::optional<std::int64_t> id;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!ended_) {
       if (waiting_.size() >= kMost) {
         oldest = std::move(waiting_.begin()->second);
@@ -36,7 +36,7 @@ std::optional<std::int64_t> Requests::add(Answer answer) {
 }
 
 Answer Requests::take(std::int64_t id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = waiting_.find(id);
   if (found == waiting_.end()) return nullptr;
   Answer answer = std::move(found->second);
@@ -47,7 +47,7 @@ Answer Requests::take(std::int64_t id) {
 void Requests::end() {
   std::map<std::int64_t, Answer> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended_ = true;
     waiting.swap(waiting_);
   }

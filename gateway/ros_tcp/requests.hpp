@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/services.hpp"
 
 namespace hyphos::gateway::ros_tcp {
@@ -18,17 +18,17 @@ class Requests {
   /// Stores the reply callback and returns a number for its request. Beyond the bound, the oldest
   /// request ends with an error, because its caller has most likely given up. Returns nullopt if
   /// the client is gone. The callback has then been called with an error.
-  [[nodiscard]] std::optional<std::int64_t> add(Answer answer);
+  [[nodiscard]] std::optional<std::int64_t> add(Answer answer) HYPHOS_EXCLUDES(mutex_);
   /// Null if the number is unknown, already answered, or given up.
   [[nodiscard]] Answer take(std::int64_t id);
   /// The client is gone: ends all present and future requests.
-  void end();
+  void end() HYPHOS_EXCLUDES(mutex_);
 
  private:
-  std::mutex mutex_;
-  std::map<std::int64_t, Answer> waiting_;
-  std::int64_t next_ = 1001;  ///< first number of ROS-TCP-Endpoint
-  bool ended_ = false;
+  Mutex mutex_;
+  std::map<std::int64_t, Answer> waiting_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t next_ HYPHOS_GUARDED_BY(mutex_) = 1001;  ///< first number of ROS-TCP-Endpoint
+  bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hyphos::gateway::ros_tcp

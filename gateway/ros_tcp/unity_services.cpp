@@ -11,7 +11,7 @@ Result<void> UnityServices::take(const void* owner, const std::string& name,
   std::function<void()> told;
   {
     // Held while the service is opened, so that two simultaneous registrations are ordered.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = entries_.find(name);
     if (found == entries_.end()) {
       auto opened = open();
@@ -41,7 +41,7 @@ Result<void> UnityServices::take(const void* owner, const std::string& name,
 }
 
 bool UnityServices::drop(const void* owner, const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(name);
   if (found == entries_.end() || found->second.owner != owner) return false;
   entries_.erase(found);
@@ -49,12 +49,12 @@ bool UnityServices::drop(const void* owner, const std::string& name) {
 }
 
 void UnityServices::drop_all(const void* owner) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(entries_, [&](const auto& entry) { return entry.second.owner == owner; });
 }
 
 std::size_t UnityServices::count(const void* owner) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return static_cast<std::size_t>(std::ranges::count_if(
       entries_, [&](const auto& entry) { return entry.second.owner == owner; }));
 }

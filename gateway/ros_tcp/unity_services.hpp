@@ -3,9 +3,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/facade/services.hpp"
 #include "hyphos/result.hpp"
 
@@ -37,8 +37,8 @@ class UnityServices {
     std::unique_ptr<Server> server;
   };
 
-  mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
+  mutable Mutex mutex_;
+  std::map<std::string, Entry> entries_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace hyphos::gateway::ros_tcp

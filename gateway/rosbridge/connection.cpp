@@ -140,7 +140,7 @@ void Connection::take(const Buffer& unit) {
 }
 
 bool Connection::ready() {
-  const std::lock_guard lock(session_mutex_);
+  const MutexLock lock(session_mutex_);
   return session_ == nullptr || session_->ready();
 }
 
@@ -170,7 +170,7 @@ void Connection::open(std::string_view request) {
                             handshake.reply.substr(0, handshake.reply.find('\r')));
   }
   if (handshake.accepted) {
-    const std::lock_guard lock(session_mutex_);
+    const MutexLock lock(session_mutex_);
     Client client = client_;
     if (token != nullptr) client.token = token->rules;
     session_ = std::make_unique<Session>(facade_, params_, std::move(client), options_, *this,
@@ -217,7 +217,7 @@ void Connection::unmask(net::UnitReader::Part part) {
 WritableBuffer Connection::lend(std::size_t size) {
   share_ = loan_budget_.take(size);
   if (!share_) return {};
-  const std::lock_guard lock(session_mutex_);
+  const MutexLock lock(session_mutex_);
   return session_ == nullptr ? WritableBuffer() : session_->loan(size);
 }
 
@@ -252,7 +252,7 @@ void Connection::take_control(const net::FrameHead& head, std::span<const std::b
 
 void Connection::take_message(const net::MessageJoiner::Message& message,
                               const DecodedText* decoded) {
-  const std::lock_guard lock(session_mutex_);
+  const MutexLock lock(session_mutex_);
   if (session_ == nullptr) return;
   if (message.kind == net::Opcode::binary) return session_->binary(message.payload, decoded);
   session_->text({reinterpret_cast<const char*>(message.payload.data()), message.payload.size()},
@@ -262,14 +262,14 @@ void Connection::take_message(const net::MessageJoiner::Message& message,
 void Connection::closed() {
   (void)read_early();
   {
-    const std::lock_guard lock(timer_mutex_);
+    const MutexLock lock(timer_mutex_);
     closed_ = true;
     pulse_ = {};
     wake_ = {};
   }
   std::unique_ptr<Session> ended;
   {
-    const std::lock_guard lock(session_mutex_);
+    const MutexLock lock(session_mutex_);
     ended = std::move(session_);
   }
   // The destructor waits for callbacks of the graph facade that are inside send().
@@ -277,7 +277,7 @@ void Connection::closed() {
 }
 
 void Connection::check_entry() {
-  const std::lock_guard lock(session_mutex_);
+  const MutexLock lock(session_mutex_);
   if (session_ != nullptr && session_->authorized()) return;
   if (stream_->is_open())
     facade_.clients().count(client_, "handshake",
@@ -303,7 +303,7 @@ void Connection::pulse() {
     ++asked_;
     send_control(net::Opcode::ping, {});
   }
-  const std::lock_guard lock(timer_mutex_);
+  const MutexLock lock(timer_mutex_);
   if (closed_) return;
   pulse_ = loop_.after(ping_, [weak = weak_from_this()] {
     if (const auto alive = weak.lock()) alive->pulse();
@@ -311,7 +311,7 @@ void Connection::pulse() {
 }
 
 void Connection::wake_at(std::int64_t monotonic_ns) {
-  const std::lock_guard lock(timer_mutex_);
+  const MutexLock lock(timer_mutex_);
   if (closed_ || (wake_ns_ != 0 && wake_ns_ <= monotonic_ns)) return;
   wake_ns_ = monotonic_ns;
   const Duration left{std::max<std::int64_t>(monotonic_ns - monotonic_now().ns, 0)};
@@ -322,10 +322,10 @@ void Connection::wake_at(std::int64_t monotonic_ns) {
 
 void Connection::wake() {
   {
-    const std::lock_guard lock(timer_mutex_);
+    const MutexLock lock(timer_mutex_);
     wake_ns_ = 0;
   }
-  const std::lock_guard lock(session_mutex_);
+  const MutexLock lock(session_mutex_);
   if (session_ != nullptr) session_->tick();
 }
 

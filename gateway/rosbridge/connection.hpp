@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/convert/arriving_text.hpp"
 #include "gateway/facade/graph_facade.hpp"
 #include "gateway/facade/loan_budget.hpp"
@@ -87,8 +87,8 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   LoanBudget::Share share_;          // share of the loan budget for that frame
   std::atomic<bool> opened_{false};  // the handshake is complete
 
-  std::mutex session_mutex_;
-  std::unique_ptr<Session> session_;  // guarded by session_mutex_
+  Mutex session_mutex_ HYPHOS_ACQUIRED_BEFORE(timer_mutex_);
+  std::unique_ptr<Session> session_ HYPHOS_GUARDED_BY(session_mutex_);
 
   net::Timer entry_;
 
@@ -96,11 +96,11 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   Time heard_;
   std::int64_t asked_ = 0;  // pings since then
 
-  std::mutex timer_mutex_;
-  net::Timer pulse_;
-  net::Timer wake_;
-  std::int64_t wake_ns_ = 0;  // 0: no wake-up is scheduled
-  bool closed_ = false;
+  Mutex timer_mutex_;
+  net::Timer pulse_ HYPHOS_GUARDED_BY(timer_mutex_);
+  net::Timer wake_ HYPHOS_GUARDED_BY(timer_mutex_);
+  std::int64_t wake_ns_ HYPHOS_GUARDED_BY(timer_mutex_) = 0;  // 0: no wake-up is scheduled
+  bool closed_ HYPHOS_GUARDED_BY(timer_mutex_) = false;
 };
 
 }  // namespace hyphos::gateway::rosbridge

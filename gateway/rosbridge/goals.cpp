@@ -43,7 +43,7 @@ void tell_feedback(Context& context, const std::string& action, const std::strin
 void Goals::end() {
   // destroyed after the lock is released, because the destructor waits
   std::map<std::string, std::shared_ptr<SentGoal>> ended;
-  const std::lock_guard lock(open_->mutex);
+  const MutexLock lock(open_->mutex);
   ended.swap(open_->goals);
 }
 
@@ -53,7 +53,7 @@ Result<void> Goals::send(const Request& request) {
   if (!shape) return shape.error();
   const std::string key = request.id.empty() ? "#" + std::to_string(nameless_++) : request.id;
   {
-    const std::lock_guard lock(open_->mutex);
+    const MutexLock lock(open_->mutex);
     if (open_->goals.contains(key)) {
       return Error{Code::already_exists, "a goal with this id is already active", request.action};
     }
@@ -64,7 +64,7 @@ Result<void> Goals::send(const Request& request) {
   }
   if (const auto started = start(request, key, *shape); !started) {
     {
-      const std::lock_guard lock(open_->mutex);
+      const MutexLock lock(open_->mutex);
       open_->goals.erase(key);
     }
     fail(context_, request.action, request.id, *shape, started.error());
@@ -88,7 +88,7 @@ Result<void> Goals::start(const Request& request, const std::string& key, const 
                                                   callbacks(request, key, shape));
   if (!sent) return sent.error();
   std::shared_ptr<SentGoal> goal = *std::move(sent);
-  const std::lock_guard lock(open_->mutex);
+  const MutexLock lock(open_->mutex);
   const auto place = open_->goals.find(key);
   if (place != open_->goals.end()) place->second.swap(goal);
   return success();
@@ -108,7 +108,7 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
     std::shared_ptr<SentGoal> ended;
     {
       // Done before the client is notified, because it may reuse the id at once.
-      const std::lock_guard lock(open->mutex);
+      const MutexLock lock(open->mutex);
       const auto place = open->goals.find(key);
       if (place != open->goals.end()) {
         ended = std::move(place->second);
@@ -130,7 +130,7 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
 Result<void> Goals::cancel(const Request& request) {
   std::shared_ptr<SentGoal> goal;
   {
-    const std::lock_guard lock(open_->mutex);
+    const MutexLock lock(open_->mutex);
     const auto found = open_->goals.find(request.id);
     if (found != open_->goals.end()) goal = found->second;
   }

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/rosbridge/context.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -31,8 +31,8 @@ class Goals {
   /// The active goals by id. Shared with callbacks, which may run while a goal is being sent. The
   /// entry of that goal is then null.
   struct Open {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<SentGoal>> goals;
+    Mutex mutex;
+    std::map<std::string, std::shared_ptr<SentGoal>> goals HYPHOS_GUARDED_BY(mutex);
   };
 
   Result<void> start(const Request& request, const std::string& key, const Shape& shape);

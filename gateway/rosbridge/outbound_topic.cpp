@@ -122,7 +122,7 @@ Result<void> OutboundTopic::follow(const std::string& type, Form form, bool agai
   const std::uint64_t number = ++opened_;
   std::uint64_t before = number;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // A previous switch must be complete first.
     for (const auto& left : stream_switch_.end()) deliver(left.form, left.message.bytes);
     if (subscription_ != nullptr) stream_switch_.begin(context_.options.queue_depth);
@@ -133,13 +133,13 @@ Result<void> OutboundTopic::follow(const std::string& type, Form form, bool agai
     take(number, again, form, message);
   });
   if (!opened) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     (void)stream_switch_.end();
     newest_ = before;
     return opened.error();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_switch_.opened(monotonic_now().ns);
   }
   old_ = std::exchange(subscription_, *std::move(opened));
@@ -154,7 +154,7 @@ Result<void> OutboundTopic::replay() {
       open(subscription_->type().name, form_, [this, form = form_](const OutgoingMessage& message) {
         if (message.replayed) {
           // One message per publisher. A message not seen yet arrives later through subscription_.
-          const std::lock_guard lock(mutex_);
+          const MutexLock lock(mutex_);
           if (stream_switch_.was_seen(message)) deliver(form, message.bytes);
         }
         replayed_ = true;  // all of them arrive before the subscription is open
@@ -166,7 +166,7 @@ Result<void> OutboundTopic::replay() {
 }
 
 void OutboundTopic::set(const Wish& wish) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wish_ = wish;
 }
 
@@ -226,7 +226,7 @@ void OutboundTopic::tick() {
   if (replayed_ && replay_ != nullptr) replay_.reset();
   // destroyed after the lock is released, because its callback takes the lock
   std::unique_ptr<ClientSubscription> done;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stream_switch_.over()) done = std::move(old_);
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty()) return;
@@ -241,7 +241,7 @@ void OutboundTopic::tick() {
 void OutboundTopic::take(std::uint64_t subscription, bool again, Form form,
                          const OutgoingMessage& message) {
   StreamSwitch::Given given{form, message};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool was_over = stream_switch_.over();
   const auto due = subscription == newest_ ? stream_switch_.from_new(std::move(given), again)
                                            : stream_switch_.from_old(std::move(given), again);

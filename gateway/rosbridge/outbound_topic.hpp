@@ -6,9 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/rosbridge/context.hpp"
 #include "gateway/rosbridge/stream_switch.hpp"
 
@@ -66,13 +66,13 @@ class OutboundTopic {
   Result<void> replay();
   void set(const Wish& wish);
   void take(std::uint64_t subscription, bool again, Form form, const OutgoingMessage& message);
-  void deliver(Form form, const EncodedMessage& message);
-  /// These functions require mutex_.
-  void hold(Held held);
-  Held take_held();
-  void send(Compression compression, const EncodedMessage& message);
+  void deliver(Form form, const EncodedMessage& message) HYPHOS_REQUIRES(mutex_);
+  void hold(Held held) HYPHOS_REQUIRES(mutex_);
+  Held take_held() HYPHOS_REQUIRES(mutex_);
+  void send(Compression compression, const EncodedMessage& message) HYPHOS_REQUIRES(mutex_);
   [[nodiscard]] Frame frame_of(Compression compression, const EncodedMessage& message) const;
-  Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& json);
+  Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& json)
+      HYPHOS_REQUIRES(mutex_);
 
   Context& context_;
   const std::string name_;
@@ -81,13 +81,13 @@ class OutboundTopic {
   const Buffer cbor_head_;
 
   Wishes wishes_;
-  std::mutex mutex_;
-  Wish wish_;                   // guarded by mutex_
-  std::int64_t due_ns_ = 0;     // guarded by mutex_, earliest time of the next message
-  std::deque<Held> held_;       // guarded by mutex_, counted in Context::held_bytes
-  StreamSwitch stream_switch_;  // guarded by mutex_
-  std::uint64_t newest_ =
-      0;  // guarded by mutex_, number of subscription_, or of the one that opens
+  Mutex mutex_;
+  Wish wish_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t due_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;  // earliest time of the next message
+  std::deque<Held> held_ HYPHOS_GUARDED_BY(mutex_);    // counted in Context::held_bytes
+  StreamSwitch stream_switch_ HYPHOS_GUARDED_BY(mutex_);
+  // number of subscription_, or of the one that opens
+  std::uint64_t newest_ HYPHOS_GUARDED_BY(mutex_) = 0;
 
   Form form_ = Form::json;    // of subscription_
   std::uint64_t opened_ = 0;  // number of subscriptions so far

@@ -1,7 +1,6 @@
 #include "gateway/rosbridge/rosbridge.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 

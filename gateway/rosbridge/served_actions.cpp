@@ -28,7 +28,7 @@ std::string object_of(std::string_view values) {
 
 std::map<std::string, ServedActions::Goal> ServedActions::Pending::take_all(
     const std::string& action) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   std::map<std::string, Goal> out;
   std::erase_if(goals, [&](auto& entry) {
     if (!action.empty() && entry.second.action != action) return false;
@@ -72,7 +72,7 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
     gate->pass([&](Context& context) {
       std::string id;
       {
-        const std::lock_guard lock(pending->mutex);
+        const MutexLock lock(pending->mutex);
         if (pending->goals.size() >= kMaxPending) {
           refusal = {Code::overloaded,
                      "the client that executes the action already has 256 active goals", action};
@@ -95,7 +95,7 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
     gate->pass([&](Context& context) {
       std::string id;
       {
-        const std::lock_guard lock(pending->mutex);
+        const MutexLock lock(pending->mutex);
         const auto found = std::ranges::find_if(
             pending->goals, [&](const auto& entry) { return entry.second.handle == handle; });
         if (found == pending->goals.end()) return;
@@ -122,7 +122,7 @@ Result<void> ServedActions::unadvertise(const Request& request) {
 Result<void> ServedActions::feedback(const Request& request) {
   ServedGoalRef handle;
   {
-    const std::lock_guard lock(pending_->mutex);
+    const MutexLock lock(pending_->mutex);
     const auto found = pending_->goals.find(request.id);
     if (found != pending_->goals.end()) handle = found->second.handle;
   }
@@ -139,7 +139,7 @@ Result<void> ServedActions::result(const Request& request) {
   if (!end) return Error{Code::corrupt, "'status' of a result must be 4, 5 or 6", request.action};
   ServedGoalRef handle;
   {
-    const std::lock_guard lock(pending_->mutex);
+    const MutexLock lock(pending_->mutex);
     const auto found = pending_->goals.find(request.id);
     if (found != pending_->goals.end()) {
       handle = std::move(found->second.handle);

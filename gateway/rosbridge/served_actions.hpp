@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/rosbridge/context.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -35,9 +35,9 @@ class ServedActions {
   };
   /// Shared with callbacks, which may run while the session ends.
   struct Pending {
-    std::mutex mutex;
-    std::map<std::string, Goal> goals;  ///< by id, as JSON
-    std::uint64_t next = 0;
+    Mutex mutex;
+    std::map<std::string, Goal> goals HYPHOS_GUARDED_BY(mutex);  ///< by id, as JSON
+    std::uint64_t next HYPHOS_GUARDED_BY(mutex) = 0;
 
     [[nodiscard]] std::map<std::string, Goal> take_all(const std::string& action);
   };

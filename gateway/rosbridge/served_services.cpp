@@ -8,7 +8,7 @@
 namespace hyphos::gateway::rosbridge {
 
 std::optional<ServedServices::Call> ServedServices::Pending::add(Call call) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   calls.push_back(std::move(call));
   if (calls.size() <= kMaxPending) return std::nullopt;
   Call oldest = std::move(calls.front());
@@ -17,7 +17,7 @@ std::optional<ServedServices::Call> ServedServices::Pending::add(Call call) {
 }
 
 std::deque<ServedServices::Call> ServedServices::Pending::take_all(const std::string& service) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   std::deque<Call> out;
   std::erase_if(calls, [&](Call& call) {
     if (!service.empty() && call.service != service) return false;
@@ -68,7 +68,7 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
     inside = true;
     std::string id;
     {
-      const std::lock_guard lock(pending->mutex);
+      const MutexLock lock(pending->mutex);
       id = quoted("service_request:" + std::to_string(pending->next++));
     }
     displaced = pending->add({id, absolute(service), answer});
@@ -103,7 +103,7 @@ Result<void> ServedServices::unadvertise(const Request& request) {
 Result<void> ServedServices::respond(const Request& request) {
   std::optional<Call> call;
   {
-    const std::lock_guard lock(pending_->mutex);
+    const MutexLock lock(pending_->mutex);
     const auto at = std::ranges::find(pending_->calls, request.id, &Call::id);
     if (at != pending_->calls.end()) {
       call = std::move(*at);

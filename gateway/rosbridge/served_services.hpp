@@ -4,10 +4,10 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.hpp"
 #include "gateway/rosbridge/context.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -37,9 +37,9 @@ class ServedServices {
   };
   /// Shared with callbacks, which may run while the session ends.
   struct Pending {
-    std::mutex mutex;
-    std::deque<Call> calls;  // oldest first
-    std::uint64_t next = 0;
+    Mutex mutex;
+    std::deque<Call> calls HYPHOS_GUARDED_BY(mutex);  // oldest first
+    std::uint64_t next HYPHOS_GUARDED_BY(mutex) = 0;
 
     /// Adds a call, and removes the oldest if there are too many.
     std::optional<Call> add(Call call);

@@ -293,7 +293,7 @@ const Descriptor* Types::standard(std::string_view name) const {
 Result<const ChannelCodec*> Types::join(const Descriptor& ros, const Descriptor& channel,
                                         Encoding encoding) {
   const TypeId id = make_type_id(channel.full_name(), encoding);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto& known = codecs_[{&ros, id.name + std::string(to_string(encoding))}];
   if (known == nullptr) {
     const bool attached = encoding == Encoding::attached;
@@ -340,7 +340,7 @@ Result<const ChannelCodec*> Types::raw_codec(std::string_view name) {
   if (!by_way) return by_way;
   auto others = codec(name, (*by_way)->id);
   if (!others) return others;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto& known = raw_codecs_[type->descriptor];
   if (known == nullptr) {
     known.reset(

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "gateway/convert/converter.hpp"
 #include "gateway/types/channel_codec.hpp"
 #include "gateway/types/type_info.hpp"
@@ -106,12 +106,13 @@ class Types {
   std::map<std::string, std::string, std::less<>> standard_ros_;  // the inverse
   bool only_ros2_ = true;
 
-  std::mutex mutex_;  // guards the members below
-  Shapes shapes_;
+  Mutex mutex_;
+  Shapes shapes_ HYPHOS_GUARDED_BY(mutex_);
   std::map<std::pair<const google::protobuf::Descriptor*, std::string>,
            std::unique_ptr<ChannelCodec>>
-      codecs_;
-  std::map<const google::protobuf::Descriptor*, std::unique_ptr<ChannelCodec>> raw_codecs_;
+      codecs_ HYPHOS_GUARDED_BY(mutex_);
+  std::map<const google::protobuf::Descriptor*, std::unique_ptr<ChannelCodec>> raw_codecs_
+      HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// "sensor_msgs/msg/LaserScan" → "sensor_msgs/LaserScan". Other names are returned unchanged.
