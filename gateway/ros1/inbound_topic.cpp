@@ -42,12 +42,12 @@ void InboundTopic::stop() {
   if (stream_) stream_->close();
 }
 
-Client InboundTopic::client() const {
+Client InboundTopic::known_publisher() const {
   const MutexLock lock(mutex_);
   return publisher_;
 }
 
-std::string InboundTopic::publisher() const { return client().name; }
+std::string InboundTopic::publisher() const { return known_publisher().name; }
 
 ConnectionInfo InboundTopic::info() const {
   const MutexLock lock(mutex_);
@@ -150,7 +150,7 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
                                         type_.md5);
   }
   auto publisher = context_.facade.topics().open_publisher(
-      client(), topic_, type_.name, Form::ros1,
+      known_publisher(), topic_, type_.name, Form::ros1,
       {.latched = is_set(*header, "latching"), .spread = true});
   if (!publisher) return refused(to_string(publisher.error().code), publisher.error().message);
   graph_publisher_ = std::move(*publisher);
@@ -185,7 +185,7 @@ bool InboundTopic::ready() {
 }
 
 void InboundTopic::refused(std::string_view why, const std::string& text) {
-  context_.facade.clients().count(client(), why, topic_ + ": " + text);
+  context_.facade.clients().count(known_publisher(), why, topic_ + ": " + text);
   calls_.post([self = shared_from_this()] { self->pause_ = kPauseAfterRefusal; });
   const MutexLock lock(mutex_);
   stream_->close();

@@ -40,7 +40,9 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
   [[nodiscard]] ConnectionInfo info() const;
 
  private:
-  [[nodiscard]] Client client() const;
+  /// The publisher as a client of the graph.
+  [[nodiscard]] Client known_publisher() const;
+
   // In the call thread:
   void ask();
   void asked(const Result<Value>& answer);
