@@ -22,7 +22,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock_core.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "lab/common/clock.hpp"
@@ -66,8 +65,11 @@ void clock_cost(const Arguments& args) {
 
 // Reading the clock of a node, compared with the bare monotonic clock in `clock`.
 void node_clock_cost(const Arguments& args, ClockMode mode, const char* name) {
-  const auto core = std::make_shared<::hyphos::detail::ClockCore>(mode);
-  const Clock clock(core);
+  RuntimeOptions options;
+  options.offline = true;
+  options.clock = mode;
+  const Runtime runtime = Runtime::open(options).or_throw();
+  const Clock clock = runtime.clock();
   std::int64_t sum = 0;
   report(name, args.count, [&](long n) {
     for (long i = 0; i < n; ++i) sum += clock.now().ns;

@@ -29,7 +29,7 @@ CallClientPool::CallClient CallClientPool::take_idle() {
     if (!at->second.under_way.empty()) continue;
     if (oldest == call_clients_.end() || at->second.asked < oldest->second.asked) oldest = at;
   }
-  if (oldest == call_clients_.end()) return nullptr;
+  if (oldest == call_clients_.end()) return {};
   CallClient core = std::move(oldest->second.core);
   call_clients_.erase(oldest);
   return core;
@@ -45,7 +45,7 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
   }
   auto at = call_clients_.find(key);
   if (at == call_clients_.end()) {
-    if (call_clients_.size() >= limits_.services && (closed = take_idle()) == nullptr) {
+    if (call_clients_.size() >= limits_.services && !(closed = take_idle())) {
       return Error{Code::overloaded,
                    std::to_string(call_clients_.size()) +
                        " services and actions are already called at once, the maximum. Wait for "
@@ -78,7 +78,7 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
 
 void CallClientPool::ended(const std::string& key, const CallClient& core,
                            const std::string& client) {
-  const bool ready = core->ready();
+  const bool ready = core.ready();
   CallClient closed;
   const MutexLock lock(mutex_);
   const auto at = call_clients_.find(key);

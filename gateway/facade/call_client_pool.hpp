@@ -24,7 +24,7 @@ class CallClientPool : public std::enable_shared_from_this<CallClientPool> {
  public:
   explicit CallClientPool(const Limits& limits) : limits_(limits) {}
 
-  using CallClient = std::shared_ptr<detail::CallClient>;
+  using CallClient = RawClient;
   struct Use {
     CallClient core;
     std::shared_ptr<void> until;  ///< keep it until the call or the goal has ended

@@ -13,9 +13,8 @@ namespace {
 /// Maximum time until a server has accepted a goal.
 constexpr Duration kAccepted = Duration::from_seconds(10);
 
-detail::CallTypes types_of(const ActionCodec& codec) {
-  return detail::action_types(raw_support(codec.goal->id), raw_support(codec.feedback->id),
-                              raw_support(codec.result->id));
+CallType type_of(const ActionCodec& codec) {
+  return action_type(codec.goal->id, codec.feedback->id, codec.result->id);
 }
 
 GoalState state_of(GoalEnd end) {
@@ -29,9 +28,9 @@ GoalState state_of(GoalEnd end) {
   }
 }
 
-GoalEnd end_of(detail::CallKind kind) {
-  if (kind == detail::CallKind::canceled) return GoalEnd::canceled;
-  return kind == detail::CallKind::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
+GoalEnd end_of(GoalState state) {
+  if (state == GoalState::canceled) return GoalEnd::canceled;
+  return state == GoalState::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
 }
 
 /// A goal that a client sent. No callback runs after it is dropped.
@@ -45,49 +44,47 @@ class GraphSentGoal final : public SentGoal {
     std::shared_ptr<void> until;  ///< of its call client, released at the end of the goal
   };
 
-  GraphSentGoal(std::shared_ptr<detail::ClientGoal> core, std::shared_ptr<Ears> ears)
+  GraphSentGoal(RawSentGoal core, std::shared_ptr<Ears> ears)
       : core_(std::move(core)), ears_(std::move(ears)) {}
   ~GraphSentGoal() override {
     {
       const std::lock_guard lock(ears_->mutex);
       ears_->callbacks = {};
     }
-    core_->cancel();
+    core_.cancel();
   }
   GraphSentGoal(const GraphSentGoal&) = delete;
   GraphSentGoal& operator=(const GraphSentGoal&) = delete;
-  void cancel() override { core_->cancel(); }
+  void cancel() override { core_.cancel(); }
 
  private:
-  const std::shared_ptr<detail::ClientGoal> core_;
+  const RawSentGoal core_;
   const std::shared_ptr<Ears> ears_;
 };
 
 class GraphServedGoal final : public ServedGoal {
  public:
-  GraphServedGoal(detail::ServerGoalRef core, const ActionCodec& codec, Form form, Clock clock)
+  GraphServedGoal(RawGoalHandle core, const ActionCodec& codec, Form form, Clock clock)
       : core_(std::move(core)), codec_(codec), form_(form), clock_(std::move(clock)) {}
 
   Result<void> feedback(std::span<const std::byte> message) override {
-    auto block = made(message, codec_.feedback->converter);
-    if (!block) return block.error();
-    return core_->exchange().send(detail::CallKind::feedback, *block);
+    auto made = convert(message, codec_.feedback->converter);
+    if (!made) return made.error();
+    return core_.feedback(std::move(*made));
   }
   Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
-    auto block = made(result, codec_.result->converter);
-    if (!block) return block.error();
-    return core_->finish(state_of(end), *block);
+    auto made = convert(result, codec_.result->converter);
+    if (!made) return made.error();
+    return core_.finish(state_of(end), std::move(*made));
   }
-  void fail(const Error& error) override { (void)core_->fail(error); }
+  void fail(const Error& error) override { (void)core_.abort(error); }
 
  private:
-  Result<detail::BlockRef> made(std::span<const std::byte> message, const Converter& converter) {
-    detail::Exchange& exchange = core_->exchange();
-    return block_of(exchange.sender(), exchange.travels(), converter, form_, message,
-                    clock_.now().ns);
+  Result<RawMessage> convert(std::span<const std::byte> message, const Converter& converter) {
+    return raw_message_of(core_.memory(), converter, form_, message, clock_.now().ns);
   }
 
-  const detail::ServerGoalRef core_;
+  const RawGoalHandle core_;
   const ActionCodec codec_;
   const Form form_;
   const Clock clock_;
@@ -95,15 +92,15 @@ class GraphServedGoal final : public ServedGoal {
 
 class GraphActionServer final : public ActionServer {
  public:
-  GraphActionServer(std::shared_ptr<detail::CallServer> core, std::shared_ptr<void> place)
+  GraphActionServer(Action core, std::shared_ptr<void> place)
       : place_(std::move(place)), core_(std::move(core)) {}
-  ~GraphActionServer() override { core_->close(); }
+  ~GraphActionServer() override { core_.close(); }
   GraphActionServer(const GraphActionServer&) = delete;
   GraphActionServer& operator=(const GraphActionServer&) = delete;
 
  private:
   const std::shared_ptr<void> place_;
-  const std::shared_ptr<detail::CallServer> core_;
+  const Action core_;
 };
 
 }  // namespace
@@ -130,27 +127,29 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
   }
   const auto codec = types_->action_codec(type_name, call_type);
   if (!codec) return codec.error();
-  const auto asked = calls_.use(client, kActions, name, codec->goal->id, types_of(*codec), graph);
+  const auto asked = calls_.use(client, kActions, name, codec->goal->id, type_of(*codec), graph);
   if (!asked) return asked.error();
-  const auto& core = asked->core;
-  auto block = block_of(core->sender(), core->travels(), codec->goal->converter, form, goal,
-                        node_.clock().now().ns);
-  if (!block) return block.error();
+  const RawActionClient core(asked->core);
+  auto made =
+      raw_message_of(core.memory(), codec->goal->converter, form, goal, node_.clock().now().ns);
+  if (!made) return made.error();
   auto ears = std::make_shared<GraphSentGoal::Ears>();
   ears->callbacks = std::move(callbacks);
   ears->until = asked->until;
-  const auto sent = detail::send_goal(
-      core, *block, kAccepted, [ears, codec = *codec, form](const detail::Delivery& message) {
+  const auto sent = core.send(
+      std::move(*made),
+      [ears, codec = *codec, form](const MessageRef& message) {
         const auto converted = message_of(message, codec.feedback->converter, form);
         const std::lock_guard lock(ears->mutex);
         if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
-      });
-  sent->on_end([ears, codec = *codec, form](const Result<detail::Delivery>& message) {
+      },
+      kAccepted);
+  sent.on_result([ears, codec = *codec, form](const Result<hyphos::GoalResult<MessageRef>>& last) {
     Result<GoalResult> end = GoalResult{};
-    if (!message) {
-      end = message.error();
-    } else if (auto converted = message_of(*message, codec.result->converter, form)) {
-      end = GoalResult{end_of(detail::kind_of(*message)), std::move(*converted)};
+    if (!last) {
+      end = last.error();
+    } else if (auto converted = message_of(last->value, codec.result->converter, form)) {
+      end = GoalResult{end_of(last->state), std::move(*converted)};
     } else {
       end = converted.error();
     }
@@ -181,21 +180,20 @@ Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& cl
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // the client decides how to handle several goals
   options.depth = calls_.server_depth();
-  detail::ActionCallbacks hooks;
-  hooks.execute = [codec = *codec, form, callbacks = std::move(callbacks),
-                   clock = node_.clock()](const detail::ServerGoalRef& core) {
-    auto goal = message_of(core->exchange().request(), codec.goal->converter, form);
+  auto execute = [codec = *codec, form, callbacks = std::move(callbacks),
+                  clock = node_.clock()](const RawGoalHandle& core) {
+    auto goal = message_of(core.message(), codec.goal->converter, form);
     if (!goal) {
-      (void)core->fail(goal.error());
+      (void)core.abort(goal.error());
       return;
     }
     const auto handle = std::make_shared<GraphServedGoal>(core, codec, form, clock);
-    core->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), cancel = callbacks.cancel] {
+    core.on_cancel([weak = std::weak_ptr<ServedGoal>(handle), cancel = callbacks.cancel] {
       if (const auto alive = weak.lock()) cancel(alive);
     });
     callbacks.execute(*goal, handle);
   };
-  auto opened = node_.open_action(name, types_of(*codec), options, std::move(hooks));
+  auto opened = node_.raw_action(name, type_of(*codec), options, std::move(execute));
   if (!opened) return opened.error();
   return std::unique_ptr<ActionServer>(
       std::make_unique<GraphActionServer>(*opened, std::move(*place)));

@@ -13,15 +13,14 @@ GraphCalls::GraphCalls(Node node, GraphClients& clients)
 
 Result<CallClientPool::Use> GraphCalls::use(const Client& client, std::string_view kind,
                                             const std::string& name, const TypeId& request,
-                                            const detail::CallTypes& types,
-                                            const GraphSnapshot& graph) {
+                                            const CallType& type, const GraphSnapshot& graph) {
   if (auto let = clients_.take(client, *clients_.quota_of(client), name); !let) return let.error();
   const std::string key = name + " " + std::string(kind) + request.name;
   auto asked = pool_->ask(client, key, graph.is_served(kind, name), [&] {
     // CallClientPool limits the number of calls by an option of the gateway.
     ClientOptions options;
     options.max_pending = 65536;
-    return node_.open_client(name, types, options);
+    return node_.raw_client(name, type, options);
   });
   if (!asked && asked.error().code == Code::overloaded) {
     clients_.count(client, "calls", asked.error().message);

@@ -22,7 +22,7 @@ class GraphCalls {
   /// kActions. Errors: permission, overloaded, and the errors of opening a call client.
   Result<CallClientPool::Use> use(const Client& client, std::string_view kind,
                                   const std::string& name, const TypeId& request,
-                                  const detail::CallTypes& types, const GraphSnapshot& graph);
+                                  const CallType& type, const GraphSnapshot& graph);
   /// The maximum number of calls in flight at one server of a client.
   [[nodiscard]] std::uint32_t server_depth() const;
 

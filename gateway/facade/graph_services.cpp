@@ -9,53 +9,23 @@ namespace hyphos::gateway {
 
 namespace {
 
-detail::CallTypes types_of(const ServiceCodec& codec) {
-  return detail::service_types(raw_support(codec.request_id), raw_support(codec.reply_id));
+CallType type_of(const ServiceCodec& codec) {
+  return service_type(codec.request_id, codec.reply_id);
 }
 
 class GraphServer final : public Server {
  public:
-  GraphServer(std::shared_ptr<detail::CallServer> core, ServiceTypeInfo type,
-              std::shared_ptr<void> place)
+  GraphServer(Service core, ServiceTypeInfo type, std::shared_ptr<void> place)
       : place_(std::move(place)), core_(std::move(core)), type_(std::move(type)) {}
-  ~GraphServer() override { core_->close(); }
+  ~GraphServer() override { core_.close(); }
   GraphServer(const GraphServer&) = delete;
   GraphServer& operator=(const GraphServer&) = delete;
   [[nodiscard]] const ServiceTypeInfo& type() const override { return type_; }
 
  private:
   const std::shared_ptr<void> place_;
-  const std::shared_ptr<detail::CallServer> core_;
+  const Service core_;
   const ServiceTypeInfo type_;
-};
-
-/// The reply to one call of a client. The conversion runs on the thread pool.
-class CallEnd final : public detail::CallListener {
- public:
-  CallEnd(CallClientPool::Use call_client, const Converter& reply, Form form, Answer answer)
-      : call_client_(std::move(call_client)),
-        reply_(reply),
-        form_(form),
-        answer_(std::move(answer)) {}
-  void heard(detail::CallKind kind, const detail::Delivery& message) override {
-    if (detail::is_final(kind)) finish(message);
-  }
-  void failed(const Error& error) override { finish(error); }
-
- private:
-  void finish(Result<detail::Delivery> end) {
-    auto call_client = std::exchange(call_client_, {});
-    detail::CallClient* const pool = call_client.core.get();
-    pool->post([call_client = std::move(call_client), &reply = reply_, form = form_,
-                answer = std::move(answer_), end = std::move(end)] {
-      answer(end ? message_of(*end, reply, form) : Result<Buffer>(end.error()));
-    });
-  }
-
-  CallClientPool::Use call_client_;
-  const Converter& reply_;
-  const Form form_;
-  Answer answer_;
 };
 
 }  // namespace
@@ -80,24 +50,23 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
   options.depth = calls_.server_depth();
   options.max_pending = options.depth;
   const auto serve = [codec = *codec, form, callback = std::move(callback),
-                      clock = node_.clock()](const detail::ExchangeRef& exchange) {
-    auto request = message_of(exchange->request(), *codec.request, form);
+                      clock = node_.clock()](const RawRequest& received) {
+    auto request = message_of(received.message(), *codec.request, form);
     if (!request) {
-      (void)exchange->fail(request.error());
+      (void)received.refuse(request.error());
       return;
     }
-    callback(*request, [exchange, codec, form, clock](const Result<Buffer>& reply) {
+    callback(*request, [received, codec, form, clock](const Result<Buffer>& reply) {
       if (!reply) {
-        (void)exchange->fail(reply.error());
+        (void)received.refuse(reply.error());
         return;
       }
-      auto block = block_of(exchange->sender(), exchange->travels(), *codec.reply, form,
-                            reply->bytes(), clock.now().ns);
-      (void)(block ? exchange->send(detail::CallKind::reply, *block)
-                   : exchange->fail(block.error()));
+      auto made =
+          raw_message_of(received.memory(), *codec.reply, form, reply->bytes(), clock.now().ns);
+      (void)(made ? received.reply(std::move(*made)) : received.refuse(made.error()));
     });
   };
-  auto opened = node_.open_server(name, types_of(*codec), options, serve);
+  auto opened = node_.raw_service(name, type_of(*codec), options, serve);
   if (!opened) return opened.error();
   return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info, std::move(*place)));
 }
@@ -118,14 +87,18 @@ void GraphServices::call(const Client& client, const std::string& service, const
   }
   auto codec = types_->service_codec(type_name, call_type);
   if (!codec) return answer(codec.error());
-  auto asked = calls_.use(client, kServices, name, codec->request_id, types_of(*codec), graph);
+  auto asked = calls_.use(client, kServices, name, codec->request_id, type_of(*codec), graph);
   if (!asked) return answer(asked.error());
-  const std::shared_ptr<detail::CallClient> core = asked->core;
-  auto block = block_of(core->sender(), core->travels(), *codec->request, form, request,
-                        node_.clock().now().ns);
-  if (!block) return answer(block.error());
-  auto end = std::make_shared<CallEnd>(std::move(*asked), *codec->reply, form, std::move(answer));
-  core->start(*block, (monotonic_now() + timeout).ns, std::move(end));
+  const RawClient core = asked->core;
+  auto made = raw_message_of(core.memory(), *codec->request, form, request, node_.clock().now().ns);
+  if (!made) return answer(made.error());
+  // The conversion of the reply runs on the thread pool.
+  core.call_async(
+      std::move(*made), timeout,
+      [until = std::move(asked->until), &converter = *codec->reply, form,
+       answer = std::move(answer)](const Result<MessageRef>& reply) {
+        answer(reply ? message_of(*reply, converter, form) : Result<Buffer>(reply.error()));
+      });
 }
 
 std::vector<ServiceInfo> GraphServices::list() const {

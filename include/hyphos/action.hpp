@@ -80,6 +80,13 @@ class HYPHOS_EXPORT ClientGoal {
     const std::shared_ptr<CallClient>& client, BlockRef goal, Duration accept_timeout,
     ClientGoal::Feedback feedback);
 
+/// The state that the last message of a goal reports.
+[[nodiscard]] inline GoalState end_state(const Delivery& last) {
+  const CallKind kind = kind_of(last);
+  if (kind == CallKind::canceled) return GoalState::canceled;
+  return kind == CallKind::aborted ? GoalState::aborted : GoalState::succeeded;
+}
+
 }  // namespace detail
 
 /// One goal at the server's callback. Cheap to copy and thread-safe. Keep a copy to end the goal
@@ -133,6 +140,45 @@ class GoalHandle {
   Message<Goal> goal_;
 };
 
+/// A goal at its server whose types are known only by name. As GoalHandle, with bytes.
+class RawGoalHandle {
+ public:
+  RawGoalHandle() = default;
+  explicit RawGoalHandle(detail::ServerGoalRef core) : core_(std::move(core)) {}
+
+  explicit operator bool() const { return core_ != nullptr; }
+  /// The goal.
+  [[nodiscard]] MessageRef message() const { return MessageRef(exchange().request()); }
+  /// The memory for the next feedback, or for the result.
+  [[nodiscard]] CallMemory memory() const { return {exchange().sender(), exchange().travels()}; }
+  /// Errors as GoalHandle::feedback(). Does not copy the bytes.
+  Result<void> feedback(RawMessage feedback) const {
+    return exchange().send(detail::CallKind::feedback, block(feedback));
+  }
+  /// Ends the goal with a result. `state`: succeeded, canceled or aborted. Errors: disconnected,
+  /// overloaded, already_exists.
+  Result<void> finish(GoalState state, RawMessage result) const {
+    return core_->finish(state, block(result));
+  }
+  /// Aborts without a result: the client's result() returns this error.
+  Result<void> abort(const Error& error) const { return core_->fail(error); }
+
+  [[nodiscard]] bool cancel_requested() const { return core_->state() == GoalState::canceling; }
+  [[nodiscard]] bool preempted() const { return core_->preempted(); }
+  [[nodiscard]] GoalState state() const { return core_->state(); }
+  /// As GoalHandle::wait_for().
+  [[nodiscard]] bool wait_for(Duration time) const { return core_->wait_for(time); }
+  /// Calls `hook` once on the pool when the goal should end.
+  void on_cancel(std::function<void()> hook) const { core_->on_cancel(std::move(hook)); }
+
+ private:
+  [[nodiscard]] detail::Exchange& exchange() const { return core_->exchange(); }
+  [[nodiscard]] detail::BlockRef block(RawMessage& message) const {
+    return detail::make_raw_block(exchange().sender(), message);
+  }
+  detail::ServerGoalRef core_;
+};
+
 /// The final state of a goal and its result.
 template <typename Res>
 struct GoalResult {
@@ -179,10 +225,7 @@ class SentGoal {
     if (!end) return end.error();
     auto message = detail::read_block<Res>(*end, name);
     if (!message) return message.error();
-    GoalState state = GoalState::succeeded;
-    if (detail::kind_of(*end) == detail::CallKind::canceled) state = GoalState::canceled;
-    if (detail::kind_of(*end) == detail::CallKind::aborted) state = GoalState::aborted;
-    return GoalResult<Res>{state, Res(**message)};
+    return GoalResult<Res>{detail::end_state(*end), Res(**message)};
   }
   std::shared_ptr<detail::ClientGoal> core_;
   std::string name_;
@@ -227,6 +270,74 @@ class ActionClient {
             core_->name()};
   }
   std::shared_ptr<detail::CallClient> core_;
+};
+
+/// A goal that RawActionClient sent. As SentGoal, with bytes.
+class RawSentGoal {
+ public:
+  RawSentGoal() = default;
+  explicit RawSentGoal(std::shared_ptr<detail::ClientGoal> core) : core_(std::move(core)) {}
+
+  explicit operator bool() const { return core_ != nullptr; }
+  /// Errors as SentGoal::accepted().
+  [[nodiscard]] Result<void> accepted(Duration timeout = kCallTimeout) const {
+    return core_->wait_accepted((monotonic_now() + timeout).ns);
+  }
+  /// Errors as SentGoal::result(). Does not copy the result.
+  [[nodiscard]] Result<GoalResult<MessageRef>> result(Duration timeout) const {
+    return read(core_->wait_end((monotonic_now() + timeout).ns));
+  }
+  /// Calls `hook(Result<GoalResult<MessageRef>>)` once on the pool when the goal has ended.
+  template <typename F>
+    requires std::invocable<F&, Result<GoalResult<MessageRef>>>
+  void on_result(F hook) const {
+    core_->on_end(
+        [hook = std::move(hook)](const Result<detail::Delivery>& end) mutable { hook(read(end)); });
+  }
+  /// Asks the server to cancel. result() returns the final state of the goal.
+  void cancel() const { core_->cancel(); }
+  [[nodiscard]] GoalState state() const { return core_->state(); }
+  /// Number of feedback messages dropped because the callback was too slow.
+  [[nodiscard]] std::uint64_t feedback_dropped() const { return core_->feedback_dropped(); }
+
+ private:
+  static Result<GoalResult<MessageRef>> read(const Result<detail::Delivery>& end) {
+    if (!end) return end.error();
+    return GoalResult<MessageRef>{detail::end_state(*end), MessageRef(*end)};
+  }
+  std::shared_ptr<detail::ClientGoal> core_;
+};
+
+/// The client of an action whose types are known only by name. As ActionClient, with bytes.
+class RawActionClient : public RawClient {
+ public:
+  RawActionClient() = default;
+  /// `client` must have the CallType of an action.
+  explicit RawActionClient(RawClient client) : RawClient(std::move(client)) {}
+
+  /// Sends a goal, as ActionClient::send(). `feedback(MessageRef)` runs on the pool, one call at a
+  /// time and in order.
+  template <typename F>
+    requires std::invocable<F&, MessageRef>
+  RawSentGoal send(RawMessage goal, F feedback, Duration accept_timeout = kCallTimeout) const {
+    return send_with(
+        std::move(goal),
+        [feedback = std::move(feedback)](const detail::Delivery& delivery) mutable {
+          feedback(MessageRef(delivery));
+        },
+        accept_timeout);
+  }
+  /// The same without feedback.
+  RawSentGoal send(RawMessage goal, Duration accept_timeout = kCallTimeout) const {
+    return send_with(std::move(goal), {}, accept_timeout);
+  }
+
+ private:
+  [[nodiscard]] RawSentGoal send_with(RawMessage goal, detail::ClientGoal::Feedback feedback,
+                                      Duration accept_timeout) const {
+    return RawSentGoal(detail::send_goal(core_, detail::make_raw_block(core_->sender(), goal),
+                                         accept_timeout, std::move(feedback)));
+  }
 };
 
 /// A handle to an action of this process. The node owns the action.

@@ -102,6 +102,8 @@ class BlockRef {
   Block& operator*() const { return *block_; }
   explicit operator bool() const { return block_ != nullptr; }
   [[nodiscard]] Block* get() const { return block_; }
+  /// Gives up the reference without ending it.
+  [[nodiscard]] Block* release() { return std::exchange(block_, nullptr); }
 
  private:
   Block* block_ = nullptr;
@@ -166,7 +168,62 @@ class Message {
 /// A message of a type known only by name: its bytes as received. For tools and other languages.
 struct RawMessage {
   Buffer payload;
-  BufferList buffers;
+  BufferList buffers = {};
+};
+
+/// A counted reference to a received message of any type, as bytes. For requests and replies of
+/// types known only by name, and for languages that keep a message behind a pointer.
+///
+/// Copy it to keep the message beyond the callback. A reference to a message in shared memory
+/// occupies its slot. Reading is thread-safe. Copying costs one atomic increment and never copies
+/// the bytes.
+class MessageRef {
+ public:
+  MessageRef() = default;
+  template <typename T>
+  explicit MessageRef(const Message<T>& message)
+      : block_(message.block()),
+        arrived_ns_(message.stamps().arrived),
+        replayed_(message.replayed()) {}
+  explicit MessageRef(const detail::Delivery& delivery)
+      : block_(delivery.block), arrived_ns_(delivery.arrived_ns), replayed_(delivery.replayed) {}
+
+  explicit operator bool() const { return static_cast<bool>(block_); }
+  /// The encoded message, valid as long as a reference to the message. Null if its value cannot be
+  /// encoded. Cost: one atomic load. The first read of a value that was sent as a pointer within
+  /// the process encodes it, which may allocate.
+  [[nodiscard]] const Envelope* encoded() const { return block_->encoded(); }
+  [[nodiscard]] const Meta& meta() const { return block_->meta(); }
+  /// CLOCK_MONOTONIC, 0 if the message did not leave the process.
+  [[nodiscard]] std::int64_t arrived_ns() const { return arrived_ns_; }
+  /// True for a latched value that was sent to a late subscriber.
+  [[nodiscard]] bool replayed() const { return replayed_; }
+
+  /// The message as an opaque pointer, valid as long as a reference to the message.
+  [[nodiscard]] void* handle() const { return block_.get(); }
+  template <typename T>
+  [[nodiscard]] static void* handle_of(const Message<T>& message) {
+    return message.block().get();
+  }
+  /// A new reference to the message of a valid handle. It has no arrived_ns() and replayed().
+  [[nodiscard]] static MessageRef share(void* handle) {
+    MessageRef made = adopt(handle);
+    if (made) made.block_->add_ref();
+    return made;
+  }
+  /// Gives up the reference without ending it. Exactly one adopt() must follow. Null if empty.
+  [[nodiscard]] void* release() { return block_.release(); }
+  /// Takes over the reference that release() gave up.
+  [[nodiscard]] static MessageRef adopt(void* handle) {
+    MessageRef made;
+    made.block_ = detail::BlockRef(static_cast<detail::Block*>(handle));
+    return made;
+  }
+
+ private:
+  detail::BlockRef block_;
+  std::int64_t arrived_ns_ = 0;
+  bool replayed_ = false;
 };
 
 }  // namespace hyphos

@@ -269,19 +269,21 @@ class HYPHOS_EXPORT Node {
             .or_throw());
   }
 
-  /// Endpoints for types known only by name (tools, Python). docs/reference/services.md defines
-  /// their messages.
-  Result<std::shared_ptr<detail::CallServer>> open_server(const std::string& name,
-                                                          const detail::CallTypes& types,
-                                                          const ServiceOptions& options,
-                                                          detail::ServerCallback callback) const;
-  Result<std::shared_ptr<detail::CallServer>> open_action(const std::string& name,
-                                                          const detail::CallTypes& types,
-                                                          const ActionOptions& options,
-                                                          detail::ActionCallbacks callbacks) const;
-  Result<std::shared_ptr<detail::CallClient>> open_client(const std::string& name,
-                                                          const detail::CallTypes& types,
-                                                          const ClientOptions& options) const;
+  /// Services and actions of types known only by name (gateways, tools, other languages).
+  /// docs/reference/services.md defines their messages. The errors are those that service() and
+  /// client() throw. `callback` replies through the request, now or later.
+  Result<Service> raw_service(const std::string& name, const CallType& type,
+                              const ServiceOptions& options,
+                              std::function<void(const RawRequest&)> callback) const;
+  /// `execute` ends the goal through the handle, now or later. An error of `accept` rejects the
+  /// goal. `accept` may also refuse the request with an error of its own.
+  Result<Action> raw_action(const std::string& name, const CallType& type,
+                            const ActionOptions& options,
+                            std::function<void(const RawGoalHandle&)> execute,
+                            std::function<Result<void>(const RawRequest&)> accept = {}) const;
+  /// Opens a client of a service or, with RawActionClient(client), of an action.
+  Result<RawClient> raw_client(const std::string& name, const CallType& type,
+                               const ClientOptions& options = {}) const;
 
   /// Calls `callback` every `period` of clock() on the thread pool, one call at a time. The
   /// instants do not drift. In real time a late call (the previous one still runs) is skipped and
@@ -340,6 +342,17 @@ class HYPHOS_EXPORT Node {
   Result<std::shared_ptr<detail::SubscriptionCore>> open_subscription(
       const std::string& channel, const TypeSupport& type, bool raw,
       const SubscriptionOptions& options, detail::Callback callback) const;
+  Result<std::shared_ptr<detail::CallServer>> open_server(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ServiceOptions& options,
+                                                          detail::ServerCallback callback) const;
+  Result<std::shared_ptr<detail::CallServer>> open_action(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ActionOptions& options,
+                                                          detail::ActionCallbacks callbacks) const;
+  Result<std::shared_ptr<detail::CallClient>> open_client(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ClientOptions& options) const;
 
   std::shared_ptr<Impl> impl_;
 };

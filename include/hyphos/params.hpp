@@ -152,6 +152,50 @@ class HYPHOS_EXPORT ParamWatch {
 template <typename T>
 class Param;
 
+/// A declared parameter whose type is known only at run time, as Param for a type known at compile
+/// time. Cheap to copy and thread-safe. The value remains readable after the node is gone.
+class AnyParam {
+ public:
+  AnyParam() = default;
+  AnyParam(std::shared_ptr<detail::ParamCell> cell, ParamType type)
+      : cell_(std::move(cell)), type_(type) {}
+
+  [[nodiscard]] ParamType type() const { return type_; }
+  [[nodiscard]] const std::string& name() const { return cell_->name(); }
+  /// Returns `reader(const ParamVariant&)` of the present value, which is valid during the call
+  /// only. Takes no lock and copies no text, bytes or list. A number or a boolean costs one atomic
+  /// load.
+  template <typename F>
+  auto read(F reader) const {
+    const std::uint64_t word = cell_->word();
+    switch (type_) {
+      case ParamType::boolean:
+        return reader(ParamVariant(word != 0));
+      case ParamType::integer:
+        return reader(ParamVariant(std::bit_cast<std::int64_t>(word)));
+      case ParamType::real:
+        return reader(ParamVariant(std::bit_cast<double>(word)));
+      default:
+        break;
+    }
+    const std::unique_ptr<detail::ParamCell::Version, Unpin> version(&cell_->pin());
+    return reader(std::as_const(version->value));
+  }
+  /// A copy of the value.
+  [[nodiscard]] ParamVariant get() const {
+    return read([](const ParamVariant& value) { return value; });
+  }
+
+ private:
+  struct Unpin {
+    void operator()(detail::ParamCell::Version* version) const {
+      detail::ParamCell::unpin(*version);
+    }
+  };
+  std::shared_ptr<detail::ParamCell> cell_;
+  ParamType type_ = ParamType::boolean;
+};
+
 /// The parameters of one node. Cheap to copy and thread-safe.
 ///
 /// The first of these sources gives the initial value: a value set before a restart, the plan
@@ -208,13 +252,15 @@ class HYPHOS_EXPORT Params {
   /// declare() for types known only at run time (Python). `info.standard` is the default and gives
   /// the type. Value and origin are ignored.
   using Check = std::function<std::string(const ParamVariant&)>;
-  [[nodiscard]] std::shared_ptr<detail::ParamCell> declare_any(ParamInfo info, Check check) const;
+  AnyParam declare_any(ParamInfo info, Check check) const;
 
   class Impl;
   Params() = default;
   explicit Params(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
  private:
+  [[nodiscard]] std::shared_ptr<detail::ParamCell> declare_cell(ParamInfo info, Check check) const;
+
   std::shared_ptr<Impl> impl_;
 };
 
@@ -322,7 +368,7 @@ Param<T> Params::declare(const std::string& name, ParamSpec<std::type_identity_t
         return std::string("not one of the choices");
       };
     }
-    return Param<T>(*this, declare_any(std::move(info), std::move(check)), std::move(values));
+    return Param<T>(*this, declare_cell(std::move(info), std::move(check)), std::move(values));
   } else {
     using Traits = detail::ParamTraits<T>;
     info.standard = Traits::store(spec.value);
@@ -346,7 +392,7 @@ Param<T> Params::declare(const std::string& name, ParamSpec<std::type_identity_t
         return f(Traits::load(std::get<typename Traits::Stored>(value)));
       };
     }
-    return Param<T>(*this, declare_any(std::move(info), std::move(check)));
+    return Param<T>(*this, declare_cell(std::move(info), std::move(check)));
   }
 }
 

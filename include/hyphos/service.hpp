@@ -178,6 +178,14 @@ Result<Message<T>> read_block(const Delivery& delivery, const std::string& name)
                name};
 }
 
+/// A block with these bytes. Afterwards `message` is empty, so that only the block occupies loans.
+inline BlockRef make_raw_block(PublisherCore& core, RawMessage& message) {
+  const RawMessage taken = std::exchange(message, {});
+  BlockRef block = core.block();
+  block->set_encoded(taken.payload, taken.buffers);
+  return block;
+}
+
 /// Blocks until one call has ended.
 class HYPHOS_EXPORT CallWaiter final : public CallListener {
  public:
@@ -219,7 +227,60 @@ class AsyncListener final : public CallListener {
   F function_;
 };
 
+/// The same for bytes. `on_pool`: false if the callback runs in the receiving thread.
+template <bool on_pool, typename F>
+class RawListener final : public CallListener {
+ public:
+  RawListener(std::shared_ptr<CallClient> client, F function)
+      : client_(std::move(client)), function_(std::move(function)) {}
+  void heard(CallKind kind, const Delivery& message) override {
+    if (is_final(kind)) finish(MessageRef(message));
+  }
+  void failed(const Error& error) override { finish(error); }
+
+ private:
+  void finish(Result<MessageRef> end) {
+    auto client = std::move(client_);
+    if constexpr (on_pool) {
+      CallClient* const pool = client.get();
+      pool->post([client = std::move(client), function = std::move(function_),
+                  end = std::move(end)]() mutable { function(std::move(end)); });
+    } else {
+      function_(std::move(end));
+    }
+  }
+  std::shared_ptr<CallClient> client_;
+  F function_;
+};
+
 }  // namespace detail
+
+/// The type of a service or of an action: one id for the types of all its messages. A client and a
+/// server with different ids are refused at connect, by name.
+struct CallType {
+  TypeId id;
+  bool action = false;
+};
+[[nodiscard]] HYPHOS_EXPORT CallType service_type(const TypeId& request, const TypeId& reply);
+[[nodiscard]] HYPHOS_EXPORT CallType action_type(const TypeId& goal, const TypeId& feedback,
+                                                 const TypeId& result);
+
+/// The memory for the next message of a call: shared memory if the message will leave the process,
+/// the heap otherwise. Get one per message, and use it only as long as the client, the request or
+/// the goal that returned it. Thread-safe.
+class CallMemory {
+ public:
+  CallMemory(detail::PublisherCore& sender, bool travels) : sender_(travels ? &sender : nullptr) {}
+  /// `size` uninitialised bytes that the receiver reads without a further copy. Allocates on the
+  /// heap if shared memory cannot be used.
+  [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
+    WritableBuffer memory = sender_ != nullptr ? sender_->loan(size) : WritableBuffer();
+    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
+  }
+
+ private:
+  detail::PublisherCore* sender_;  // null: the heap
+};
 
 /// Replies to one request, now or later, from any thread. Cheap to copy. Only the first reply
 /// counts. If the last copy is destroyed without a reply, the client gets an error immediately
@@ -250,6 +311,38 @@ class Responder {
         exchange_->travels() ? exchange_->sender().loan(size) : WritableBuffer();
     return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
   }
+
+ private:
+  detail::ExchangeRef exchange_;
+};
+
+/// A request whose types are known only by name, with its responder. Replies now or later, from any
+/// thread. Cheap to copy, and copying does not copy bytes. Only the first reply counts. If the last
+/// copy is destroyed without a reply, the client gets an error immediately instead of a timeout.
+class RawRequest {
+ public:
+  RawRequest() = default;
+  explicit RawRequest(detail::ExchangeRef exchange) : exchange_(std::move(exchange)) {}
+
+  explicit operator bool() const { return exchange_ != nullptr; }
+  /// The request, or the goal.
+  [[nodiscard]] MessageRef message() const { return MessageRef(exchange_->request()); }
+  /// The memory for the reply.
+  [[nodiscard]] CallMemory memory() const { return {exchange_->sender(), exchange_->travels()}; }
+  /// Errors as Responder::reply(). Does not copy the bytes.
+  Result<void> reply(RawMessage reply) const {
+    return exchange_->send(detail::CallKind::reply,
+                           detail::make_raw_block(exchange_->sender(), reply));
+  }
+  /// Makes the client's call() return this error. `message` names the cause and the remedy.
+  Result<void> refuse(Code code, std::string message) const {
+    return refuse({code, std::move(message), {}});
+  }
+  Result<void> refuse(const Error& error) const { return exchange_->fail(error); }
+  /// True after the first reply() or refuse().
+  [[nodiscard]] bool answered() const { return exchange_->answered(); }
+  /// True once the client has given up or is gone, so that a reply is useless.
+  [[nodiscard]] bool canceled() const { return exchange_->canceled(); }
 
  private:
   detail::ExchangeRef exchange_;
@@ -339,6 +432,66 @@ class Client {
 
  private:
   std::shared_ptr<detail::CallClient> core_;
+};
+
+/// The client of a service or an action whose types are known only by name. Cheap to copy and
+/// thread-safe. All copies are one client. Ends of a call, errors and bounds are those of Client.
+///
+/// Cost: two heap allocations per call. Bytes from memory() are sent without a copy. Any other
+/// bytes are copied once if they leave the process.
+class RawClient {
+ public:
+  RawClient() = default;
+  explicit RawClient(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
+
+  explicit operator bool() const { return core_ != nullptr; }
+  /// The memory for the next request.
+  [[nodiscard]] CallMemory memory() const { return {core_->sender(), core_->travels()}; }
+  /// Blocks until the reply, as Client::call(). For an action, until the result of a goal.
+  [[nodiscard]] Result<MessageRef> call(RawMessage request, Duration timeout = kCallTimeout) const {
+    auto last =
+        detail::CallWaiter::run(*core_, detail::make_raw_block(core_->sender(), request), timeout);
+    if (!last) return last.error();
+    return MessageRef(*last);
+  }
+  /// Returns immediately. `callback(Result<MessageRef>)` runs once, on the pool, never inside this
+  /// call. The client stays open until then. Returns the id of the call for give_up().
+  template <typename F>
+    requires std::invocable<F&, Result<MessageRef>>
+  std::uint64_t call_async(RawMessage request, Duration timeout, F callback) const {
+    return start<true>(std::move(request), timeout, std::move(callback));
+  }
+  /// The same for programs with their own event loop: `callback` runs in the thread that receives
+  /// the reply, or inside this call if that fails at once. It must be short, and must not block,
+  /// publish, call or read the message.
+  template <typename F>
+    requires std::invocable<F&, Result<MessageRef>>
+  std::uint64_t call_inlined(RawMessage request, Duration timeout, F callback) const {
+    return start<false>(std::move(request), timeout, std::move(callback));
+  }
+  /// Ends a call as its timeout would, and notifies the server. No effect if the call has ended.
+  void give_up(std::uint64_t id) const {
+    if (id != 0) core_->expire(id);
+  }
+
+  /// True if a server is known now. See Client::ready().
+  [[nodiscard]] bool ready() const { return core_->ready(); }
+  /// Errors: not_found, type_mismatch.
+  [[nodiscard]] Result<void> wait_for_server(Duration timeout = kCallTimeout) const {
+    return core_->wait_for_server(timeout);
+  }
+  [[nodiscard]] const std::string& name() const { return core_->name(); }
+
+ protected:
+  std::shared_ptr<detail::CallClient> core_;
+
+ private:
+  template <bool on_pool, typename F>
+  std::uint64_t start(RawMessage request, Duration timeout, F callback) const {
+    auto listener = std::make_shared<detail::RawListener<on_pool, F>>(core_, std::move(callback));
+    return core_->start(detail::make_raw_block(core_->sender(), request),
+                        (monotonic_now() + timeout).ns, std::move(listener));
+  }
 };
 
 namespace detail {

@@ -4,8 +4,13 @@
 
 namespace hyphos {
 
-std::shared_ptr<detail::ParamCell> Params::declare_any(ParamInfo info, Check check) const {
+std::shared_ptr<detail::ParamCell> Params::declare_cell(ParamInfo info, Check check) const {
   return impl_->declare(std::move(info), std::move(check)).or_throw();
+}
+
+AnyParam Params::declare_any(ParamInfo info, Check check) const {
+  const ParamType type = type_of(info.standard);
+  return {declare_cell(std::move(info), std::move(check)), type};
 }
 
 Result<void> Params::set(std::vector<ParamAssignment> values) const { return impl_->set(values); }

@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <variant>
+
 #include "bindings.hpp"
 #include "bytes.hpp"
 #include "handles.hpp"
@@ -13,28 +15,15 @@
 namespace hyphos::python {
 namespace {
 
-using detail::CallKind;
-using detail::Delivery;
-using ClientRef = std::shared_ptr<detail::CallClient>;
-using ServerRef = std::shared_ptr<detail::CallServer>;
-using ClientGoalRef = std::shared_ptr<detail::ClientGoal>;
-using ClientHandle = Handle<ClientRef>;
-using ServerHandle = Handle<ServerRef>;
-using ExchangeHandle = Handle<detail::ExchangeRef>;
-using ServerGoalHandle = Handle<detail::ServerGoalRef>;
-using ClientGoalHandle = Handle<ClientGoalRef>;
+using ClientHandle = Handle<RawClient>;
+using ServerHandle = Handle<std::variant<Service, Action>>;
+using ExchangeHandle = Handle<RawRequest>;
+using ServerGoalHandle = Handle<RawGoalHandle>;
+using ClientGoalHandle = Handle<RawSentGoal>;
 
-TypeSupport raw_support(const TypeId& id) {
-  TypeSupport support;
-  support.id = id;
-  return support;
-}
-
-detail::CallTypes make_types(const TypeId& request, const std::optional<TypeId>& feedback,
-                             const TypeId& reply) {
-  return feedback ? detail::action_types(raw_support(request), raw_support(*feedback),
-                                         raw_support(reply))
-                  : detail::service_types(raw_support(request), raw_support(reply));
+CallType make_type(const TypeId& request, const std::optional<TypeId>& feedback,
+                   const TypeId& reply) {
+  return feedback ? action_type(request, *feedback, reply) : service_type(request, reply);
 }
 
 nb::object to_python(const Error& error) {
@@ -48,70 +37,38 @@ Code parse_code(const std::string& word) {
   throw nb::value_error(("'" + word + "' is not a Hyphos error code, e.g. unsupported").c_str());
 }
 
-/// A block with bytes from Python. Called with the GIL held. Large copies run without it.
-detail::BlockRef fill(detail::PublisherCore& core, bool travels, nb::handle payload,
-                      const nb::sequence& buffers) {
+/// A message with bytes from Python. Called with the GIL held. Large copies run without it.
+RawMessage fill(const CallMemory& memory, nb::handle payload, const nb::sequence& buffers) {
   const std::size_t count = nb::len(buffers);
   if (count > kMaxAttachedBuffers) {
     throw nb::value_error("a message has at most 8 attached buffers");
   }
-  const Lend lend = [&](std::size_t size) {
-    WritableBuffer memory = travels ? core.loan(size) : WritableBuffer();
-    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
-  };
-  BufferList list;
-  for (std::size_t i = 0; i < count; ++i) list.push_back(to_buffer(nb::object(buffers[i]), lend));
-  const Buffer body = to_buffer(payload, lend);
-  detail::BlockRef block = core.block();
-  block->set_encoded(body, list);
-  return block;
+  const Lend lend = [&](std::size_t size) { return memory.loan_bytes(size); };
+  RawMessage message;
+  for (std::size_t i = 0; i < count; ++i) {
+    message.buffers.push_back(to_buffer(nb::object(buffers[i]), lend));
+  }
+  message.payload = to_buffer(payload, lend);
+  return message;
 }
 
 /// (payload, [buffers]) of a message. Called with the GIL held.
-nb::tuple contents(const Delivery& delivery) {
+nb::tuple contents(const MessageRef& message) {
   nb::list buffers;
-  const Envelope* const envelope = delivery.block->encoded();
+  const Envelope* const envelope = message.encoded();
   if (envelope == nullptr) return nb::make_tuple(nb::cast(Buffer()), buffers);
   for (const Buffer& buffer : envelope->buffers) buffers.append(nb::cast(buffer));
   return nb::make_tuple(nb::cast(envelope->payload), buffers);
 }
 
-class PythonListener final : public detail::CallListener {
- public:
-  PythonListener(ClientRef client, Callable callable)
-      : client_(std::move(client)), callable_(std::move(callable)) {}
-  void heard(CallKind kind, const Delivery& message) override {
-    if (detail::is_final(kind)) finish(message);
-  }
-  void failed(const Error& error) override { finish(error); }
-
- private:
-  // Runs on the pool: the thread that receives the reply must not wait for the GIL.
-  void finish(Result<Delivery> end) {
-    auto client = std::move(client_);
-    detail::CallClient* const pool = client.get();
-    pool->post([client = std::move(client), callable = callable_, end = std::move(end)] {
-      if (closing()) return;
-      nb::gil_scoped_acquire acquire;
-      if (end) {
-        callable(contents(*end), nb::none());
-      } else {
-        callable(nb::none(), to_python(end.error()));
-      }
-    });
-  }
-  ClientRef client_;
-  const Callable callable_;
-};
-
 nb::tuple call(const ClientHandle& handle, nb::handle payload, const nb::sequence& buffers,
                std::int64_t timeout_ns) {
-  const ClientRef client = handle.get();
-  detail::BlockRef block = fill(client->sender(), client->travels(), payload, buffers);
-  std::optional<Result<Delivery>> end;
+  const RawClient client = handle.get();
+  RawMessage request = fill(client.memory(), payload, buffers);
+  std::optional<Result<MessageRef>> end;
   {
     nb::gil_scoped_release release;
-    end = detail::CallWaiter::run(*client, std::move(block), Duration{timeout_ns});
+    end = client.call(std::move(request), Duration{timeout_ns});
   }
   return contents(std::move(*end).or_throw());
 }
@@ -119,40 +76,46 @@ nb::tuple call(const ClientHandle& handle, nb::handle payload, const nb::sequenc
 std::uint64_t call_async(const ClientHandle& handle, nb::handle payload,
                          const nb::sequence& buffers, std::int64_t timeout_ns,
                          nb::object callback) {
-  const ClientRef client = handle.get();
-  detail::BlockRef block = fill(client->sender(), client->travels(), payload, buffers);
-  auto listener = std::make_shared<PythonListener>(client, Callable(std::move(callback)));
+  const RawClient client = handle.get();
+  RawMessage request = fill(client.memory(), payload, buffers);
+  // Runs on the pool: the thread that receives the reply must not wait for the GIL.
+  auto finish = [callable = Callable(std::move(callback))](const Result<MessageRef>& end) {
+    if (closing()) return;
+    nb::gil_scoped_acquire acquire;
+    if (end) {
+      callable(contents(*end), nb::none());
+    } else {
+      callable(nb::none(), to_python(end.error()));
+    }
+  };
   nb::gil_scoped_release release;
-  return client->start(std::move(block), (monotonic_now() + Duration{timeout_ns}).ns,
-                       std::move(listener));
+  return client.call_async(std::move(request), Duration{timeout_ns}, std::move(finish));
 }
 
 std::unique_ptr<ClientGoalHandle> send_goal(const ClientHandle& handle, nb::handle payload,
                                             const nb::sequence& buffers,
                                             std::int64_t accept_timeout_ns, nb::object feedback) {
-  const ClientRef client = handle.get();
-  detail::BlockRef block = fill(client->sender(), client->travels(), payload, buffers);
-  detail::ClientGoal::Feedback hear;
-  if (!feedback.is_none()) {
-    hear = [callable = Callable(std::move(feedback))](const Delivery& delivery) {
-      if (closing()) return;
-      nb::gil_scoped_acquire acquire;
-      callable(contents(delivery));
-    };
+  const RawActionClient client(handle.get());
+  RawMessage goal = fill(client.memory(), payload, buffers);
+  const Duration accept_timeout{accept_timeout_ns};
+  if (feedback.is_none()) {
+    nb::gil_scoped_release release;
+    return std::make_unique<ClientGoalHandle>(client.send(std::move(goal), accept_timeout));
   }
+  auto progress = [callable = Callable(std::move(feedback))](const MessageRef& message) {
+    if (closing()) return;
+    nb::gil_scoped_acquire acquire;
+    callable(contents(message));
+  };
   nb::gil_scoped_release release;
   return std::make_unique<ClientGoalHandle>(
-      detail::send_goal(client, std::move(block), Duration{accept_timeout_ns}, std::move(hear)));
+      client.send(std::move(goal), std::move(progress), accept_timeout));
 }
 
 /// The state "succeeded", "canceled" or "aborted", the payload and the buffers.
-nb::tuple goal_end(const Delivery& delivery) {
-  const CallKind kind = detail::kind_of(delivery);
-  const GoalState state = kind == CallKind::canceled  ? GoalState::canceled
-                          : kind == CallKind::aborted ? GoalState::aborted
-                                                      : GoalState::succeeded;
-  const nb::tuple bytes = contents(delivery);
-  return nb::make_tuple(std::string(to_string(state)), bytes[0], bytes[1]);
+nb::tuple goal_end(const GoalResult<MessageRef>& end) {
+  const nb::tuple bytes = contents(end.value);
+  return nb::make_tuple(std::string(to_string(end.state)), bytes[0], bytes[1]);
 }
 
 void bind_client(nb::module_& module) {
@@ -164,43 +127,43 @@ void bind_client(nb::module_& module) {
            nb::arg("accept_timeout_ns"), nb::arg("feedback").none())
       .def("wait_for_server",
            [](const ClientHandle& c, std::int64_t timeout_ns) {
-             const ClientRef client = c.get();
+             const RawClient client = c.get();
              nb::gil_scoped_release release;
-             client->wait_for_server(Duration{timeout_ns}).or_throw();
+             client.wait_for_server(Duration{timeout_ns}).or_throw();
            })
       .def("cancel",
            [](const ClientHandle& c, std::uint64_t id) {
-             const ClientRef client = c.get();
+             const RawClient client = c.get();
              nb::gil_scoped_release release;
-             if (id != 0) client->expire(id);
+             client.give_up(id);
            })
-      .def_prop_ro("ready", [](const ClientHandle& c) { return c.get()->ready(); })
-      .def_prop_ro("name", [](const ClientHandle& c) { return c.get()->name(); })
+      .def_prop_ro("ready", [](const ClientHandle& c) { return c.get().ready(); })
+      .def_prop_ro("name", [](const ClientHandle& c) { return c.get().name(); })
       .def("close", &ClientHandle::reset);
 
   nb::class_<ClientGoalHandle>(module, "ClientGoal")
       .def("accepted",
            [](const ClientGoalHandle& g, std::int64_t timeout_ns) {
-             const ClientGoalRef goal = g.get();
+             const RawSentGoal goal = g.get();
              nb::gil_scoped_release release;
-             goal->wait_accepted((monotonic_now() + Duration{timeout_ns}).ns).or_throw();
+             goal.accepted(Duration{timeout_ns}).or_throw();
            })
       .def("result",
            [](const ClientGoalHandle& g, std::int64_t timeout_ns) {
-             const ClientGoalRef goal = g.get();
-             std::optional<Result<Delivery>> end;
+             const RawSentGoal goal = g.get();
+             std::optional<Result<GoalResult<MessageRef>>> end;
              {
                nb::gil_scoped_release release;
-               end = goal->wait_end((monotonic_now() + Duration{timeout_ns}).ns);
+               end = goal.result(Duration{timeout_ns});
              }
              return goal_end(std::move(*end).or_throw());
            })
       .def("on_end",
            [](const ClientGoalHandle& g, nb::object callback) {
              const Callable callable(std::move(callback));
-             const ClientGoalRef goal = g.get();
+             const RawSentGoal goal = g.get();
              nb::gil_scoped_release release;
-             goal->on_end([callable](const Result<Delivery>& end) {
+             goal.on_result([callable](const Result<GoalResult<MessageRef>>& end) {
                if (closing()) return;
                nb::gil_scoped_acquire acquire;
                if (end) {
@@ -212,103 +175,105 @@ void bind_client(nb::module_& module) {
            })
       .def("cancel",
            [](const ClientGoalHandle& g) {
-             const ClientGoalRef goal = g.get();
+             const RawSentGoal goal = g.get();
              nb::gil_scoped_release release;
-             goal->cancel();
+             goal.cancel();
            })
       .def_prop_ro(
           "state",
-          [](const ClientGoalHandle& g) { return std::string(to_string(g.get()->state())); })
+          [](const ClientGoalHandle& g) { return std::string(to_string(g.get().state())); })
       .def_prop_ro("feedback_dropped",
-                   [](const ClientGoalHandle& g) { return g.get()->feedback_dropped(); });
+                   [](const ClientGoalHandle& g) { return g.get().feedback_dropped(); });
 }
 
-void send(detail::Exchange& exchange, nb::handle payload, const nb::sequence& buffers,
-          const std::function<Result<void>(detail::BlockRef)>& how) {
-  detail::BlockRef block = fill(exchange.sender(), exchange.travels(), payload, buffers);
+void send(const CallMemory& memory, nb::handle payload, const nb::sequence& buffers,
+          const std::function<Result<void>(RawMessage)>& how) {
+  RawMessage message = fill(memory, payload, buffers);
   nb::gil_scoped_release release;
-  how(std::move(block)).or_throw();
+  how(std::move(message)).or_throw();
 }
 
 void bind_server(nb::module_& module) {
   nb::class_<ServerHandle>(module, "CallServer", "A handle. The node owns the service.")
       .def("close",
            [](const ServerHandle& s) {
-             const ServerRef server = s.get();
+             const auto server = s.get();
              nb::gil_scoped_release release;
-             server->close();
+             std::visit([](const auto& one) { one.close(); }, server);
            })
-      .def_prop_ro("pending", [](const ServerHandle& s) { return s.get()->pending(); })
-      .def_prop_ro("name", [](const ServerHandle& s) { return s.get()->name(); });
+      .def_prop_ro("pending",
+                   [](const ServerHandle& s) {
+                     return std::visit([](const auto& one) { return one.pending(); }, s.get());
+                   })
+      .def_prop_ro("name", [](const ServerHandle& s) {
+        return std::visit([](const auto& one) { return one.name(); }, s.get());
+      });
 
   nb::class_<ExchangeHandle>(module, "Exchange")
-      .def("contents", [](const ExchangeHandle& e) { return contents(e.get()->request()); })
+      .def("contents", [](const ExchangeHandle& e) { return contents(e.get().message()); })
       .def("reply",
            [](const ExchangeHandle& e, nb::handle payload, const nb::sequence& buffers) {
-             const detail::ExchangeRef exchange = e.get();
-             send(*exchange, payload, buffers, [&](detail::BlockRef block) {
-               return exchange->send(CallKind::reply, std::move(block));
-             });
+             const RawRequest request = e.get();
+             send(request.memory(), payload, buffers,
+                  [&](RawMessage reply) { return request.reply(std::move(reply)); });
            })
       .def("refuse",
            [](const ExchangeHandle& e, const std::string& code, const std::string& message,
               const std::string& where) {
-             const detail::ExchangeRef exchange = e.get();
+             const RawRequest request = e.get();
              const Error error{parse_code(code), message, where};
              nb::gil_scoped_release release;
-             exchange->fail(error).or_throw();
+             request.refuse(error).or_throw();
            })
-      .def_prop_ro("answered", [](const ExchangeHandle& e) { return e.get()->answered(); })
-      .def_prop_ro("canceled", [](const ExchangeHandle& e) { return e.get()->canceled(); });
+      .def_prop_ro("answered", [](const ExchangeHandle& e) { return e.get().answered(); })
+      .def_prop_ro("canceled", [](const ExchangeHandle& e) { return e.get().canceled(); });
 
   nb::class_<ServerGoalHandle>(module, "ServerGoal")
-      .def("contents",
-           [](const ServerGoalHandle& g) { return contents(g.get()->exchange().request()); })
+      .def("contents", [](const ServerGoalHandle& g) { return contents(g.get().message()); })
       .def("feedback",
            [](const ServerGoalHandle& g, nb::handle payload, const nb::sequence& buffers) {
-             const detail::ServerGoalRef goal = g.get();
-             send(goal->exchange(), payload, buffers, [&](detail::BlockRef block) {
-               return goal->exchange().send(CallKind::feedback, std::move(block));
-             });
+             const RawGoalHandle goal = g.get();
+             send(goal.memory(), payload, buffers,
+                  [&](RawMessage feedback) { return goal.feedback(std::move(feedback)); });
            })
       .def("finish",
            [](const ServerGoalHandle& g, const std::string& state, nb::handle payload,
               const nb::sequence& buffers) {
-             const detail::ServerGoalRef goal = g.get();
+             const RawGoalHandle goal = g.get();
              const GoalState end = state == "canceled"  ? GoalState::canceled
                                    : state == "aborted" ? GoalState::aborted
                                                         : GoalState::succeeded;
-             send(goal->exchange(), payload, buffers,
-                  [&](detail::BlockRef block) { return goal->finish(end, std::move(block)); });
+             send(goal.memory(), payload, buffers,
+                  [&](RawMessage result) { return goal.finish(end, std::move(result)); });
            })
       .def("fail",
            [](const ServerGoalHandle& g, const std::string& code, const std::string& message,
               const std::string& where) {
-             const detail::ServerGoalRef goal = g.get();
+             const RawGoalHandle goal = g.get();
              const Error error{parse_code(code), message, where};
              nb::gil_scoped_release release;
-             goal->fail(error).or_throw();
+             goal.abort(error).or_throw();
            })
       .def("wait_for",
            [](const ServerGoalHandle& g, std::int64_t time_ns) {
-             const detail::ServerGoalRef goal = g.get();
+             const RawGoalHandle goal = g.get();
              nb::gil_scoped_release release;
-             return goal->wait_for(Duration{time_ns});
+             return goal.wait_for(Duration{time_ns});
            })
       .def("on_cancel",
            [](const ServerGoalHandle& g, nb::object callback) {
              const Callable callable(std::move(callback));
-             const detail::ServerGoalRef goal = g.get();
+             const RawGoalHandle goal = g.get();
              nb::gil_scoped_release release;
-             goal->on_cancel([callable] {
+             goal.on_cancel([callable] {
                if (closing()) return;
                nb::gil_scoped_acquire acquire;
                callable();
              });
            })
-      .def_prop_ro("preempted", [](const ServerGoalHandle& g) { return g.get()->preempted(); })
+      .def_prop_ro("preempted", [](const ServerGoalHandle& g) { return g.get().preempted(); })
       .def_prop_ro("state", [](const ServerGoalHandle& g) {
-        return std::string(to_string(g.get()->state()));
+        return std::string(to_string(g.get().state()));
       });
 }
 
@@ -330,15 +295,14 @@ std::unique_ptr<ServerHandle> open_service(const Node& node, const std::string& 
   const ServiceOptions options{parse_mode(mode), local ? Scope::local : Scope::network, depth,
                                max_pending};
   const Callable callable(std::move(callback));
-  auto answer = [callable](const detail::ExchangeRef& exchange) {
+  auto answer = [callable](const RawRequest& received) {
     if (closing()) return;
     nb::gil_scoped_acquire acquire;
-    callable(nb::cast(std::make_unique<ExchangeHandle>(exchange)));
+    callable(nb::cast(std::make_unique<ExchangeHandle>(received)));
   };
   nb::gil_scoped_release release;
   return std::make_unique<ServerHandle>(
-      node.open_server(name, make_types(request, {}, reply), options, std::move(answer))
-          .or_throw());
+      node.raw_service(name, make_type(request, {}, reply), options, std::move(answer)).or_throw());
 }
 
 std::unique_ptr<ServerHandle> open_action(const Node& node, const std::string& name,
@@ -348,28 +312,26 @@ std::unique_ptr<ServerHandle> open_action(const Node& node, const std::string& n
                                           std::uint32_t depth, bool cancel_if_unwatched) {
   const ActionOptions options{parse_policy(policy), local ? Scope::local : Scope::network, depth,
                               cancel_if_unwatched};
-  detail::ActionCallbacks callbacks;
-  callbacks.execute = [callable =
-                           Callable(std::move(execute))](const detail::ServerGoalRef& goal_ref) {
+  auto run = [callable = Callable(std::move(execute))](const RawGoalHandle& handle) {
     if (closing()) return;
     nb::gil_scoped_acquire acquire;
-    callable(nb::cast(std::make_unique<ServerGoalHandle>(goal_ref)));
+    callable(nb::cast(std::make_unique<ServerGoalHandle>(handle)));
   };
+  std::function<Result<void>(const RawRequest&)> check;
   if (!accept.is_none()) {
-    callbacks.accept = [callable = Callable(std::move(accept))](
-                           const detail::ExchangeRef& exchange) -> Result<void> {
+    check = [callable = Callable(std::move(accept))](const RawRequest& received) -> Result<void> {
       if (closing()) return Error{Code::disconnected, "the process is ending", ""};
       nb::gil_scoped_acquire acquire;
-      // The function refuses through the exchange. An exception also refuses.
-      callable(nb::cast(std::make_unique<ExchangeHandle>(exchange)));
-      if (!exchange->answered()) return success();
+      // The function refuses through the request. An exception also refuses.
+      callable(nb::cast(std::make_unique<ExchangeHandle>(received)));
+      if (!received.answered()) return success();
       return Error{Code::canceled, "rejected", ""};
     };
   }
   nb::gil_scoped_release release;
-  return std::make_unique<ServerHandle>(
-      node.open_action(name, make_types(goal, feedback, result), options, std::move(callbacks))
-          .or_throw());
+  return std::make_unique<ServerHandle>(node.raw_action(name, make_type(goal, feedback, result),
+                                                        options, std::move(run), std::move(check))
+                                            .or_throw());
 }
 
 std::unique_ptr<ClientHandle> open_client(const Node& node, const std::string& name,
@@ -377,13 +339,12 @@ std::unique_ptr<ClientHandle> open_client(const Node& node, const std::string& n
                                           const std::optional<TypeId>& feedback,
                                           const TypeId& reply, const std::optional<TypeId>& known,
                                           bool local, std::uint32_t max_pending) {
-  detail::CallTypes types = make_types(request, feedback, reply);
+  CallType type = make_type(request, feedback, reply);
   // A tool knows the id of the whole from the other side, but only the names of the parts.
-  if (known) types.request.id = types.reply.id = *known;
+  if (known) type.id = *known;
   nb::gil_scoped_release release;
   return std::make_unique<ClientHandle>(
-      node.open_client(name, types,
-                       ClientOptions{local ? Scope::local : Scope::network, max_pending})
+      node.raw_client(name, type, ClientOptions{local ? Scope::local : Scope::network, max_pending})
           .or_throw());
 }
 

@@ -28,31 +28,8 @@ using Values = std::vector<std::pair<std::string, nb::object>>;
 using Line = std::tuple<std::string, std::string, std::string, std::string>;
 
 /// A declared parameter for Python. Not a Handle: it needs neither graph nor threads.
-struct Cell {
-  std::shared_ptr<detail::ParamCell> cell;
-
-  [[nodiscard]] nb::object value(ParamType type) const {
-    const std::uint64_t word = cell->word();
-    switch (type) {
-      case ParamType::boolean:
-        return nb::bool_(word != 0);
-      case ParamType::integer:
-        return nb::int_(std::bit_cast<std::int64_t>(word));
-      case ParamType::real:
-        return nb::float_(std::bit_cast<double>(word));
-      default:
-        break;
-    }
-    detail::ParamCell::Version& version = cell->pin();
-    nb::object value = to_python(version.value);
-    detail::ParamCell::unpin(version);
-    return value;
-  }
-};
-
-/// A cell with its type, so that reading it takes one call.
-struct TypedCell : Cell {
-  ParamType type = ParamType::boolean;
+struct ParamCell {
+  AnyParam param;
 };
 
 nb::object range_of(const ParamInfo& info) {
@@ -105,7 +82,7 @@ ParamVariant default_of(const std::string& name, nb::handle standard, const std:
   return *read;
 }
 
-TypedCell declare(const ParamsHandle& handle, const std::string& name, nb::handle standard,
+ParamCell declare(const ParamsHandle& handle, const std::string& name, nb::handle standard,
                   const std::string& type, const std::string& unit, const std::string& description,
                   nb::handle range, std::vector<std::string> choices, bool read_only,
                   nb::object check) {
@@ -125,12 +102,9 @@ TypedCell declare(const ParamsHandle& handle, const std::string& name, nb::handl
       return callable.ask(to_python(value));
     };
   }
-  TypedCell cell;
-  cell.type = type_of(info.standard);
   const Params params = handle.get();
   nb::gil_scoped_release release;
-  cell.cell = params.declare_any(std::move(info), std::move(ask));
-  return cell;
+  return {params.declare_any(std::move(info), std::move(ask))};
 }
 
 std::function<void(const ParamSet&)> watcher(nb::object function) {
@@ -190,9 +164,9 @@ void bind_values(nb::module_& module) {
       .def("suggestion",
            [](const ParamSet& set, const std::string& name) { return set.suggestion(name); });
 
-  nb::class_<TypedCell>(module, "ParamCell")
-      .def_prop_ro("value", [](const TypedCell& cell) { return cell.value(cell.type); })
-      .def_prop_ro("name", [](const TypedCell& cell) { return cell.cell->name(); });
+  nb::class_<ParamCell>(module, "ParamCell")
+      .def_prop_ro("value", [](const ParamCell& cell) { return cell.param.read(&to_python); })
+      .def_prop_ro("name", [](const ParamCell& cell) { return cell.param.name(); });
 
   nb::class_<WatchHandle>(module, "ParamWatch", "A handle. The node owns the watch.")
       .def("close",

@@ -7,16 +7,12 @@ using namespace hyphos::c;
 
 namespace {
 
-Result<detail::CallTypes> read_types(const hyphos_type* request, const hyphos_type* reply) {
+Result<CallType> read_types(const hyphos_type* request, const hyphos_type* reply) {
   const auto question = read_type(request);
   if (!question) return question.error();
   const auto answer = read_type(reply);
   if (!answer) return answer.error();
-  TypeSupport first = raw_support(question.value());
-  TypeSupport second = raw_support(answer.value());
-  first.size = static_cast<std::size_t>(request->bytes);
-  second.size = static_cast<std::size_t>(reply->bytes);
-  return detail::service_types(first, second);
+  return service_type(question.value(), answer.value());
 }
 
 Result<ServiceOptions> read_options(const hyphos_service_options* options) {
@@ -39,29 +35,24 @@ struct Handler {
   hyphos_request_callback callback;
   void* user;
 
-  void operator()(const detail::ExchangeRef& exchange) const {
-    const auto message = view(exchange->request());
-    if (!message) return (void)exchange->fail(message.error());
-    callback(user, new hyphos_request{node, exchange}, &message.value());
+  void operator()(const RawRequest& request) const {
+    const auto message = view(request.message());
+    if (!message) return (void)request.refuse(message.error());
+    callback(user, new hyphos_request{node, request}, &message.value());
   }
 };
 
 /// The receiver of the outcome of an asynchronous call. The thread that delivers the outcome only
 /// posts it to the pump.
-class Listener final : public detail::CallListener {
- public:
-  Listener(std::shared_ptr<Pump> pump, std::shared_ptr<detail::CallClient> client,
-           hyphos_reply_callback callback, void* user)
-      : pump_(std::move(pump)), client_(std::move(client)), callback_(callback), user_(user) {}
-  void heard(detail::CallKind kind, const detail::Delivery& message) override {
-    if (detail::is_final(kind)) finish(message);
-  }
-  void failed(const Error& error) override { finish(error); }
+struct Listener {
+  std::shared_ptr<Pump> pump;
+  RawClient client;
+  hyphos_reply_callback callback;
+  void* user;
 
- private:
-  void finish(Result<detail::Delivery> end) {
-    pump_->post(
-        [client = std::move(client_), callback = callback_, user = user_, end = std::move(end)] {
+  void operator()(Result<MessageRef> end) {
+    pump->post(
+        [client = std::move(client), callback = callback, user = user, end = std::move(end)] {
           const auto message = end ? view(end.value()) : Result<hyphos_message>(end.error());
           if (message) return callback(user, &message.value(), nullptr);
           hyphos_error error;
@@ -70,11 +61,6 @@ class Listener final : public detail::CallListener {
         },
         Pump::Fate::certain);
   }
-
-  const std::shared_ptr<Pump> pump_;
-  std::shared_ptr<detail::CallClient> client_;
-  const hyphos_reply_callback callback_;
-  void* const user_;
 };
 
 Duration timeout_of(std::int64_t timeout_ns) {
@@ -99,13 +85,13 @@ hyphos_code hyphos_serve(hyphos_node* node, const char* name, const hyphos_type*
     const auto how = read_options(options);
     if (!how) return how.error();
     const Handler handler{node->state, callback, user};
-    detail::ServerCallback answer = handler;
+    std::function<void(const RawRequest&)> answer = handler;
     if (options == nullptr || options->mode == HYPHOS_POLLED) {
-      answer = [handler, pump = node->state->pump](const detail::ExchangeRef& exchange) {
-        pump->post([handler, exchange] { handler(exchange); }, Pump::Fate::droppable);
+      answer = [handler, pump = node->state->pump](const RawRequest& received) {
+        pump->post([handler, received] { handler(received); }, Pump::Fate::droppable);
       };
     }
-    auto core = node->state->node.open_server(name, types.value(), how.value(), std::move(answer));
+    auto core = node->state->node.raw_service(name, types.value(), how.value(), std::move(answer));
     if (!core) return core.error();
     *service = new hyphos_service{node->state, std::move(*core)};
     return success();
@@ -116,7 +102,7 @@ void hyphos_service_close(hyphos_service* service) {
   if (service == nullptr) return;
   quietly([&] {
     const std::unique_ptr<hyphos_service> ended(service);
-    if (const auto node = alive(ended->node); node) ended->core->close();
+    if (const auto node = alive(ended->node); node) ended->core.close();
   });
 }
 
@@ -127,11 +113,9 @@ hyphos_code hyphos_reply(hyphos_request* request, const void* payload, size_t si
     if (request == nullptr) return is_null("request");
     const auto node = alive(request->node);
     if (!node) return node.error();
-    detail::Exchange& exchange = *request->exchange;
-    auto block =
-        make_block(exchange.sender(), exchange.travels(), payload, size, buffers, buffer_count);
-    if (!block) return block.error();
-    return exchange.send(detail::CallKind::reply, std::move(*block));
+    auto parts = copy_parts(payload, size, buffers, buffer_count, request->core.memory());
+    if (!parts) return parts.error();
+    return request->core.reply(std::move(*parts));
   });
 }
 
@@ -150,7 +134,7 @@ hyphos_code hyphos_refuse(hyphos_request* request, hyphos_code code, const char*
     }
     const auto node = alive(request->node);
     if (!node) return node.error();
-    return request->exchange->fail({why, text_or(message, ""), ""});
+    return request->core.refuse({why, text_or(message, ""), ""});
   });
 }
 
@@ -159,12 +143,12 @@ void hyphos_request_drop(hyphos_request* request) {
   quietly([&] {
     const std::unique_ptr<hyphos_request> ended(request);
     const auto node = alive(ended->node);
-    ended->exchange.reset();
+    ended->core = {};
   });
 }
 
 int32_t hyphos_request_canceled(const hyphos_request* request) {
-  return request != nullptr && request->exchange->canceled() ? 1 : 0;
+  return request != nullptr && request->core.canceled() ? 1 : 0;
 }
 
 hyphos_code hyphos_client_open(hyphos_node* node, const char* name, const hyphos_type* request,
@@ -181,7 +165,7 @@ hyphos_code hyphos_client_open(hyphos_node* node, const char* name, const hyphos
     ClientOptions how;
     how.scope = given.value().local != 0 ? Scope::local : Scope::network;
     if (given.value().max_pending > 0) how.max_pending = given.value().max_pending;
-    auto core = node->state->node.open_client(name, types.value(), how);
+    auto core = node->state->node.raw_client(name, types.value(), how);
     if (!core) return core.error();
     *client = new hyphos_client{node->state, std::move(*core)};
     return success();
@@ -193,7 +177,7 @@ void hyphos_client_close(hyphos_client* client) {
   quietly([&] {
     const std::unique_ptr<hyphos_client> ended(client);
     const auto node = alive(ended->node);
-    ended->core.reset();
+    ended->core = {};
   });
 }
 
@@ -202,7 +186,7 @@ hyphos_code hyphos_client_wait(hyphos_client* client, int64_t timeout_ns, hyphos
     if (client == nullptr) return is_null("client");
     const auto node = alive(client->node);
     if (!node) return node.error();
-    return client->core->wait_for_server(timeout_of(timeout_ns));
+    return client->core.wait_for_server(timeout_of(timeout_ns));
   });
 }
 
@@ -214,10 +198,10 @@ hyphos_code hyphos_call(hyphos_client* client, const void* payload, size_t size,
     if (reply == nullptr) return is_null("reply");
     const auto node = alive(client->node);
     if (!node) return node.error();
-    detail::CallClient& core = *client->core;
-    auto block = make_block(core.sender(), core.travels(), payload, size, buffers, buffer_count);
-    if (!block) return block.error();
-    const auto end = detail::CallWaiter::run(core, std::move(*block), timeout_of(timeout_ns));
+    const RawClient& core = client->core;
+    auto parts = copy_parts(payload, size, buffers, buffer_count, core.memory());
+    if (!parts) return parts.error();
+    const auto end = core.call(std::move(*parts), timeout_of(timeout_ns));
     if (!end) return end.error();
     const auto message = view(end.value());
     if (!message) return message.error();
@@ -234,11 +218,11 @@ hyphos_code hyphos_call_async(hyphos_client* client, const void* payload, size_t
     if (callback == nullptr) return is_null("callback");
     const auto node = alive(client->node);
     if (!node) return node.error();
-    detail::CallClient& core = *client->core;
-    auto block = make_block(core.sender(), core.travels(), payload, size, buffers, buffer_count);
-    if (!block) return block.error();
-    (void)core.start(std::move(*block), (monotonic_now() + timeout_of(timeout_ns)).ns,
-                     std::make_shared<Listener>(node.value()->pump, client->core, callback, user));
+    const RawClient& core = client->core;
+    auto parts = copy_parts(payload, size, buffers, buffer_count, core.memory());
+    if (!parts) return parts.error();
+    (void)core.call_inlined(std::move(*parts), timeout_of(timeout_ns),
+                            Listener{node.value()->pump, core, callback, user});
     return success();
   });
 }

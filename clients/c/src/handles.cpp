@@ -90,48 +90,63 @@ Result<Mode> read_mode(std::int32_t mode) {
   }
 }
 
-hyphos_message view(detail::Block& block, const Buffer& payload, const BufferList& buffers,
-                    std::int64_t arrived_ns, bool replayed) {
+namespace {
+
+hyphos_message view_of(const Buffer& payload, const BufferList& buffers) {
   static_assert(HYPHOS_MAX_BUFFERS == kMaxAttachedBuffers);
-  const Meta& meta = block.meta();
   hyphos_message out{};
   out.payload = {payload.data(), payload.size()};
   for (const Buffer& buffer : buffers) {
     out.buffers[out.buffer_count++] = {buffer.data(), buffer.size()};
   }
-  out.replayed = replayed ? 1 : 0;
-  out.sequence = meta.sequence;
-  out.sender = meta.sender;
-  out.published_ns = meta.stamps.publish;
-  out.arrived_ns = arrived_ns;
-  out.block = &block;
   return out;
 }
 
-Result<hyphos_message> view(const detail::Delivery& delivery) {
-  const Envelope* const envelope = delivery.block->encoded();
+}  // namespace
+
+hyphos_message view(const Message<RawMessage>& message) {
+  hyphos_message out = view_of(message->payload, message->buffers);
+  const Stamps stamps = message.stamps();
+  out.replayed = message.replayed() ? 1 : 0;
+  out.sequence = message.sequence();
+  out.sender = message.sender();
+  out.published_ns = stamps.publish;
+  out.arrived_ns = stamps.arrived;
+  out.block = MessageRef::handle_of(message);
+  return out;
+}
+
+Result<hyphos_message> view(const MessageRef& message) {
+  const Envelope* const envelope = message.encoded();
   if (envelope == nullptr) {
     return Error{
         Code::corrupt,
         "the message of a service call has no bytes. Check that both sides have the same version",
         ""};
   }
-  return view(*delivery.block, envelope->payload, envelope->buffers, delivery.arrived_ns,
-              delivery.replayed);
+  hyphos_message out = view_of(envelope->payload, envelope->buffers);
+  const Meta& meta = message.meta();
+  out.replayed = message.replayed() ? 1 : 0;
+  out.sequence = meta.sequence;
+  out.sender = meta.sender;
+  out.published_ns = meta.stamps.publish;
+  out.arrived_ns = message.arrived_ns();
+  out.block = message.handle();
+  return out;
 }
 
 void hold(const hyphos_message& message, hyphos_message& held) {
-  if (message.block != nullptr) static_cast<detail::Block*>(message.block)->add_ref();
+  (void)MessageRef::share(message.block).release();
   held = message;
 }
 
-Result<Parts> copy_parts(const void* payload, std::size_t size, const hyphos_bytes* buffers,
-                         std::size_t count, const Lend& lend) {
+Result<RawMessage> copy_parts(const void* payload, std::size_t size, const hyphos_bytes* buffers,
+                              std::size_t count, const Lend& lend) {
   if (count > HYPHOS_MAX_BUFFERS) {
     return wrong("buffer_count", static_cast<std::int64_t>(count), "at most HYPHOS_MAX_BUFFERS");
   }
   if (count > 0 && buffers == nullptr) return is_null("buffers");
-  Parts parts;
+  RawMessage parts;
   for (std::size_t i = 0; i < count; ++i) {
     auto made = copy_bytes(buffers[i].data, static_cast<std::size_t>(buffers[i].size),
                            "the data of a buffer", lend);
@@ -145,23 +160,10 @@ Result<Parts> copy_parts(const void* payload, std::size_t size, const hyphos_byt
   return parts;
 }
 
-Result<detail::BlockRef> make_block(detail::PublisherCore& core, bool travels, const void* payload,
-                                    std::size_t size, const hyphos_bytes* buffers,
-                                    std::size_t count) {
-  auto parts = copy_parts(payload, size, buffers, count, [&](std::size_t bytes) {
-    WritableBuffer memory = travels ? core.loan(bytes) : WritableBuffer();
-    return memory.empty() ? WritableBuffer::on_heap(bytes) : std::move(memory);
-  });
-  if (!parts) return parts.error();
-  detail::BlockRef block = core.block();
-  block->set_encoded(parts->payload, parts->buffers);
-  return block;
-}
-
-TypeSupport raw_support(const TypeId& id) {
-  TypeSupport support;
-  support.id = id;
-  return support;
+Result<RawMessage> copy_parts(const void* payload, std::size_t size, const hyphos_bytes* buffers,
+                              std::size_t count, const CallMemory& memory) {
+  return copy_parts(payload, size, buffers, count,
+                    Lend([&memory](std::size_t bytes) { return memory.loan_bytes(bytes); }));
 }
 
 std::uint64_t count_of(const Node& node, const std::string& channel, bool is_publisher,

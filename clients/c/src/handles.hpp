@@ -44,29 +44,22 @@ class NodeRef {
 [[nodiscard]] Result<std::optional<Policy>> read_policy(const hyphos_policy* policy);
 [[nodiscard]] Result<Mode> read_mode(std::int32_t mode);
 
-/// A view of a message, valid as long as its block.
-[[nodiscard]] hyphos_message view(detail::Block& block, const Buffer& payload,
-                                  const BufferList& buffers, std::int64_t arrived_ns,
-                                  bool replayed);
+/// A view of a message, valid as long as a reference to the message.
+[[nodiscard]] hyphos_message view(const Message<RawMessage>& message);
 /// The same for the message of a service call. Errors: `corrupt` if it has no bytes.
-[[nodiscard]] Result<hyphos_message> view(const detail::Delivery& delivery);
-/// Copies `message` to `held` and adds a reference to its block.
+[[nodiscard]] Result<hyphos_message> view(const MessageRef& message);
+/// Copies `message` to `held` and adds a reference to the message.
 void hold(const hyphos_message& message, hyphos_message& held);
 
-/// A payload and its buffers, copied from memory of the caller to memory from `lend`.
-struct Parts {
-  Buffer payload;
-  BufferList buffers;
-};
 using Lend = std::function<WritableBuffer(std::size_t)>;
-[[nodiscard]] Result<Parts> copy_parts(const void* payload, std::size_t size,
-                                       const hyphos_bytes* buffers, std::size_t count,
-                                       const Lend& lend);
-/// A block for a service call with a copy of these bytes.
-[[nodiscard]] Result<detail::BlockRef> make_block(detail::PublisherCore& core, bool travels,
-                                                  const void* payload, std::size_t size,
-                                                  const hyphos_bytes* buffers, std::size_t count);
-[[nodiscard]] TypeSupport raw_support(const TypeId& id);
+/// A payload and its buffers, copied from memory of the caller to memory from `lend`.
+[[nodiscard]] Result<RawMessage> copy_parts(const void* payload, std::size_t size,
+                                            const hyphos_bytes* buffers, std::size_t count,
+                                            const Lend& lend);
+/// The same for a service call.
+[[nodiscard]] Result<RawMessage> copy_parts(const void* payload, std::size_t size,
+                                            const hyphos_bytes* buffers, std::size_t count,
+                                            const CallMemory& memory);
 
 /// The sum of a counter over the endpoints of this node on a channel.
 [[nodiscard]] std::uint64_t count_of(const Node& node, const std::string& channel,
@@ -120,13 +113,13 @@ struct hyphos_subscription {
 };
 struct hyphos_service {
   hyphos::c::WeakNode node;
-  std::shared_ptr<hyphos::detail::CallServer> core;
+  hyphos::Service core;
 };
 struct hyphos_request {
   hyphos::c::WeakNode node;
-  hyphos::detail::ExchangeRef exchange;
+  hyphos::RawRequest core;
 };
 struct hyphos_client {
   hyphos::c::WeakNode node;
-  std::shared_ptr<hyphos::detail::CallClient> core;
+  hyphos::RawClient core;
 };

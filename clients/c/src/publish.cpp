@@ -114,14 +114,14 @@ hyphos_code hyphos_publish_message(hyphos_publisher* publisher, const hyphos_mes
   return guard(error, [&]() -> Result<void> {
     if (publisher == nullptr) return is_null("publisher");
     if (message == nullptr || message->block == nullptr) return is_null("message");
-    auto& block = *static_cast<detail::Block*>(message->block);
-    if (block.meta().type_hash != publisher->type.hash) {
+    const MessageRef source = MessageRef::share(message->block);
+    if (source.meta().type_hash != publisher->type.hash) {
       return Error{Code::type_mismatch, "the message is not a " + publisher->type.name,
                    publisher->core.channel()};
     }
     const auto node = alive(publisher->node);
     if (!node) return node.error();
-    const Envelope* const envelope = block.encoded();
+    const Envelope* const envelope = source.encoded();
     if (envelope == nullptr) return Error{Code::corrupt, "the message to publish has no bytes", ""};
     return finish(*publisher, publisher->core.publish(envelope->payload, envelope->buffers),
                   published);

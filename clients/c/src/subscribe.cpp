@@ -34,8 +34,7 @@ void Subscriber::ready() {
 }
 
 void Subscriber::heard(const Message<RawMessage>& message) {
-  const hyphos_message seen = view(*message.block().get(), message->payload, message->buffers,
-                                   message.stamps().arrived, message.replayed());
+  const hyphos_message seen = view(message);
   if (callback_ != nullptr) return callback_(user_, &seen);
   taking_.assert_held();  // without a callback, only take() polls the subscription
   if (out_ != nullptr) hold(seen, *std::exchange(out_, nullptr));
@@ -114,7 +113,7 @@ hyphos_code hyphos_message_hold(const hyphos_message* message, hyphos_message* h
 void hyphos_message_release(hyphos_message* message) {
   if (message == nullptr) return;
   quietly([&] {
-    const detail::BlockRef ended(static_cast<detail::Block*>(message->block));
+    const MessageRef ended = MessageRef::adopt(message->block);
     *message = {};
   });
 }

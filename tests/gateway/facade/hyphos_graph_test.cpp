@@ -300,14 +300,14 @@ TEST_F(HyphosGraphTest, a_topic_lists_the_client_as_its_publisher) {
 
 TEST_F(HyphosGraphTest, a_closed_service_leaves_no_endpoints_behind) {
   Node node = robot_.runtime().node("serving").or_throw();
-  const auto types =
-      detail::service_types(type_support<msgs::LaserScan>(), type_support<msgs::LaserScan>());
+  const TypeId scan = type_support<msgs::LaserScan>().id;
   const std::size_t before = robot_.runtime().endpoints().size();
   for (int round = 0; round < 5; ++round) {
-    const auto server =
-        node.open_server("scanned", types, {}, [](const detail::ExchangeRef&) {}).or_throw();
+    const Service server =
+        node.raw_service("scanned", service_type(scan, scan), {}, [](const RawRequest&) {})
+            .or_throw();
     EXPECT_GT(robot_.runtime().endpoints().size(), before);
-    server->close();
+    server.close();
     EXPECT_EQ(robot_.runtime().endpoints().size(), before);
   }
 }

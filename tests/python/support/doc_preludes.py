@@ -169,6 +169,8 @@ CPP = {
         "using Goal = hyphos::GoalHandle<DriveTo, Driven, Driven>;",
         *FILE,
     ),
+    (_SERVICES, 'const auto text = hyphos::make_type_id("bytes", hyphos::Encoding::bytes);'): (
+        "", *BODY),
     (_TIME, "hyphos::SimTimeOptions options;"): (
         "struct World { void step(double); };\nWorld world;", *BODY),
     ("docs/reference/tracing.md", "#include <hyphos/inspect.hpp>"): ("", "void shown() {", "}"),
