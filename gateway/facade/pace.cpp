@@ -38,7 +38,14 @@ bool Pace::lets(std::int64_t now_ns, bool room) {
   return pass(room);
 }
 
+void Pace::skip_stall(std::int64_t now_ns) {
+  const std::int64_t stall_ns = std::max<std::int64_t>(now_ns - last_ns_ - kLongestCheck, 0);
+  last_ns_ += stall_ns;
+  crowded_ns_ += stall_ns;
+}
+
 bool Pace::lets_waiting(std::int64_t now_ns, bool room) {
+  skip_stall(now_ns);
   (waits_for_room_ ? for_room_ : to_spread_).left_ns -= drain(now_ns);
   return pass(room);
 }

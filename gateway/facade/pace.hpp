@@ -19,11 +19,14 @@ struct HoldUp {
 /// credit, so that a permanently slow subscriber does not block the client. Not thread-safe.
 ///
 /// Costs: spreading delays a client for at most an eighth of the time, and 100 ms at a stretch.
-/// Waiting for room delays it for at most a quarter of the time, and 1 s at a stretch.
+/// Waiting for room delays it for at most a quarter of the time, and 1 s at a stretch. A stall of
+/// the gateway is not part of these times, because subscribers on this machine may stall with it.
 class Pace {
  public:
   static constexpr HoldUp kToSpread{100'000'000, 8};
   static constexpr HoldUp kForRoom{1'000'000'000, 4};
+  /// Callers check a waiting message at least every 16 ms. A longer time is a stall.
+  static constexpr std::int64_t kLongestCheck = 20'000'000;
 
   /// `depth` is the queue depth of the channel.
   explicit Pace(std::uint32_t depth) : burst_(depth < 2 ? 1 : depth / 2) {}
@@ -37,6 +40,8 @@ class Pace {
  private:
   /// Drains the level and returns the time since the last call.
   std::int64_t drain(std::int64_t now_ns);
+  /// Removes a stall since the last call from the times.
+  void skip_stall(std::int64_t now_ns);
   [[nodiscard]] bool pass(bool room);
   static constexpr std::int64_t kCrowded = 100'000'000;
 

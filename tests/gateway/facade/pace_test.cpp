@@ -74,5 +74,17 @@ TEST(Pace, no_client_waits_longer_than_the_bound) {
   }
 }
 
+TEST(Pace, a_stall_of_the_gateway_costs_no_credit) {
+  Pace pace(10);
+  std::int64_t now_ns = 1;
+  while (pace.lets(now_ns, false)) now_ns += kMs / 100;
+  // Only time in which the subscriber could run ends the wait for room.
+  for (int stall = 0; stall < 40; ++stall) {
+    now_ns += 2000 * kMs;
+    ASSERT_FALSE(pace.lets_waiting(now_ns, false)) << stall;
+  }
+  EXPECT_TRUE(pace.lets_waiting(now_ns + kMs, true));
+}
+
 }  // namespace
 }  // namespace hyphos::gateway
