@@ -17,10 +17,10 @@ from xmlrpc.server import SimpleXMLRPCServer
 
 import hyphos
 import pytest
-from gateway_ros_tcp_test import needs_gateways
 from helpers import PATIENCE_S, Inbox, Start, wait_until
 from hyphos.msgs import String
 from ros_tcp_client import connected, string_message
+from ros_tcp_probe import needs_gateways
 
 pytestmark = needs_gateways
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from gateway_ros_tcp_test import needs_gateways
 from helpers import Inbox, Program, Start, wait_until
 from hyphos.msgs import LaserScan, String
 from ros_tcp_client import RosTcpClient, connected
+from ros_tcp_probe import needs_gateways
 
 pytestmark = needs_gateways
 

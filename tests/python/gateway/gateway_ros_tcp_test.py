@@ -11,15 +11,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import pytest
 import ros_tcp_client
 from helpers import Program, Start, wait_until
 from ros_tcp_client import RosTcpClient, connected
+from ros_tcp_probe import PROBE, needs_gateways
 
-PROBE = Path(__file__).parents[3] / "build/release/tests/gateway/ros_tcp/ros_tcp_probe"
-needs_gateways = pytest.mark.skipif(not PROBE.exists(), reason="the gateways are not built")
 pytestmark = needs_gateways
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 from helpers import Cli, Program, Start, wait_until, write_program
-from launch_test import NODES, RESTART, alive, children_of, pid_of, runs, until_line
-from launch_test import Robot as LocalRobot
+from launched import NODES, RESTART, alive, children_of, pid_of, runs, until_line
+from launched import Robot as LocalRobot
 
 # Accepts the arguments of ssh, and runs the remote words in a shell here.
 SSH = """#!/bin/sh
