@@ -12,9 +12,10 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.worker.schedule import ENTRY, HEAD, MAGIC
 from hyphos.recording.mcap_file import McapSource
+from hyphos.recording.opening import open_source
 from hyphos.recording.remedies import command, free_name
 from hyphos.recording.ros_bag import RosSource
-from hyphos.recording.source import Source, Track, is_mcap, open_source
+from hyphos.recording.source import Source, Track, is_mcap
 
 # The laboratory's header must fit into each message. Shorter messages are padded with zeros.
 MIN_SIZE = 32

@@ -23,6 +23,7 @@ from hyphos.recording.mcap_check import CheckedScan, check_file
 from hyphos.recording.mcap_file import INTERIM, PROFILE, SUMMARY, McapRecording, extras_of
 from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.opening import open_source
 from hyphos.recording.remedies import (
     command,
     free_name,
@@ -31,15 +32,7 @@ from hyphos.recording.remedies import (
     require_one_kind,
 )
 from hyphos.recording.schemas import ChannelSpec
-from hyphos.recording.source import (
-    LEFT_OUT,
-    Source,
-    channel_of,
-    is_mcap,
-    open_source,
-    seconds_ns,
-    utc,
-)
+from hyphos.recording.source import LEFT_OUT, Source, channel_of, is_mcap, seconds_ns, utc
 from hyphos.recording.writers import is_only_unfinished, warnings_of, writer_of
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import cell, console, print_json, say, table

@@ -24,13 +24,14 @@ from hyphos.recording.bag import Selection, WriteOptions, cut, progress_bar, wri
 from hyphos.recording.mcap_file import PROFILE, McapSource
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.names import renamed_channels, ros2_topics, ros_topics
+from hyphos.recording.opening import open_source
 from hyphos.recording.remedies import command
 from hyphos.recording.ros_bag import RosSource
 from hyphos.recording.ros_stamps import UnholdableError
 from hyphos.recording.ros_to_ros import RosWays, time_problem
 from hyphos.recording.ros_types import damage_in
 from hyphos.recording.ros_unmap import Backward, make_backward
-from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track, open_source
+from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track
 from hyphos.tools.console import console, say
 
 _FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")

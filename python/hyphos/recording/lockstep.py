@@ -30,9 +30,10 @@ from hyphos.node import Node, Publisher, Runtime
 from hyphos.observe import is_hidden
 from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.opening import open_source
 from hyphos.recording.player import parse_remap
 from hyphos.recording.schemas import SchemaBook
-from hyphos.recording.source import LEFT_OUT, Source, Track, open_source, part_of, playable
+from hyphos.recording.source import LEFT_OUT, Source, Track, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import say

@@ -21,17 +21,9 @@ from hyphos._hyphos import Policy, TypeId
 from hyphos.clock import SimTime
 from hyphos.node import Node, Publisher
 from hyphos.observe import look
+from hyphos.recording.opening import open_source
 from hyphos.recording.pace import Keys, Pace
-from hyphos.recording.source import (
-    LEFT_OUT,
-    Item,
-    Source,
-    Track,
-    open_source,
-    part_of,
-    playable,
-    utc,
-)
+from hyphos.recording.source import LEFT_OUT, Item, Source, Track, part_of, playable, utc
 from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
 from hyphos.tools.join import open_tool

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hyphos._errors import Error
-from hyphos.recording.source import is_mcap, open_source
+from hyphos.recording.opening import open_source
+from hyphos.recording.source import is_mcap
 
 
 def command(*words: object) -> str:

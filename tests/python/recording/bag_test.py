@@ -17,7 +17,8 @@ from hyphos.msgs import Image, LaserScan, Odometry, PointCloud, TfMessage
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import SUMMARY, McapRecording
 from hyphos.recording.mcap_scan import Scan
-from hyphos.recording.source import LEFT_OUT, open_source
+from hyphos.recording.opening import open_source
+from hyphos.recording.source import LEFT_OUT
 from hyphos.ros.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader

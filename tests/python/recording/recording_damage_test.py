@@ -15,7 +15,8 @@ from hyphos.msgs import LaserScan
 from hyphos.recording.control import ask, recorders
 from hyphos.recording.mcap_file import INTERIM
 from hyphos.recording.mcap_scan import Scan
-from hyphos.recording.source import LEFT_OUT, open_source
+from hyphos.recording.opening import open_source
+from hyphos.recording.source import LEFT_OUT
 from recordings import check, counts, everything, make_recording, record, wait_for_size
 
 

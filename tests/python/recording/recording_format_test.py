@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from hyphos.msgs import Image, LaserScan
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import McapRecording
-from hyphos.recording.source import open_source
+from hyphos.recording.opening import open_source
 from hyphos.ros.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap_protobuf.decoder import DecoderFactory

@@ -22,8 +22,9 @@ from hyphos.msgs import String
 from hyphos.recording.bag import Selection, WriteOptions, check, cut, gather, merge
 from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.opening import open_source
 from hyphos.recording.ros_bag import RosSource
-from hyphos.recording.source import LEFT_OUT, open_source
+from hyphos.recording.source import LEFT_OUT
 from mcap_made import (
     CHUNK,
     MAGIC,

@@ -29,7 +29,8 @@ from helpers import Cli
 from hyphos import Error
 from hyphos.msgs import String
 from hyphos.recording.bag import check
-from hyphos.recording.source import LEFT_OUT, open_source
+from hyphos.recording.opening import open_source
+from hyphos.recording.source import LEFT_OUT
 from mcap_made import (
     CHUNK_INDEX,
     FOOTER,

@@ -11,8 +11,8 @@ from helpers import Cli, Inbox
 from hyphos import Attached
 from hyphos.msgs import Image, LaserScan, Odometry, PointCloud, TfMessage
 from hyphos.recording.mcap_file import SUMMARY
+from hyphos.recording.opening import open_source
 from hyphos.recording.ros_bag import channel_of
-from hyphos.recording.source import open_source
 from recordings import SECOND, everything
 from ros_recordings import write_ros1, write_ros2
 from rosbags.rosbag2 import StoragePlugin

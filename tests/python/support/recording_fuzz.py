@@ -20,8 +20,9 @@ from hyphos.msgs import String
 from hyphos.recording.bag import Selection, WriteOptions, check, cut, gather, merge
 from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_file import McapSource
+from hyphos.recording.opening import open_source
 from hyphos.recording.ros_bag import RosSource
-from hyphos.recording.source import LEFT_OUT, open_source
+from hyphos.recording.source import LEFT_OUT
 from mcap_made import Attachment, Channel, Layout, Message, Metadata, Record, Schema, make
 
 EDGES = [0, 1, 2, 7, 127, 128, 255, 256, 65535, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]

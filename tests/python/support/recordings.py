@@ -13,7 +13,8 @@ from hyphos.msgs import Image, LaserScan
 from hyphos.recording import attached
 from hyphos.recording.control import ask, recorders
 from hyphos.recording.mcap_file import McapRecording, McapSource
-from hyphos.recording.source import Item, open_source
+from hyphos.recording.opening import open_source
+from hyphos.recording.source import Item
 from hyphos.ros.typebook import TypeBook
 
 POSE = Struct("test.Pose", [("x", "f8"), ("n", "u4")])
