@@ -126,7 +126,11 @@ void GraphParams::look() {
   for (const std::string& name : now) {
     if (name == node_.name() || remotes_.contains(name)) continue;
     if (!rules_.subscribe.let(params_channel(name, "_params"))) continue;
-    remotes_.emplace(name, std::make_shared<Remote>(node_.remote_params(name), changed_));
+    try {
+      remotes_.emplace(name, std::make_shared<Remote>(node_.remote_params(name), changed_));
+    } catch (const Exception&) {
+      return;  // the gateway's node is shutting down
+    }
   }
 }
 

@@ -93,6 +93,10 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
       [proxy = mine->proxy](const Buffer& request, Answer answer) {
         proxy->call(request, std::move(answer));
       });
+  if (!server && server.error().code == Code::disconnected) {
+    served_.erase(service);  // the gateway's node is shutting down
+    return;
+  }
   if (!server) return left_out(service, server.error().to_string());
   mine->server = std::move(*server);
   failed_.erase(service);

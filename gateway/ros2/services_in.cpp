@@ -269,7 +269,10 @@ void ServicesIn::look(const DomainState& state) {
     end(service);
   }
   for (auto& [service, proxy] : proxies_) {
-    if (const auto looked = proxy->look(); !looked && refused_.failed(service + " server")) {
+    const auto looked = proxy->look();
+    if (looked) continue;
+    if (looked.error().code == Code::disconnected) return;  // the gateway's node is shutting down
+    if (refused_.failed(service + " server")) {
       context_.facade.clients().note(client_of(service), to_string(looked.error().code),
                                      "the service is left out: " + looked.error().to_string());
     }

@@ -28,6 +28,16 @@ class FakeServices final : public Services {
     const std::lock_guard lock(mutex_);
     blank_ = std::move(reply);
   }
+  /// Acts as if the gateway's node had been closed: no server can be opened.
+  void close_node() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  /// The number of servers that were refused since then.
+  [[nodiscard]] std::size_t refused() const {
+    const std::lock_guard lock(mutex_);
+    return refused_;
+  }
   /// The number of open servers.
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
@@ -42,6 +52,10 @@ class FakeServices final : public Services {
     if (const auto admitted = clients_.admit(service); !admitted) return admitted.error();
     auto served = std::make_shared<Served>(client.name, *known, std::move(callback));
     const std::lock_guard lock(mutex_);
+    if (closed_) {
+      ++refused_;
+      return Error{Code::disconnected, "the node has been closed", service};
+    }
     if (!servers_.emplace(service, served).second) {
       return Error{Code::already_exists, "service " + service + " already has a server", service};
     }
@@ -144,6 +158,8 @@ class FakeServices final : public Services {
   const FakeClients& clients_;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<Served>> servers_;
+  bool closed_ = false;
+  std::size_t refused_ = 0;
   std::string blank_ = std::string(1, '\0');
 };
 

@@ -85,6 +85,15 @@ TEST_F(ParamsTest, a_node_that_ends_is_removed) {
   EXPECT_TRUE(eventually([&] { return !value(*params, "other", "on"); }));
 }
 
+TEST_F(ParamsTest, a_look_after_the_end_of_the_node_does_nothing) {
+  const auto params = open();
+  const auto on = robot_.params().declare<bool>("on");
+  ASSERT_TRUE(eventually([&] { return !nodes_with_params(robot_.runtime().domain())->empty(); }));
+  gateway_.close();
+  params->look();
+  EXPECT_TRUE(params->all().empty());
+}
+
 TEST_F(ParamsTest, shown_values_are_parameters_of_the_gateway) {
   auto params = open();
   Node reader = robot_.runtime().node("reader").or_throw();

@@ -132,6 +132,16 @@ TEST(Ros2Services, calls_end_at_once_when_the_server_leaves) {
   EXPECT_TRUE(eventually([&] { return !is_served(gateway.facade); }));
 }
 
+TEST(Ros2Services, a_service_found_during_shutdown_is_not_reported) {
+  Gateway gateway;
+  gateway.facade.services().close_node();
+  RosSide ros;
+  const RosServer server(ros);
+  ASSERT_TRUE(eventually([&] { return gateway.facade.services().refused() > 0; }));
+  gateway.protocol.reset();
+  EXPECT_EQ(gateway.facade.clients().counted("disconnected"), 0U);
+}
+
 TEST(Ros2Services, a_call_without_a_reply_times_out) {
   Gateway gateway(with({{"call_timeout_s", "0.1"}}));
   RosSide ros;
