@@ -2,14 +2,14 @@
 
 A room of the library may include itself and the rooms above it. A public header belongs to a room
 and may include only public headers of that room and the rooms above. It exposes no type of a
-library underneath. The outer rooms and the Python packages have an order as well. Each exception
-has a reason and is in use.
+library underneath. The outer rooms and the Python packages have an order as well, and modules of
+one Python package import each other in one direction. Each exception has a reason and is in use.
 """
 
 import ast
 import re
 import subprocess
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -268,32 +268,34 @@ def broken_in_outer(path: str, text: str, uses: Sequence[Use] = USES) -> list[st
     return found
 
 
-def python_imports(module: str, text: str, is_package: bool = False) -> set[str]:
-    """The modules and packages of python/hyphos that a module imports. `module` is dotted, without
-    "hyphos."."""
+def _import_statements(module: str, text: str, is_package: bool) -> Iterator[tuple[str, str]]:
+    """The imports of a module of python/hyphos: an absolute module, and a name in it or ""."""
     own = ["hyphos", *module.split(".")] if module != "__init__" else ["hyphos"]
     package = own if is_package else own[:-1]
-    found = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             start = ".".join([*base, *([node.module] if node.module else [])])
-            names = [f"{start}.{alias.name}" for alias in node.names]
+            yield from ((start, alias.name) for alias in node.names)
         elif (
             isinstance(node, ast.Call)
             and "import_module" in ast.dump(node.func)
             and node.args
             and isinstance(node.args[0], ast.Constant)
         ):
-            names = [str(node.args[0].value)]
-        else:
-            continue
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "hyphos":
-                found.add(parts[1] if parts[1:] and parts[1] in PYTHON else _unlisted(parts))
+            yield str(node.args[0].value), ""
+
+
+def python_imports(module: str, text: str, is_package: bool = False) -> set[str]:
+    """The modules and packages of python/hyphos that a module imports. `module` is dotted, without
+    "hyphos."."""
+    found = set()
+    for start, name in _import_statements(module, text, is_package):
+        parts = [*start.split("."), *([name] if name else [])]
+        if parts[0] == "hyphos":
+            found.add(parts[1] if parts[1:] and parts[1] in PYTHON else _unlisted(parts))
     return found
 
 
@@ -315,6 +317,41 @@ def broken_in_python(
             found.append(f"imports hyphos.{target}, for which rooms.py has no place")
         elif PYTHON.index(target) > PYTHON.index(own) and (module, target) not in exceptions:
             found.append(f"imports hyphos.{target}, which is below hyphos.{own}")
+    return found
+
+
+def python_circles(modules: Mapping[str, tuple[str, bool]]) -> list[str]:
+    """The modules of one package that import each other, directly or by others, in any way: at the
+    top, inside a function, or for types only. `modules`: the text of each dotted name, and whether
+    it is a package."""
+    uses = {module: _used_beside(module, modules) for module in modules}
+    reached = {module: _reached(module, uses) for module in modules}
+    circles = {
+        tuple(sorted(other for other in reached[module] if module in reached[other]))
+        for module in modules
+    }
+    return [" and ".join(circle) + " import each other" for circle in sorted(circles) if circle]
+
+
+def _used_beside(module: str, modules: Mapping[str, tuple[str, bool]]) -> set[str]:
+    """The imported modules of the same package. A package counts if a name of its own is used."""
+    found = set()
+    for start, name in _import_statements(module, *modules[module]):
+        base = start.removeprefix("hyphos.")
+        target = f"{base}.{name}" if f"{base}.{name}" in modules else base
+        if target in modules and target.partition(".")[0] == module.partition(".")[0]:
+            found.add(target)
+    return found
+
+
+def _reached(start: str, uses: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    left = list(uses[start])
+    while left:
+        module = left.pop()
+        if module not in found:
+            found.add(module)
+            left += uses[module]
     return found
 
 
@@ -347,7 +384,12 @@ def broken(root: Path) -> list[str]:
     for path, module, is_package in python_modules(root):
         lines = broken_in_python(module, path.read_text(), is_package, PYTHON_EXCEPTIONS)
         found += [f"{path}: {line}" for line in lines]
-    return found
+    modules = {
+        module: (path.read_text(), is_package)
+        for path, module, is_package in python_modules(root)
+        if path.suffix == ".py"
+    }
+    return found + [f"python/hyphos: {line}" for line in python_circles(modules)]
 
 
 def unused(root: Path) -> list[str]:

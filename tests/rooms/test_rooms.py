@@ -181,6 +181,48 @@ class PythonPackages(unittest.TestCase):
         self.assertTrue(all(rooms.PYTHON_EXCEPTIONS.values()))
 
 
+class PythonCircles(unittest.TestCase):
+    def circles(self, **texts: str) -> list[str]:
+        """The circles of a package `lab` of these modules. A package has a name that ends in _."""
+        modules = {"lab": ("", True)}
+        for name, text in texts.items():
+            modules[f"lab.{name.rstrip('_')}"] = (text, name.endswith("_"))
+        return rooms.python_circles(modules)
+
+    def test_two_modules_that_import_each_other_are_found(self) -> None:
+        wanted = ["lab.a and lab.b import each other"]
+        for text in (
+            "from hyphos.lab.a import x",
+            "from hyphos.lab import a",
+            "from . import a",
+            "import hyphos.lab.a",
+            "def late():\n    from .a import x",
+            "if TYPE_CHECKING:\n    from hyphos.lab.a import X",
+            'm = importlib.import_module("hyphos.lab.a")',
+        ):
+            self.assertEqual(self.circles(a="from hyphos.lab.b import y", b=text), wanted, text)
+
+    def test_a_circle_of_three_is_found_once(self) -> None:
+        found = self.circles(a="from . import b", b="from . import c", c="from . import a", d="")
+        self.assertEqual(found, ["lab.a and lab.b and lab.c import each other"])
+
+    def test_a_name_of_the_package_itself_closes_a_circle(self) -> None:
+        names = "from hyphos.lab.sub import a\nALL = (a,)"
+        modules = {
+            "lab.sub": (names, True),
+            "lab.sub.a": ("from hyphos.lab.sub import ALL", False),
+            "lab.sub.b": ("from hyphos.lab.sub import a", False),
+        }
+        found = rooms.python_circles(modules)
+        self.assertEqual(found, ["lab.sub and lab.sub.a import each other"])
+
+    def test_imports_in_one_direction_are_allowed(self) -> None:
+        self.assertEqual(self.circles(a="from . import b, c", b="from .c import x", c=""), [])
+        self.assertEqual(
+            self.circles(a="from hyphos.lab.made_pb2 import X", b="from . import a"), []
+        )
+
+
 class Exceptions(unittest.TestCase):
     def test_an_exception_that_allows_nothing_is_found(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

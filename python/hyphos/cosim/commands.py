@@ -11,7 +11,8 @@ from pathlib import Path
 
 from hyphos._errors import Error
 from hyphos.cosim import experiments
-from hyphos.cosim.experiment import Cell, Experiment, Table
+from hyphos.cosim.cell import Cell
+from hyphos.cosim.experiment import Experiment, Table
 from hyphos.cosim.results import RUNS, Results, Run
 from hyphos.cosim.runs import Native, figures
 from hyphos.lab.machine import describe_machine

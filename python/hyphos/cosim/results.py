@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.cosim.experiment import Cell, Parameters, key_of
+from hyphos.cosim.cell import Cell, Parameters, key_of
 from hyphos.lab.stats import Estimate, bootstrap
 
 RUNS = "runs.jsonl"

@@ -46,7 +46,7 @@ def standard_files() -> list[FileDescriptor]:
 
 
 def _own_files(folders: Sequence[Path], descriptors: Sequence[Path]) -> list[FileDescriptor]:
-    from hyphos.ros.typebook import compile_protos, read_set  # noqa: PLC0415
+    from hyphos.ros.protos import compile_protos, read_set  # noqa: PLC0415
 
     pool = descriptor_pool.DescriptorPool()
     sets: list[tuple[FileDescriptorSet, Path]] = [(read_set(path), path) for path in descriptors]

@@ -25,6 +25,7 @@ from hyphos.lab import (
 from hyphos.lab import knee as knee_words
 from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.experiment import Experiment
+from hyphos.lab.folder import in_order, reopen
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import NO_WORKLOAD, Peer, find_peers
 from hyphos.lab.results import VERDICTS, Results, Row, Run, statistic
@@ -136,12 +137,6 @@ def _nobody(wanted: Experiment, chosen: list[Peer], stage: Stage) -> Error:
     )
 
 
-def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
-    """Sorts rows by the order of the cases in the experiment."""
-    order = {case: i for i, case in enumerate(wanted.cases)}
-    return sorted(rows, key=lambda row: order.get(row.case, len(order)))
-
-
 def finish(
     results: Results,
     wanted: Experiment,
@@ -233,7 +228,7 @@ def _tell_findings(found: list[findings.Beside]) -> None:
 def leave_report(folder: Path) -> None:
     """Writes FOLDER/report.html, if matplotlib is installed."""
     try:
-        from hyphos.lab.report import write_report  # noqa: PLC0415
+        from hyphos.lab.report import write_report  # noqa: PLC0415 - imports matplotlib
     except ModuleNotFoundError as problem:
         if problem.name != "matplotlib":
             raise
@@ -258,20 +253,6 @@ def show_folder(folder: Path, base: str, as_json: bool) -> int:
         raise Error("not_found", f"no results of '{base}'", "--base", f"of {', '.join(there)}")
     _show(rows, replace(wanted, base=base or wanted.base))
     return 0
-
-
-def reopen(folder: Path) -> tuple[Experiment, Results]:
-    """The experiment and the runs in a result folder of `hyphos lab run`."""
-    source = folder / "experiment.yaml"
-    if not source.exists():
-        raise Error(
-            "not_found", "no results in this folder", str(folder), "hyphos lab run -o FOLDER"
-        )
-    wanted = experiment.load(str(source), full=True)
-    results = Results(folder)
-    # Options may have changed the cases. Only the measured ones count.
-    cases = list(dict.fromkeys(run.case for run in results.runs))
-    return replace(wanted, cases=cases or wanted.cases), results
 
 
 def load(what: str, options: RunOptions) -> Experiment:

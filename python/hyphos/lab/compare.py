@@ -18,14 +18,13 @@ from hyphos.lab.commands import (
     expect_judged,
     expect_sensible,
     finish,
-    in_order,
     perform,
     print_verdicts,
-    reopen,
     resolved,
 )
 from hyphos.lab.commands import load as load_experiment
 from hyphos.lab.experiment import Experiment
+from hyphos.lab.folder import in_order, reopen
 from hyphos.lab.peers import Peers, find_peers
 from hyphos.lab.results import COUNTS, SHARES, Row, statistic
 from hyphos.lab.stats import Estimate, bootstrap_quotient

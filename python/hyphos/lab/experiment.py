@@ -144,7 +144,37 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         )
     every = parts.split(file, root)
     found = [_part(Reader(file, one), full, parts.meant(one, every, changes)) for one in every]
-    return parts.joined(found, file, reader.values.get(parts.KEY))
+    return _joined(found, file, reader.values.get(parts.KEY))
+
+
+def _joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Experiment:
+    """The parts as one experiment. A case of several parts is measured once, with the peers of all.
+    `node` is the list of parts."""
+    if node is None:
+        return found[0]
+    where = f"{file}:{node.start_mark.line + 1}"
+    if len({part.repeats for part in found}) > 1:
+        raise Error(
+            "invalid_config",
+            "all parts need the same `repeats`, because they run side by side",
+            where,
+            "write `repeats` above the parts",
+        )
+    own: dict[Case, list[str]] = {}
+    for part in found:
+        for case in part.cases:
+            names = own.setdefault(parts.whatever_length(case), [])
+            names += [name for name in part.peers if name not in names]
+    cases = list(dict.fromkeys(case for part in found for case in part.cases))
+    if len(own) < len(cases):
+        raise Error("invalid_config", "two parts have the same case with different lengths", where)
+    return replace(
+        found[0],
+        cases=cases,
+        peers=list(dict.fromkeys(name for part in found for name in part.peers)),
+        needs=next((part.needs for part in found if part.needs), ""),
+        own_peers=own,
+    )
 
 
 def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:

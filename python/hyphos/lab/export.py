@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab.commands import reopen
+from hyphos.lab.folder import reopen
 from hyphos.lab.results import HISTOGRAMS, Run, flat, summary
 
 Line = dict[str, Any]

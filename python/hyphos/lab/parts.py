@@ -4,17 +4,12 @@ experiment. Keys above the parts apply to all parts."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import yaml
 
 from hyphos._errors import Error
 from hyphos.lab.case import Case, means_something
 from hyphos.lab.reader import PARAMETERS
-
-if TYPE_CHECKING:  # imports this module
-    from hyphos.lab.experiment import Experiment
 
 KEY = "parts"
 # Keys of the whole experiment.
@@ -37,36 +32,6 @@ def split(file: str, root: yaml.MappingNode) -> list[yaml.MappingNode]:
     if not isinstance(parts, yaml.SequenceNode) or not parts.value:
         raise Error("invalid_config", "'parts' must be a list of {workload: …, grid: …}", where)
     return [_under(file, above, one) for one in parts.value]
-
-
-def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Experiment:
-    """The parts as one experiment. A case of several parts is measured once, with the peers of all.
-    `node` is the list of parts."""
-    if node is None:
-        return found[0]
-    where = f"{file}:{node.start_mark.line + 1}"
-    if len({part.repeats for part in found}) > 1:
-        raise Error(
-            "invalid_config",
-            "all parts need the same `repeats`, because they run side by side",
-            where,
-            "write `repeats` above the parts",
-        )
-    own: dict[Case, list[str]] = {}
-    for part in found:
-        for case in part.cases:
-            names = own.setdefault(whatever_length(case), [])
-            names += [name for name in part.peers if name not in names]
-    cases = list(dict.fromkeys(case for part in found for case in part.cases))
-    if len(own) < len(cases):
-        raise Error("invalid_config", "two parts have the same case with different lengths", where)
-    return replace(
-        found[0],
-        cases=cases,
-        peers=list(dict.fromkeys(name for part in found for name in part.peers)),
-        needs=next((part.needs for part in found if part.needs), ""),
-        own_peers=own,
-    )
 
 
 def meant(

@@ -13,10 +13,10 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.lab import knee, machines, page, saturation
 from hyphos.lab.asserts import judge_each, parse
-from hyphos.lab.commands import in_order, reopen
 from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.findings import beside
+from hyphos.lab.folder import in_order, reopen
 from hyphos.lab.page import Cell, findings_table
 from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability
-from rosbags.interfaces import QosTime as Span
 from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
@@ -27,6 +25,7 @@ from hyphos.recording.names import renamed_channels, ros2_topics, ros_topics
 from hyphos.recording.opening import open_source
 from hyphos.recording.remedies import command
 from hyphos.recording.ros_bag import RosSource
+from hyphos.recording.ros_qos import latched_qos
 from hyphos.recording.ros_stamps import UnholdableError
 from hyphos.recording.ros_to_ros import RosWays, time_problem
 from hyphos.recording.ros_types import damage_in
@@ -35,7 +34,6 @@ from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track
 from hyphos.tools.console import console, say
 
 _FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")
-_FOREVER = Span(2147483647, 4294967295)
 
 
 def _format(to: str | None, output: Path) -> str:
@@ -220,22 +218,6 @@ def _backward(track: Track, store: Any, *, ros1: bool) -> Backward | str:
     if found.attached != (track.encoding == "attached"):
         return f"{track.type_name} is '{track.encoding}' here, unlike in hyphos.msgs"
     return found
-
-
-def latched_qos(*, depth: int = 1, latched: bool = True, reliable: bool = True) -> list[Qos]:
-    return [
-        Qos(
-            QosHistory.KEEP_LAST,
-            depth,
-            QosReliability.RELIABLE if reliable else QosReliability.BEST_EFFORT,
-            QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE,
-            _FOREVER,
-            _FOREVER,
-            QosLiveliness.AUTOMATIC,
-            _FOREVER,
-            avoid_ros_namespace_conventions=False,
-        )
-    ]
 
 
 def _offered(track: Track, *, ros1: bool) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hyphos.recording.ros_bag import type_of
+from hyphos.recording.ros_qos import latched_qos
 from hyphos.recording.ros_stamps import AFTER_2038, BEFORE_1970, UnholdableError, make_seconds
 from hyphos.recording.ros_storage import Connection
 
@@ -179,6 +180,4 @@ def _profiles(connection: Connection) -> Any:
         found = []
     if found or not connection.latched:
         return found
-    from hyphos.recording.bag_convert import latched_qos  # noqa: PLC0415
-
     return latched_qos()

@@ -18,9 +18,9 @@ from hyphos._errors import Error
 from hyphos.ros.definition import PARTS, Flavour
 from hyphos.ros.importing import imported, proto_files, write_files
 from hyphos.ros.library import Library
+from hyphos.ros.protos import compile_protos
 from hyphos.ros.services import services
 from hyphos.ros.sources import find_sources, guess_flavour
-from hyphos.ros.typebook import compile_protos
 
 _STORES = {Flavour.ROS1: "ROS1_NOETIC", Flavour.ROS2: "ROS2_JAZZY"}
 _KEPT = 8  # descriptor sets in the cache

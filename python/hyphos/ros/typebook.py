@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
 from hyphos._errors import Error
-from hyphos.run_program import run_program
+from hyphos.ros.protos import compile_protos, read_set
 
 _PACKAGE = "hyphos.msgs"
 # Packages of the types that `hyphos msg import` writes.
@@ -90,7 +89,7 @@ class TypeBook:
                     with suppress(OSError):  # the gateway has ended
                         yield place, Path(place).read_bytes()
         if "here" not in self._asked:
-            from hyphos.ros.known import descriptors  # noqa: PLC0415 - a cycle: it imports this module
+            from hyphos.ros.known import descriptors  # noqa: PLC0415 - for types of ROS only
 
             with suppress(Error):  # without protoc there are only the types of gateways
                 yield "here", descriptors()
@@ -145,37 +144,3 @@ def descriptor_set(cls: Any) -> FileDescriptorSet:
 
     add(cls.DESCRIPTOR.file)
     return result
-
-
-def read_set(path: Path) -> FileDescriptorSet:
-    try:
-        return FileDescriptorSet.FromString(path.read_bytes())
-    except Exception as error:
-        raise Error(
-            "corrupt",
-            f"not a FileDescriptorSet: {error}",
-            str(path),
-            "protoc --include_imports -o FILE my.proto",
-        ) from error
-
-
-def compile_protos(folder: Path) -> FileDescriptorSet:
-    """All .proto files below a folder, with their imports."""
-    missing = Error(
-        "unsupported",
-        "--proto-path needs protoc, which is not installed",
-        str(folder),
-        "apt install protobuf-compiler, or give --descriptor",
-    )
-    protos = sorted(_relative(folder, folder.rglob("*.proto")))
-    if not protos:
-        raise Error("not_found", "no .proto file in this folder", str(folder))
-    with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / "set.pb"
-        words = ["-I", str(folder), "--include_imports", "-o", str(out), *protos]
-        run_program("protoc", words, missing=missing, code="invalid_config", where=str(folder))
-        return read_set(out)
-
-
-def _relative(folder: Path, paths: Iterable[Path]) -> Iterable[str]:
-    return (str(path.relative_to(folder)) for path in paths)

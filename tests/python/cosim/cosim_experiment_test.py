@@ -16,7 +16,8 @@ from browser import Page
 from helpers import Cli, Start, wait_until
 from hyphos import Error
 from hyphos.cosim import experiments
-from hyphos.cosim.experiment import Cell, Figure
+from hyphos.cosim.cell import Cell
+from hyphos.cosim.experiment import Figure
 from hyphos.cosim.experiments import ablation, paper, world
 from hyphos.cosim.experiments.say import estimate, shape, spearman
 from hyphos.cosim.report import write_report

@@ -21,7 +21,7 @@ from hyphos import Attached, _hyphos
 from hyphos.csharp.generate import generate, standard_files
 from hyphos.csharp.unity_metas import write_metas
 from hyphos.msgs import Float64, Image, String, Vector3
-from hyphos.ros.typebook import compile_protos
+from hyphos.ros.protos import compile_protos
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARIES = Path(_hyphos.__file__).resolve().parents[2] / "clients" / "c"

@@ -21,10 +21,11 @@ from helpers import Cli
 from hyphos import msgs
 from hyphos.recording import attached
 from hyphos.recording.bag import WriteOptions
-from hyphos.recording.bag_convert import convert, latched_qos
+from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.names import ros2_topics, ros_topics, unique_names
 from hyphos.recording.opening import open_source
+from hyphos.recording.ros_qos import latched_qos
 from hyphos.recording.source import channel_of
 from hyphos.ros.typebook import TypeBook
 from rosbags.rosbag1 import Writer as Writer1

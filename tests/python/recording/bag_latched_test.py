@@ -10,9 +10,9 @@ import hyphos
 import pytest
 from helpers import Cli
 from hyphos.msgs import String, TfMessage
-from hyphos.recording.bag_convert import latched_qos
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.ros_qos import latched_qos
 from hyphos.ros.typebook import TypeBook
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2

@@ -6,7 +6,8 @@ import itertools
 import math
 from typing import Any
 
-from hyphos.cosim.experiment import Cell, Experiment, Figure, Parameters, Table
+from hyphos.cosim.cell import Cell, Parameters
+from hyphos.cosim.experiment import Experiment, Figure, Table
 from hyphos.cosim.experiments.say import figure, plain
 from hyphos.cosim.experiments.world import flow_transport, radio, robots, world
 from hyphos.cosim.results import Results

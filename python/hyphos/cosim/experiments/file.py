@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from hyphos.cosim.experiment import Cell, Experiment, Figure, Parameters, Table
+from hyphos.cosim.cell import Cell, Parameters
+from hyphos.cosim.experiment import Experiment, Figure, Table
 from hyphos.cosim.experiments import paper
 from hyphos.cosim.experiments.say import estimate, plain
 from hyphos.cosim.experiments.world import METHOD, flow_transport, radio, robots, world

@@ -4,7 +4,7 @@ Low Latency Synchronizing Middleware for Co-simulation of a Heterogeneous Multi-
 
 from __future__ import annotations
 
-from hyphos.cosim.experiment import Parameters
+from hyphos.cosim.cell import Parameters
 
 DISTANCES = (20, 40, 60, 80, 100)
 

@@ -6,7 +6,8 @@ import itertools
 import math
 from typing import Any
 
-from hyphos.cosim.experiment import Cell, Experiment, Figure, Parameters, Table
+from hyphos.cosim.cell import Cell, Parameters
+from hyphos.cosim.experiment import Experiment, Figure, Table
 from hyphos.cosim.experiments import paper
 from hyphos.cosim.experiments.say import estimate, plain, shape
 from hyphos.cosim.experiments.world import METHOD, flow_transport, radio, robots, world

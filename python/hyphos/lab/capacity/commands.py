@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from hyphos.lab.capacity.verify import (
     Comparison,
     compare,
     comparison,
+    comparison_json,
     confusion,
     held_out,
     held_out_short,
@@ -419,19 +420,6 @@ def _verify_text(one: Comparison) -> str:
     )
     told = f"as planned, the graph {now}, predicted: {one.verdict(1.0).value}"
     return told + apart if one.measured.apart else told
-
-
-def comparison_json(one: Comparison) -> dict[str, Any]:
-    told = {key: value for key, value in asdict(one).items() if key != "measured"}
-    return {
-        **told,
-        "measured": one.measured.scale,
-        "searches": [(knee.low, knee.high) for knee in one.measured.searches],
-        "disturbed": one.measured.disturbed,
-        "apart": one.measured.apart,
-        "pace": one.measured.pace,
-        "error": one.error,
-    }
 
 
 def comparison_table(compared: Sequence[Comparison], title: str) -> Table:

@@ -20,7 +20,7 @@ from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Knee, Measured
 from hyphos.lab.capacity.check import check
 from hyphos.lab.capacity.profile import Profile
-from hyphos.lab.capacity.verify import LOADS, Comparison, confusion, summary
+from hyphos.lab.capacity.verify import LOADS, Comparison, comparison_json, confusion, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.page import Cell
 from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot, legend_below
@@ -101,8 +101,6 @@ def write_report(
 ) -> Path:
     """`raw` is the source of the comparisons, which is attached. It also has the `disturbed`
     flags."""
-    from hyphos.lab.capacity.commands import comparison_json  # noqa: PLC0415
-
     data = list(raw) or [comparison_json(one) for one in compared]
     disturbed = sum(bool(one.get("disturbed")) for one in data)
     inside = sum(one.low <= one.measured.scale <= one.high for one in compared)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
 from hyphos.lab.capacity import families
 from hyphos.lab.capacity.bench import Bench, Measured
@@ -40,6 +41,19 @@ class Comparison:
         if self.low >= load:
             return Verdict.FITS
         return Verdict.DOES_NOT_FIT if self.high < load else Verdict.MARGINAL
+
+
+def comparison_json(one: Comparison) -> dict[str, Any]:
+    told = {key: value for key, value in asdict(one).items() if key != "measured"}
+    return {
+        **told,
+        "measured": one.measured.scale,
+        "searches": [(knee.low, knee.high) for knee in one.measured.searches],
+        "disturbed": one.measured.disturbed,
+        "apart": one.measured.apart,
+        "pace": one.measured.pace,
+        "error": one.error,
+    }
 
 
 def compare(

@@ -13,8 +13,19 @@ if not __package__:  # run by its path: keep its folder behind the standard libr
     __package__ = "worker"
 
 from .options import Options
-from .roles import Role, open_peer
+from .peer import Peer
+from .roles import Role
 from .sheet import Sheet
+
+
+def open_peer(options: Options) -> Peer:
+    if options.peer == "rospy":
+        from .rospy_peer import RospyPeer  # noqa: PLC0415
+
+        return RospyPeer(options)
+    from .hyphos_peer import HyphosPeer  # noqa: PLC0415
+
+    return HyphosPeer(options)
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import hyphos
 
 from .options import Edge, Options
-from .roles import Fill, OnMessage
+from .peer import Fill, OnMessage
 
 LARGE = 8 << 20
 

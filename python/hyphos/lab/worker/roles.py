@@ -9,10 +9,10 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from .options import Edge, Options
+from .options import Options
+from .peer import Peer
 from .schedule import Schedule
 from .sheet import MEASURING, STOPPING, WARMING_UP, Sheet
 
@@ -26,31 +26,6 @@ WARM_UP_PATIENCE_NS = 500_000_000
 PR_SET_TIMERSLACK = 29
 
 now_ns = time.monotonic_ns
-
-# Writes the header into the first bytes of a message.
-Fill = Callable[[Any], None]
-OnMessage = Callable[[Any], None]
-
-
-class Peer(Protocol):
-    """The interface of a middleware under test, see lab/common/peer.hpp. It delivers one message at
-    a time, from its own thread."""
-
-    def open_publisher(self, edge: Edge) -> None: ...
-    def open_subscriber(self, edge: Edge, on_message: OnMessage) -> None: ...
-    def publish(self, size: int, fill: Fill) -> None: ...
-    def forward(self, message: Any) -> None: ...
-    def close(self) -> None: ...
-
-
-def open_peer(options: Options) -> Peer:
-    if options.peer == "rospy":
-        from .rospy_peer import RospyPeer  # noqa: PLC0415
-
-        return RospyPeer(options)
-    from .hyphos_peer import HyphosPeer  # noqa: PLC0415
-
-    return HyphosPeer(options)
 
 
 def sleep_until(due_ns: int) -> None:

@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 from .options import MAX_FLOWS, Edge, Options
-from .roles import Fill, OnMessage
+from .peer import Fill, OnMessage
 
 QUEUE = 16
 

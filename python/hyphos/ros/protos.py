@@ -1,0 +1,46 @@
+"""Reads .proto files and descriptor sets."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from hyphos._errors import Error
+from hyphos.run_program import run_program
+
+
+def read_set(path: Path) -> FileDescriptorSet:
+    try:
+        return FileDescriptorSet.FromString(path.read_bytes())
+    except Exception as error:
+        raise Error(
+            "corrupt",
+            f"not a FileDescriptorSet: {error}",
+            str(path),
+            "protoc --include_imports -o FILE my.proto",
+        ) from error
+
+
+def compile_protos(folder: Path) -> FileDescriptorSet:
+    """All .proto files below a folder, with their imports."""
+    missing = Error(
+        "unsupported",
+        "--proto-path needs protoc, which is not installed",
+        str(folder),
+        "apt install protobuf-compiler, or give --descriptor",
+    )
+    protos = sorted(_relative(folder, folder.rglob("*.proto")))
+    if not protos:
+        raise Error("not_found", "no .proto file in this folder", str(folder))
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "set.pb"
+        words = ["-I", str(folder), "--include_imports", "-o", str(out), *protos]
+        run_program("protoc", words, missing=missing, code="invalid_config", where=str(folder))
+        return read_set(out)
+
+
+def _relative(folder: Path, paths: Iterable[Path]) -> Iterable[str]:
+    return (str(path.relative_to(folder)) for path in paths)
