@@ -1,6 +1,4 @@
-"""One bad part of a recording costs no other part: an odd definition, a damaged message, or invalid
-metadata. The commands read everything that the specification allows.
-"""
+"""One bad part of a recording costs no other part: an odd definition, or invalid metadata."""
 
 from __future__ import annotations
 
@@ -8,63 +6,31 @@ import re
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
-from bags_made import STRING_MD5, BagLayout, Row, Topic, make_bag, make_db3, string1, string2
-from helpers import Cli, Inbox
-from hyphos import Node
+from bags_made import Row, Topic, make_bag, make_db3, string1, string2
+from chatter import CHATTER, COUNT, SEPARATOR, START, STRING, WHOLE, chatter, raw, ros2_file, texts
+from helpers import Cli
 from hyphos.msgs import String
 from hyphos.recording.bag import Selection, WriteOptions, check, cut, gather, merge
 from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_scan import Scan
-from hyphos.recording.opening import open_source
-from hyphos.recording.ros_bag import RosSource
 from hyphos.recording.source import LEFT_OUT
 from mcap_made import (
-    CHUNK,
-    MAGIC,
-    Attachment,
     Channel,
     Layout,
     Message,
-    Metadata,
     Record,
     Schema,
     make,
-    record,
-    text,
 )
-from recordings import SECOND, everything
+from recordings import everything
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.enums import CompressionFormat, CompressionMode
 from rosbags.typesys import Stores, get_typestore
-
-START = 1_700_000_000 * SECOND
-STRING = Schema(1, "std_msgs/msg/String", "ros2msg", b"string data\n")
-CHATTER = Channel(1, 1, "/chatter", "cdr", ())
-COUNT = 5
-
-
-def chatter(count: int = COUNT, first: int = 0) -> list[Message]:
-    return [
-        Message(START + number, number, 1, START + number, string2(f"n{number}"))
-        for number in range(first, first + count)
-    ]
-
-
-def texts(path: Path, channel: str = "chatter") -> list[str]:
-    return [
-        String.FromString(bytes(item.payload)).data  # type: ignore[call-overload]
-        for item in everything(path)[channel]
-    ]
-
-
-WHOLE = [f"n{number}" for number in range(COUNT)]
 
 # --- definitions ----------------------------------------------------------------------------------
 
@@ -82,7 +48,6 @@ class Odd:
     schema: int = 9
 
 
-SEPARATOR = "=" * 80 + "\n"
 IDL = "module std_msgs { module msg { struct String { string data; }; }; };\n"
 ODD = {
     "service": Odd("bool data\n---\nbool success\n", "service", "std_srvs/srv/SetBool_Event"),
@@ -186,19 +151,6 @@ def test_a_type_with_a_bad_definition_is_copied(kind: str, tmp_path: Path) -> No
     assert raw(database) == {
         topic: data for topic, data in kept.items() if named or topic != "/other"
     }
-
-
-def raw(path: Path) -> dict[str, list[bytes]]:
-    """The bytes of all messages by topic."""
-    source = open_source(path)
-    assert isinstance(source, RosSource)
-    try:
-        return {
-            track.origin.partition(" ")[0]: [data for _, data in source.raw(track)]
-            for track in source.tracks
-        }
-    finally:
-        source.close()
 
 
 @pytest.mark.parametrize("target", ["mcap", "ros1", "ros2", "ros2-db3"])
@@ -366,247 +318,6 @@ def test_an_unwritable_output_is_reported_in_one_line(
     assert code == (2 if output.startswith("file") else 1)
     assert re.search(r"^error: ", err, re.IGNORECASE | re.MULTILINE)
     assert "Traceback" not in err
-
-
-# --- messages -------------------------------------------------------------------------------------
-
-BAD_CDR = {
-    "empty": (b"", "it is empty"),
-    "head only": (b"\0\1\0\0", "cut off or damaged"),
-    "half a head": (b"\0\1", "does not begin like CDR"),
-    "half a length": (b"\0\1\0\0\5", "cut off or damaged"),
-    "too short": (string2("hello")[:-3], "cut off or damaged"),
-    "huge length": (b"\0\1\0\0\xff\xff\xff\xff", "cut off or damaged"),
-    "length 0": (b"\0\1\0\0\0\0\0\0", "cut off or damaged"),
-    "no end of the text": (string2("hello")[:-1] + b"x", "cut off or damaged"),
-    "too long": (string2("hello") + bytes(9), "longer than its type"),
-    "unknown encapsulation": (b"\0\x7f\0\0" + string2("x")[4:], "does not begin like CDR"),
-}
-BAD_ROS1 = {
-    "empty": (b"", "it is empty"),
-    "half a length": (b"\5\0", "cut off or damaged"),
-    "too short": (string1("hello")[:-3], "cut off or damaged"),
-    "huge length": (b"\xff\xff\xff\xff", "cut off or damaged"),
-    "too long": (string1("hello") + b"x", "longer than its type"),
-}
-
-
-def ros2_file(path: Path, datas: Sequence[bytes]) -> Path:
-    messages = [Message(START + n, n, 1, START + n, data) for n, data in enumerate(datas)]
-    path.write_bytes(make([STRING, CHATTER, *messages], Layout(profile="ros2")))
-    return path
-
-
-def ros1_file(path: Path, datas: Sequence[bytes]) -> Path:
-    return make_bag(path, [Topic()], [(0, START + n, data) for n, data in enumerate(datas)])
-
-
-CASES = [
-    *(("mcap", kind, *BAD_CDR[kind]) for kind in BAD_CDR),
-    *(("bag", kind, *BAD_ROS1[kind]) for kind in BAD_ROS1),
-]
-
-
-@pytest.mark.parametrize(("ending", "kind", "data", "reason"), CASES)
-def test_a_damaged_message_costs_only_itself(
-    ending: str,
-    kind: str,
-    data: bytes,
-    reason: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    good = string2 if ending == "mcap" else string1
-    write = ros2_file if ending == "mcap" else ros1_file
-    path = write(tmp_path / f"run.{ending}", [good("a"), data, good("b"), data, good("c")])
-    assert texts(path) == ["a", "b", "c"]
-    for target, name in (("mcap", "o.mcap"), ("ros1", "o.bag"), ("ros2-db3", "o")):
-        capsys.readouterr()
-        code = convert(path, target, WriteOptions(tmp_path / name, overwrite=True))
-        same = (target == "ros1") == (ending == "bag") and target != "mcap"
-        if same:  # copied, with any content
-            assert code == 0
-            assert raw(tmp_path / name)["/chatter"] == raw(path)["/chatter"]
-        else:
-            assert code == LEFT_OUT, (kind, target)
-            shown = capsys.readouterr().out
-            assert "2 messages: " in shown
-            assert reason in shown
-            assert texts(tmp_path / name) == ["a", "b", "c"]
-
-
-def test_replay_counts_damaged_messages(
-    hyphos_cli: Cli, domain: str, tmp_path: Path, inbox: Inbox
-) -> None:
-    datas = [string2("a"), *(data for data, _ in BAD_CDR.values()), string2("b")]
-    path = ros2_file(tmp_path / "run.mcap", datas)
-    with Node.open("hearer", domain=domain) as node:
-        node.subscribe("chatter", String, lambda message: inbox(message.data))
-        code, _, err = hyphos_cli("replay", str(path), "-r", "0", "--wait", "30", "-d", domain)
-        assert inbox.wait(2) == ["a", "b"]
-    assert code == LEFT_OUT
-    assert "Traceback" not in err
-    assert "published 2 messages" in err
-    for reason in {reason for _, reason in BAD_CDR.values()}:
-        count = sum(reason == one for _, one in BAD_CDR.values())
-        assert f"left out: /chatter std_msgs/msg/String, {count} messages: " in err
-        assert reason in err
-
-
-@pytest.mark.parametrize("data", [b"gr\xfcn", b"\xff\xfe\x00x", b"\xc3", b"\xed\xa0\x80"])
-def test_invalid_bytes_of_a_text_are_replaced(data: bytes, tmp_path: Path) -> None:
-    expected = data.decode(errors="replace")
-    big = b"\0\0\0\0" + struct.pack(">I", len(data) + 1) + data + b"\0"
-    for path in (
-        ros2_file(tmp_path / "a.mcap", [string2(data), big]),
-        ros1_file(tmp_path / "a.bag", [string1(data)]),
-    ):
-        out = tmp_path / "o.mcap"
-        assert convert(path, None, WriteOptions(out, overwrite=True)) == 0
-        assert set(texts(out)) == {expected}
-
-
-def test_big_endian_messages_are_converted(tmp_path: Path) -> None:
-    big = b"\0\0\0\0" + struct.pack(">I", 4) + b"big\0"
-    path = ros2_file(tmp_path / "a.mcap", [big, string2("little")])
-    for name in ("o.mcap", "o.bag"):
-        assert convert(path, None, WriteOptions(tmp_path / name)) == 0
-        assert texts(tmp_path / name) == ["big", "little"]
-
-
-def test_noise_in_messages_never_ends_a_conversion(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    scan = (
-        b"std_msgs/Header header\nfloat32[] ranges\nstring[] names\nint16[<=3] few\n"
-        + SEPARATOR.encode()
-        + b"MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
-    )
-    schema = Schema(1, "sensor_msgs/msg/LaserScan", "ros2msg", scan)
-    datas = [b"\0\1\0\0" + rng.bytes(int(rng.integers(0, 60))) for _ in range(300)]
-    messages = [Message(START + n, n, 1, START + n, data) for n, data in enumerate(datas)]
-    path = tmp_path / "run.mcap"
-    path.write_bytes(make([schema, CHATTER, *messages], Layout(profile="ros2")))
-    source = open_source(path)
-    items = list(source.items(lambda _track: True, source.start_ns, source.end_ns))
-    assert len(items) + source.skipped.total() == 300
-    assert source.skipped.total() > 200
-    source.close()
-
-
-NAMES = ["[/red]", "[bold]x", "\x1b[31mred", "a\nb", "", "a\0b", "x" * 300, "\u202eright", "/"]
-
-
-@pytest.mark.parametrize("profile", ["ros2", ""])
-def test_names_in_a_file_cannot_control_the_terminal(
-    hyphos_cli: Cli, domain: str, tmp_path: Path, profile: str
-) -> None:
-    """Topics, types, encodings, attachments, metadata and the name of the file itself."""
-    good = "cdr" if profile else "protobuf"
-    records: list[Record] = [STRING, Schema(2, "[/type]", "[/encoding]", b"x")]
-    for number, name in enumerate(NAMES, 1):
-        records.append(Channel(number, 1 + number % 2, name, good if number % 3 else name, ()))
-        records.append(Message(START + number, 0, number, START, string2("x")))
-    records += [Attachment("[/a]", "[/b]"), Metadata("[/m]"), Message(1, 0, 99, 1, b"")]
-    path = tmp_path / "[\udcff].mcap"
-    path.write_bytes(make(records, Layout(profile=profile)))
-    for words in (
-        ("bag", "info", str(path)),
-        ("bag", "check", str(path)),
-        ("replay", str(path), "--list"),
-        ("replay", str(path), "-q", "-r", "0", "-d", domain),
-        ("bag", "convert", str(path), "-o", "[x].mcap"),
-        ("bag", "cut", str(path), "-o", "[y].mcap"),
-        ("bag", "check", str(path), "--repair", "[z].mcap"),
-    ):
-        code, out, err = hyphos_cli(*words)
-        assert code == LEFT_OUT, (words, err)
-        assert "Traceback" not in err
-        assert "\x1b" not in out + err
-        assert "\u202e" not in out + err
-
-
-# --- the limits of MCAP ---------------------------------------------------------------------------
-
-
-def insert(data: bytes, more: bytes) -> bytes:
-    """Inserts after the header."""
-    at = len(MAGIC) + 9 + struct.unpack_from("<Q", data, len(MAGIC) + 1)[0]
-    return data[:at] + more + data[at:]
-
-
-EMPTY_CHUNK = struct.pack("<QQQI", 0, 0, 0, 0) + text("") + struct.pack("<Q", 0)
-ADDITIONS: dict[str, Callable[[bytes], bytes]] = {
-    "nothing": lambda data: data,
-    "a private record": lambda data: insert(data, record(0x80, b"mine")),
-    "a future record": lambda data: insert(data, record(0x10, b"later") + record(0x7F, b"")),
-    "an empty chunk": lambda data: insert(data, record(CHUNK, EMPTY_CHUNK)),
-    "the same schema again": lambda data: insert(data, record(*STRING.content())),
-    "an attachment": lambda data: insert(data, record(*Attachment().content())),
-    "metadata": lambda data: insert(data, record(*Metadata().content())),
-    "a schema of number 0": lambda data: insert(data, record(*Schema(0).content())),
-}
-
-
-@pytest.mark.parametrize("compression", ["", "zstd", "lz4"])
-@pytest.mark.parametrize("chunks", [False, True])
-@pytest.mark.parametrize("name", ADDITIONS)
-def test_everything_that_the_format_allows_is_read(
-    name: str, chunks: bool, compression: str, tmp_path: Path
-) -> None:
-    order = np.random.default_rng(1).permutation(COUNT * 4)
-    messages = [chatter(COUNT * 4)[number] for number in order]
-    path = tmp_path / "run.mcap"
-    for pad, checksums, per_chunk in product([False, True], [False, True], [1, 7]):
-        layout = Layout(
-            chunks=chunks,
-            compression=compression,
-            pad=pad,
-            pad_inside=pad,
-            checksums=checksums and name == "nothing",  # they cover the inserted bytes
-            per_chunk=per_chunk,
-            profile="ros2",
-        )
-        # Schemas and channels are repeated before some messages.
-        middle: list[Record] = [STRING, CHATTER]
-        records: list[Record] = [*middle, *messages[:9], *middle, *messages[9:]]
-        path.write_bytes(ADDITIONS[name](make(records, layout)))
-        assert texts(path) == [f"n{number}" for number in range(COUNT * 4)]
-        source = open_source(path)
-        assert not source.damaged
-        source.close()
-        assert check(path, None) == (1 if "number 0" in name else 0)
-
-
-def test_a_channel_record_may_come_late_or_never(hyphos_cli: Cli, tmp_path: Path) -> None:
-    lost = Message(START, 0, 5, START, string2("x"))
-    path = tmp_path / "run.mcap"
-    path.write_bytes(make([*chatter(), CHATTER, STRING, lost], Layout(profile="ros2")))
-    assert texts(path) == WHOLE
-    code, out, _ = hyphos_cli("bag", "info", str(path))
-    assert code == LEFT_OUT
-    assert "1 messages belong to channels that are not in the file" in out
-    out_path = tmp_path / "o.mcap"
-    code, out, _ = hyphos_cli("bag", "check", str(path), "--repair", str(out_path))
-    assert (code, texts(out_path)) == (LEFT_OUT, WHOLE)
-
-
-def test_damage_between_unchunked_messages_costs_one(tmp_path: Path) -> None:
-    path = tmp_path / "run.mcap"
-    whole = make([STRING, CHATTER, *chatter(20)], Layout(profile="ros2"))
-    at = whole.index(string2("n7"))
-    path.write_bytes(whole[: at - 25] + b"\xee" * 20 + whole[at - 5 :])
-    assert texts(path) == [f"n{n}" for n in range(20) if n not in (7,)]
-    assert Scan(path).read().damaged
-
-
-def test_a_bag_with_lz4_bz2_and_odd_records_is_converted(tmp_path: Path) -> None:
-    messages = [(0, START + number, string1(f"n{number}")) for number in range(COUNT)]
-    for compression, loose in product(("none", "bz2", "lz4"), (False, True)):
-        layout = BagLayout(compression=compression, loose=loose, extra_ops=True)
-        path = make_bag(tmp_path / "a.bag", [Topic(md5=STRING_MD5)], messages, layout)
-        out = tmp_path / "o.mcap"
-        assert convert(path, None, WriteOptions(out, overwrite=True)) == 0
-        assert texts(out) == WHOLE
 
 
 # --- the profile of Hyphos ------------------------------------------------------------------------
