@@ -134,7 +134,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
     (void)port->kept.forget(message.meta.sender);
     Outgoing notice;
     port->pack(message, notice.now);
-    for (Stream* stream : port->streams) offer_beyond(*stream, notice);
+    for (Stream* stream : port->streams) offer_beyond(*stream, notice, notices);
     settle_lost(notices);
     return report;
   }

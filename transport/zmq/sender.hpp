@@ -157,8 +157,8 @@ class Sender {
   void attach(Stream& stream, const PortPtr& port, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void detach(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void resume(Stream& stream, std::uint64_t taken, Notices& notices) HYPHOS_REQUIRES(mutex_);
-  void replay_latched(Stream& stream) HYPHOS_REQUIRES(mutex_);
-  void offer_beyond(Stream& stream, Outgoing& message) HYPHOS_REQUIRES(mutex_);
+  void replay_latched(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);
+  void offer_beyond(Stream& stream, Outgoing& message, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void lose_connection(Subscriber& subscriber) HYPHOS_REQUIRES(mutex_);
   void settle_lost(Notices& notices) HYPHOS_REQUIRES(mutex_);
   void forget(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);

@@ -202,11 +202,11 @@ void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
   stream.reliable = stream.wants_reliable || port->spec.policy.reliability == Reliability::reliable;
   port->streams.push_back(&stream);
   say(*stream.who, wire::Accepted{stream.id, stream.sent + 1});
-  replay_latched(stream);
+  replay_latched(stream, notices);
   notices.listeners(port);
 }
 
-void Sender::replay_latched(Stream& stream) {
+void Sender::replay_latched(Stream& stream, Notices& notices) {
   const Port& port = *stream.port;
   for (Envelope again : port.kept) {  // copies: each is marked as replayed
     again.meta.replayed = true;
@@ -214,18 +214,23 @@ void Sender::replay_latched(Stream& stream) {
     port.pack(again, out.now);
     if (out.now.bytes > settings_.max_message_bytes) continue;  // send() has counted it
     // If the connection broke meanwhile, the next subscribe causes the replay.
-    offer_beyond(stream, out);
+    offer_beyond(stream, out, notices);
   }
 }
 
 /// Queues a message behind all others of the stream, beyond the depth of its queue.
-void Sender::offer_beyond(Stream& stream, Outgoing& message) {
+void Sender::offer_beyond(Stream& stream, Outgoing& message, Notices& notices) {
   message.encoded().beyond = true;
   if (stream.queue.empty() && transmit(stream, message)) return;
   // Beyond this number, the receiver is stuck while publishers start and end. The queue must stay
   // bounded.
   const std::size_t most = stream.port->spec.policy.depth + kMostBeyond;
-  if (stream.active() && stream.queue.size() < most) stream.queue.push_back(message.keep());
+  if (!stream.active()) return;
+  if (stream.queue.size() < most) {
+    stream.queue.push_back(message.keep());
+  } else {
+    notices.dropped(stream.port, Drop::overflow, 1);
+  }
 }
 
 void Sender::detach(Stream& stream, Notices& notices) {
@@ -257,7 +262,7 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
   }
   flush_queue(stream);
   // Replays messages that best effort lost meanwhile. The receiver drops duplicates.
-  replay_latched(stream);
+  replay_latched(stream, notices);
 }
 
 void Sender::lose_connection(Subscriber& subscriber) {

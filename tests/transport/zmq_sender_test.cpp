@@ -1,0 +1,55 @@
+// The publishing half of the ZeroMQ transport, without sockets.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "transport/zmq/sender.hpp"
+
+namespace hyphos::transport::zmq {
+namespace {
+
+/// A connection that accepts everything.
+class Network final : public Wire {
+ public:
+  bool write(const std::string&, std::span<Frame>) override { return true; }
+};
+
+class Events final : public SendEvents {
+ public:
+  void listeners(std::string_view, std::uint32_t) override {}
+  void dropped(std::string_view, Drop why, std::uint64_t count) override {
+    if (why == Drop::overflow) overflowed += count;
+  }
+  void refused(std::string_view, const Error&) override {}
+
+  std::uint64_t overflowed = 0;
+};
+
+TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
+  Network network;
+  Sender sender({0x100, "robot", {}, 1 << 20, 1000}, network);
+  Events events;
+  ChannelSpec spec{"map", make_type_id("a", Encoding::bytes), {}};
+  spec.policy.latched = true;
+  spec.policy.depth = 1;
+  ASSERT_TRUE(sender.open(1, spec, &events));
+  const auto hear = [&sender](const wire::Control& message) {
+    const Frame frame = Frame::copy_of(wire::encode_control(message));
+    return sender.receive(0, "a", {&frame, 1});
+  };
+  ASSERT_TRUE(hear(wire::Hello{0x200, "reader", 1, wire::kLinkVersion, "", {}}));
+  ASSERT_TRUE(hear(wire::Subscribe{1, "map", spec.type, 1, 0, true, 0}));
+  // The reader acknowledges nothing, while publishers of the channel end.
+  Envelope gone;
+  gone.meta.latch = Latch::gone;
+  constexpr std::uint64_t kBeyond = 1024;
+  const std::uint64_t waiting = 1 + spec.policy.depth + kBeyond;  // one in flight, the rest queued
+  for (std::uint64_t i = 0; i < waiting; ++i) (void)sender.send(1, gone);
+  EXPECT_EQ(events.overflowed, 0U);
+  for (int i = 0; i < 3; ++i) (void)sender.send(1, gone);
+  EXPECT_EQ(events.overflowed, 3U);
+  sender.shut_down();
+}
+
+}  // namespace
+}  // namespace hyphos::transport::zmq
