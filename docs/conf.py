@@ -19,12 +19,13 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
+from xml.etree import ElementTree
 
 from docutils import nodes
 from sphinx import addnodes
 
 ROOT = Path(__file__).resolve().parents[1]
-HEADERS = ("include/hyphos", "gateway/include/hyphos")
+XML = ROOT / "build/docs/doxygen/xml"
 
 project = "Hyphos"
 author = "The authors of Hyphos"
@@ -52,6 +53,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_additional_pages = {"index": "start.html"}
 pygments_style = "friendly"
+highlight_language = "text"  # of blocks without a language: diagrams and terminals
 
 # MyST: anchors as on GitHub, and `:::{directive}` so that the pages have no fences of Sphinx.
 myst_enable_extensions = ["colon_fence"]
@@ -62,7 +64,7 @@ suppress_warnings = [
     "misc.highlighting_failure",  # code with … in place of a part
 ]
 
-breathe_projects = {"hyphos": str(ROOT / "build/docs/doxygen/xml")}
+breathe_projects = {"hyphos": str(XML)}
 breathe_default_project = "hyphos"
 breathe_default_members = ("members",)
 breathe_domain_by_extension = {"hpp": "cpp", "h": "c"}
@@ -123,8 +125,24 @@ import_stub()
 def short_docstring(
     _app: Any, _what: str, _name: str, _obj: Any, _opts: Any, lines: list[str]
 ) -> None:
-    """`code` of docstrings is code, not a reference. A line of stars is text."""
-    lines[:] = [re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", r"``\1``", line) for line in lines]
+    """`code` of docstrings is code, not a reference. An indented paragraph is a program."""
+    made: list[str] = []
+    for line in lines:
+        starts = line.startswith("    ") and made[-1:] == [""]
+        if starts and (len(made) < 2 or not made[-2].startswith("    ")):
+            made += [".. code-block:: python", ""]
+        if line.startswith("    "):
+            made.append(line)
+        else:
+            made.append(re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", r"``\1``", line))
+    lines[:] = made
+
+
+def no_internal_signature(
+    _app: Any, what: str, _name: str, _obj: Any, _opts: Any, signature: str, _returns: str
+) -> tuple[str, None] | None:
+    """Objects that other functions make: their constructor is not part of the interface."""
+    return ("", None) if what == "class" and (signature or "").startswith("(core") else None
 
 
 # --- The order of the pages -----------------------------------------------------------------------
@@ -132,7 +150,8 @@ def short_docstring(
 
 # Pages that the index names only in its text, or not at all.
 ELSEWHERE = ("README", "bench/README", "clients/csharp/README")
-NESTED = ("reports/README", "examples/README")  # these pages list the pages below them
+# These pages list the pages below them.
+NESTED = ("reports/README", "examples/README", "docs/api/cpp", "docs/api/python")
 
 
 def linked_pages(folder: str, text: str) -> list[str]:
@@ -147,6 +166,18 @@ def toctree(caption: str, pages: list[str]) -> str:
     return f"\n:::{{toctree}}\n:hidden:\n{option}\n{entries}\n:::\n"
 
 
+def captions(text: str) -> Iterator[tuple[str, str]]:
+    """Each heading of the index with its text. A heading of level 3 follows that of level 2."""
+    kind = ""
+    for part in re.split(r"^(?=#{2,} )", text, flags=re.MULTILINE)[1:]:
+        marks, _, heading = part.partition("\n")[0].partition(" ")
+        if marks == "##":
+            kind = heading.removesuffix(" pages")
+            yield heading, part
+        else:
+            yield f"{kind}: {heading[0].lower()}{heading[1:]}", part
+
+
 def toctrees(docname: str, text: str) -> str:
     """Hidden lists of pages in the order of the links. The index has one for each heading."""
     folder = posixpath.dirname(docname)
@@ -155,16 +186,18 @@ def toctrees(docname: str, text: str) -> str:
         return toctree("", [page for page in below if page.startswith(f"{folder}/")])
     if docname != root_doc:
         return ""
-    head, *parts = re.split(r"^#{2,} ", text, flags=re.MULTILINE)
-    parts[-1] += head
+    head = text.partition("\n## ")[0]  # its links repeat those below, or are of the last group
+    groups = list(captions(text))
     made, seen = "", {root_doc}
-    for part in parts:
-        pages = [page for page in linked_pages(folder, part) if page not in seen]
+    for caption, part in groups:
+        last = part is groups[-1][1]
+        pages = linked_pages(folder, part + head if last else part)
+        pages = [page for page in dict.fromkeys(pages) if page not in seen]
         seen.update(pages)
-        if part is parts[-1]:
+        if last:
             pages += ELSEWHERE
         if pages:
-            made += toctree(part.partition("\n")[0], list(dict.fromkeys(pages)))
+            made += toctree(caption, pages)
     return made
 
 
@@ -187,6 +220,13 @@ def read_source(_app: Any, docname: str, content: list[str]) -> None:
     pieces = re.split(r"(^```.*?^```$|`[^`\n]*`(?!\]))", content[0], flags=re.DOTALL | re.MULTILINE)
     pieces[::2] = [re.sub(r"\]\(([^)\s:]+)\)", target, piece) for piece in pieces[::2]]
     content[0] = "".join(pieces)
+    # Autodoc writes reStructuredText, and MyST would show that as text.
+    content[0] = re.sub(
+        r"^:::\{(auto\w+)\} (\S+)\n:::$",
+        r"```{eval-rst}\n.. \1:: \2\n```",
+        content[0],
+        flags=re.MULTILINE,
+    )
     content[0] += toctrees(docname, content[0])
 
 
@@ -243,18 +283,37 @@ def file_pages(app: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
 # --- The interface is complete --------------------------------------------------------------------
 
 
-def check_api(_app: Any, _env: Any) -> None:
-    """Each header and each name of the Python package has a place on its page."""
-    cpp = (ROOT / "docs/api/cpp.md").read_text()
-    for folder in HEADERS:
-        for header in (ROOT / folder).glob("*.hpp"):
-            if "namespace hyphos {" in header.read_text():
-                assert f"doxygenfile}} {header.name}\n" in cpp, (
-                    f"docs/api/cpp.md lacks {header.name}"
-                )
-    package = importlib.import_module("hyphos")
-    named = set(re.findall(r"\{auto\w+\} hyphos\.(\w+)", (ROOT / "docs/api/python.md").read_text()))
-    assert named == set(package.__all__), sorted(named ^ set(package.__all__))
+def public_names() -> dict[str, set[str]]:
+    """The public names of the headers by domain of Sphinx, from the XML of Doxygen."""
+    names: dict[str, set[str]] = {"c": set(), "cpp": set()}
+    for file in XML.glob("*.xml"):
+        for compound in ElementTree.parse(file).iter("compounddef"):
+            kind, scope = compound.get("kind"), compound.findtext("compoundname", "")
+            if kind == "file" and scope == "hyphos_c.h":
+                names["c"] |= members_of(compound, "", {"function"})
+            if re.search(r"::detail|<", scope) or compound.get("prot") == "private":
+                continue
+            if kind in ("class", "struct") and scope.startswith("hyphos::"):
+                names["cpp"].add(scope)
+                names["cpp"] |= members_of(compound, f"{scope}::", {"function", "variable", "enum"})
+            elif kind == "namespace" and scope == "hyphos":
+                names["cpp"] |= members_of(compound, "hyphos::", {"function", "variable", "enum"})
+    return names
+
+
+def members_of(compound: Any, scope: str, kinds: set[str]) -> set[str]:
+    found = {(one.get("kind"), one.findtext("name", "")) for one in compound.iter("memberdef")}
+    return {scope + name for kind, name in found if kind in kinds and re.match(r"\w+$", name)}
+
+
+def check_api(_app: Any, env: Any) -> None:
+    """Each public name of the headers and of the Python package is on a page."""
+    wanted = public_names()
+    wanted["py"] = {f"hyphos.{name}" for name in importlib.import_module("hyphos").__all__}
+    for domain, names in wanted.items():
+        shown = {found[0] for found in env.get_domain(domain).get_objects()}
+        assert len(names) > 10, f"no names for the {domain} API"
+        assert names <= shown, f"docs/api lacks {', '.join(sorted(names - shown))}"
 
 
 def setup(app: Any) -> None:
@@ -264,3 +323,4 @@ def setup(app: Any) -> None:
     app.connect("html-collect-pages", file_pages)
     app.connect("env-updated", check_api)
     app.connect("autodoc-process-docstring", short_docstring)
+    app.connect("autodoc-process-signature", no_internal_signature)

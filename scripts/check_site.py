@@ -2,7 +2,8 @@
 """check_site.py FOLDER: checks the built documentation site.
 
 Each link leads to a file of the site and to an anchor that exists. No page loads a script, style,
-font or picture from the network. Links to other sites are not fetched."""
+font or picture from the network. Links to other sites are not fetched. Each page has a title of its
+own and a text without markup."""
 
 from __future__ import annotations
 
@@ -16,15 +17,35 @@ from urllib.parse import unquote, urlsplit
 LOADS = {"src", "srcset", "data", "poster"}
 
 
+# Markup of MyST and reStructuredText that Sphinx passed on as text. A warning does not report it.
+MARKUP = re.compile(r"\.\. [\w:]+::|:::+\{|:\w+:`|``|^#{2,} ", re.MULTILINE)
+CODE = {"pre", "code", "script", "style"}
+
+
 class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.title = ""
+        self.markup: list[str] = []
+        self._open: list[str] = []  # of CODE and title
         self.feed(text)
 
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._open == ["title"]:
+            self.title += data
+        elif not self._open and (found := MARKUP.search(data)):
+            self.markup.append(data[found.start() :][:60])
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in CODE | {"title"}:
+            self._open.append(tag)
         for name, value in attrs:
             if value is None:
                 continue
@@ -48,9 +69,21 @@ def is_remote(link: str) -> bool:
     return link.startswith("//") or urlsplit(link).scheme in {"http", "https", "ftp", "ws", "wss"}
 
 
+def check_text(pages: dict[Path, Page]) -> list[str]:
+    problems = []
+    titles: dict[str, Path] = {}
+    for name, page in pages.items():
+        problems += [f"{name}: markup as text: {text!r}" for text in page.markup]
+        if not page.title or page.title.startswith("<"):
+            problems.append(f"{name}: no title")
+        if titles.setdefault(page.title, name) != name:
+            problems.append(f"{name}: same title as {titles[page.title]}: {page.title}")
+    return problems
+
+
 def check(site: Path) -> list[str]:
     pages = {file.resolve(): Page(file.read_text()) for file in sorted(site.rglob("*.html"))}
-    problems = []
+    problems = check_text({file.relative_to(site): page for file, page in pages.items()})
 
     def check_target(file: Path, link: str) -> None:
         parts = urlsplit(link)
