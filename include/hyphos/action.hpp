@@ -29,10 +29,11 @@ enum class GoalPolicy : std::uint8_t {
   queue,     ///< it waits until the earlier goals have ended
   preempt,   ///< the other is asked to cancel, and this one starts when it has ended
   reject,    ///< it is rejected as `overloaded`
-  parallel,  ///< both are executed, at most `depth` at once
+  parallel,  ///< both are executed, at most ActionOptions::depth at once
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalPolicy policy);
 
+/// Options of Node::action().
 struct ActionOptions {
   GoalPolicy policy = GoalPolicy::queue;
   Scope scope = Scope::network;
@@ -108,6 +109,7 @@ class GoalHandle {
   Result<void> feedback(Feedback value) const {
     return exchange().send(detail::CallKind::feedback, block(std::move(value)));
   }
+  /// Ends the goal with a result. Errors as feedback().
   Result<void> succeed(Res result) const {
     return core_->finish(GoalState::succeeded, block(std::move(result)));
   }

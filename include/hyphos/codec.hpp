@@ -15,6 +15,7 @@
 
 namespace hyphos {
 
+/// The form in which the values of a type leave the process. Part of the type id.
 enum class Encoding : std::uint8_t {
   structure,  ///< the bytes of a trivially copyable struct, native layout, little endian
   bytes,      ///< raw bytes, no structure known to Hyphos

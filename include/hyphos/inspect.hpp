@@ -87,12 +87,14 @@ struct PeerClock {
   std::int64_t measured_ns = 0;     ///< CLOCK_MONOTONIC here at the last exchange
 };
 
+/// The phase of a process, as `hyphos node list` shows it.
 enum class ProcessState : std::uint8_t {
   starting,  ///< its nodes are being constructed
   ready,     ///< all nodes are constructed, and the process spins
   stopping,
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessState value);
+
 /// The state of a channel as seen by one process.
 struct ChannelInfo {
   std::string name;
@@ -101,11 +103,12 @@ struct ChannelInfo {
   std::uint32_t publishers = 0;  ///< known now, in this process and others
 };
 
+/// A snapshot of one Hyphos process of this machine.
 struct ProcessInfo {
   std::string name;
   std::string host;
   std::int32_t pid = 0;
-  std::uint64_t participant = 0;
+  std::uint64_t participant = 0;  ///< identifies the process in its domain
   ProcessState state = ProcessState::starting;
   /// CLOCK_MONOTONIC of the last heartbeat of its thread pool. 0: the plan requests no heartbeat.
   std::int64_t heartbeat_ns = 0;
@@ -114,8 +117,9 @@ struct ProcessInfo {
   std::vector<PeerClock> peer_clocks;  ///< clocks of other machines
 };
 
-/// Lists all Hyphos processes of this user and `domain` on this machine. Reads shared memory only,
-/// at no cost for the observed processes.
+/// Lists all Hyphos processes of this user and `domain` on this machine. Thread-safe. Reads shared
+/// memory only, at no cost for the observed processes. Allocates. An empty list means that no
+/// process runs.
 HYPHOS_EXPORT Result<std::vector<ProcessInfo>> inspect(const std::string& domain);
 
 /// One event of the flight recorder at one endpoint: a publish(), or a callback that has ended.
@@ -143,6 +147,7 @@ struct MessageEvent {
   std::uint64_t cause_endpoint = 0;
 };
 
+/// An endpoint to which events of the flight recorder refer.
 struct RecordedEnd {
   std::uint64_t id = 0;
   std::string channel;

@@ -21,11 +21,13 @@
 
 namespace hyphos {
 
+/// Options of Node::publisher() and Node::raw_publisher().
 struct PublisherOptions {
   Scope scope = Scope::network;
   std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
 };
 
+/// Options of Node::subscribe() and Node::raw_subscribe().
 struct SubscriptionOptions {
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
@@ -55,6 +57,7 @@ class HYPHOS_EXPORT Timer {
   std::shared_ptr<Impl> impl_;
 };
 
+/// The severity of a log line, in ascending order. No level ends the program.
 enum class LogLevel : std::uint8_t { debug, info, warn, error, fatal };
 
 namespace detail {
@@ -177,16 +180,19 @@ class HYPHOS_EXPORT Node {
  public:
   /// Opens a process with one node. Reads the `--hyphos-...` arguments that `hyphos run` passes.
   /// Without these arguments, the node reaches all others of this machine through shared memory.
+  /// Errors: those of Runtime::open() and Runtime::node().
   static Result<Node> open(std::string name, int argc, char** argv);
   static Result<Node> open(std::string name, RuntimeOptions options = {});
 
-  /// Throws type_mismatch if the channel has another type here, or invalid_config if the name is
-  /// invalid.
+  /// Opens a publisher of `channel`. Throws type_mismatch if the channel has another type here,
+  /// invalid_config if the name or the policy is invalid, or disconnected if the node is closed.
+  /// Takes locks and allocates.
   template <typename T>
   Publisher<T> publisher(const std::string& channel, PublisherOptions options = {}) const {
     return Publisher<T>(open_publisher(channel, type_support<T>(), options).or_throw());
   }
-  /// `callback` takes `hyphos::Message<T>` (or `const hyphos::Message<T>&`, or `auto`).
+  /// Subscribes to `channel`. `callback` takes `hyphos::Message<T>` (or `const
+  /// hyphos::Message<T>&`, or `auto`). `mode` selects its thread. Throws as publisher().
   template <typename T, typename F>
     requires std::invocable<F&, Message<T>>
   Subscription subscribe(const std::string& channel, SubscriptionOptions options,
@@ -258,6 +264,7 @@ class HYPHOS_EXPORT Node {
                               options, std::move(callbacks))
                       .or_throw());
   }
+  /// Opens a client of an action. The server need not exist yet.
   template <typename Goal, typename Feedback, typename Res>
   ActionClient<Goal, Feedback, Res> action_client(const std::string& name,
                                                   ClientOptions options = {}) const {

@@ -19,6 +19,7 @@
 /// sets. Plain data. Any number of threads may read one object.
 namespace hyphos {
 
+/// A value of type `bytes`.
 using ParamBytes = std::vector<std::byte>;
 
 /// Any value of a parameter, in the order of ParamType.
@@ -26,6 +27,7 @@ using ParamVariant =
     std::variant<bool, std::int64_t, double, std::string, ParamBytes, std::vector<bool>,
                  std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
 
+/// The type of a parameter. It never changes after the declaration.
 enum class ParamType : std::uint8_t {
   boolean,
   integer,   ///< 64 bits, signed
@@ -96,6 +98,7 @@ struct ParamInfo {
   bool operator==(const ParamInfo&) const = default;
 };
 
+/// A new value for one parameter.
 struct ParamAssignment {
   std::string name;
   ParamVariant value;

@@ -215,7 +215,9 @@ class HYPHOS_EXPORT Params {
   Param<T> declare(const std::string& name, ParamSpec<std::type_identity_t<T>> spec = {}) const;
 
   /// Sets one or several parameters, all or none. Errors: not_found, type_mismatch, invalid_config
-  /// (refused, with the reason for each refused value), overloaded.
+  /// (refused, with the reason for each refused value), permission (read-only), exhausted
+  /// (kMaxParamSetBytes), overloaded (other threads set all the time), disconnected (the node is
+  /// closed).
   Result<void> set(std::vector<ParamAssignment> values) const;
   template <typename T>
   Result<void> set(const std::string& name, const T& value) const {

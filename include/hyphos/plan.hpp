@@ -53,6 +53,7 @@ struct HYPHOS_EXPORT ParamValue {
   [[nodiscard]] Result<std::string> as_text() const;
 };
 
+/// One key of a map under `params`.
 struct ParamEntry {
   std::string key;
   ParamValue value;
@@ -108,6 +109,7 @@ enum class Ready : std::uint8_t {
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(NodeKind value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessKind value);
 
+/// A machine: an entry of `hosts:`.
 struct HostPlan {
   std::string name;
   std::string address;  ///< IPv4, IPv6 without brackets, or a host name
@@ -142,6 +144,7 @@ struct SupervisionPlan {
   HealthPlan health;
 };
 
+/// A process: an entry of `processes:`, or the process that a node implies.
 struct ProcessPlan {
   std::string name;
   std::string host;
@@ -178,6 +181,7 @@ struct NodeLoad {
   [[nodiscard]] HYPHOS_EXPORT double work_us_for(const std::string& channel) const;
 };
 
+/// A node: an entry of `nodes:`.
 struct NodePlan {
   std::string name;
   std::string process;
@@ -208,6 +212,7 @@ struct CallPlan {
   SourceLine source;
 };
 
+/// A channel: an entry of `channels:`, with its policy and its endpoints.
 struct ChannelPlan {
   std::string name;
   std::string type;  ///< type name, empty for the type of the first endpoint
@@ -233,12 +238,13 @@ struct LinkPlan {
   SourceLine source;
 };
 
+/// Multicast announcements between machines: `network: discovery`.
 struct DiscoveryPlan {
   bool multicast = false;
   std::string group = "239.255.72.89";
   int port = 5549;
-  std::string interface;  ///< e.g. "eth0", empty for the system's choice
-  std::int64_t interval_ms = 1000;
+  std::string interface;            ///< e.g. "eth0", empty for the system's choice
+  std::int64_t interval_ms = 1000;  ///< between two announcements
 };
 
 /// CurveZMQ keys. A file holds one Z85 key of 40 characters. Paths as written, see Plan::resolve().
@@ -252,14 +258,15 @@ struct CurvePlan {
 /// A bad network, for tests. The faults apply to every message received by a process, through any
 /// transport. Shares are from 0 to 1. Each lost message is counted as `drop.<transport>.injected`.
 struct FaultPlan {
-  double loss = 0;       ///< share of messages that are lost
-  double duplicate = 0;  ///< share of messages that arrive twice
-  double reorder = 0;    ///< share of messages that swap places with the next one
-  double delay_ms = 0;   ///< added latency of every message
-  double jitter_ms = 0;  ///< maximum of the random additional latency
-  std::int64_t seed = 1;
+  double loss = 0;        ///< share of messages that are lost
+  double duplicate = 0;   ///< share of messages that arrive twice
+  double reorder = 0;     ///< share of messages that swap places with the next one
+  double delay_ms = 0;    ///< added latency of every message
+  double jitter_ms = 0;   ///< maximum of the random additional latency
+  std::int64_t seed = 1;  ///< of the random faults
 };
 
+/// Endpoints, discovery, keys and faults: `network:` in the plan.
 struct NetworkPlan {
   int base_port = 5550;  ///< derived endpoints use base_port + index of the process
   std::vector<LinkPlan> publishers;
@@ -277,6 +284,7 @@ struct ClockPlan {
   SourceLine source;
 };
 
+/// The recording of a run: `record:` in the plan.
 struct RecordPlan {
   bool enabled = false;
   bool all = false;                   ///< every channel of the plan
@@ -284,6 +292,7 @@ struct RecordPlan {
   std::string path = "recordings";    ///< directory or .mcap file, as written
 };
 
+/// The content of a robot.yaml after every check, with all defaults filled in.
 struct HYPHOS_EXPORT Plan {
   std::string file;                 ///< as passed to load_plan, or the name passed to parse_plan
   std::filesystem::path directory;  ///< base of relative paths in the plan
@@ -315,6 +324,7 @@ struct HYPHOS_EXPORT Plan {
   [[nodiscard]] std::filesystem::path program_file(const NodePlan& node) const;
 };
 
+/// Options of load_plan() and parse_plan().
 struct PlanOptions {
   /// "channels.scan.depth=3": applied as if written in the file, before any check.
   std::vector<std::string> overrides;

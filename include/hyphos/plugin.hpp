@@ -27,6 +27,8 @@ inline constexpr int kPluginAbi = 1;
 
 }  // namespace hyphos
 
+/// Exports `Class` as the node of a plug-in. Use it once per shared object, at namespace scope. The
+/// constructor takes a `hyphos::Node`. An exception that it throws fails the start with its text.
 #define HYPHOS_NODE(Class)                                                          \
   extern "C" HYPHOS_EXPORT int hyphos_plugin_abi() { return ::hyphos::kPluginAbi; } \
   extern "C" HYPHOS_EXPORT void* hyphos_plugin_create(const ::hyphos::Node* node) { \

@@ -35,6 +35,8 @@ enum class Scope : std::uint8_t {
   network,  ///< wherever the plan allows it (ToAny/FromAny)
 };
 
+/// The order in which free threads of the pool take callbacks: strictly `high`, then `normal`, then
+/// `low`. A running callback is not interrupted.
 enum class Priority : std::uint8_t { low, normal, high };
 
 /// The guarantees of a channel. Part of the plan: all endpoints of a channel use the same policy.
@@ -42,9 +44,10 @@ struct Policy {
   Reliability reliability = Reliability::best_effort;
   Overflow overflow = Overflow::drop_oldest;
   Priority priority = Priority::normal;
-  bool latched = false;          ///< a late subscriber gets the last message immediately
-  std::uint32_t depth = 10;      ///< capacity of each queue in messages, 1..65536
-  std::int64_t deadline_ms = 0;  ///< counts `deadline_missed` after this long a silence. 0: off
+  bool latched = false;      ///< a late subscriber gets the last message immediately
+  std::uint32_t depth = 10;  ///< capacity of each queue in messages, 1..65536
+  /// Counts `deadline_missed` after this time without a message. 0: off.
+  std::int64_t deadline_ms = 0;
   std::int64_t block_timeout_ms = 0;  ///< for `block`: then Code::timeout. 0: no limit
 
   bool operator==(const Policy&) const = default;

@@ -153,6 +153,7 @@ class Publisher : public detail::PublisherHandle {
     block->set_forwarded(type_support<T>(), message.get(), *message.block());
     return core_->publish(std::move(block));
   }
+  /// Publishes a loaned struct without a copy. The loan ends.
   template <std::same_as<Loan<T>> L>
     requires detail::Structure<T>
   Published publish(L loan) const {
@@ -184,6 +185,8 @@ class RawPublisher : public detail::PublisherHandle {
   explicit RawPublisher(std::shared_ptr<detail::PublisherCore> core)
       : PublisherHandle(std::move(core)) {}
 
+  /// Publishes encoded bytes without a copy. The payload must be a value of the channel's type,
+  /// which is not checked.
   Published publish(const Buffer& payload, const BufferList& buffers = {}) const {
     detail::BlockRef block = core_->block();
     block->set_encoded(payload, buffers);

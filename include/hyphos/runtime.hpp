@@ -23,6 +23,7 @@ struct ChannelInfo;
 struct Plan;
 class Node;
 
+/// Options of Runtime::open() and Node::open(). The defaults suit a program without a plan.
 struct RuntimeOptions {
   std::filesystem::path plan_file;     ///< empty: no plan, shared memory only, default policies
   std::string process = "main";        ///< name of this process in the plan
@@ -53,15 +54,23 @@ struct RuntimeOptions {
 /// file behind.
 class HYPHOS_EXPORT Runtime {
  public:
+  /// Opens the runtime: reads the plan, starts the threads and opens the transports. Blocks
+  /// meanwhile. Errors: invalid_config (an option or the plan), not_found (plan file, process or
+  /// node), exhausted (memory, disk, file descriptors), permission, already_exists (an endpoint is
+  /// bound already).
   static Result<Runtime> open(RuntimeOptions options);
   /// Opens the runtime from the arguments that `hyphos run` passes to every program of a plan:
   /// `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D
   /// --hyphos-state FOLDER --hyphos-clock real|sim --hyphos-base-ns N`.
   static Result<Runtime> open(int argc, char** argv);
 
-  /// Makes a node of this process. The name must be unique in the process.
+  /// Makes a node of this process. Errors: already_exists (the process has a node of this name),
+  /// not_found (the plan has no such node in this process), invalid_config (the name),
+  /// disconnected (the runtime has ended).
   Result<Node> node(std::string name);
-  /// Loads this process's plug-ins in the order of the plan.
+  /// Loads this process's plug-ins in the order of the plan, and constructs their nodes in the
+  /// calling thread. Errors: invalid_config, not_found (the file), unsupported (another
+  /// kPluginAbi).
   Result<void> load_plugins();
 
   /// The endpoints of this process with their counters. Takes a lock briefly. For tools and tests.
@@ -103,12 +112,14 @@ class HYPHOS_EXPORT Runtime {
   int spin(const std::function<void()>& interrupted = {});
   /// An error if the runtime is unusable, because this process is a forked child of its opener.
   [[nodiscard]] Result<void> usable() const;
+  /// Ends spin() in every thread. Returns immediately. Idempotent.
   void request_stop();
   [[nodiscard]] bool stopping() const;
 
   /// The clock of this process. Copies remain usable after the runtime has ended.
   [[nodiscard]] Clock clock() const;
 
+  /// The plan, valid as long as the runtime. Null if there is none.
   [[nodiscard]] const Plan* plan() const;
   [[nodiscard]] const std::string& process() const;
   [[nodiscard]] const std::string& domain() const;

@@ -19,6 +19,7 @@ namespace hyphos {
 /// The default timeout of a call.
 inline constexpr Duration kCallTimeout = {5'000'000'000};
 
+/// Options of Node::service().
 struct ServiceOptions {
   /// How the callback runs: `serial` and `concurrent` on the pool, `inlined` in the receiving
   /// thread. An `inlined` callback must be quick and must not call() itself.
@@ -28,6 +29,7 @@ struct ServiceOptions {
   std::uint32_t max_pending = 256;  ///< accepted requests without a reply, including waiting ones
 };
 
+/// Options of Node::client() and Node::action_client().
 struct ClientOptions {
   Scope scope = Scope::network;
   std::uint32_t max_pending = 64;  ///< calls in flight at once, 1..65536

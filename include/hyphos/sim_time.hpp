@@ -12,6 +12,7 @@
 
 namespace hyphos {
 
+/// Options of SimTime::open().
 struct SimTimeOptions {
   /// Start time, not negative. Absent: the present Unix time.
   std::optional<Time> start = {};
@@ -44,7 +45,9 @@ class HYPHOS_EXPORT SimTime {
   SimTime& operator=(SimTime&&) noexcept;
   ~SimTime();
 
+  /// Stops the time until resume(). No effect if it is paused.
   void pause();
+  /// Continues a paused time at the same instant.
   void resume();
   /// Publishes one message that advances the time by `span`. Errors: invalid_config unless the time
   /// is paused or manual.
@@ -54,11 +57,16 @@ class HYPHOS_EXPORT SimTime {
   bool advance(Duration span);
   /// Also returns false once `give_up` returns true. It is called while advance() waits.
   bool advance(Duration span, const Clock::GiveUp& give_up);
+  /// Sets the simulated seconds per real second. Errors: invalid_config unless above 0 and at most
+  /// 1000.
   Result<void> set_speed(double speed);
-  /// Sets the time. Timers restart, and Node::on_clock_jump() callbacks run.
+  /// Sets the time. Timers restart, and Node::on_clock_jump() callbacks run. Errors: invalid_config
+  /// for a negative time.
   Result<void> jump(Time time);
 
+  /// The time that was published last.
   [[nodiscard]] Time now() const;
+  /// The start of the robot's time, see Clock::base().
   [[nodiscard]] Time base() const;
   [[nodiscard]] bool paused() const;
   [[nodiscard]] double speed() const;

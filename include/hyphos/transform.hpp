@@ -15,6 +15,7 @@
 
 namespace hyphos {
 
+/// A vector of three coordinates. A position or a translation is in m.
 struct Vector3 {
   double x = 0;
   double y = 0;

@@ -13,6 +13,7 @@
 
 namespace hyphos {
 
+/// Options of Node::transforms().
 struct TransformsOptions {
   /// Prefix of the channels' names, for one robot of several: "robot1" gives `robot1/tf` and
   /// `robot1/tf_static`. Empty: `tf` and `tf_static`.

@@ -43,6 +43,7 @@ HYPHOS_API const char* hyphos_version(void);
 
 /* --- Errors ------------------------------------------------------------------------------- */
 
+/* The result of a function. hyphos_code_name() gives its name. */
 typedef int32_t hyphos_code;
 enum {
   HYPHOS_OK = 0,
@@ -76,6 +77,7 @@ HYPHOS_API const char* hyphos_code_name(hyphos_code code);
 
 /* --- Bytes -------------------------------------------------------------------------------- */
 
+/* A range of bytes. The function that takes or gives it states its lifetime. */
 typedef struct hyphos_bytes {
   const void* data;
   uint64_t size;
@@ -109,8 +111,10 @@ HYPHOS_API void hyphos_message_release(hyphos_message* message);
 
 /* --- Nodes -------------------------------------------------------------------------------- */
 
+/* A node of this process: a named owner of endpoints. hyphos_node_close() ends the handle. */
 typedef struct hyphos_node hyphos_node;
 
+/* Options of hyphos_node_open(). */
 typedef struct hyphos_node_options {
   uint64_t struct_size;
   const char* plan_file; /* robot.yaml. NULL: no plan, shared memory and defaults */
@@ -148,6 +152,7 @@ HYPHOS_API int64_t hyphos_now(const hyphos_node* node);
 /* CLOCK_MONOTONIC in nanoseconds, the clock of all stamps. */
 HYPHOS_API int64_t hyphos_monotonic_now(void);
 
+/* The severity of a log line. No level ends the program. */
 enum { HYPHOS_DEBUG = 0, HYPHOS_INFO = 1, HYPHOS_WARN = 2, HYPHOS_ERROR = 3, HYPHOS_FATAL = 4 };
 /* Writes a log line, to stderr and to `hyphos log`. */
 HYPHOS_API hyphos_code hyphos_log(hyphos_node* node, int32_t level, const char* text,
@@ -170,6 +175,7 @@ HYPHOS_API int32_t hyphos_poll_fd(hyphos_node* node);
 
 /* --- Types and policies --------------------------------------------------------------------- */
 
+/* The form of a payload. */
 enum {
   HYPHOS_STRUCTURE = 0, /* the bytes of a struct of size `bytes`, little endian */
   HYPHOS_BYTES = 1,     /* raw bytes, the name is "bytes" */
@@ -178,6 +184,8 @@ enum {
   HYPHOS_CUSTOM = 4
 };
 
+/* The type of a channel's messages. Both sides must use the same name, encoding and, for structs,
+ * size. */
 typedef struct hyphos_type {
   const char* name; /* "hyphos.msgs.LaserScan", NULL with HYPHOS_BYTES */
   uint64_t bytes;   /* HYPHOS_STRUCTURE: sizeof the struct, else 0 */
@@ -185,13 +193,16 @@ typedef struct hyphos_type {
   int32_t reserved; /* 0 */
 } hyphos_type;
 
+/* The guarantee of a channel. Reliable: delivered, or an error at the publisher. */
 enum { HYPHOS_BEST_EFFORT = 0, HYPHOS_RELIABLE = 1 };
+/* The reaction of a full queue. */
 enum {
   HYPHOS_OVERFLOW_IMPLIED = 0, /* block if reliable, else drop the oldest */
   HYPHOS_DROP_OLDEST = 1,
   HYPHOS_DROP_NEWEST = 2,
   HYPHOS_BLOCK = 3
 };
+/* The order in which free threads take callbacks: high, normal, low. */
 enum { HYPHOS_NORMAL = 0, HYPHOS_LOW = 1, HYPHOS_HIGH = 2 };
 
 /* Applies to channels that the plan does not name. For the others, the plan sets the policy. */
@@ -209,8 +220,10 @@ typedef struct hyphos_policy {
 
 /* --- Publishing ----------------------------------------------------------------------------- */
 
+/* A publisher of one channel. hyphos_publisher_close() ends the handle. */
 typedef struct hyphos_publisher hyphos_publisher;
 
+/* Options of hyphos_publisher_open(). */
 typedef struct hyphos_publisher_options {
   uint64_t struct_size;
   const hyphos_policy* policy; /* NULL: the default */
@@ -271,6 +284,7 @@ HYPHOS_API hyphos_code hyphos_publish_attached(hyphos_publisher* publisher, cons
 
 /* --- Subscribing ---------------------------------------------------------------------------- */
 
+/* A subscription of one channel. hyphos_subscription_close() ends the handle. */
 typedef struct hyphos_subscription hyphos_subscription;
 
 /* The thread that runs callbacks. They run one at a time, except with HYPHOS_CONCURRENT. */
@@ -281,6 +295,7 @@ enum {
   HYPHOS_INLINE = 3      /* in the delivering thread: lowest latency, must not block */
 };
 
+/* Options of hyphos_subscribe(). */
 typedef struct hyphos_subscription_options {
   uint64_t struct_size;
   const hyphos_policy* policy; /* NULL: the default */
@@ -325,11 +340,14 @@ HYPHOS_API hyphos_code hyphos_subscription_counter(const hyphos_subscription* su
 
 /* --- Services: servers ---------------------------------------------------------------------- */
 
+/* A service that this process serves. hyphos_service_close() ends the handle. */
 typedef struct hyphos_service hyphos_service;
+
 /* One request. Exactly one of hyphos_reply(), hyphos_refuse() and hyphos_request_drop() ends it,
  * immediately or later, in any thread. */
 typedef struct hyphos_request hyphos_request;
 
+/* Options of hyphos_serve(). */
 typedef struct hyphos_service_options {
   uint64_t struct_size;
   int32_t mode;         /* as for subscriptions */
@@ -342,6 +360,8 @@ typedef struct hyphos_service_options {
 typedef void (*hyphos_request_callback)(void* user, hyphos_request* request,
                                         const hyphos_message* message);
 
+/* Serves requests. `options` may be NULL. Fails with `already_exists` if another live process
+ * serves the name. hyphos_service_close() ends the handle. */
 HYPHOS_API hyphos_code hyphos_serve(hyphos_node* node, const char* name, const hyphos_type* request,
                                     const hyphos_type* reply, const hyphos_service_options* options,
                                     hyphos_request_callback callback, void* user,
@@ -349,6 +369,8 @@ HYPHOS_API hyphos_code hyphos_serve(hyphos_node* node, const char* name, const h
 /* The same guarantee as hyphos_subscription_close(). */
 HYPHOS_API void hyphos_service_close(hyphos_service* service);
 
+/* Sends the reply, copies it once and ends the request. Fails with `disconnected` if the client no
+ * longer waits. */
 HYPHOS_API hyphos_code hyphos_reply(hyphos_request* request, const void* payload, size_t size,
                                     const hyphos_bytes* buffers, size_t buffer_count,
                                     hyphos_error* error);
@@ -362,8 +384,10 @@ HYPHOS_API int32_t hyphos_request_canceled(const hyphos_request* request);
 
 /* --- Services: clients ---------------------------------------------------------------------- */
 
+/* A client of one service. hyphos_client_close() ends the handle. */
 typedef struct hyphos_client hyphos_client;
 
+/* Options of hyphos_client_open(). */
 typedef struct hyphos_client_options {
   uint64_t struct_size;
   int32_t local;        /* 1: only servers in this process */
@@ -398,8 +422,10 @@ HYPHOS_API hyphos_code hyphos_call_async(hyphos_client* client, const void* payl
 
 /* --- Parameters ----------------------------------------------------------------------------- */
 
+/* The type of a parameter. */
 enum { HYPHOS_BOOLEAN = 0, HYPHOS_INTEGER = 1, HYPHOS_REAL = 2, HYPHOS_TEXT = 3 };
 
+/* The value of a parameter. `type` selects the field. */
 typedef struct hyphos_value {
   int32_t type;
   int32_t boolean;
@@ -408,6 +434,7 @@ typedef struct hyphos_value {
   const char* text;
 } hyphos_value;
 
+/* Options of hyphos_param_declare(). */
 typedef struct hyphos_param_options {
   uint64_t struct_size;
   const char* unit;        /* "m/s" */
@@ -429,6 +456,8 @@ HYPHOS_API hyphos_code hyphos_param_declare(hyphos_node* node, const char* name,
  * briefly. */
 HYPHOS_API hyphos_code hyphos_param_get(hyphos_node* node, const char* name, hyphos_value* value,
                                         char* text, size_t capacity, hyphos_error* error);
+/* Sets a declared parameter. Runs its checks in the calling thread. Fails with `invalid_config` if
+ * a check refuses the value, `type_mismatch`, `not_found`, or `permission` if it is read-only. */
 HYPHOS_API hyphos_code hyphos_param_set(hyphos_node* node, const char* name,
                                         const hyphos_value* value, hyphos_error* error);
 /* Increases with every change, from any source. 0 if `node` is NULL. */
