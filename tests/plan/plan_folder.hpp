@@ -41,4 +41,22 @@ class Folder {
 
 using Names = std::vector<std::string>;
 
+/// A robot in three processes.
+inline constexpr const char* kThreeProcesses = R"(hyphos: 1
+hosts:
+  ugv: {address: 10.0.0.1, netns: n1}
+  base: {address: 10.0.0.2}
+processes:
+  sense: {host: ugv, nodes: [world]}
+  drive: {host: ugv, nodes: [driver], endpoint: "tcp://*:7000"}
+  think: {host: base, nodes: [mapper]}
+nodes: {world: , driver: , mapper: }
+channels:
+  scan: {publishers: [world], subscribers: [mapper, driver]}
+  cmd: {publishers: [mapper], subscribers: [driver]}
+  inner: {publishers: [world], subscribers: [world], scope: local}
+  forced: {publishers: [world, driver], subscribers: [world, driver], transport: zmq}
+  open: {scope: machine}
+)";
+
 }  // namespace hyphos

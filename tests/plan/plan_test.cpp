@@ -260,23 +260,6 @@ TEST(PlanListing, an_entry_without_an_endpoint_connects_nothing) {
   EXPECT_EQ(links.peers[0].channels, Names{"c"});
 }
 
-constexpr const char* kThreeProcesses = R"(hyphos: 1
-hosts:
-  ugv: {address: 10.0.0.1, netns: n1}
-  base: {address: 10.0.0.2}
-processes:
-  sense: {host: ugv, nodes: [world]}
-  drive: {host: ugv, nodes: [driver], endpoint: "tcp://*:7000"}
-  think: {host: base, nodes: [mapper]}
-nodes: {world: , driver: , mapper: }
-channels:
-  scan: {publishers: [world], subscribers: [mapper, driver]}
-  cmd: {publishers: [mapper], subscribers: [driver]}
-  inner: {publishers: [world], subscribers: [world], scope: local}
-  forced: {publishers: [world, driver], subscribers: [world, driver], transport: zmq}
-  open: {scope: machine}
-)";
-
 TEST(PlanConnections, connections_follow_from_the_placement) {
   const Plan plan = plan_of(kThreeProcesses);
   const auto way = [&](const char* channel, const char* from, const char* to) {
