@@ -158,13 +158,13 @@ bool ClockCore::sleep_until(Time time, const GiveUp& give_up, Ended ended) {
 
 bool ClockCore::sleep_for(Duration span, const GiveUp& give_up, Ended ended) {
   if (mode_ == ClockMode::real)
-    return sleep_until_steady(monotonic_now().ns + span.ns, 0, give_up, ended);
+    return sleep_until_steady((monotonic_now() + span).ns, 0, give_up, ended);
   std::optional<std::uint64_t> back;
   std::optional<std::int64_t> until;  // known once the first time has arrived
   return sleep(
       give_up, ended,
       [&] {
-        if (!until) until = now().ns + span.ns;
+        if (!until) until = (now() + span).ns;
         return now().ns >= *until;
       },
       [&]() HYPHOS_REQUIRES(mutex_) {

@@ -8,6 +8,13 @@
 #include "hyphos/plan.hpp"
 
 namespace hyphos::graph {
+namespace {
+
+/// A hundred years. A longer time would overflow the arithmetic in nanoseconds.
+constexpr std::int64_t kLongestMs = 36'500LL * 86'400'000;
+
+}  // namespace
+
 Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one,
              std::shared_ptr<detail::ClockCore> clock)
     : registry_(std::move(registry)),
@@ -63,7 +70,7 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
                                      const Policy& wish, End end, const std::string& node) {
   const MutexLock lock(mutex_);
   if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
-  const ChannelRules rules = rules_(name, wish);
+  ChannelRules rules = rules_(name, wish);
   if (auto fits = check_type(name, type.id, rules, node); !fits) return fits.error();
   const auto found = channels_.find(name);
   if (found != channels_.end() && found->second.channel->in_use() &&
@@ -85,6 +92,8 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
                      "' needs a depth of at least 1, and a deadline and a timeout of 0 or more",
                  name};
   }
+  rules.policy.deadline_ms = std::min(rules.policy.deadline_ms, kLongestMs);
+  rules.policy.block_timeout_ms = std::min(rules.policy.block_timeout_ms, kLongestMs);
   std::shared_ptr<Channel> channel;
   if (found == channels_.end()) {
     drop_unused();

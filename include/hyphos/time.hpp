@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 #include "hyphos/export.hpp"
 
@@ -33,7 +34,13 @@ struct Time {
 constexpr Duration operator+(Duration a, Duration b) { return {a.ns + b.ns}; }
 constexpr Duration operator-(Duration a, Duration b) { return {a.ns - b.ns}; }
 constexpr Duration operator*(Duration a, std::int64_t k) { return {a.ns * k}; }
-constexpr Time operator+(Time t, Duration d) { return {t.ns + d.ns}; }
+/// Saturates, so that a very long timeout ends in the distant future and not in the past.
+constexpr Time operator+(Time t, Duration d) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (d.ns > 0 && t.ns > Limits::max() - d.ns) return {Limits::max()};
+  if (d.ns < 0 && t.ns < Limits::min() - d.ns) return {Limits::min()};
+  return {t.ns + d.ns};
+}
 constexpr Time operator-(Time t, Duration d) { return {t.ns - d.ns}; }
 constexpr Duration operator-(Time a, Time b) { return {a.ns - b.ns}; }
 

@@ -67,7 +67,9 @@ void RemoteParams::Impl::take(const params::v1::NodeParams& message) {
 Result<ParamSet> RemoteParams::Impl::wait(Duration timeout) {
   UniqueLock lock(mutex_);
   const auto come = [this]() HYPHOS_REQUIRES(mutex_) { return here_ || closed_; };
-  if (arrived_.wait_for(lock, std::chrono::nanoseconds(timeout.ns), come) && here_) return now_;
+  const std::chrono::steady_clock::time_point deadline(
+      std::chrono::nanoseconds((monotonic_now() + timeout).ns));
+  if (arrived_.wait_until(lock, deadline, come) && here_) return now_;
   const bool closed = closed_;
   lock.unlock();
   return Error{closed ? Code::disconnected : Code::timeout,

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from hyphos import _hyphos
 from hyphos._errors import Error, report_callback_error
 from hyphos._hyphos import TypeId
+from hyphos._timeouts import to_ns
 from hyphos.service import (
     CALL_TIMEOUT_MS,
     Contents,
@@ -19,7 +20,6 @@ from hyphos.service import (
     in_main_thread,
     loop_for,
     spawn,
-    to_ns,
     wait_interruptibly,
 )
 from hyphos.types import Codec, Raw, codec_for

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hyphos import _hyphos
 from hyphos._closing import Closing
+from hyphos._timeouts import to_ns
 
 if TYPE_CHECKING:
     from hyphos.node import Node
@@ -82,7 +83,7 @@ class Clock:
 
     def sleep_for(self, *, duration_ms: float) -> bool:
         """Blocks for a span of this time. Result as of sleep_until()."""
-        return self._core.sleep_for_ns(_to_ns(duration_ms, 1e6))
+        return self._core.sleep_for_ns(to_ns(max(0, duration_ms)))
 
 
 class Rate:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 from hyphos import _hyphos
 from hyphos._hyphos import ParamInfo, ParamSet, ParamWatch
+from hyphos._timeouts import to_ns
 
 T = TypeVar("T")
 Value = bool | int | float | str | bytes | list[bool] | list[int] | list[float] | list[str]
@@ -202,7 +203,7 @@ class RemoteParams:
 
     def wait(self, timeout_ms: float = 5000) -> ParamSet:
         """Waits for the first values and returns them. Raises `hyphos.Error` (timeout)."""
-        return self._core.wait(round(timeout_ms * 1e6))
+        return self._core.wait(to_ns(max(0, timeout_ms)))
 
     def values(self) -> ParamSet:
         """The latest values. Empty before the first values arrived."""
@@ -219,7 +220,7 @@ class RemoteParams:
         """Sets one or several parameters at their owner, all or none, and waits for its reply.
         Raises `hyphos.Error` with the reason for a refusal."""
         self._core.set(
-            [(name, _plain(value)) for name, value in values.items()], round(timeout_ms * 1e6)
+            [(name, _plain(value)) for name, value in values.items()], to_ns(max(0, timeout_ms))
         )
 
     def watch(self, callback: Callable[[ParamSet], object]) -> ParamWatch:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from hyphos import _hyphos
 from hyphos._errors import Error, report_callback_error
 from hyphos._hyphos import Buffer, TypeId
+from hyphos._timeouts import to_ns
 from hyphos.types import Codec, Raw, codec_for
 
 Req = TypeVar("Req")
@@ -19,13 +20,6 @@ T = TypeVar("T")
 
 Contents = tuple[Buffer, list[Buffer]]
 CALL_TIMEOUT_MS = 5000.0
-
-
-def to_ns(timeout_ms: float) -> int:
-    """A timeout in nanoseconds for the core, at most 2^61. ValueError if negative."""
-    if not timeout_ms >= 0:
-        raise ValueError(f"timeout_ms must not be negative: {timeout_ms}")
-    return min(round(timeout_ms * 1e6), 1 << 61)
 
 
 def in_main_thread() -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import TransformEdge
+from hyphos._timeouts import to_ns
 from hyphos.types import dense
 
 Vector = npt.NDArray[np.float64]
@@ -211,7 +212,7 @@ class Transforms:
         `time_ns` 0 is the newest time at which the whole chain is known. With `timeout_ms` the call
         blocks until the transform is known, with the GIL released.
         """
-        timeout_ns = max(0, round(timeout_ms * 1e6))
+        timeout_ns = to_ns(max(0, timeout_ms))
         return Transform._wrap(self._core.get(target, source, time_ns, timeout_ns))
 
     def get_between(
@@ -241,7 +242,7 @@ class Transforms:
             else:
                 future.set_exception(error)
 
-        self._core.wait(target, source, time_ns, max(0, round(timeout_ms * 1e6)), done)
+        self._core.wait(target, source, time_ns, to_ns(max(0, timeout_ms)), done)
         return future
 
     def chain(self, target: str, source: str) -> tuple[list[str], int]:

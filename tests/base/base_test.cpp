@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +67,17 @@ TEST(Time, arithmetic_is_exact) {
   Duration sum;
   for (int i = 0; i < 8'640'000; ++i) sum = sum + Duration::from_ms(10);
   EXPECT_EQ(sum.ns, 86'400'000'000'000);
+}
+
+TEST(Time, a_sum_beyond_the_range_saturates) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(Time{kMax - 1} + Duration{1}, Time{kMax});
+  EXPECT_EQ(Time{1} + Duration{kMax}, Time{kMax});
+  EXPECT_EQ(Time{kMax} + Duration{kMax}, Time{kMax});
+  EXPECT_EQ(Time{-1} + Duration{kMin}, Time{kMin});
+  EXPECT_EQ(Time{kMax} + Duration{kMin}, Time{-1});
+  EXPECT_EQ(Time{0} + Duration{kMin}, Time{kMin});
 }
 
 TEST(Time, the_monotonic_clock_never_goes_back) {

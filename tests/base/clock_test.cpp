@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -241,6 +242,18 @@ TEST(Clock, give_up_ends_the_sleep) {
     int asked = 0;
     EXPECT_FALSE(clock.sleep_for(Duration{3'600'000 * kMs}, [&] { return ++asked == 3; }));
     EXPECT_EQ(asked, 3);
+  }
+}
+
+TEST(RealClock, a_sleep_of_any_length_has_the_right_end) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  const Clock clock(std::make_shared<ClockCore>(ClockMode::real));
+  for (const std::int64_t ns : {kMax, kMax - 1, kMax / 2}) {
+    int asked = 0;
+    EXPECT_FALSE(clock.sleep_for(Duration{ns}, [&] { return ++asked == 2; })) << ns;
+  }
+  for (const std::int64_t ns : {std::int64_t{0}, std::int64_t{-1}, -kMax}) {
+    EXPECT_TRUE(clock.sleep_for(Duration{ns})) << ns;
   }
 }
 

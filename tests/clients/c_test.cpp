@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <limits>
+#include <thread>
 
 #include "tests/clients/c_harness.hpp"
 
@@ -101,6 +104,36 @@ TEST(C, take_waits_no_longer_than_its_timeout) {
   EXPECT_EQ(hyphos_take(subscription, kLong, &message, &error), HYPHOS_OK);
   late.join();
   hyphos_message_release(&message);
+}
+
+TEST(C, the_longest_timeouts_wait) {
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  const CNode node = open_node(fresh_domain());
+  const CPublisher publisher = open_publisher(node, "c");
+  const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
+  for (const std::int64_t timeout_ns : {kLongest, kLongest - 1, kLongest / 2}) {
+    hyphos_code taken = HYPHOS_ALREADY_EXISTS;
+    std::atomic<bool> done = false;
+    std::thread taker([&] {
+      hyphos_message message{};
+      while (taken == HYPHOS_ALREADY_EXISTS) {  // the other thread is taking
+        taken = hyphos_take(subscription, timeout_ns, &message, nullptr);
+      }
+      hyphos_message_release(&message);
+      done = true;
+    });
+    // Until the other thread waits. Then only a message may end its wait.
+    hyphos_message none{};
+    while (!done && hyphos_take(subscription, 0, &none, nullptr) != HYPHOS_ALREADY_EXISTS) {
+    }
+    EXPECT_EQ(publish(publisher, "late"), HYPHOS_OK);
+    taker.join();
+    EXPECT_EQ(taken, HYPHOS_OK) << timeout_ns;
+    std::thread waker([&] { hyphos_wake(node); });
+    std::uint32_t ran = 1;
+    EXPECT_EQ(hyphos_poll(node, timeout_ns, 1, &ran, nullptr), HYPHOS_OK);
+    waker.join();
+  }
 }
 
 TEST(C, attached_buffers_arrive_and_are_published_again) {

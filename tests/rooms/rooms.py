@@ -126,6 +126,7 @@ PYTHON = (
     "_extras",
     "_hyphos",
     "_closing",
+    "_timeouts",
     "msgs",
     "struct_values",
     "types",

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
 #include "handles.hpp"
 
@@ -52,10 +51,10 @@ Result<void> Subscriber::take(const WeakNode& node, std::int64_t timeout_ns, hyp
                  "thread only",
                  core_.channel()};
   }
-  const std::int64_t begin = monotonic_now().ns;
   const bool for_ever = timeout_ns < 0;
-  const std::int64_t end =
-      timeout_ns > std::numeric_limits<std::int64_t>::max() - begin ? begin : begin + timeout_ns;
+  // A wait of more than a year counts as a year, which cannot overflow the clock.
+  constexpr std::int64_t kYear = 365LL * 86'400 * 1'000'000'000;
+  const std::int64_t end = monotonic_now().ns + std::min(timeout_ns, kYear);
   for (;;) {
     {
       const MutexLock lock(mutex_);
