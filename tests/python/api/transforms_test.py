@@ -12,7 +12,7 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
-from helpers import PATIENCE_S, Cli, Start, until, wait_until
+from helpers import PATIENCE_S, Cli, Start, look_until, wait_until
 from hyphos import Transform, Transforms
 
 T0 = 1_700_000_000_000_000_000
@@ -228,14 +228,14 @@ def robot(python: Start, domain: str) -> Iterator[None]:
 
 
 def seen_by(hyphos_cli: Cli, words: tuple[str, ...], *needed: str) -> tuple[int, str, str]:
-    """Runs a command that subscribes for half a second. Repeats it if a needed text is missing,
-    because the robot may stall for longer.
+    """Runs a command that subscribes for half a second, until the robot has sent the needed texts
+    during that time.
     """
 
     def whole(told: tuple[int, str, str]) -> bool:
         return all(one in told[1] for one in needed)
 
-    return until(whole, lambda: hyphos_cli(*words), 20)[-1]
+    return look_until(whole, lambda: hyphos_cli(*words), f"all of {needed}")
 
 
 @pytest.mark.usefixtures("robot")
@@ -257,11 +257,11 @@ def test_tf_tree_prints_the_tree(hyphos_cli: Cli, domain: str, tmp_path: Any) ->
     assert '"map" -> "odom"' in out
     assert '"base" -> "laser" [label="static", style=dashed]' in out
     svg = tmp_path / "frames.svg"
-    code, out, err = until(
+    code, out, err = look_until(
         lambda told: told[0] == 0 and "laser" in svg.read_text(),
         lambda: hyphos_cli(*words, "--svg", str(svg)),
-        20,
-    )[-1]
+        "the laser",
+    )
     assert code == 0, err
     assert "laser" in svg.read_text()
 
@@ -283,7 +283,9 @@ def test_tf_echo_and_monitor_print_transforms(hyphos_cli: Cli, domain: str) -> N
     assert out.count("translation: [6.000000, 0.000000, 0.000000]  # m") == 2
     assert "'laser' in 'map'  # laser → base → odom → map" in out
     words = ("tf", "monitor", "-w", "0.5", "-n", "1", "-d", domain)
-    code, out, err = until(lambda told: fast_enough(told[1]), lambda: hyphos_cli(*words), 20)[-1]
+    code, out, err = look_until(
+        lambda told: fast_enough(told[1]), lambda: hyphos_cli(*words), "the rate of the robot"
+    )
     assert code == 0, err
     rows = rows_of(out)
     assert rows["odom"][0] == "map"
@@ -297,11 +299,8 @@ def test_tf_echo_and_monitor_print_transforms(hyphos_cli: Cli, domain: str) -> N
 
 
 def test_tf_explains_missing_frames(hyphos_cli: Cli, domain: str, robot: None) -> None:  # noqa: ARG001
-    code, _, err = until(
-        lambda told: "did you mean" in told[2],
-        lambda: hyphos_cli("tf", "echo", "map", "lasr", "--timeout", "0.5", "-d", domain),
-        20,
-    )[-1]
+    # Longer than the machine may stall before the command has received the frames.
+    code, _, err = hyphos_cli("tf", "echo", "map", "lasr", "--timeout", "3", "-d", domain)
     assert code == 1
     assert err.splitlines()[0] == "error: there is no frame 'lasr'; did you mean 'laser'?"
     code, _, err = hyphos_cli("tf", "tree", "-w", "0.1", "-p", "robot7", "-d", domain)

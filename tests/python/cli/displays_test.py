@@ -10,7 +10,7 @@ from typing import Any
 
 import hyphos
 import pytest
-from helpers import Cli, Inbox, Start, until, wait_until
+from helpers import Cli, Inbox, Start, look_until, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Int64
 from hyphos.observe import Look, growth, key_of, look, states
@@ -281,8 +281,7 @@ def test_service_list_counts_requests_of_clients_that_ended(
             assert code == 0, err
             return json.loads(out)
 
-        [one] = until(lambda found: found[0]["requests"] == 3, told)[-1]
-        assert one["requests"] == 3
+        look_until(lambda found: found[0]["requests"] == 3, told, "three requests")
 
 
 def test_a_recording_in_progress_is_marked(

@@ -10,7 +10,7 @@ from typing import Any
 
 import hyphos
 import pytest
-from helpers import Cli, OnTerminalStart, Program, Start, until, wait_until
+from helpers import Cli, OnTerminalStart, Program, Start, look_until, wait_until
 from hyphos.msgs import Int64
 from hyphos.observe import ChannelState, Delays
 from hyphos.supervise.children import Usage
@@ -57,7 +57,7 @@ def test_top_shows_processes_and_channels(robot: Program, hyphos_cli: Cli, domai
         whole, queue = count["latency_ns"], count["queue_ns"]
         return bool(min(count["rate_hz"], whole["count"]) > 0 and queue["p99"] <= whole["p99"] * 2)
 
-    told = until(flows, look, most=20)[-1]
+    told = look_until(flows, look, "messages on the channel count")
     [process] = [p for p in told["processes"] if p["name"] == "body"]
     assert (process["pid"], process["nodes"]) == (robot.popen.pid, ["talker"])
     assert process["memory_bytes"] > 1e6
@@ -121,7 +121,7 @@ def test_graph_shows_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain
         ends = [edge for edge in told["edges"] if edge["channel"] == "count"]
         return all(end["rate_hz"] > 0 for end in ends)
 
-    told = until(flows, look, most=20)[-1]
+    told = look_until(flows, look, "messages on the channel count")
     assert [p["nodes"] for p in told["processes"] if p["name"] == "body"] == [["talker"]]
     assert {c["name"]: c["type"] for c in told["channels"]} == {
         "busy": "hyphos.msgs.Int64",
@@ -196,7 +196,7 @@ def test_names_of_the_running_robot_are_completed(complete: Complete, domain: st
     assert complete(f"hyphos param get {at} tal") == ["talker"]
     # A shell does not wait for a stalled node during completion.
     speed = partial(complete, f"hyphos param get {at} talker spe")
-    assert until(lambda found: found == ["speed_limit"], speed, most=20)[-1] == ["speed_limit"]
+    look_until(lambda found: found == ["speed_limit"], speed, "the parameter of the node")
     assert complete(f"hyphos log {at} --node ") == ["talker"]
     assert complete(f"hyphos foxglove {at} busy co") == ["count"]
 

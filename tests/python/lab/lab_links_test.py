@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import PATIENCE_S, until, wait_until
+from helpers import PATIENCE_S, wait_until
 from hyphos import Error
 from hyphos.lab import kernel
 from hyphos.lab.links import Link, Network
@@ -99,20 +99,18 @@ s.sendall(bytes({round(megabytes * 1e6)}))
     return megabytes * 8 / (float(receiver.communicate(timeout=PATIENCE_S)[0]) - began)
 
 
-def goodputs_mbit(link: Network, long: float, short: float, hoped: float) -> tuple[float, float]:
+def goodputs_mbit(link: Network, long: float, short: float) -> tuple[float, float]:
     """The rates of a transfer of `long` megabytes, and of the fastest of `short` ones. A stalled
     processor sends nothing, so only short transfers show the capacity of a link."""
     of_long = goodput_mbit(link, long)
-    found = until(lambda goodput: goodput > hoped, lambda: goodput_mbit(link, short), 20)
-    return of_long, max(found)
+    return of_long, max(goodput_mbit(link, short) for _ in range(10))
 
 
 @need()
 def test_a_delay_of_5_ms_gives_a_round_trip_of_10_ms() -> None:
     with Link(Tun(delay_ms=5)) as link:
-        trips = until(lambda found: min(found) < 12.0, lambda: round_trips_ms(link))
-    assert min(map(min, trips)) >= 10.0
-    assert min(trips[-1]) < 12.0  # the fastest, as the machine may stall others
+        trips = round_trips_ms(link, 300)
+    assert 10.0 <= min(trips) < 12.0  # the fastest, as the machine may stall others
 
 
 @need()
@@ -127,7 +125,7 @@ def test_jitter_spreads_the_delay_within_its_bounds() -> None:
 @pytest.mark.parametrize("medium", [Tun(rate_mbit=20), Veth(rate_mbit=20)], ids=["tun", "veth"])
 def test_a_tcp_transfer_keeps_to_the_rate(medium: Tun | Veth) -> None:
     with Link(medium) as link:
-        long, short = goodputs_mbit(link, 4, 0.4, 20 * 0.8)
+        long, short = goodputs_mbit(link, 4, 0.4)
     # In a full segment 1448 of 1500 bytes belong to the program. tbf also lets a burst pass.
     assert long <= 20 * 1.01
     assert 20 * 0.8 < short <= 20 * 1.1
@@ -186,7 +184,7 @@ for i in range(4000):
 @need()
 def test_wifi_is_half_duplex_with_about_half_of_its_rate() -> None:
     with Link(Wifi(rate_mbit=12)) as link:
-        long, short = goodputs_mbit(link, 2, 0.3, 4)
+        long, short = goodputs_mbit(link, 2, 0.3)
         hosts = link.counters()["hosts"]
     # TCP's acknowledgements use the same channel.
     assert 4 < short < 10
@@ -245,9 +243,9 @@ print(time.monotonic() - began)
             return times
 
         # 0.4 s for each alone, 1.2 s if they shared one cable.
-        times = until(lambda found: max(found) < 0.8, took_s)
-        assert min(times[-1]) >= 0.4 * 0.9
-        assert max(times[-1]) < 0.8
+        rounds = [took_s() for _ in range(5)]
+        assert min(map(min, rounds)) >= 0.4 * 0.9
+        assert min(map(max, rounds)) < 0.8  # the fastest, as the machine may stall others
         assert len(things_named(OWN)) == 7  # six hosts and the switch
     assert things_named(OWN) == []
 

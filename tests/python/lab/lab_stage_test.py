@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Cli, Start, until
+from helpers import Cli, Start
 from hyphos import Error
 from hyphos.lab import commands, experiment, placement
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
-from hyphos.lab.results import Results, Row
+from hyphos.lab.results import Results
 from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
 from lab_places import things_named
@@ -103,13 +103,8 @@ def test_the_instances_of_a_workload_are_spread_over_hosts(
         f"links: {{one: {{kind: {kind}}}}}\nlink: one\nhosts: 3\n"
     )
 
-    def measured() -> list[Row]:
-        own = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        own.mkdir()
-        return rows_of(text, ["hyphos/tcp", "zmq/tcp", "hyphos_py/tcp"], own)
-
-    # A queue overflows if the machine stalls.
-    rows = until(lambda found: all(one.total("lost") == 0 for one in found), measured)[-1]
+    # The queues hold more messages than are sent, so a stall of the machine loses none.
+    rows = rows_of(text, ["hyphos/tcp", "zmq/tcp", "hyphos_py/tcp"], tmp_path)
     assert [one.peer for one in rows] == ["hyphos/tcp", "zmq/tcp", "hyphos_py/tcp"]
     for one in rows:
         assert not one.failure

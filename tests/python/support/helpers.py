@@ -49,6 +49,18 @@ def wait_until(condition: Callable[[], bool], what: str = "the condition") -> No
         time.sleep(0.005)
 
 
+def look_until(fine: Callable[[T], bool], look: Callable[[], T], what: str = "the state") -> T:
+    """Looks at another process until its state is fine, and returns what was seen then."""
+    seen: list[T] = []
+
+    def there() -> bool:
+        seen.append(look())
+        return fine(seen[-1])
+
+    wait_until(there, what)
+    return seen[-1]
+
+
 @contextmanager
 def repeating(action: Callable[[], object]) -> Iterator[None]:
     """Runs the action every 20 ms in a thread that ends with the block."""
@@ -65,16 +77,6 @@ def repeating(action: Callable[[], object]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-def until(fine: Callable[[T], bool], measure: Callable[[], T], most: int = 6) -> list[T]:
-    """Repeats a measurement until it is fine, at most `most` times, and returns all results. For
-    values that a stalled machine makes worse and never better.
-    """
-    found = [measure()]
-    while not fine(found[-1]) and len(found) < most:
-        found.append(measure())
-    return found
 
 
 def write_program(path: Path, text: str) -> Path:
