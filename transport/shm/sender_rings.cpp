@@ -76,7 +76,7 @@ TxRings Sender::leave_rings(Port& port) {
 // For a message that the receiver will not take, because this sender removed it from the ring.
 void Sender::release_holds(Peer& peer, const shm::Descriptor& message) {
   shm::Segment* segment = self_->pool().segment(message.segment);
-  if (segment == nullptr || message.slot >= segment->slots()) return;  // a broken lane
+  if (segment == nullptr || message.slot >= segment->slots()) return;  // a broken ring
   shm::MessageHeader header;
   const bool sound = shm::read_message(segment->message(message.slot), header);
   // Release the header's slot last: the header is stable only while its slot is held.

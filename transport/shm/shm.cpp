@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 #include "transport/registry.hpp"
 #include "transport/shm/directory.hpp"
@@ -44,13 +45,15 @@ class Shm final : public ShmTransport, private shm_detail::ReceiverEvents {
     return directory_.open(spec, sink, send_events);
   }
   void close(PortId port) override { directory_.close(port); }
-  SendReport send(PortId port, const Envelope& message) override {
+  HYPHOS_HOT SendReport send(PortId port, const Envelope& message) override {
     return sender_.send(port, message);
   }
   bool has_room(PortId port, std::size_t size) override { return sender_.has_room(port, size); }
   std::uint64_t largest(PortId) const override { return sender_.largest(); }
-  WritableBuffer loan(PortId port, std::size_t size) override { return sender_.loan(port, size); }
-  void on_space(PortId port) override { receiver_.on_space(port); }
+  HYPHOS_HOT WritableBuffer loan(PortId port, std::size_t size) override {
+    return sender_.loan(port, size);
+  }
+  HYPHOS_HOT void on_space(PortId port) override { receiver_.on_space(port); }
   std::vector<PeerStatus> peers() const override { return directory_.peers(); }
   std::uint64_t participant_id() const override { return self_ != nullptr ? self_->id() : 0; }
 
