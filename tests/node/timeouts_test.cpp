@@ -38,21 +38,20 @@ TEST(Timeouts, no_time_is_enough_for_no_server) {
 }
 
 TEST(Timeouts, goals_are_awaited_for_any_time) {
+  Arrivals begun;
   Two two;
   const auto client = two.client.action_client<Number, Number, Number>("count");
   for (const Duration none : kNone) {
     EXPECT_EQ(client.wait_for_server(none).error().code, Code::not_found) << none.ns;
     EXPECT_EQ(client.send({1}, none).accepted(kLongest).error().code, Code::not_found) << none.ns;
   }
-  Arrivals begun;
-  two.server.action<Number, Number, Number>("count",
-                                            [&](const GoalHandle<Number, Number, Number>& goal) {
-                                              for (const Duration none : kNone)
-                                                EXPECT_FALSE(goal.wait_for(none));
-                                              begun.add();
-                                              EXPECT_TRUE(goal.wait_for(kLongest));
-                                              EXPECT_TRUE(goal.canceled({7}).ok());
-                                            });
+  two.server.action<Number, Number, Number>(
+      "count", {}, [&begun](const GoalHandle<Number, Number, Number>& goal) {
+        for (const Duration none : kNone) EXPECT_FALSE(goal.wait_for(none));
+        begun.add();
+        EXPECT_TRUE(goal.wait_for(kLongest));
+        EXPECT_TRUE(goal.canceled({7}).ok());
+      });
   const auto sent = client.send({1}, kLongest);
   EXPECT_TRUE(sent.accepted(kLongest).ok());
   ASSERT_TRUE(begun.wait_for(1));
@@ -80,14 +79,15 @@ TEST(Timeouts, transforms_are_awaited_for_any_time) {
   Two two;
   const Transforms transforms = two.client.transforms();
   for (const Duration none : kNone) {
-    EXPECT_FALSE(transforms.wait("map", "base", Time{}, none).get().ok()) << none.ns;
+    EXPECT_FALSE(transforms.wait("map", "base", latest, none).get().ok()) << none.ns;
   }
-  auto waited = transforms.wait("map", "base", Time{}, kLongest);
+  auto waited = transforms.wait("map", "base", latest, kLongest);
   ASSERT_TRUE(transforms.set(Transform{"map", "base", Time{1}}).ok());
   EXPECT_TRUE(waited.get().ok());
 }
 
 TEST(Timeouts, a_policy_may_have_the_longest_times) {
+  Arrivals got;
   Two two;
   Policy policy;
   policy.depth = 1;
@@ -97,7 +97,6 @@ TEST(Timeouts, a_policy_may_have_the_longest_times) {
   policy.block_timeout_ms = kLongest.ns;
   SubscriptionOptions options;
   options.policy = policy;
-  Arrivals got;
   const auto subscription = two.client.subscribe<Number>(
       "count", options, [&](const Message<Number>& number) { got.add(number->value); });
   PublisherOptions publish;
