@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any
 
 import hyphos
 import pytest
@@ -17,9 +18,9 @@ from hyphos.msgs import String
 LONGEST_MS = [1e12, 9.3e12, 1e300, math.inf]
 
 
-def begun(call: Callable[[], object]) -> Future[object]:
+def begun(call: Callable[[], Any]) -> Future[Any]:
     """Runs a call in a thread."""
-    future: Future[object] = Future()
+    future: Future[Any] = Future()
 
     def run() -> None:
         try:
@@ -37,7 +38,7 @@ def test_the_longest_timeouts_wait(node: hyphos.Node, domain: str, timeout_ms: f
         client = other.client("late", String, String)
         remote = other.remote_params("tester")
         tree = other.transforms()
-        waits = [
+        waits: list[Future[Any]] = [
             begun(lambda: client.wait_for_server(timeout_ms=timeout_ms)),
             begun(lambda: client.call(String(data="a"), timeout_ms=timeout_ms)),
             begun(lambda: remote.wait(timeout_ms)),
