@@ -12,6 +12,7 @@
 
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/facade/hyphos_graph_test.hpp"
+#include "tests/gateway/heard.hpp"
 
 namespace hyphos::gateway {
 namespace {
