@@ -39,11 +39,14 @@ TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
   };
   ASSERT_TRUE(hear(wire::Hello{0x200, "reader", 1, wire::kLinkVersion, "", {}}));
   ASSERT_TRUE(hear(wire::Subscribe{1, "map", spec.type, 1, 0, true, 0}));
-  // The reader acknowledges nothing, while publishers of the channel end.
+  // The reader acknowledges nothing, so one message closes its window. Then publishers end.
+  Envelope value;
+  value.payload = Buffer::copy_of(std::string_view("x"));
+  (void)sender.send(1, value);
   Envelope gone;
   gone.meta.latch = Latch::gone;
   constexpr std::uint64_t kBeyond = 1024;
-  const std::uint64_t waiting = 1 + spec.policy.depth + kBeyond;  // one in flight, the rest queued
+  const std::uint64_t waiting = spec.policy.depth + kBeyond;
   for (std::uint64_t i = 0; i < waiting; ++i) (void)sender.send(1, gone);
   EXPECT_EQ(events.overflowed, 0U);
   for (int i = 0; i < 3; ++i) (void)sender.send(1, gone);
