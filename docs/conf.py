@@ -71,7 +71,11 @@ breathe_domain_by_extension = {"hpp": "cpp", "h": "c"}
 breathe_show_include = False
 cpp_id_attributes = ["HYPHOS_EXPORT"]
 
-autodoc_default_options = {"members": True, "undoc-members": True, "inherited-members": True}
+autodoc_default_options = {
+    "members": True,
+    "undoc-members": True,
+    "inherited-members": "Handler, Filterer, BaseException, object",
+}
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
