@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/facade/channel_names.hpp"
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/facade/hyphos_graph_test.hpp"
 #include "tests/gateway/heard.hpp"
