@@ -130,7 +130,7 @@ def test_another_process_is_read_set_and_watched(cruise: str, inbox: Inbox) -> N
         remote.wait(timeout_ms=60_000)
         wait_until(lambda: len(remote.values()) == 6)
         assert hyphos.nodes_with_params(cruise) == ["cruise"]
-        assert remote.present
+        wait_until(lambda: remote.present)  # matching is reported apart from the values
         assert {name: remote[name] for name in remote.values()} == {
             "fixed": 7,
             "laser.angles": [-1.5, 1.5],
