@@ -306,8 +306,14 @@ def public_names() -> dict[str, set[str]]:
 
 
 def members_of(compound: Any, scope: str, kinds: set[str]) -> set[str]:
-    found = {(one.get("kind"), one.findtext("name", "")) for one in compound.iter("memberdef")}
-    return {scope + name for kind, name in found if kind in kinds and re.match(r"\w+$", name)}
+    found = set()
+    for one in compound.iter("memberdef"):
+        name = scope + one.findtext("name", "")
+        # Doxygen repeats the members of a base class, which have the name of that class.
+        own = one.findtext("qualifiedname", name) == name and one.get("prot") != "protected"
+        if own and one.get("kind") in kinds and re.fullmatch(r"[\w:]+", name):
+            found.add(name)
+    return found
 
 
 def check_api(_app: Any, env: Any) -> None:
