@@ -263,7 +263,9 @@ struct CallType {
   TypeId id;
   bool action = false;
 };
+/// The type of a service with these messages.
 [[nodiscard]] HYPHOS_EXPORT CallType service_type(const TypeId& request, const TypeId& reply);
+/// The type of an action with these messages.
 [[nodiscard]] HYPHOS_EXPORT CallType action_type(const TypeId& goal, const TypeId& feedback,
                                                  const TypeId& result);
 
