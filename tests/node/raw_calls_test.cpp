@@ -156,9 +156,9 @@ TEST(RawCalls, other_types_are_refused_by_name) {
 TEST(RawCalls, a_deadline_ends_a_call) {
   Two two;
   const CallType type = service_type(kBytes, kBytes);
-  const RawClient nobody = two.client.raw_client("nobody", type).or_throw();
-  EXPECT_FALSE(nobody.ready());
-  EXPECT_EQ(nobody.call(raw("1"), Duration::from_ms(1)).error().code, Code::not_found);
+  const RawClient unserved = two.client.raw_client("unserved", type).or_throw();
+  EXPECT_FALSE(unserved.ready());
+  EXPECT_EQ(unserved.call(raw("1"), Duration::from_ms(1)).error().code, Code::not_found);
   Requests requests;
   two.server.raw_service("slow", type, {}, std::ref(requests)).or_throw();
   const RawClient client = two.client.raw_client("slow", type).or_throw();
