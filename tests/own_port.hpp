@@ -6,7 +6,8 @@
 
 namespace hyphos::test {
 
-/// A port that no other test which runs now uses: below those that the kernel gives to connections.
-inline std::uint16_t own_port() { return static_cast<std::uint16_t>(12'000 + getpid() % 20'000); }
+/// The first of 32 ports that no other running test uses. They are below the ports that the kernel
+/// gives to connections.
+inline std::uint16_t own_port() { return static_cast<std::uint16_t>(12'000 + getpid() % 625 * 32); }
 
 }  // namespace hyphos::test
