@@ -203,6 +203,7 @@ Result<std::vector<RobotDrops>> LocalRobot::drops() {
     }
   }
   std::vector<RobotDrops> all;
+  all.reserve(sums.size());
   for (const auto& [what, count] : sums) all.push_back({what.first, what.second, count});
   return all;
 }

@@ -41,7 +41,7 @@ enum class ParamType : std::uint8_t {
 };
 
 inline constexpr std::size_t kMaxParams = 1000;            ///< of one node
-inline constexpr std::size_t kMaxParamBytes = 64 * 1024;   ///< of one value
+inline constexpr std::size_t kMaxParamBytes = 1 << 16;     ///< of one value
 inline constexpr std::size_t kMaxParamItems = 4096;        ///< of one list
 inline constexpr std::size_t kMaxParamSetBytes = 1 << 20;  ///< values and descriptions of one node
 

@@ -27,6 +27,8 @@ inline constexpr int kPluginAbi = 1;
 
 }  // namespace hyphos
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a class cannot be in parentheses
+
 /// Exports `Class` as the node of a plug-in. Use it once per shared object, at namespace scope. The
 /// constructor takes a `hyphos::Node`. An exception that it throws fails the start with its text.
 #define HYPHOS_NODE(Class)                                                          \
@@ -37,3 +39,4 @@ inline constexpr int kPluginAbi = 1;
   extern "C" HYPHOS_EXPORT void hyphos_plugin_destroy(void* object) {               \
     delete static_cast<Class*>(object);                                             \
   }
+// NOLINTEND(bugprone-macro-parentheses)

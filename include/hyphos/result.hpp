@@ -68,8 +68,8 @@ class HYPHOS_EXPORT Exception : public std::runtime_error {
 template <typename T = void>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  // NOLINTNEXTLINE(google-explicit-constructor): implicit by design
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
