@@ -43,9 +43,12 @@ struct Gateway {
     protocol = open_ros2(facade, options).or_throw();
   }
   /// A publisher of the robot.
-  std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
+  /// `depth`: 0 for the depth of the channel.
+  std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false,
+                                             std::uint32_t depth = 0) {
     return facade.topics()
-        .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})
+        .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr,
+                        {.latched = latched, .depth = depth})
         .or_throw();
   }
   std::unique_ptr<ClientSubscription> subscription(const std::string& topic, Heard& heard) {

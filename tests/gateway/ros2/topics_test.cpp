@@ -128,7 +128,7 @@ TEST(Ros2Topics, both_sides_of_a_topic_receive_each_message_once) {
   Gateway gateway(options);
   Heard heard;
   const auto subscription = gateway.subscription("/chat", heard);
-  const auto publisher = gateway.publisher("/chat");
+  const auto publisher = gateway.publisher("/chat", false, options.queue_depth);
   RosSide ros;
   auto& talker = ros.writer("rt/chat", kString);
   auto& listener = ros.reader("rt/chat", kString);
