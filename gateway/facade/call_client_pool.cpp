@@ -45,7 +45,9 @@ Result<CallClientPool::Use> CallClientPool::ask(const Client& client, const std:
   }
   auto at = call_clients_.find(key);
   if (at == call_clients_.end()) {
-    if (call_clients_.size() >= limits_.services && !(closed = take_idle())) {
+    const bool is_full = call_clients_.size() >= limits_.services;
+    if (is_full) closed = take_idle();
+    if (is_full && !closed) {
       return Error{Code::overloaded,
                    std::to_string(call_clients_.size()) +
                        " services and actions are already called at once, the maximum. Wait for "
