@@ -50,7 +50,7 @@ void Ahead::run(std::uint32_t nodes, std::uint64_t seed) {
   }
 }
 
-bool Ahead::put(std::int64_t index, Result<void> result) {
+bool Ahead::put(std::int64_t index, const Result<void>& result) {
   Frame frame{index};
   if (!result) frame.error = result.error();
   const auto poses = physics_->poses();

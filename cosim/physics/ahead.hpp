@@ -38,7 +38,7 @@ class Ahead final : public Physics {
   };
 
   void run(std::uint32_t nodes, std::uint64_t seed);
-  bool put(std::int64_t index, Result<void> result);
+  bool put(std::int64_t index, const Result<void>& result);
   Frame take();
   void stop() HYPHOS_EXCLUDES(mutex_);
 
