@@ -359,30 +359,32 @@ def test_a_mounted_folder_is_not_emptied(own_reaper: Reaper) -> None:
     assert not path.exists()
 
 
+def new_namespace(reaper: Reaper, label: str) -> tuple[Resource, Path]:
+    """A registered network namespace, and its file."""
+    NETNS.mkdir(exist_ok=True)
+    one = reaper.register("namespace", owned_name(label))
+    kernel.pin_new_network(NETNS / one.value)
+    return one, NETNS / one.value
+
+
 @root_only
 def test_a_namespace_is_removed_with_its_processes(own_reaper: Reaper) -> None:
-    NETNS.mkdir(exist_ok=True)
-    name = owned_name("lone")
-    one = own_reaper.register("namespace", name)
-    kernel.pin_new_network(NETNS / name)
-    inside = limits.Place(own_reaper, network=NETNS / name).start(["sleep", "1000"])
-    network = kernel.network_at(NETNS / name)
+    one, file = new_namespace(own_reaper, "lone")
+    inside = limits.Place(own_reaper, network=file).start(["sleep", "1000"])
+    network = kernel.network_at(file)
     wait_until(lambda: inside.pid in kernel.in_network(network), "it to be inside")
     own_reaper.remove(one)
     assert inside.wait(PATIENCE_S) == -signal.SIGTERM
-    assert not (NETNS / name).exists()
+    assert not file.exists()
 
 
 @root_only
 def test_a_program_that_enters_late_ends_with_its_namespace(
     own_reaper: Reaper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    NETNS.mkdir(exist_ok=True)
-    name = owned_name("late")
-    one = own_reaper.register("namespace", name)
-    kernel.pin_new_network(NETNS / name)
-    network = kernel.network_at(NETNS / name)
-    place = limits.Place(own_reaper, network=NETNS / name)
+    one, file = new_namespace(own_reaper, "late")
+    network = kernel.network_at(file)
+    place = limits.Place(own_reaper, network=file)
     started = []
     unmount = kernel.unmount
 
@@ -404,18 +406,15 @@ def test_a_program_that_enters_late_ends_with_its_namespace(
 def test_no_program_enters_a_removed_namespace(
     own_reaper: Reaper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    NETNS.mkdir(exist_ok=True)
-    name = owned_name("gone")
-    one = own_reaper.register("namespace", name)
-    kernel.pin_new_network(NETNS / name)
-    opened = os.open(NETNS / name, os.O_RDONLY)
+    one, file = new_namespace(own_reaper, "gone")
+    opened = os.open(file, os.O_RDONLY)
     own_reaper.remove(one)
     monkeypatch.setattr(os, "open", lambda *_: os.dup(opened))
     failed: list[OSError] = []
 
     def enter() -> None:  # in a thread, which alone changes its namespace
         try:
-            kernel.enter_network(str(NETNS / name))
+            kernel.enter_network(str(file))
         except OSError as error:
             failed.append(error)
 
