@@ -32,8 +32,8 @@ class Cell:
         return "-".join(str(value).replace(" ", "_") for value in self.parameters.values())
 
     def text(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        return f"# {told}\n" + yaml.safe_dump(dict(self.scenario), sort_keys=False, width=100)
+        listed = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"# {listed}\n" + yaml.safe_dump(dict(self.scenario), sort_keys=False, width=100)
 
     def digest(self) -> str:
         return hashlib.sha256(f"{self.method}\n{self.text()}".encode()).hexdigest()[:16]
