@@ -2,18 +2,12 @@
 #include <utility>
 
 #include "hyphos/node.hpp"
+#include "node/calls/raw_support.hpp"
 
 // Services and actions of types known only by name: thin over the core of the typed ones.
 namespace hyphos {
 namespace {
 
-TypeSupport raw_support(const TypeId& id) {
-  TypeSupport support;
-  support.id = id;
-  return support;
-}
-
-/// Bytes need no room for a value.
 detail::CallTypes raw_types(const CallType& type) {
   return {type.action, raw_support(type.id), raw_support(type.id)};
 }

@@ -10,18 +10,12 @@
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "node/calls/call_client.hpp"
+#include "node/calls/raw_support.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "node/transforms/transforms_impl.hpp"
 
 namespace hyphos {
 namespace {
-
-/// TypeSupport of an endpoint that knows only the name of its type: bytes in, bytes out.
-TypeSupport raw_support(const TypeId& id) {
-  TypeSupport support;
-  support.id = id;
-  return support;
-}
 
 /// The core of a Subscription handle. The node alone owns the subscription and releases it once it
 /// is closed, independent of the handle.
