@@ -35,29 +35,32 @@ std::int64_t number_of(const MessageRef& message) {
   return number.value;
 }
 
-/// Requests that a test answers itself.
-class Requests {
+/// Requests that a test answers itself, or goals that it ends itself.
+template <typename T>
+class Collected {
  public:
-  void operator()(const RawRequest& request) {
+  void operator()(const T& one) {
     const std::lock_guard lock(mutex_);
-    requests_.push_back(request);
+    all_.push_back(one);
     came_.add();
   }
-  RawRequest wait(std::size_t index) {
+  T wait(std::size_t index) {
     EXPECT_TRUE(came_.wait_for(index + 1));
     const std::lock_guard lock(mutex_);
-    return requests_.at(index);
+    return all_.at(index);
   }
   void drop() {
     const std::lock_guard lock(mutex_);
-    requests_.clear();
+    all_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::vector<RawRequest> requests_;
+  std::vector<T> all_;
   Arrivals came_;
 };
+using Requests = Collected<RawRequest>;
+using Goals = Collected<RawGoalHandle>;
 
 TEST(RawCalls, a_request_of_bytes_gets_a_reply_of_bytes) {
   for (const bool in_one_process : {true, false}) {
@@ -232,26 +235,6 @@ TEST(RawCalls, an_inlined_callback_may_keep_the_message) {
   EXPECT_EQ(shared.handle(), handle);
   EXPECT_FALSE(static_cast<bool>(MessageRef::share(nullptr)));
 }
-
-/// Goals that a test ends itself.
-class Goals {
- public:
-  void operator()(const RawGoalHandle& goal) {
-    const std::lock_guard lock(mutex_);
-    goals_.push_back(goal);
-    came_.add();
-  }
-  RawGoalHandle wait(std::size_t index) {
-    EXPECT_TRUE(came_.wait_for(index + 1));
-    const std::lock_guard lock(mutex_);
-    return goals_.at(index);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<RawGoalHandle> goals_;
-  Arrivals came_;
-};
 
 TEST(RawActions, a_goal_gets_feedback_and_a_result) {
   Two two;
