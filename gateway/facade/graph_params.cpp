@@ -204,10 +204,14 @@ std::string GraphParams::show_one(const ShownParam& value) {
     } catch (const Exception& error) {
       return error.error().message;
     }
-    // A plan, or a file from the last run of the node, may have set another value.
+    // Only a value of a plan or of the last run is replaced. The robot may have set another value
+    // since the declaration.
     const ParamSet now = own();
     const ParamInfo* declared = now.find(value.name);
-    if (declared != nullptr && declared->value == value.value) return {};
+    if (declared != nullptr && declared->origin != ParamOrigin::plan &&
+        declared->origin != ParamOrigin::restored) {
+      return {};
+    }
   }
   const Result<void> set = params.set({{value.name, value.value}});
   return set ? "" : set.error().message;

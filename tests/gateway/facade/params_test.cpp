@@ -131,6 +131,22 @@ TEST_F(ParamsTest, a_value_set_by_the_robot_stays_until_clients_set_another) {
   EXPECT_EQ(params->own().get<double>("speed"), 3.0);
 }
 
+TEST_F(ParamsTest, a_value_set_during_the_first_show_stays) {
+  const auto params = open();
+  const Params own = gateway_.params();
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "gain" + std::to_string(i);
+    std::thread robot([&] {
+      while (own.values().find(name) == nullptr) {
+      }
+      EXPECT_TRUE(own.set({{name, 2.0}}).ok());
+    });
+    EXPECT_TRUE(params->show({{name, 1.0}}).empty());
+    robot.join();
+    ASSERT_EQ(params->own().get<double>(name), 2.0) << name;
+  }
+}
+
 TEST_F(ParamsTest, rules_apply_to_parameters) {
   Rules rules;
   rules.subscribe.deny = {"hidden/_params"};
