@@ -143,7 +143,8 @@ struct Options {
   int index = 0;     // index of the publisher, hop or subscriber
   int sheet_fd = -1;
   std::string run_dir;  // private directory in /dev/shm, removed by the parent
-  int run_id = 0;       // distinguishes concurrent runs: names and ports depend on it
+  int run_id = 0;       // distinguishes concurrent runs: names depend on it
+  int ports = 0;        // the first port of this run
 
   [[nodiscard]] bool floods() const {
     return shape == Shape::kFlood || shape == Shape::kInprocFlood || uncapped();
@@ -204,7 +205,7 @@ struct Options {
   [[nodiscard]] Reliability wanted_reliability() const { return reliability_from(reliability); }
   /// A port of this run: kMaxEdges ports for edges, followed by the ports of a daemon.
   [[nodiscard]] std::uint16_t port(int index_of_edge) const {
-    return static_cast<std::uint16_t>(12000 + run_id % 32 * 600 + index_of_edge);
+    return static_cast<std::uint16_t>(ports + index_of_edge);
   }
   static constexpr int kMaxEdges = 2 * kMaxFlows;
 
@@ -290,6 +291,7 @@ inline const std::vector<Option>& option_list() {
       option("--sheet-fd", &Options::sheet_fd),
       option("--run-dir", &Options::run_dir),
       option("--run-id", &Options::run_id),
+      option("--ports", &Options::ports),
   };
   return list;
 }

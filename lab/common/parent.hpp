@@ -18,6 +18,7 @@
 #include "lab/common/late.hpp"
 #include "lab/common/options.hpp"
 #include "lab/common/paper.hpp"
+#include "lab/common/port_block.hpp"
 #include "lab/common/schedule.hpp"
 #include "lab/common/sheet.hpp"
 #include "lab/common/stats.hpp"
@@ -37,6 +38,7 @@ class Parent {
       if (!o_.cpus_of(role).empty()) Cpus::parse(what, o_.cpus_of(role)).expect_here(what);
     }
     if (o_.run_id == 0) o_.run_id = getpid();
+    if (o_.ports == 0) o_.ports = ports_.first();
     if (o_.run_dir.empty()) o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
     std::filesystem::create_directory(o_.run_dir);
     o_.sheet_fd = create_shared_file();
@@ -320,6 +322,7 @@ class Parent {
   std::string peer_;
   Options o_;
   std::vector<std::string> program_;
+  PortBlock ports_;
   std::vector<Child> children_;
   Child daemon_;
   std::int64_t memory_kb_ = 0;

@@ -84,7 +84,7 @@ WORDS = (
     *("--pairs", "1", "--work-us", "0", "--stall-ms", "0", "--stall-every-ms", "1000"),
     *("--speed", "1", "--queue", "0"),
     *("--role", "pub", "--index", "0"),
-    *("--run-dir", "/nonexistent", "--run-id", "1"),
+    *("--run-dir", "/nonexistent", "--run-id", "1", "--ports", "12000"),
 )
 
 

@@ -45,6 +45,7 @@ class Options:
         self.sheet_fd = int(given["--sheet-fd"])
         self.run_dir = given["--run-dir"]
         self.run_id = int(given["--run-id"])
+        self.ports = int(given["--ports"])
 
     @property
     def name(self) -> str:
@@ -107,7 +108,7 @@ class Options:
         return int((60 + 2 * self.warmup * max(1 / self.rate_hz, 0.01)) * 1e9)
 
     def port(self, index: int) -> int:
-        return 12000 + self.run_id % 32 * 600 + index
+        return self.ports + index
 
     def edge(self, index: int) -> Edge:
         if self.echoes:
