@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 Contents = tuple[Buffer, list[Buffer]]
 CALL_TIMEOUT_MS = 5000.0
+_SIGNAL_CHECK_S = 0.1
 
 
 def in_main_thread() -> bool:
@@ -45,7 +46,9 @@ def wait_interruptibly(
 
     token = start(told)
     try:
-        done.wait()
+        # A signal that arrives just before the wait does not end it, so the wait is divided.
+        while not done.wait(_SIGNAL_CHECK_S):
+            pass
     except BaseException:
         if give_up is not None:
             give_up(token)

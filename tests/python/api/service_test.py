@@ -62,6 +62,35 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
+# Another thread gets the signal, so it does not end the wait of the main thread.
+INTERRUPTED_ELSEWHERE = """
+import linecache, signal, sys, threading, time, hyphos
+from hyphos.msgs import String
+node = hyphos.Node.open("caller", domain=sys.argv[1])
+kept, received = [], threading.Event()
+
+def take(s, responder):
+    kept.append(responder)
+    received.set()
+
+def main_waits():
+    frame = sys._current_frames()[threading.main_thread().ident]
+    return "acquire" in linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+
+def interrupt():
+    received.wait()
+    while not main_waits():
+        time.sleep(0.001)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+node.service("never", String, String, take)
+threading.Thread(target=interrupt).start()
+try:
+    node.client("never", String, String).call(String(), timeout_ms=3_600_000)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
 
 @pytest.fixture
 def server(python: Start, domain: str) -> Any:
@@ -133,6 +162,10 @@ def test_ctrl_c_ends_a_call(python: Start, domain: str) -> None:
     code, out, _ = caller.end()
     assert out in ("interrupted\n", "")  # "": the signal came before the call
     assert code in (0, 1, -signal.SIGINT)
+
+
+def test_ctrl_c_ends_a_call_that_no_signal_wakes(python: Start, domain: str) -> None:
+    assert python(INTERRUPTED_ELSEWHERE, domain).line() == "interrupted"
 
 
 @pytest.mark.usefixtures("server")
