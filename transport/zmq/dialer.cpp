@@ -67,6 +67,11 @@ Result<LinkId> Dialer::forget(const std::string& endpoint) {
   return id;
 }
 
+bool Dialer::has(const std::string& endpoint) const {
+  const MutexLock lock(mutex_);
+  return by_endpoint_.contains(endpoint);
+}
+
 void Dialer::add(std::shared_ptr<Connection> link) {
   const LinkId id = link->id;
   links_.emplace(id, std::move(link));

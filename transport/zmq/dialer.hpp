@@ -19,8 +19,8 @@ namespace hyphos::transport::zmq {
 
 /// The connected sockets of a process: one DEALER for each configured peer.
 ///
-/// Threads: connect() and forget() from any thread. All other functions from the thread that waits
-/// for the sockets. That thread takes over a connected link by calling add().
+/// Threads: connect(), forget() and has() from any thread. All other functions from the thread that
+/// waits for the sockets. That thread takes over a connected link by calling add().
 class Dialer {
  public:
   struct Connection {
@@ -37,6 +37,8 @@ class Dialer {
   Result<std::shared_ptr<Connection>> connect(const PeerAddress& peer);
   /// Returns the link to an endpoint, which may then be connected again. Code::not_found.
   Result<LinkId> forget(const std::string& endpoint);
+  /// True from connect() to forget().
+  [[nodiscard]] bool has(const std::string& endpoint) const;
 
   void add(std::shared_ptr<Connection> link);
   /// Ends a link. The last messages have `linger_ms` to leave.
@@ -56,7 +58,7 @@ class Dialer {
 
   const Context& context_;
   const ZmqConfig& config_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::string, LinkId> by_endpoint_ HYPHOS_GUARDED_BY(mutex_);
   LinkId next_id_ HYPHOS_GUARDED_BY(mutex_) = 1;
   std::map<LinkId, std::shared_ptr<Connection>> links_;

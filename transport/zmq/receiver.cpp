@@ -157,12 +157,8 @@ void Receiver::allow(const std::string& channel, const std::string& peer, bool a
 
 bool Receiver::knows(const std::string& peer) const {
   const MutexLock lock(peers_mutex_);
-  const auto has = [&](const auto& map, const auto& name_of) {
-    return std::any_of(map.begin(), map.end(),
-                       [&](const auto& entry) { return name_of(*entry.second) == peer; });
-  };
-  return has(links_, [](const PeerView& link) { return link.endpoint; }) ||
-         has(publishers_, [](const Publisher& publisher) { return publisher.process; });
+  return std::any_of(publishers_.begin(), publishers_.end(),
+                     [&](const auto& entry) { return entry.second->process == peer; });
 }
 
 std::vector<PeerStatus> Receiver::peers() const {

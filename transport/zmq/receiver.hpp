@@ -79,7 +79,7 @@ class Receiver {
   /// Subscribes to a channel or unsubscribes, at one peer (process name or endpoint) or (empty) at
   /// all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
-  /// Any thread.
+  /// True if a publisher's process has this name. Any thread.
   [[nodiscard]] bool knows(const std::string& peer) const;
   /// Removes publishers that were disconnected for too long. Returns the time of the next call, or
   /// 0.

@@ -249,7 +249,7 @@ void Zmq::subscribe_channel(const std::string& channel, bool open, const std::st
 }
 
 bool Zmq::has_peer(const std::string& peer) const {
-  return sender_.knows(peer) || receiver_.knows(peer);
+  return dialer_.has(peer) || sender_.knows(peer) || receiver_.knows(peer);
 }
 
 ZmqCounters Zmq::counters() const { return {malformed_, refused_, disconnects_}; }
