@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ CLONE_NEWNET = 0x40000000
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 1 << 18
+MS_SHARED = 1 << 20
 _MNT_DETACH = 2
 
 
@@ -67,8 +69,27 @@ def pin_new_network(path: Path) -> None:
         unshare(CLONE_NEWNET)
         mount(f"/proc/self/task/{threading.get_native_id()}/ns/net", str(path), "", MS_BIND)
 
+    _share(path.parent)
     path.touch(mode=0o444, exist_ok=False)
     _in_a_thread(make)
+
+
+def _share(folder: Path) -> None:
+    """Makes the folder of namespaces a mount of its own, as `ip netns add` does. Otherwise the
+    first `ip netns add` would do so afterwards, and hide the namespaces in this folder."""
+    folder.mkdir(mode=0o755, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # `ip` holds the same lock
+        try:
+            mount("", str(folder), "none", MS_SHARED | MS_REC)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # it is not a mount yet
+                raise
+            mount(str(folder), str(folder), "none", MS_BIND | MS_REC)
+            mount("", str(folder), "none", MS_SHARED | MS_REC)
+    finally:
+        os.close(lock)
 
 
 def try_namespaces() -> None:

@@ -270,7 +270,6 @@ def make_host(
 
 def pin_network(reaper: Reaper, name: str, resources: list[Resource]) -> str:
     """An empty network namespace."""
-    NETNS.mkdir(mode=0o755, exist_ok=True)
     namespace = owned_name(name)
     resources.append(reaper.register("namespace", namespace))
     kernel.pin_new_network(NETNS / namespace)

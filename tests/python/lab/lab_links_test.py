@@ -262,6 +262,33 @@ def test_a_link_leaves_nothing_behind(medium: Tun | Veth | Wifi) -> None:
 
 
 @need()
+def test_the_first_ip_netns_add_hides_no_network() -> None:
+    script = """
+import subprocess
+from pathlib import Path
+from hyphos.lab import kernel
+from hyphos.lab.links import Link
+from hyphos.lab.media import Veth
+
+kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+kernel.mount("none", "/run", "tmpfs")
+with Link(Veth()) as link:
+    subprocess.run(["ip", "netns", "add", "other"], check=True)
+    print(sorted(path.name[-2:] for path in Path("/run/netns").iterdir()))
+with Link(Veth()):
+    pass
+print([path.name for path in Path("/run/netns").iterdir()])
+"""
+    done = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['-a', '-b', 'er']\n['other']\n", done.stderr
+
+
+@need()
 def test_a_failed_set_up_leaves_nothing() -> None:
     with pytest.raises(Error, match="--loss") as caught:
         Link(Tun(loss=7)).up()
