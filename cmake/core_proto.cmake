@@ -12,6 +12,7 @@ function(hyphos_core_proto path)
   # A separate target generates the header before any room that includes it is compiled.
   add_custom_target(${name} DEPENDS ${stem}.cc ${stem}.h)
   add_dependencies(hyphos_objects ${name})
+  add_dependencies(hyphos_small_objects ${name})
   set_property(SOURCE ${stem}.cc ${stem}.h TARGET_DIRECTORY hyphos_objects PROPERTY GENERATED TRUE)
   set_property(SOURCE ${stem}.cc TARGET_DIRECTORY hyphos_objects PROPERTY COMPILE_OPTIONS -w)
   target_sources(hyphos_objects PRIVATE ${stem}.cc)

@@ -232,14 +232,14 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
 
 void Executor::State::serve(const transport::PollFunction& poll, int number) {
   ::pthread_setname_np(::pthread_self(), "hyphos-rx");
-  Ready ready(*this);
+  Ready found(*this);
   for (transport::Poll last = transport::Poll::again; last != transport::Poll::over;) {
-    last = poll(number, &ready);
-    if (ready.empty()) continue;
+    last = poll(number, &found);
+    if (found.empty()) continue;
     if (last == transport::Poll::promoted) {
-      work_in_place(ready);
+      work_in_place(found);
     } else {
-      ready.hand_over();
+      found.hand_over();
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -28,6 +29,7 @@ inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr std::size_t kMaxProcesses = 1024;
 inline constexpr std::size_t kMaxNodes = 4096;
 inline constexpr std::size_t kMaxChannels = 4096;
+inline constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;  ///< of every duration
 inline constexpr std::size_t kMaxPairs = 200'000;  ///< publisher-subscriber pairs, all channels
 
 /// The entries of `hosts:`, `processes:` and so on. If the value is not a map, or has more than

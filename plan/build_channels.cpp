@@ -10,7 +10,6 @@ namespace hyphos::plan {
 namespace {
 
 constexpr std::int64_t kMaxDepth = 65536;
-constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;
 
 std::vector<std::string> read_ends(const Section& section, std::string_view key, Draft& draft) {
   std::vector<std::string> nodes;

@@ -7,7 +7,6 @@
 namespace hyphos::plan {
 namespace {
 
-constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;
 constexpr std::int64_t kLeastHeartbeatMs = 20;  // with less, a busy machine looks hung
 constexpr std::int64_t kMaxRestarts = 600;
 

@@ -15,8 +15,6 @@
 namespace hyphos::shm {
 namespace {
 
-constexpr int kMostTimesRemoved = 1000;
-
 bool good_name(std::string_view name) {
   constexpr std::size_t kMaxName = 32;
   return !name.empty() && name.size() <= kMaxName &&

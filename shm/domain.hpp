@@ -90,6 +90,10 @@ class Domain {
   std::string name_;
 };
 
+/// How often to retry if another participant removes the domain meanwhile. Each retry needs a
+/// participant that leaves exactly between two steps of this one.
+inline constexpr int kMostTimesRemoved = 1000;
+
 /// Takes the lifetime lock. False if another process holds it.
 [[nodiscard]] bool lock_for_life(const UniqueFd& file);
 /// True if some open file description holds it.

@@ -8,8 +8,6 @@ namespace hyphos::shm {
 namespace {
 
 constexpr std::uint64_t kMostByDefault = std::uint64_t{2} << 30;
-// Each retry needs a participant that leaves exactly between two of our steps.
-constexpr int kMostTimesRemoved = 1000;
 
 }  // namespace
 

@@ -26,10 +26,9 @@
 namespace hyphos::transport {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
 // A new peer is answered soon, so that it need not wait for the next period, but not more often
 // than this.
-constexpr std::int64_t kAnswerWithin = 50 * kMs;
+constexpr std::int64_t kAnswerWithin = Duration::from_ms(50).ns;
 
 Error socket_error(const std::string& what, const std::string& where) {
   const Code code = errno == EADDRINUSE                  ? Code::already_exists
@@ -248,7 +247,7 @@ void MulticastAnnouncer::run() {
     std::int64_t now = monotonic_now().ns;
     if (now >= next_send_ns_) {
       send(false);
-      next_send_ns_ = now + config_.period_ms * kMs;
+      next_send_ns_ = now + Duration::from_ms(config_.period_ms).ns;
     }
     expire(now);
     std::int64_t next = next_send_ns_;

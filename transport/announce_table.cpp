@@ -5,7 +5,6 @@
 namespace hyphos::transport {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 // The period that a peer announces is clamped to these limits.
 constexpr std::uint32_t kShortestPeriodMs = 50;
@@ -55,7 +54,7 @@ AnnounceTable::Event AnnounceTable::hear(std::span<const std::byte> datagram,
                 std::move(beacon->curve_key),
                 std::move(beacon->channels)};
   const std::int64_t period =
-      std::clamp(beacon->period_ms, kShortestPeriodMs, kLongestPeriodMs) * kMs;
+      Duration::from_ms(std::clamp(beacon->period_ms, kShortestPeriodMs, kLongestPeriodMs)).ns;
   entry.silent_at_ns = now_ns + 3 * period + period / 2;
   return changed ? Event{Event::Kind::found, entry.peer} : Event{};
 }

@@ -4,12 +4,11 @@
 #include <bit>
 #include <cmath>
 
+#include "wire/corrupt.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::wire {
 namespace {
-
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), {}}; }
 
 bool good_speed(double speed) { return std::isfinite(speed) && speed >= 0 && speed <= kMaxSpeed; }
 

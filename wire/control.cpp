@@ -5,12 +5,11 @@
 
 #include "base/config.hpp"
 #include "hyphos/wire/head.pb.h"
+#include "wire/corrupt.hpp"
 #include "wire/packet.hpp"
 
 namespace hyphos::wire {
 namespace {
-
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), {}}; }
 
 v1::Encoding to_proto(Encoding encoding) {
   return static_cast<v1::Encoding>(static_cast<int>(encoding) + 1);

@@ -4,16 +4,16 @@
 #include <cstring>
 #include <string_view>
 
+#include "wire/corrupt.hpp"
+
 namespace hyphos::wire {
 namespace {
-
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), {}}; }
 
 // The head is encoded by hand. This needs a few hundred bytes of code instead of several kilobytes
 // of the protobuf library, which are never cached at 100 Hz. Measured on the ipc path: 5 µs less to
 // encode and 5 µs less to decode. proto/hyphos/wire/head.proto remains the specification, and the
 // tests compare the bytes with those of the protobuf library.
-enum Field : std::uint32_t {
+enum HeadField : std::uint32_t {
   kChannel = 1,
   kTypeName,
   kTypeHash,
@@ -38,7 +38,7 @@ enum Field : std::uint32_t {
   kLatch
 };
 
-void write_sizes(ProtoWriter& out, Field field, const BufferList& buffers) {
+void write_sizes(ProtoWriter& out, HeadField field, const BufferList& buffers) {
   if (buffers.empty()) return;
   std::array<std::byte, 10 * kMaxAttachedBuffers> packed;
   ProtoWriter inner(packed.data());

@@ -5,15 +5,10 @@
 #include <cassert>
 #include <cstring>
 
+#include "wire/corrupt.hpp"
 #include "wire/head.hpp"
 
 namespace hyphos::wire {
-namespace {
-
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), {}}; }
-
-}  // namespace
-
 std::uint64_t Header::body_bytes() const {
   std::uint64_t sum = payload_bytes;
   for (std::uint32_t i = 0; i < buffer_count; ++i) sum += buffer_bytes[i];

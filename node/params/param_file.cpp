@@ -95,18 +95,18 @@ std::vector<std::pair<std::string, const ParamValue*>> leaves_of(const ParamValu
   return out;
 }
 
-std::string to_yaml(const ParamValue& leaf) {
+std::string leaf_to_yaml(const ParamValue& leaf) {
   if (leaf.kind == ParamValue::Kind::list) {
     std::string out = "[";
     for (const ParamValue& item : leaf.items) {
-      out += (out.size() > 1 ? ", " : "") + to_yaml(item);
+      out += (out.size() > 1 ? ", " : "") + leaf_to_yaml(item);
     }
     return out + "]";
   }
   // Text that is plain in one file may need quotes elsewhere. Values with these characters are
   // always text, so quotes never change a type.
   return leaf.quoted || leaf.text.find_first_of(":#{}[],&*!|>'\"%@`\n") != std::string::npos
-             ? hyphos::to_yaml(ParamVariant(leaf.text))
+             ? to_yaml(ParamVariant(leaf.text))
              : leaf.text;
 }
 
@@ -166,7 +166,8 @@ Result<std::vector<ParamLine>> read_params(const std::filesystem::path& file) {
   std::vector<ParamLine> lines;
   for (const params::FileParams& node : read->nodes) {
     for (const auto& [name, value] : params::leaves_of(node.params)) {
-      lines.push_back({node.node, name, params::to_yaml(*value), value->source.to_string(), ""});
+      lines.push_back(
+          {node.node, name, params::leaf_to_yaml(*value), value->source.to_string(), ""});
     }
   }
   return lines;

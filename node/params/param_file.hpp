@@ -16,7 +16,7 @@ namespace hyphos::params {
 [[nodiscard]] std::vector<std::pair<std::string, const ParamValue*>> leaves_of(
     const ParamValue& params);
 /// One value in the notation of a YAML file.
-[[nodiscard]] std::string to_yaml(const ParamValue& leaf);
+[[nodiscard]] std::string leaf_to_yaml(const ParamValue& leaf);
 
 struct FileParams {
   std::string node;

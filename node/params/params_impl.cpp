@@ -293,7 +293,7 @@ std::string Params::Impl::save(const ParamSet& now) {
   // Saved values that are undeclared, or no longer valid, must not be lost.
   for (const auto& [name, value] : saved_) {
     if (now.find(name) == nullptr) {
-      lines.push_back({owner_.node, name, params::to_yaml(value), "", ""});
+      lines.push_back({owner_.node, name, params::leaf_to_yaml(value), "", ""});
     }
   }
   for (const auto& info : now.infos()) {

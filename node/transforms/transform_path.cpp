@@ -17,8 +17,8 @@ const TransformFrame& root_of(const TransformFrame& frame) {
 
 std::string hangs_on(const TransformFrame& frame) {
   const TransformFrame& root = root_of(frame);
-  if (&root == &frame) return quoted(frame.name) + " is a root";
-  return quoted(frame.name) + " is in the tree of root " + quoted(root.name);
+  if (&root == &frame) return in_quotes(frame.name) + " is a root";
+  return in_quotes(frame.name) + " is in the tree of root " + in_quotes(root.name);
 }
 
 Error disconnected(const TransformFrame& target, const TransformFrame& source) {
@@ -30,8 +30,8 @@ Error disconnected(const TransformFrame& target, const TransformFrame& source) {
 
 /// "'laser' in 'base'"
 std::string edge_name(const TransformFrame& frame) {
-  return quoted(frame.name) + " in " +
-         (frame.parent != nullptr ? quoted(frame.parent->name) : std::string("nothing"));
+  return in_quotes(frame.name) + " in " +
+         (frame.parent != nullptr ? in_quotes(frame.parent->name) : std::string("nothing"));
 }
 
 std::string known(const Covered& covered) {
@@ -165,8 +165,8 @@ Error TransformPath::missing(std::int64_t time) {
     }
   }
   const Covered& had = lacking_had_;
-  std::string message = quoted(target_) + " from " + quoted(source_) + " at " + instant(time) +
-                        ": " + edge_name(*lacking_) + ", ";
+  std::string message = in_quotes(target_) + " from " + in_quotes(source_) + " at " +
+                        instant(time) + ": " + edge_name(*lacking_) + ", ";
   if (had.empty()) {
     message += "which has no samples";
   } else {
@@ -197,7 +197,7 @@ Error TransformPath::no_common_time() {
         lacking_ = frame;
         lacking_had_ = one;
         return {Code::out_of_range,
-                quoted(target_) + " from " + quoted(source_) + ": no samples yet of " +
+                in_quotes(target_) + " from " + in_quotes(source_) + ": no samples yet of " +
                     edge_name(*frame),
                 {}};
       }
@@ -211,11 +211,11 @@ Error TransformPath::no_common_time() {
       }
     }
   }
-  if (ends == nullptr) return {Code::out_of_range, quoted(target_) + " is just changing", {}};
+  if (ends == nullptr) return {Code::out_of_range, in_quotes(target_) + " is just changing", {}};
   lacking_ = ends;
   lacking_had_ = early;
   return {Code::out_of_range,
-          quoted(target_) + " from " + quoted(source_) +
+          in_quotes(target_) + " from " + in_quotes(source_) +
               " have no common time: " + edge_name(*ends) + " ends at " + instant(early.last) +
               ", " + edge_name(*begins) + " begins at " + instant(late.first) + ", " +
               duration(late.first - early.last) + " later",

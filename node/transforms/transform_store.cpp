@@ -39,8 +39,9 @@ TransformStore::TransformStore(TransformTreeOptions options) : options_(options)
 
 Result<void> TransformStore::refuse(Code code, std::string message, const Transform& transform) {
   ++counters_.refused;
-  return Error{code, std::move(message),
-               quoted(bare_frame(transform.child)) + " in " + quoted(bare_frame(transform.parent))};
+  return Error{
+      code, std::move(message),
+      in_quotes(bare_frame(transform.child)) + " in " + in_quotes(bare_frame(transform.parent))};
 }
 
 /// All checks that do not involve other frames. Sets `length` to the length of the quaternion.
@@ -98,9 +99,9 @@ Result<TransformFrame*> TransformStore::frame(std::string_view name, const Trans
 /// "a -> b -> c" if `child` is an ancestor of `parent`, so that it cannot become its child.
 std::string TransformStore::circle(const TransformFrame& parent,
                                    const TransformFrame& child) const {
-  std::string way = quoted(child.name);
+  std::string way = in_quotes(child.name);
   for (const TransformFrame* f = &parent; f != nullptr; f = f->parent) {
-    way += " in " + quoted(f->name);
+    way += " in " + in_quotes(f->name);
     if (f == &child) return way;
   }
   return {};
@@ -114,7 +115,7 @@ void TransformStore::follow_clock(TransformFrame& child, std::int64_t stamp, std
     return;
   }
   ++counters_.clock_jumps;
-  notice = "the stamps of " + quoted(child.name) + " went back by " +
+  notice = "the stamps of " + in_quotes(child.name) + " went back by " +
            duration(child.last_stamp - stamp) +
            ", as when a replay restarts: the history of all moving frames is cleared";
   forget_moving();
@@ -164,9 +165,9 @@ Result<void> TransformStore::set_locked(const Transform& t, bool is_static, std:
     if (!is_static && !known->samples.is_static() && !now.empty() && sample.stamp < now.last) {
       ++counters_.stale;
       return Error{Code::out_of_range,
-                   quoted(known->name) + " has the parent " + quoted(known->parent->name) +
+                   in_quotes(known->name) + " has the parent " + in_quotes(known->parent->name) +
                        " now. This transform is " + duration(now.last - sample.stamp) + " older",
-                   quoted(known->name) + " in " + quoted(bare_frame(t.parent))};
+                   in_quotes(known->name) + " in " + in_quotes(bare_frame(t.parent))};
     }
   }
   auto parent = frame(bare_frame(t.parent), t);
@@ -181,8 +182,8 @@ Result<void> TransformStore::set_locked(const Transform& t, bool is_static, std:
   // One step for the new parent and its first sample, so that no reader finds the frame without
   // samples.
   if (frame.parent != nullptr) {
-    notice = quoted(frame.name) + " moved from parent " + quoted(frame.parent->name) + " to " +
-             quoted((*parent)->name) + ". If this repeats, two nodes publish it";
+    notice = in_quotes(frame.name) + " moved from parent " + in_quotes(frame.parent->name) +
+             " to " + in_quotes((*parent)->name) + ". If this repeats, two nodes publish it";
   }
   step_shape();
   move(frame, *parent);
@@ -211,7 +212,7 @@ Result<void> TransformStore::put(TransformFrame& frame, const TransformSample& s
         return Error{Code::out_of_range,
                      "the stamp is " + duration(frame.samples.covered(mutex_).last - sample.stamp) +
                          " older than the newest. The history is " + duration(options_.history.ns),
-                     quoted(frame.name) + " in " + quoted(frame.parent->name)};
+                     in_quotes(frame.name) + " in " + in_quotes(frame.parent->name)};
       case TransformSamples::Put::replaced:
         ++counters_.replaced;
         break;
@@ -261,12 +262,12 @@ TransformCounters TransformStore::counters() const {
 }
 
 Error TransformStore::unknown(std::string_view name) const {
-  std::string message = "there is no frame " + quoted(name);
+  std::string message = "there is no frame " + in_quotes(name);
   std::vector<std::string_view> names;
   for (const TransformFrame& frame : frames_) names.push_back(frame.name);
   std::sort(names.begin(), names.end());
   if (const std::string_view near = config::nearest(name, names); !near.empty()) {
-    message += "; did you mean " + quoted(near) + "?";
+    message += "; did you mean " + in_quotes(near) + "?";
   } else if (names.empty()) {
     message += ": no transform has arrived yet";
   } else {

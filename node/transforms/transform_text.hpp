@@ -10,7 +10,7 @@
 /// Text formatting for errors of transforms.
 namespace hyphos::detail {
 
-[[nodiscard]] inline std::string quoted(std::string_view name) {
+[[nodiscard]] inline std::string in_quotes(std::string_view name) {
   return "'" + std::string(name) + "'";
 }
 

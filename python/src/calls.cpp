@@ -26,7 +26,7 @@ CallType make_type(const TypeId& request, const std::optional<TypeId>& feedback,
   return feedback ? action_type(request, *feedback, reply) : service_type(request, reply);
 }
 
-nb::object to_python(const Error& error) {
+nb::object error_object(const Error& error) {
   return nb::module_::import_("hyphos._errors")
       .attr("Error")(std::string(to_string(error.code)), error.message, error.where,
                      std::string(advice(error.code)));
@@ -85,7 +85,7 @@ std::uint64_t call_async(const ClientHandle& handle, nb::handle payload,
     if (end) {
       callable(contents(*end), nb::none());
     } else {
-      callable(nb::none(), to_python(end.error()));
+      callable(nb::none(), error_object(end.error()));
     }
   };
   nb::gil_scoped_release release;
@@ -169,7 +169,7 @@ void bind_client(nb::module_& module) {
                if (end) {
                  callable(goal_end(*end), nb::none());
                } else {
-                 callable(nb::none(), to_python(end.error()));
+                 callable(nb::none(), error_object(end.error()));
                }
              });
            })

@@ -115,7 +115,7 @@ std::function<void(const ParamSet&)> watcher(nb::object function) {
   };
 }
 
-void bind_values(nb::module_& module) {
+void bind_param_values(nb::module_& module) {
   nb::class_<ParamInfo>(module, "ParamInfo",
                         "One parameter: its current value and its declaration.")
       .def_ro("name", &ParamInfo::name)
@@ -299,7 +299,7 @@ void bind_files(nb::module_& module) {
 }  // namespace
 
 void bind_params(nb::module_& module) {
-  bind_values(module);
+  bind_param_values(module);
   bind_own(module);
   bind_remote(module);
   bind_files(module);

@@ -69,7 +69,7 @@ void move_in_place(const Transform& by, const Memory& memory, std::size_t offset
   }
 }
 
-void bind_values(nb::module_& module) {
+void bind_transform_values(nb::module_& module) {
   nb::class_<Transform>(module, "Transform")
       .def(
           "__init__",
@@ -239,7 +239,7 @@ void bind_shared(nb::module_& module) {
 }  // namespace
 
 void bind_transforms(nb::module_& module) {
-  bind_values(module);
+  bind_transform_values(module);
   bind_shared(module);
   module.def(
       "open_transforms",

@@ -85,7 +85,7 @@ TEST_P(Fairness, every_publisher_gets_through_an_always_full_queue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, Fairness, ::testing::Values("shm", "zmq"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& instance) { return std::string(instance.param); });
 
 struct TwoProcesses {
   const std::string domain = fresh_domain();

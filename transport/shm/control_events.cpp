@@ -14,7 +14,6 @@ namespace {
 
 // For peers whose death the kernel cannot report (another pid namespace).
 constexpr std::int64_t kPollMs = 500;
-constexpr std::int64_t kNsPerMs = 1'000'000;
 
 Result<void> watch(const UniqueFd& epoll, const UniqueFd& fd) {
   epoll_event event{};
@@ -63,7 +62,7 @@ void ControlEvents::poll_regularly() {
 void ControlEvents::arm(const UniqueFd& timer, std::int64_t in_ms, bool repeat) {
   itimerspec spec{};
   spec.it_value.tv_sec = in_ms / 1000;
-  spec.it_value.tv_nsec = in_ms % 1000 * kNsPerMs;
+  spec.it_value.tv_nsec = Duration::from_ms(in_ms % 1000).ns;
   if (repeat) spec.it_interval = spec.it_value;
   ::timerfd_settime(timer.get(), 0, &spec, nullptr);
 }

@@ -16,7 +16,6 @@ namespace {
 
 // Files of the dead stay for this time, so that receivers can still map messages already sent.
 constexpr std::int64_t kGraceMs = 250;
-constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // True if the process has ended. A child that it forked may still hold the inherited lock.
 bool has_exited(const UniqueFd& pid_fd) {
@@ -270,7 +269,7 @@ bool Directory::forget(const KnownPeer& known) {
 }
 
 void Directory::remove_files(std::uint64_t id) {
-  if (!tombstones_.emplace(id, monotonic_now().ns + kGraceMs * kNsPerMs).second) return;
+  if (!tombstones_.emplace(id, monotonic_now().ns + Duration::from_ms(kGraceMs).ns).second) return;
   events_.set_timer(kGraceMs);
 }
 
@@ -286,7 +285,8 @@ void Directory::clean_tombstones() {
       ++at;
     }
   }
-  if (next != 0) events_.set_timer(std::max<std::int64_t>((next - now) / kNsPerMs, 1));
+  if (next != 0)
+    events_.set_timer(std::max<std::int64_t>((next - now) / Duration::from_ms(1).ns, 1));
 }
 
 }  // namespace hyphos::transport::shm_detail

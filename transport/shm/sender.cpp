@@ -11,8 +11,6 @@
 namespace hyphos::transport::shm_detail {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
 constexpr std::size_t aligned(std::size_t size) {
   return (size + shm::kCacheLine - 1) / shm::kCacheLine * shm::kCacheLine;
 }
@@ -37,7 +35,9 @@ HYPHOS_HOT Way way_of(const Buffer& buffer, const shm::Participant* self) {
 }
 
 std::int64_t deadline_of(const Policy& policy) {
-  return policy.block_timeout_ms > 0 ? monotonic_now().ns + policy.block_timeout_ms * kNsPerMs : 0;
+  return policy.block_timeout_ms > 0
+             ? monotonic_now().ns + Duration::from_ms(policy.block_timeout_ms).ns
+             : 0;
 }
 
 }  // namespace

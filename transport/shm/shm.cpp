@@ -13,8 +13,6 @@
 namespace hyphos::transport {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
 Result<std::shared_ptr<shm::Participant>> join(const ShmConfig& config) {
   if (config.participant) return config.participant;
   shm::ParticipantOptions options;
@@ -88,7 +86,7 @@ void Shm::stop(std::int64_t linger_ms) {
     receiver_.abandon_thread();
     return;
   }
-  sender_.flush(monotonic_now().ns + linger_ms * kNsPerMs);
+  sender_.flush(monotonic_now().ns + Duration::from_ms(linger_ms).ns);
   sender_.give_up();
   ports_.gate().close();
   directory_.stop();

@@ -7,7 +7,6 @@
 
 namespace hyphos::transport::zmq {
 namespace {
-constexpr std::string_view kName = "zmq";
 // More than can be in flight between two processes: a larger jump is not a gap but a corrupt
 // number.
 constexpr std::uint64_t kMaxGap = 1 << 20;

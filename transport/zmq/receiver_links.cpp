@@ -7,10 +7,6 @@
 #include "transport/zmq/receiver_state.hpp"
 
 namespace hyphos::transport::zmq {
-namespace {
-constexpr std::string_view kName = "zmq";
-}
-
 void Receiver::tell(const PeerView& link, const wire::Control& message) {
   uplink_.say(link.id, Frame::copy_of(wire::encode_control(message)));
 }

@@ -11,7 +11,6 @@
 namespace hyphos::transport::zmq {
 namespace {
 
-constexpr std::string_view kName = "zmq";
 // Up to this size, a copy of the body behind the header costs less than a separate frame.
 constexpr std::uint64_t kOneFrameBytes = 4096;
 

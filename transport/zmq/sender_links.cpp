@@ -11,8 +11,6 @@
 namespace hyphos::transport::zmq {
 namespace {
 
-constexpr std::string_view kName = "zmq";
-
 /// Latched values and notices that may wait in one queue beyond its depth.
 constexpr std::size_t kMostBeyond = 1024;
 

@@ -16,6 +16,9 @@
 /// RAII owners of libzmq objects. This file has no knowledge of channels or links.
 namespace hyphos::transport::zmq {
 
+/// The name of the transport in plans, events and logs.
+inline constexpr std::string_view kName = "zmq";
+
 /// One frame. Move-only. `share()` returns a second frame on the same bytes.
 class Frame {
  public:

@@ -14,7 +14,7 @@ constexpr int kLoopLevels = 6;
 constexpr std::size_t kUnconfirmedKept = 12;
 constexpr std::size_t kMaxTrail = 200'000;
 // The largest distance of the map from its origin, m. The cell indexes have 32 bits.
-constexpr double kFarthest = 1e6;
+constexpr double kFarthestPrior = 1e6;
 
 // The usable returns, in the frame of the robot.
 std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
@@ -171,7 +171,7 @@ void Mapper::match(const std::vector<Point2>& returns, const Pose2& moved) {
   normals.reserve(kept.size());
   for (const std::size_t i : kept) normals.push_back(wall_normal(returns, i));
   const Pose2 prior = compose(pose_, moved);
-  if (!(std::abs(prior.x) <= kFarthest && std::abs(prior.y) <= kFarthest)) {
+  if (!(std::abs(prior.x) <= kFarthestPrior && std::abs(prior.y) <= kFarthestPrior)) {
     ++stats_.unmatched;  // the wheel odometry is invalid, so the robot stays where it was
     return;
   }
