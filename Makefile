@@ -38,12 +38,17 @@ configure: setup
 
 DEMO := out/patrol
 DEMO_SECONDS ?= 30
+# A folder of a full build keeps its parts.
+DEMO_PRESET = $(if $(shell grep -s 'HYPHOS_BUILD_GATEWAY:BOOL=ON' build/release/CMakeCache.txt),release,demo)
 
 .PHONY: demo
-demo: configure ## let a robot map a building in three processes, and save a map, a recording and a report
-	@$(STEP) "build demo" cmake --build build/release -j $(JOBS) --target patrol
+demo: ## let a robot map a building in three processes, and save a map, a recording and a report
+	@STEP="1 of 4" scripts/setup $(if $(filter demo,$(DEMO_PRESET)),demo,default)
+	@STEP="2 of 4" $(STEP) "configure" cmake --preset $(DEMO_PRESET) -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@STEP="3 of 4" $(STEP) "build" cmake --build build/release -j $(JOBS) --target patrol
 	@scripts/link_python_package
 	@mkdir -p $(DEMO)
+	@echo "── [4 of 4] the robot drives for $(DEMO_SECONDS) s"
 	@$(VENV)/hyphos run examples/patrol/three_processes.yaml --live --for $(DEMO_SECONDS) \
 	  --set nodes.mapper.params.map_file=$(CURDIR)/$(DEMO)/map.png \
 	  --record --set record.path=$(CURDIR)/$(DEMO)/patrol.mcap \
@@ -70,17 +75,17 @@ test: build ## run all tests: C++, Python, examples, rooms, installed package, s
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 	@if [[ -s build/repeated_tests ]]; then echo "repeated after a stall:"; cat build/repeated_tests; fi
 
-# Everything above the core is off, so [core] of packages.txt is enough.
+# Everything above the core is off, so [core] and [test] of packages.txt are enough.
 .PHONY: core
 core: ## build and test the core alone: no recorder, gateways, co-simulator, laboratory or Python
-	@scripts/setup core
+	@scripts/setup core test
 	@$(STEP) "configure core" cmake --preset core
 	@$(STEP) "build core" cmake --build build/core -j $(JOBS)
 	@$(STEP) -t "ctest core" ctest --test-dir build/core -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: core-check
-core-check: ## prove that the core needs only [core]: build, test and install it in a root of these packages
-	@scripts/setup core
+core-check: ## prove that the core needs only [core] and [test]: build, test and install it in a root of these packages
+	@scripts/setup core test
 	@$(STEP) -t "core in its own root" scripts/core_only.py check $(JOBS)
 
 .PHONY: conformance

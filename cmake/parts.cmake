@@ -19,6 +19,6 @@ function(hyphos_part_needs part reason)
 endfunction()
 
 hyphos_part_needs(COSIM "the co-simulator writes recordings" RECORD)
-hyphos_part_needs(PYTHON "the Python module contains their functions" RECORD GATEWAY COSIM)
+hyphos_part_needs(PYTHON "the Python module contains its functions" RECORD)
 hyphos_part_needs(PEERS "the baselines are programs of the laboratory" LAB)
 hyphos_part_needs(BENCH "the benchmarks measure every part" RECORD GATEWAY COSIM LAB)

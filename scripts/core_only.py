@@ -5,7 +5,8 @@ core_only.py configure FOLDER: configures the core while CMake and pkg-config ca
 packages. The recorder and the gateways must fail to configure there. Takes seconds.
 
 core_only.py check [JOBS]: builds, tests and installs the core in a root file system of its own. It
-holds the installed packages of [core] in packages.txt, what they depend on, and nothing else.
+holds the installed packages of [core] and [test] in packages.txt, what they depend on, and nothing
+else.
 Needs root rights and a system with dpkg, but no network. Takes as long as a build of the core.
 """
 
@@ -145,7 +146,7 @@ def files_of(packages: list[str]) -> set[str]:
 
 def make_root(root: Path) -> None:
     """Fills a root file system with the core's packages."""
-    core = section("core")
+    core = section("core") + section("test")
     others = {name for part in ("record", "gateway", "python", "lab") for name in section(part)}
     packages = Packages()
     chosen = packages.closure([*packages.essential, *core], others - set(core))

@@ -89,6 +89,10 @@ NB_MODULE(_hyphos, module) {
   bind_tools(module);
   bind_transforms(module);
   bind_recording(module);
+#ifdef HYPHOS_WITH_GATEWAY
   bind_convert(module);
+#endif
+#ifdef HYPHOS_WITH_COSIM
   bind_cosim(module);
+#endif
 }

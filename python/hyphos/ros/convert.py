@@ -11,6 +11,7 @@ from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
+from hyphos._errors import Error
 from hyphos.ros.known import descriptors
 from hyphos.types import Attached, flat_list
 
@@ -25,6 +26,12 @@ class RosTypes:
     """
 
     def __init__(self, paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) -> None:
+        if not hasattr(_hyphos, "RosTypes"):
+            raise Error(
+                "unsupported",
+                "this build of Hyphos cannot convert ROS messages, because it has no gateways",
+                advice="run `make build`, or configure with -DHYPHOS_BUILD_GATEWAY=ON",
+            )
         serialized = descriptors(paths, proto_paths)
         self._types = _hyphos.RosTypes(serialized)
         self._pool = descriptor_pool.DescriptorPool()
