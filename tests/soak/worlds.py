@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import hyphos
+from claims import own_dds_domain, own_port
 from hyphos import _hyphos
 from hyphos.msgs import String
 
@@ -24,12 +24,6 @@ CLIENT = HERE / "client.py"
 PATIENCE_S = 60.0
 LOG_THREAD = "hyphos-log"
 LOG_DESCRIPTORS = 3  # the descriptors that this thread waits with
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 def ros2_program() -> Path | None:
@@ -200,9 +194,8 @@ def gateway(kind: str, domain: str) -> Iterator[Gateway]:
     own = {
         "ros_tcp": ["--port", "0"],
         "rosbridge": ["--port", "0"],
-        "ros1": ["--master", "--set", f"master_port={free_port()}"],
-        # Above 100, the ports of DDS are in the kernel's range of ephemeral ports.
-        "ros2": ["--set", f"domain_id={1 + os.getpid() % 100}"],
+        "ros1": ["--master", "--set", f"master_port={own_port()}"],
+        "ros2": ["--set", f"domain_id={own_dds_domain()}"],
     }[kind]
     words = [sys.executable, "-m", "hyphos", "gateway", kind, *own, "--domain", domain]
     with tempfile.TemporaryDirectory() as folder:

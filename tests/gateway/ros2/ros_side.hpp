@@ -35,20 +35,21 @@ namespace rtps = eprosima::fastrtps::rtps;
 inline constexpr std::chrono::seconds kPatience(60);
 
 /// The DDS domain of this test process. A file lock reserves it, so that test processes do not
-/// meet. Domains above 100 are not used, because their ports are in the ephemeral range of the
-/// kernel.
+/// meet. tests/soak/claims.py locks the same files. Domains above 94 are not used, because their
+/// ports are among those of own_port() and the ephemeral ports of the kernel.
 inline std::uint32_t test_domain() {
   static const std::uint32_t own = [] {
     const auto first = static_cast<std::uint32_t>(::getpid());
-    for (std::uint32_t next = 0; next < 100; ++next) {
-      const std::uint32_t domain = 1 + (first + next) % 100;
+    constexpr std::uint32_t kDomains = 94;
+    for (std::uint32_t next = 0; next < kDomains; ++next) {
+      const std::uint32_t domain = 1 + (first + next) % kDomains;
       const std::string path = "/tmp/hyphos-test-dds-" + std::to_string(domain);
       const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
       // The lock is held until the process ends.
       if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return domain;
       if (file >= 0) ::close(file);
     }
-    throw std::runtime_error("all 100 DDS domains are locked by other test processes");
+    throw std::runtime_error("all 94 DDS domains are locked by other test processes");
   }();
   return own;
 }

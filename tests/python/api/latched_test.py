@@ -7,7 +7,6 @@ subscription of a process, to which the transport has delivered the message befo
 from __future__ import annotations
 
 import itertools
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Protocol
 
 import hyphos
 import pytest
+from claims import own_port
 from helpers import Inbox, Start, wait_until
 from hyphos.msgs import String, TfMessage
 from ros_tcp_client import RosTcpClient, connected, string_message
@@ -121,12 +121,6 @@ class RosTcp:
         self._client.send(f"/{channel}", string_message(text))
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 @contextmanager
 def _other_machine(domain: str, folder: Path, channels: list[str]) -> Iterator[World]:
     listed = "\n".join(
@@ -134,7 +128,7 @@ def _other_machine(domain: str, folder: Path, channels: list[str]) -> Iterator[W
         for name in channels
     )
     plan = folder / "robot.yaml"
-    plan.write_text(PLAN.format(domain=domain, port=_free_port(), channels=listed))
+    plan.write_text(PLAN.format(domain=domain, port=own_port(), channels=listed))
     with hyphos.Node.open("to", plan=str(plan), process="base") as node:
         world = OtherProcess(node, "--hyphos-plan", str(plan), "--hyphos-process", "ugv")
         try:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from claims import own_dds_domain, own_port
 from helpers import Program, Start, repeating
 from ros1_programs import Ros, needs_ros1
-from ros2_gateway import DOMAIN_ID, skip_without_ros2, std_srvs
+from ros2_gateway import skip_without_ros2, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros2
@@ -55,14 +55,8 @@ rospy.spin()
 
 @pytest.fixture(scope="module")
 def dds() -> Iterator[RosProgram]:
-    with on_loopback(DOMAIN_ID) as program:
+    with on_loopback(own_dds_domain()) as program:
         yield program
-
-
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 @pytest.fixture
@@ -71,9 +65,9 @@ def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
     systems = {"one": "catkin", "two": "rosidl_default_generators"}
     packages = [std_srvs(tmp_path / name, system) for name, system in systems.items()]
     known = f"--ros, {packages[0]}, --ros, {packages[1]}"
-    port = _free_port()
+    port = own_port()
     one = f"[--master, --set, master_port={port}, {known}]"
-    two = f"[--set, domain_id={DOMAIN_ID}, {known}]"
+    two = f"[--set, domain_id={own_dds_domain()}, {known}]"
     settings = [f"domain={domain}", f"nodes.ros1.args={one}", f"nodes.ros2.args={two}"]
     words = [sys.executable, "-m", "hyphos", "run", str(PLAN), "--logs", str(tmp_path / "logs")]
     words += [word for setting in settings for word in ("--set", setting)]

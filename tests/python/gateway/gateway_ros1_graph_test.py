@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import socket
 import sys
 from pathlib import Path
 from typing import Any
 
 import hyphos
 import pytest
+from claims import own_port
 from helpers import PATIENCE_S, Inbox, Start, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
@@ -184,9 +184,7 @@ def _walk_through() -> list[tuple[str, str]]:
 
 
 def test_the_page_works_as_printed(start: Start, domain: str, tmp_path: Path) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
+    port = own_port()
     ros = Ros(start, f"http://localhost:{port}", tmp_path)
     ros.start("rosmaster", "--core", "-p", str(port))
     wait_until(lambda: ros.succeeds("rosparam", "list"), "the master")
@@ -235,9 +233,7 @@ def either(
     if request.param == "ours":
         ours: Ros = request.getfixturevalue("ros")
         return ours
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
+    port = own_port()
     made = Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
     made.start("rosmaster", "--core", "-p", str(port))
     # The gateway starts before the master.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import signal
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from claims import own_port
 from helpers import PATIENCE_S, Program, Start, wait_until
 from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
 
@@ -45,12 +45,6 @@ def ros(start: Start, probe: Probe, tmp_path: Path) -> Ros:
     made = Ros(start, probe.master, tmp_path)
     wait_until(lambda: "/out" in made.run("rostopic", "list"), "the robot's topics")
     return made
-
-
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 SERVER = """
@@ -230,7 +224,7 @@ def rosmaster(start: Start, tmp_path: Path) -> Callable[[int], tuple[Ros, Progra
 def test_the_gateway_survives_a_restart_of_the_ros_master(
     start: Start, rosmaster: Callable[[int], tuple[Ros, Program]]
 ) -> None:
-    port = _free_port()
+    port = own_port()
     probe = Probe(start, f"master_uri=http://127.0.0.1:{port}")
     for _ in range(2):  # the first time the gateway starts before the master
         ros, master = rosmaster(port)

@@ -11,9 +11,10 @@ from typing import Any
 import hyphos
 import pytest
 import ros2_gateway
+from claims import own_dds_domain
 from helpers import PATIENCE_S, Inbox, Program, Start, repeating
 from hyphos.msgs import String
-from ros2_gateway import DOMAIN_ID, start_gateway, std_srvs
+from ros2_gateway import start_gateway, std_srvs
 
 REPOSITORY = Path(__file__).parents[3]
 PROGRAM = REPOSITORY / "build/cargo/debug/ros2_program"
@@ -38,7 +39,7 @@ def gateway(hyphos_start: Start, domain: str, package: Path) -> Program:
 
 
 def ros(start: Start, role: str, name: str) -> Program:
-    program = start(str(PROGRAM), str(DOMAIN_ID), role, name)
+    program = start(str(PROGRAM), str(own_dds_domain()), role, name)
     assert program.line() == "ready"
     return program
 

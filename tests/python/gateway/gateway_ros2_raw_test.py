@@ -8,10 +8,11 @@ from pathlib import Path
 import hyphos
 import numpy as np
 import pytest
+from claims import own_dds_domain
 from helpers import Inbox, Start, wait_until
 from hyphos.msgs import LaserScan, String
 from hyphos.types import Raw
-from ros2_gateway import DOMAIN_ID, OTHER_DOMAIN_ID, start_gateway, std_srvs
+from ros2_gateway import start_gateway, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
@@ -28,7 +29,7 @@ FRONT = ros.LaserScan(
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[RosProgram]:
-    with on_loopback(DOMAIN_ID) as program:
+    with on_loopback(own_dds_domain()) as program:
         yield program
 
 
@@ -72,8 +73,8 @@ def test_two_domains_carry_equal_bytes(
     program: RosProgram,
 ) -> None:
     node.subscribe("scan", SCAN, inbox)
-    start_gateway(hyphos_start, domain, package, domain_id=OTHER_DOMAIN_ID)
-    with on_loopback(OTHER_DOMAIN_ID) as other:
+    start_gateway(hyphos_start, domain, package, domain_id=own_dds_domain(1))
+    with on_loopback(own_dds_domain(1)) as other:
         reader = other.reader("rt/scan", ros.LaserScan)
         writer = program.writer("rt/scan", ros.LaserScan)
         assert cdr(take(reader, lambda: writer.write(FRONT))) == cdr(FRONT)

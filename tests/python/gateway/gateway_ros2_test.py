@@ -14,12 +14,11 @@ import hyphos
 import numpy as np
 import pytest
 import ros2_gateway
+from claims import own_dds_domain
 from helpers import PATIENCE_S, Cli, Inbox, Program, Start, repeating, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Clock, LaserScan, String
 from ros2_gateway import (
-    DOMAIN_ID,
-    OTHER_DOMAIN_ID,
     skip_without_ros2,
     start_gateway,
     std_srvs,
@@ -35,7 +34,9 @@ from ros2_program import RosProgram, on_loopback, take
 @pytest.fixture(scope="module", params=["loopback", "LOCALHOST"])
 def program(request: pytest.FixtureRequest) -> Iterator[RosProgram]:
     """On the loopback interface by the user's settings, or by the discovery range of ROS 2."""
-    with on_loopback(DOMAIN_ID, None if request.param == "loopback" else request.param) as program:
+    with on_loopback(
+        own_dds_domain(), None if request.param == "loopback" else request.param
+    ) as program:
         yield program
     del program
     gc.collect()  # the settings end with the last participant
@@ -214,9 +215,9 @@ def test_a_new_server_is_received_from_its_first_reply_on(
     set_bool: tuple[Any, Any],
 ) -> None:
     # A separate domain: Cyclone DDS finds participants at once where it already runs.
-    start_gateway(hyphos_start, domain, package, domain_id=OTHER_DOMAIN_ID)
+    start_gateway(hyphos_start, domain, package, domain_id=own_dds_domain(1))
     for service in ("first", "second", "third"):
-        with on_loopback(OTHER_DOMAIN_ID) as program, program.serving(service, "here"):
+        with on_loopback(own_dds_domain(1)) as program, program.serving(service, "here"):
             client = node.client(service, *set_bool)
             answer = client.call(set_bool[0](data=True), timeout_ms=PATIENCE_S * 1000)
             assert answer.message == "here"
@@ -282,7 +283,9 @@ def test_the_robot_is_received_again_after_a_gateway_kill(
     take(reader, lambda: publisher.publish(String(data="first life")))
     gateway.signal(signal.SIGKILL)
     gateway.end()
-    hyphos_start("gateway", "ros2", "--set", f"domain_id={DOMAIN_ID}", "--domain", domain).line()
+    hyphos_start(
+        "gateway", "ros2", "--set", f"domain_id={own_dds_domain()}", "--domain", domain
+    ).line()
     while take(reader, lambda: publisher.publish(String(data="second"))).data != "second":
         pass
 
@@ -359,7 +362,7 @@ def test_the_command_line_calls_a_service_of_ros_2(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, program: RosProgram
 ) -> None:
     # No package is needed: every machine knows common services.
-    own = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain]
+    own = ["--set", f"domain_id={own_dds_domain()}", "--domain", domain]
     assert hyphos_start("gateway", "ros2", *own).line().startswith("dds://")
     with program.serving("command", "lit"):
         wait_until(

@@ -9,13 +9,13 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from claims import own_port
 from helpers import Cli, Program, Start, wait_until, write_program
 from launched import NODES, RESTART, alive, children_of, pid_of, runs, until_line
 from launched import Robot as LocalRobot
@@ -184,9 +184,7 @@ def sshd(tmp_path: Path) -> Iterator[tuple[int, Path]]:
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(words, check=True)
     shutil.copy(tmp_path / "user_key.pub", tmp_path / "authorized")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = own_port()
     Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
     options = {
         "Port": port,

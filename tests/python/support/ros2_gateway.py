@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from claims import own_dds_domain
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message_factory import GetMessageClass
 from helpers import Program, Start
 from hyphos.ros.known import descriptors
-
-# Above 100, the ports of DDS are among the ephemeral ports of the kernel.
-DOMAIN_ID = 1 + os.getpid() % 100
-OTHER_DOMAIN_ID = 1 + (os.getpid() + 50) % 100
 
 
 def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
@@ -57,8 +53,10 @@ def skip_without_ros2(told: str) -> None:
 
 
 def start_gateway(
-    start: Start, domain: str, package: Path, *more: str, domain_id: int = DOMAIN_ID
+    start: Start, domain: str, package: Path, *more: str, domain_id: int | None = None
 ) -> Program:
+    """`domain_id`: None for the first domain of this process."""
+    domain_id = own_dds_domain() if domain_id is None else domain_id
     words = ["--set", f"domain_id={domain_id}", "--domain", domain, "--ros", str(package)]
     started = start("gateway", "ros2", *words, *more)
     try:
