@@ -5,72 +5,25 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from hyphos.cli import (
-    action,
-    agent,
-    bag,
-    channel,
-    cosim,
-    doctor,
-    foxglove,
-    gateway,
-    graph,
-    keys,
-    lab,
-    log,
-    metrics,
-    msg,
-    node,
-    param,
-    plan,
-    record,
-    renamed,
-    replay,
-    run,
-    service,
-    shm,
-    tf,
-    time,
-    top,
-    validate,
-    values,
-)
+from hyphos.cli.plain import PlainGroup
+from hyphos.cli.renamed import Renamed
+from hyphos.cli.values import Checked
 
-_COMMANDS: dict[str, Callable[..., Any]] = {
-    "run": run.run,
-    "validate": validate.validate,
-    "agent": agent.agent,
-    "doctor": doctor.doctor,
-    "keys": keys.keys,
-    "log": log.log,
-    "top": top.top,
-    "graph": graph.graph,
-    "metrics": metrics.metrics,
-    "foxglove": foxglove.foxglove,
-    "gateway": gateway.gateway,
-    "record": record.record,
-    "replay": replay.replay,
-}
-_GROUPS: dict[str, typer.Typer] = {
-    "plan": plan.app,
-    "channel": channel.app,
-    "node": node.app,
-    "service": service.app,
-    "action": action.app,
-    "param": param.app,
-    "tf": tf.app,
-    "shm": shm.app,
-    "time": time.app,
-    "bag": bag.app,
-    "msg": msg.app,
-    "lab": lab.app,
-    "cosim": cosim.app,
-}
+# In the order of the command list. Each is a function of the same name in the module of that name.
+_COMMANDS = (
+    "run", "validate", "agent", "doctor", "keys", "log", "top", "graph", "metrics", "foxglove",
+    "gateway", "record", "replay",
+)  # fmt: skip
+# Each is the `app` in the module of that name.
+_GROUPS = (
+    "plan", "channel", "node", "service", "action", "param", "tf", "shm", "time", "bag", "msg",
+    "lab", "cosim",
+)  # fmt: skip
 # Commands that can be a program of a plan: `hyphos run` passes them more arguments.
 _PROGRAMS = {"gateway": {"allow_extra_args": True, "ignore_unknown_options": True}}
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
@@ -103,14 +56,19 @@ def _nothing() -> None:
     pass
 
 
+def _module(name: str) -> Any:
+    return import_module(f"hyphos.cli.{name}")
+
+
 def make_app(only: str | None = None) -> typer.Typer:
     """Returns the app with all commands, or with `only` that one command.
 
-    The other commands then have only the part that the command list shows. Reading the options of
-    fifty functions would take a tenth of a second.
+    The other commands then have only a name. Importing and reading fifty functions would take more
+    than a tenth of a second. With `only=""` all commands have the text of the command list.
     """
     app = typer.Typer(
         name="hyphos",
+        cls=PlainGroup,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # a frame would double the time of --help
@@ -119,33 +77,39 @@ def make_app(only: str | None = None) -> typer.Typer:
         epilog="Start with: hyphos doctor · hyphos plan robot.yaml · hyphos run robot.yaml --live",
     )
     app.callback()(_root)
-    for name, function in _COMMANDS.items():
-        shown = function if only in (None, name) else _nothing
-        settings = _PROGRAMS.get(name)
+    for name in _COMMANDS:
+        function = getattr(_module(name), name) if only in (None, "", name) else _nothing
         app.command(
             name,
-            cls=values.Checked,
+            cls=Checked,
             help=function.__doc__,
             hidden=name in _HIDDEN,
-            context_settings=settings,
-        )(shown)
-    for name, group in _GROUPS.items():
-        if only in (None, name):
-            wanted = renamed.Renamed if name == "lab" else values.Checked
-            for command in group.registered_commands:
-                if not issubclass(command.cls or object, wanted):
-                    command.cls = wanted
-            app.add_typer(group, name=name)
-        else:
+            context_settings=_PROGRAMS.get(name),
+        )(function if only in (None, name) else _nothing)
+    for name in _GROUPS:
+        if only not in (None, "", name):
+            app.command(name)(_nothing)
+            continue
+        group: typer.Typer = _module(name).app
+        if only == "":
             app.command(name, help=group.info.help)(_nothing)
+            continue
+        wanted = Renamed if name == "lab" else Checked
+        for command in group.registered_commands:
+            if not issubclass(command.cls or object, wanted):
+                command.cls = wanted
+        own = group.info.cls  # a placeholder, unless the group has a class of its own
+        app.add_typer(group, name=name, cls=own if isinstance(own, type) else PlainGroup)
     return app
 
 
 def _wanted() -> str | None:
     """The command in sys.argv: "" if there is none, None if all commands may be needed."""
-    if "_HYPHOS_COMPLETE" in os.environ:
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    # An option before the command is one of the program. It may list all commands.
+    if "_HYPHOS_COMPLETE" in os.environ or (words and sys.argv[1] != words[0]):
         return None
-    return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    return words[0] if words else ""
 
 
 def _fail(message: str, remedy: str = "") -> int:

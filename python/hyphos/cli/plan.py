@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+
+from hyphos.cli.plain import PlainGroup
 
 
-class _Plans(TyperGroup):
+class _Plans(PlainGroup):
     """Makes `hyphos plan FILE …` short for `hyphos plan show FILE …`."""
 
     default = "show"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+
+from hyphos.cli.plain import PlainCommand
 
 RENAMED = {
     "--patience": "--wait-quiet",
@@ -17,7 +18,7 @@ RENAMED = {
 }
 
 
-class Renamed(TyperCommand):
+class Renamed(PlainCommand):
     """A command that had options with other names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+
+from hyphos.cli.plain import PlainCommand
 
 MOST = 1e9  # seconds, hertz, megabytes: more is a typing error and overflows system types
 MOST_INTEGER = 2**53
@@ -22,7 +23,7 @@ _NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")
 _MAY_BE_ZERO = {"wait", "grace", "start"}
 
 
-class Checked(TyperCommand):
+class Checked(PlainCommand):
     """A command that checks all of its values as soon as they are parsed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

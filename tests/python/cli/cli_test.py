@@ -79,7 +79,8 @@ def test_help_loads_nothing_heavy(python: Start) -> None:
         """
 import sys
 from hyphos.cli import main
-heavy = {"numpy", "google.protobuf", "mcap", "rosbags", "yaml", "hyphos._hyphos"}
+main.make_app()
+heavy = {"numpy", "google.protobuf", "mcap", "rosbags", "yaml", "hyphos._hyphos", "pydantic"}
 print(sorted(heavy & set(sys.modules)))
 """
     )

@@ -22,9 +22,12 @@ from helpers import PATIENCE_S
 
 # Modules that the commands import when they run. None of them starts a thread, because a fork would
 # lose it.
-PARSING = ("pydantic.types", "pydantic.type_adapter")  # typer imports them at the first option
-PACKAGES = ("hyphos.tools", "hyphos.recording")
-MODULES = ("hyphos.cli.main", "hyphos.lab.commands", "hyphos.msgs", "rich.progress", *PARSING)
+PARSING = (
+    "pydantic.types",
+    "pydantic.type_adapter",
+)  # typer imports them for values that are not plain
+PACKAGES = ("hyphos.cli", "hyphos.tools", "hyphos.recording")
+MODULES = ("hyphos.lab.commands", "hyphos.msgs", "rich.progress", *PARSING)
 
 
 class CliServer:
