@@ -9,10 +9,8 @@ if [ $# -eq 0 ]; then sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2; fi
 recording=$(realpath -e "$1") || exit 2
 picture=$(realpath "${2:-map.png}")
 settings=(--set "nodes.mapper.params.map_file=$picture")
-domain=real_building
 for setting in "${@:3}"; do
   settings+=(--set "$setting")
-  if [[ $setting == domain=* ]]; then domain=${setting#domain=}; fi
 done
 hyphos=${HYPHOS:-$here/../../.venv/bin/hyphos}
 
@@ -20,9 +18,10 @@ case $recording in
   *.log | *.log.gz)
     exec "$hyphos" run "$here/carmen.yaml" --set "nodes.reader.params.file=$recording" "${settings[@]}" ;;
   *.bag | *.mcap | *.db3)
-    "$hyphos" run "$here/bag.yaml" "${settings[@]}" &
-    graph=$!
-    trap 'kill -INT $graph 2>/dev/null; wait $graph' EXIT
-    "$hyphos" replay "$recording" --domain "$domain" --wait 20 ;;
+    # In lock-step the mapper has finished with a scan before the next one follows, so none is lost.
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    "$hyphos" replay "$recording" --lockstep "$here/bag.yaml" --node frames --node mapper \
+      -o "$folder/outputs.mcap" "${settings[@]}" | sed "\|^$folder|d" ;;
   *) echo "map_recording.sh: $recording is neither a CARMEN log nor a ROS recording" >&2; exit 2 ;;
 esac
