@@ -75,6 +75,10 @@ test: build ## run all tests: C++, Python, examples, rooms, installed package, s
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 	@if [[ -s build/repeated_tests ]]; then echo "repeated after a stall:"; cat build/repeated_tests; fi
 
+.PHONY: test-quick
+test-quick: build ## check the style of changed files, and run the tests of all rooms but the slow ones
+	@$(VENV)/python scripts/test_quick $(TEST_JOBS)
+
 # Everything above the core is off, so [core] and [test] of packages.txt are enough.
 .PHONY: core
 core: ## build and test the core alone: no recorder, gateways, co-simulator, laboratory or Python

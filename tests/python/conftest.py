@@ -11,10 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hyphos
 import numpy as np
 import pytest
+import schedule
 from browser import Page, browser, chromium
 from cli_server import CliServer
 from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
@@ -33,7 +35,43 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a test that is skipped is a failure")
+    parser.addoption("--quick", action="store_true", help="leave out slow tests: test-quick")
     parser.addoption("--papers", type=Path, help="folder with the texts of the papers, NNN_*.txt")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = schedule.left_out(items)
+        config.hook.pytest_deselected(items=slow)
+        keep = set(map(id, items)) - set(map(id, slow))
+        items[:] = [item for item in items if id(item) in keep]
+        config.stash[_LEFT_OUT] = len(slow)
+        if hasattr(config, "workeroutput"):
+            config.workeroutput["left_out"] = len(slow)
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        items[:] = schedule.spread(items, workers)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Idle workers take tests of busy ones, also with the default of --dist."""
+    from xdist.scheduler import WorkStealingScheduling  # noqa: PLC0415 - not needed without -n
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[_LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+_LEFT_OUT = pytest.StashKey[int]()
+_seconds: dict[str, float] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
 
 
 @pytest.fixture
@@ -45,13 +83,17 @@ def papers(request: pytest.FixtureRequest) -> Path | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    told = session.config.pluginmanager.get_plugin("terminalreporter")
-    if session.config.getoption("--no-skips") and told and told.stats.get("skipped"):
+    config = session.config
+    cache = getattr(config, "cache", None)
+    if cache is not None and not hasattr(config, "workerinput"):  # for scripts/test_times
+        cache.set("hyphos/seconds", cache.get("hyphos/seconds", {}) | _seconds)
+    told = config.pluginmanager.get_plugin("terminalreporter")
+    if config.getoption("--no-skips") and told and told.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """The last line of the output: the skipped tests, counted by reason."""
+    """The last lines of the output: the tests that were left out or skipped, counted by reason."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is None or hasattr(config, "workerinput"):
         return
@@ -60,6 +102,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         for report in terminal.stats.get("skipped", [])
         if isinstance(report.longrepr, tuple)
     )
+    if config.getoption("--quick"):
+        slow = config.stash.get(_LEFT_OUT, 0)
+        terminal.write_line(f"{slow} left out: they take {schedule.SLOW_S:g} s or more")
     text = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
     terminal.write_line(f"{reasons.total()} skipped" + (f": {text}" if text else ""))
 
