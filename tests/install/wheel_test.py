@@ -1,5 +1,6 @@
 """`pip install .` gives a self-contained package: module, library, host program and command."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -14,7 +15,19 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    """The wheel, which the first worker of a run builds for all."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not list(folder.glob("*.whl")):
+            build(folder)
+    [path] = folder.glob("hyphos-*.whl")
+    return path
+
+
+def build(folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
     command += ["--wheel-dir", str(folder), "--config-settings", "build-dir=build/wheel"]
     # The compiler cache has all results of the earlier build, because its folder has the same
@@ -22,8 +35,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {**os.environ, "CCACHE_BASEDIR": str(ROOT), "CC": "cc", "CXX": "c++"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    [path] = folder.glob("hyphos-*.whl")
-    return path
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages with the installed wheel."""
+    made = tmp_path_factory.mktemp("installed") / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(made), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+    return made
 
 
 def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
@@ -52,10 +72,7 @@ def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
     assert [name for name in names if name.endswith(".proto")] == ["hyphos/ros/options.proto"]
 
 
-def test_an_installed_wheel_works_without_the_repository(wheel: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
-    subprocess.run(pip, check=True, capture_output=True)
+def test_an_installed_wheel_works_without_the_repository(site: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(site)}
 
     program = """
@@ -96,10 +113,7 @@ assert heard.wait(60)
             robot.send_signal(signal.SIGINT)
 
 
-def test_an_installed_cosim_runs_scenarios_and_programs(wheel: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
-    subprocess.run(pip, check=True, capture_output=True)
+def test_an_installed_cosim_runs_scenarios_and_programs(site: Path, tmp_path: Path) -> None:
 
     def cosim(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -123,10 +137,7 @@ def test_an_installed_cosim_runs_scenarios_and_programs(wheel: Path, tmp_path: P
         assert done.returncode == 1
 
 
-def test_an_installed_laboratory_measures(wheel: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
-    subprocess.run(pip, check=True, capture_output=True)
+def test_an_installed_laboratory_measures(site: Path, tmp_path: Path) -> None:
     words = ["lab", "run", "latency", "--seconds", "0.2", "--repeats", "1", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "hyphos", *words, "-o", str(tmp_path / "out")],
