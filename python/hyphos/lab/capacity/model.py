@@ -136,6 +136,25 @@ class Load:
         for one in queues(graph, host.cores, shared=host.shared):
             name = f"{QUEUE}{one.channel} at {one.node}"
             self._queues[name] = max(self._queues[name], one.share)
+        self._prepare()
+        self._nearby = (0.0, 1.0)  # the logarithm of the last saturation point, and its slope
+
+    def _prepare(self) -> None:
+        """The parts of the evaluation that depend on no cost."""
+        self._carrier = np.concatenate(
+            (self._actor, self._sender, self._sent_actor, self._timed_actor)
+        )
+        self._place = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
+        self._all_ways = np.concatenate((self._way, self._way, self._sent_way, self._timed_way))
+        self._hosts = np.array(self._machine_of, dtype=np.int64)
+        self._work = _sums(self._worked, len(self._actors))
+        self._work_at = _sums(self._computing, len(self._processes))
+        crowd = self._crowd(self._hosts, len(self._machines))
+        pointer = WAYS.index(POINTER)
+        self._by_pointer = self._way == pointer
+        self._sent_by_pointer = self._sent_way == pointer
+        self._crowd_of = np.where(self._by_pointer, 1.0, crowd[self._at])
+        self._timed_crowd = np.where(self._timed_way == pointer, 1.0, crowd[self._timed_at])
 
     def _process(self, graph: Graph, name: str) -> int:
         process = self._processes(name)
@@ -243,22 +262,19 @@ class Load:
         again = 1.0 - self._further * (1.0 - table["again"][self._way])
         deliver = table["deliver_us"][self._way] * again
         publish = table["publish_us"][self._sent_way]
-        computed = _sums(self._worked, len(self._actors)) * scale
-        actor = np.concatenate((self._actor, self._sender, self._sent_actor, self._timed_actor))
-        at = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
-        machine_of = np.array(self._machine_of, dtype=np.int64)
+        computed = self._work * scale
+        actor, at, machine_of = self._carrier, self._place, self._hosts
         machines = len(self._machines)
-        crowd = self._crowd(machine_of, machines)
-        wake_us = table["wake_us"][self._way] * _unless_pointers(self._way, crowd[self._at]) * again
-        timer_us = table["wake_us"][self._timed_way]
-        timer_us = timer_us * _unless_pointers(self._timed_way, crowd[self._timed_at])
-        computing = _sums(self._computing, len(self._processes)) * scale
+        wake_us = table["wake_us"][self._way] * self._crowd_of * again
+        timer_us = table["wake_us"][self._timed_way] * self._timed_crowd
+        computing = self._work_at * scale
         busy = np.ones(len(self._actors))
         carrying = np.ones(len(self._actors))
         local = np.ones(len(self._processes))
         for _ in range(ROUNDS):
-            sent = self._sent * scale * publish * _if_pointers(self._sent_way, local[self._sent_at])
-            here = deliver * _if_pointers(self._way, local[self._at])
+            factor = np.where(self._sent_by_pointer, local[self._sent_at], 1.0)
+            sent = self._sent * scale * publish * factor
+            here = deliver * np.where(self._by_pointer, local[self._at], 1.0)
             late = (busy**BEHIND * carrying)[self._actor] * carrying[self._sender]
             each = _each_wakes(table, self._way, often[self._pair], late)
             wake = wake_us * np.minimum(1.0, each + full)
@@ -277,8 +293,8 @@ class Load:
             by_process = computing + np.bincount(at, us, len(self._processes))
             cpu = np.bincount(machine_of, by_process, machines)
             local = self._local(table, by_process / np.maximum(cpu[machine_of], 1e-12))
-        way = np.concatenate((self._way, self._way, self._sent_way, self._timed_way))
-        serial = np.bincount(actor, us * table["serial"][way], busy.size).astype(np.float64)
+        shares = us * table["serial"][self._all_ways]
+        serial = np.bincount(actor, shares, busy.size).astype(np.float64)
         uses = [
             Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
             for name, us in zip(self._machines.list(), cpu, strict=True)
@@ -321,13 +337,16 @@ class Load:
 
     def knee(self, costs: Mapping[str, Costs]) -> float:
         """The factor on all rates at which the graph saturates."""
-        table, at, steep, last = self._table(costs), 0.0, 1.0, (0.0, 0.0)
+        # A fit asks for similar costs one after the other, so begin at the last result.
+        (at, steep), last = self._nearby, (0.0, 0.0)
+        table = self._table(costs)
         for step in range(60):
             total = norm(use.share for use in self._uses(table, math.exp(at)))
             if total == 0.0:
                 return math.inf
             over = math.log(total)
             if abs(over) < 1e-7:
+                self._nearby = (at, steep)
                 break
             # Nearly proportional, so secants of the logarithms converge in a few steps.
             if step and at != last[0]:
@@ -335,16 +354,6 @@ class Load:
             last = (at, over)
             at -= over / steep
         return math.exp(at)
-
-
-def _if_pointers(way: Numbers, factors: Vector) -> Vector:
-    """The factors for pointers, 1 for other transports."""
-    return np.where(way == WAYS.index(POINTER), factors, 1.0)
-
-
-def _unless_pointers(way: Numbers, factors: Vector) -> Vector:
-    """The factors for messages between processes, 1 for pointers."""
-    return np.where(way == WAYS.index(POINTER), 1.0, factors)
 
 
 def _sums(values: Mapping[int, float], count: int) -> Vector:
