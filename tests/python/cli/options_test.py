@@ -6,6 +6,7 @@ can accept. The tests of the laboratory cover its commands.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -198,10 +199,16 @@ def keys_of(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield path
 
 
-def whole_plan() -> Any:
+@cache
+def _read_plan() -> Any:
     import yaml  # noqa: PLC0415
 
     return yaml.safe_load(FULL_PLAN.read_text())
+
+
+def whole_plan() -> Any:
+    """A copy. Reading the file for each key would take most of the time of these tests."""
+    return copy.deepcopy(_read_plan())
 
 
 # Keys that accept any text or value: names of variables, arguments, declarations of nodes.
@@ -213,8 +220,9 @@ TEXTS = ["{a: 1}", "[[1]]", "''", '"\\n"', "[a, a]"]
 
 def key_cases() -> list[Any]:
     found = []
-    for path in keys_of(whole_plan()):
-        value = whole_plan()
+    whole = whole_plan()
+    for path in keys_of(whole):
+        value = whole
         for key in path:
             value = value[key]
         if FREE & set(path):

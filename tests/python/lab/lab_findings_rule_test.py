@@ -3,6 +3,7 @@ meet its condition, and results can confirm or refute it."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,24 +17,26 @@ from hyphos.lab.experiment import MAX_QUOTE, PAPERS, Experiment, Finding
 from hyphos.lab.profile.layers import METRICS as LAYER_METRICS
 from hyphos.lab.results import COUNTS, KNEE_METRICS, PERCENTILES, Row, Run
 
+load = functools.cache(experiment.load)  # reading takes longer than the rules
+
 ALL = [
     pytest.param(name, number, id=f"{name}-{number}")
     for name in experiment.built_in()
-    for number in range(len(experiment.load(name).findings))
+    for number in range(len(load(name).findings))
 ]
 # Also with --full, except for grids that would take minutes.
 EITHER_WAY = [
     pytest.param(*one.values, full, id=f"{one.id}{'-full' * full}")
     for one in ALL
     for full in (False, True)
-    if len(experiment.load(str(one.values[0]), full=full).cases) < 60
+    if len(load(str(one.values[0]), full=full).cases) < 60
 ]
 # Words of an excuse: a finding gives differences, never a reason for its outcome.
 EXCUSES = ("which is why", "so it is no wonder", "of course", "must be", "probably")
 
 
 def one(name: str, number: int, *, full: bool = False) -> tuple[Experiment, Finding, Criterion]:
-    wanted = experiment.load(name, full=full)
+    wanted = load(name, full=full)
     finding = wanted.findings[number]
     return wanted, finding, asserts.parse(finding.holds)
 
@@ -160,7 +163,7 @@ def test_a_finding_can_be_confirmed_and_refuted(name: str, number: int, full: bo
 @pytest.mark.parametrize("name", experiment.built_in())
 def test_no_finding_uses_a_mode_that_the_paper_lacks(name: str) -> None:
     """Excludes modes of Hyphos that the papers' systems lack, and DDS by memory instead of UDP."""
-    wanted = experiment.load(name, full=True)
+    wanted = load(name, full=True)
     for finding in wanted.findings:
         criterion = asserts.parse(finding.holds)
         assert criterion.peer != "hyphos/inline"
@@ -175,12 +178,12 @@ def test_no_finding_uses_a_mode_that_the_paper_lacks(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n in experiment.built_in() if n.startswith("paper_000_")])
 def test_peers_without_serialization_are_not_in_paper_000(name: str) -> None:
     for full in (False, True):
-        wanted = experiment.load(name, full=full)
+        wanted = load(name, full=full)
         assert not [peer for peer in wanted.peers if peer.startswith("csharp")]
 
 
 def test_the_law_of_paper_004_is_judged_at_saturation() -> None:
-    wanted = experiment.load("paper_004_cslv")
+    wanted = load("paper_004_cslv")
     criteria = findings.parse(wanted.findings)
     assert {one.metric for one in criteria} == {"knee_mb_per_s"}
     assert any(one.spread for one in criteria)
