@@ -34,6 +34,34 @@ TEST(World, the_building_is_closed) {
   }
 }
 
+TEST(World, its_map_has_exactly_the_blocks) {
+  const World world({{{2.0, -1.0}, {3.0, 1.0}, 2.5, {}}, {{4.0, 0.9}, {4.2, 1.4}, 2.5, {}}});
+  const GridMap map = world.map(0.1);
+  EXPECT_DOUBLE_EQ(map.origin.x, 2.0);
+  EXPECT_DOUBLE_EQ(map.origin.y, -1.0);
+  ASSERT_EQ(map.width, 22);
+  ASSERT_EQ(map.height, 24);
+  for (int y = 0; y < map.height; ++y) {
+    for (int x = 0; x < map.width; ++x) {
+      const int expected = world.clearance(map.center(x, y)) == 0.0 ? 100 : 0;
+      ASSERT_EQ(map.percent(x, y), expected) << x << ", " << y;
+    }
+  }
+  EXPECT_EQ(World({}).map(0.1).width, 0);
+}
+
+TEST(World, a_map_of_two_centimetres_fits_the_building) {
+  const World world = World::building();
+  const GridMap map = world.map(0.02);
+  EXPECT_EQ(map.width, 806);
+  EXPECT_EQ(map.height, 606);
+  for (int y = 0; y < map.height; ++y) {
+    for (int x = 0; x < map.width; ++x) {
+      ASSERT_EQ(map.percent(x, y) == 100, world.clearance(map.center(x, y)) == 0.0);
+    }
+  }
+}
+
 TEST(Simulator, the_robot_follows_commands_and_stops_at_walls) {
   const World world = one_box();
   SimulatorConfig config;

@@ -28,13 +28,12 @@ struct SimulatorConfig {
   double laser_range_m = 12.0;
   double laser_noise_m = 0.01;  // standard deviation
   Pose2 laser_mount{0.1, 0.0, 0.0};
-  Pose2 camera_mount{0.1, 0.0, 0.0};
 
   std::uint64_t seed = 1;
 };
 
-// A differential-drive robot with a laser and a camera pose, in a world. Time passes only in
-// step(). Deterministic: the same seed and calls give the same values. Not thread-safe.
+// A differential-drive robot with a laser, in a world. Time passes only in step(). Deterministic:
+// the same seed and calls give the same values. Not thread-safe.
 class Simulator {
  public:
   // The world must outlive the simulator.
@@ -51,7 +50,6 @@ class Simulator {
   [[nodiscard]] double speed() const { return speed_; }              // m/s
   [[nodiscard]] double turn_rate() const { return turn_rate_; }      // rad/s
   [[nodiscard]] bool bumped() const { return bumped_; }              // touching a wall
-  [[nodiscard]] Pose2 camera_pose() const { return compose(truth_, config_.camera_mount); }
 
   // A sweep from the robot's present pose. Beams without a return are infinite. Cost: beams x
   // blocks.

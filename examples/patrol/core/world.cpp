@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kWallHeight = 2.5;  // m
 constexpr double kWallHalf = 0.06;   // m
+constexpr double kRounding = 1e-6;   // cells, for faces that lie on the edge of a cell
 constexpr Color kOuter{196, 186, 170};
 constexpr Color kInner{214, 206, 190};
 
@@ -82,6 +83,36 @@ double World::ray(Point2 from, double angle, double limit) const {
     if (hit.block != nullptr) limit = std::min(limit, hit.enter);
   }
   return limit;
+}
+
+GridMap World::map(double cell_m) const {
+  GridMap map;
+  map.resolution_m = cell_m;
+  if (blocks_.empty()) return map;
+  Point2 low = blocks_.front().low, high = blocks_.front().high;
+  for (const Block& b : blocks_) {
+    low = {std::min(low.x, b.low.x), std::min(low.y, b.low.y)};
+    high = {std::max(high.x, b.high.x), std::max(high.y, b.high.y)};
+  }
+  map.origin = low;
+  map.width = static_cast<int>(std::ceil((high.x - low.x) / cell_m - kRounding));
+  map.height = static_cast<int>(std::ceil((high.y - low.y) / cell_m - kRounding));
+  map.percents.assign(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height),
+                      0);
+  // The first cell with its centre at or behind a face.
+  const auto after = [cell_m](double face_m) {
+    return static_cast<int>(std::ceil(face_m / cell_m - 0.5 - kRounding));
+  };
+  for (const Block& b : blocks_) {
+    const int left = after(b.low.x - low.x), right = after(b.high.x - low.x);
+    for (int y = after(b.low.y - low.y); y < after(b.high.y - low.y); ++y) {
+      for (int x = left; x < right; ++x) {
+        map.percents[static_cast<std::size_t>(y) * static_cast<std::size_t>(map.width) +
+                     static_cast<std::size_t>(x)] = 100;
+      }
+    }
+  }
+  return map;
 }
 
 double World::clearance(Point2 p) const {

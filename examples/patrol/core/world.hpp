@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "grid_map.hpp"
 #include "pose.hpp"
 
 namespace patrol {
@@ -42,6 +43,10 @@ class World {
 
   // All blocks along a ray of unit direction, unordered. Clears `out` and writes them there.
   void hits(Point2 from, Point2 direction, std::vector<BlockHit>& out) const;
+
+  // The world as a map: 100 in cells with their centre in a block, 0 elsewhere. The map ends at the
+  // outermost faces. A cell must be larger than 0. Cost: the cells of all blocks.
+  [[nodiscard]] GridMap map(double cell_m) const;
 
   // The distance from a point to the nearest block, m. 0 inside a block.
   [[nodiscard]] double clearance(Point2 p) const;

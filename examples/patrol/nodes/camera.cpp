@@ -18,7 +18,11 @@ using Picture = hyphos::Attached<hyphos::msgs::Image>;
 class CameraNode {
  public:
   explicit CameraNode(const hyphos::Node& node)
-      : refusals_(node), world_(World::building()), image_(node.publisher<Picture>("image")) {
+      : refusals_(node),
+        mount_{node.param("camera_x", 0.1), node.param("camera_y", 0.0),
+               node.param("camera_yaw", 0.0)},
+        world_(World::building()),
+        image_(node.publisher<Picture>("image")) {
     node.subscribe<PoseStamped>("truth", hyphos::inlined, [this](const auto& m) {
       if (refusals_.refuse("truth", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
@@ -37,7 +41,7 @@ class CameraNode {
     }
     if (!where || image_.listeners() == 0) return;
     hyphos::WritableBuffer pixels = image_.loan_bytes(camera_.bytes());
-    camera_.render(world_, get_pose(where->pose()),
+    camera_.render(world_, compose(get_pose(where->pose()), mount_),
                    {reinterpret_cast<std::uint8_t*>(pixels.data()), pixels.size()});
     Picture picture;
     const CameraConfig& config = camera_.config();
@@ -52,6 +56,7 @@ class CameraNode {
   }
 
   const hyphos::Refusals refusals_;
+  const Pose2 mount_;  // of the camera on the robot
   const World world_;
   Camera camera_;  // only the timer uses it
   hyphos::Publisher<Picture> image_;

@@ -1,4 +1,5 @@
-// The robot's body in a built-in building: follows drive commands and publishes sensor data.
+// The robot's body in a built-in building: follows drive commands, and publishes sensor data and
+// the truth, which is the pose of the robot and the walls.
 #include <algorithm>
 #include <mutex>
 
@@ -12,6 +13,7 @@ namespace {
 
 using hyphos::Duration;
 using hyphos::msgs::LaserScan;
+using hyphos::msgs::OccupancyGrid;
 using hyphos::msgs::Odometry;
 using hyphos::msgs::PoseStamped;
 using hyphos::msgs::Twist;
@@ -24,18 +26,23 @@ class WorldNode {
         simulator_(world_, config(node)),
         odom_(node.publisher<Odometry>("odom")),
         truth_(node.publisher<PoseStamped>("truth")),
-        scan_(node.publisher<LaserScan>("scan")) {
+        scan_(node.publisher<LaserScan>("scan")),
+        walls_(node.publisher<OccupancyGrid>("walls")) {
     node.subscribe<Twist>("drive", hyphos::inlined, [this](const hyphos::Message<Twist>& m) {
       if (refusals_.refuse("drive", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
       simulator_.command(m->linear().x(), m->angular().z());
     });
+    OccupancyGrid walls = to_message(world_.map(kWallCell), 0);
+    walls.mutable_header()->set_frame_id("world");
+    walls_.publish(std::move(walls));  // latched, so that later subscribers receive it
     node.every(Duration{kStepNs}, [this] { step(); });
     node.every(Duration::from_ms(50), [this] { sense(); });
   }
 
  private:
   static constexpr std::int64_t kStepNs = 10'000'000;
+  static constexpr double kWallCell = 0.02;  // m. Every face of the building is a multiple of it
 
   static SimulatorConfig config(const hyphos::Node& node) {
     SimulatorConfig config;
@@ -59,7 +66,7 @@ class WorldNode {
       odometry.mutable_twist()->mutable_twist()->mutable_linear()->set_x(simulator_.speed());
       odometry.mutable_twist()->mutable_twist()->mutable_angular()->set_z(simulator_.turn_rate());
       truth.mutable_header()->set_stamp_ns(simulator_.now_ns());
-      set_pose(simulator_.camera_pose(), *truth.mutable_pose());
+      set_pose(simulator_.truth(), *truth.mutable_pose());
     }
     odometry.mutable_header()->set_frame_id("odom");
     odometry.set_child_frame_id("base");
@@ -86,6 +93,7 @@ class WorldNode {
   hyphos::Publisher<Odometry> odom_;
   hyphos::Publisher<PoseStamped> truth_;
   hyphos::Publisher<LaserScan> scan_;
+  hyphos::Publisher<OccupancyGrid> walls_;
 };
 
 }  // namespace
