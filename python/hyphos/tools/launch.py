@@ -7,7 +7,7 @@ import os
 import queue
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,14 @@ _LOOK_EVERY_S = 5.0  # for the drops in the summary at the end
 _PRINT_EVERY_S = 5.0  # without a terminal to redraw
 
 
+@dataclass(frozen=True)
+class Ending:
+    """The contribution of `at_end` to the report."""
+
+    notes: Sequence[str] = ()
+    pictures: Sequence[Path] = ()
+
+
 @dataclass
 class LaunchOptions:
     file: Path
@@ -64,6 +72,9 @@ class LaunchOptions:
     report: Path | None = None
     pictures: Sequence[Path] = ()
     log_mb: float = 50.0
+    tables: bool = False  # the tables of the whole run, which `live` includes
+    from_ready: bool = False  # `seconds` begin when every process has been ready
+    at_end: Callable[[Totals], Ending] | None = None  # called when all processes have ended
 
 
 class _Run:
@@ -124,7 +135,8 @@ class _Run:
             self._printer.tell,
             self._mark,
         )
-        self._view = self._make_view() if options.live else None
+        self._view = self._make_view() if options.live or options.tables else None
+        self._end_at: float | None = None  # on time.monotonic(), once known
 
     def _reach(self, choice: Choice, guard: Guard) -> dict[str, RemotePlace]:
         """Connects to the other machines, to all of them before a process starts on one."""
@@ -158,6 +170,7 @@ class _Run:
             self.supervisor.processes,
             self._remotes,
             self._totals,
+            draws=self._options.live,
         )
 
     def _on_line(self, process: str, line: bytes) -> None:
@@ -180,11 +193,11 @@ class _Run:
             with self._view or ExitStack():
                 self._until(began)
             seconds = time.monotonic() - began
-            self._write_report(seconds)
             if self._view is not None:
                 self._printer.show(self._view.render_run(seconds))
             for line in self._totals.drops():
                 self._printer.tell(line, "yellow")
+            self._write_report(seconds)
             return self._result()
 
     def _until(self, began: float) -> None:
@@ -192,46 +205,55 @@ class _Run:
         supervisor = self.supervisor
         printed = looked = began
         while not supervisor.over:
-            event = self._next_event(began)
+            event = self._next_event()
             now = time.monotonic()
             if event is not None:
                 if isinstance(event, Signalled) and not supervisor.stopping:
                     self._look()  # counters end with their processes
                 supervisor.handle(event, now)
             supervisor.tick(now)
-            seconds = self._options.seconds
-            if seconds is not None and now - began >= seconds and not supervisor.stopping:
+            self._set_end(began, now)
+            if self._end_at is not None and now >= self._end_at and not supervisor.stopping:
                 self._look()
                 supervisor.stop(now)
             if self._view is not None:
                 self._view.refresh(adds_up=not supervisor.stopping)
-                if self._prints(now - printed, began, now):
+                if self._prints(now - printed, now):
                     self._printer.show(self._view.render())
                     printed = now
             elif now - looked >= self._look_every_s and not supervisor.stopping:
                 self._look()
                 looked = now
 
-    def _prints(self, since_s: float, began: float, now: float) -> bool:
+    def _set_end(self, began: float, now: float) -> None:
+        """Sets the time of the end as soon as the start of the counted time is known."""
+        if self._options.seconds is None or self._end_at is not None:
+            return
+        if not self._options.from_ready:
+            self._end_at = began + self._options.seconds
+        elif all(one.was_ready for one in self.supervisor.processes):
+            self._end_at = now + self._options.seconds
+
+    def _prints(self, since_s: float, now: float) -> bool:
         """True if a table is due without a terminal to redraw. At the end of the run another table
         covers the whole run."""
-        if self._console.is_terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
+        terminal = self._console.is_terminal or not self._options.live
+        if terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
             return False
-        seconds = self._options.seconds
-        return seconds is None or now - began < seconds - _PRINT_EVERY_S / 2
+        return self._end_at is None or now < self._end_at - _PRINT_EVERY_S / 2
 
     @property
     def _look_every_s(self) -> float:
         return _REFRESH_S if self._sheet is not None else _LOOK_EVERY_S
 
-    def _next_event(self, began: float) -> Event | None:
+    def _next_event(self) -> Event | None:
         now = time.monotonic()
         waits = [_REFRESH_S if self._view is not None else self._look_every_s]
         due = self.supervisor.next_due()
         if due is not None:
             waits.append(due - now)
-        if self._options.seconds is not None and not self.supervisor.stopping:
-            waits.append(began + self._options.seconds - now)
+        if self._end_at is not None and not self.supervisor.stopping:
+            waits.append(self._end_at - now)
         try:
             return self._events.get(timeout=max(0.0, min(waits)))
         except queue.Empty:
@@ -242,9 +264,12 @@ class _Run:
             self._totals.add(look(self._plan["domain"]))
 
     def _write_report(self, seconds: float) -> None:
+        ending = self._options.at_end(self._totals) if self._options.at_end else Ending()
         if self._sheet is None or self._options.report is None:
             return
         self._sheet.seconds = seconds
+        self._sheet.notes += ending.notes
+        self._sheet.pictures = [*self._sheet.pictures, *ending.pictures]
         self._sheet.write(self._options.report)
         self._printer.tell(f"report: {self._options.report}")
 

@@ -39,9 +39,12 @@ class LiveView:
         processes: Sequence[Managed],
         remotes: Mapping[str, RemotePlace],
         totals: Totals,
+        *,
+        draws: bool,
     ) -> None:
         self._domain = domain
         self._console = console
+        self._draws = draws and console.is_terminal
         self._processes = processes
         self._remotes = remotes
         self._looks: list[Look] = []
@@ -53,7 +56,7 @@ class LiveView:
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if self._draws:
             self._live.start()
         return self
 
@@ -65,7 +68,7 @@ class LiveView:
         self._live.stop()
 
     def refresh(self, *, adds_up: bool = True) -> None:
-        """Takes a snapshot, and redraws on a terminal.
+        """Takes a snapshot, and redraws on a terminal if the view `draws`.
 
         `adds_up` adds the values to the totals. At the end of the run they would lower the mean
         rates.
@@ -78,7 +81,7 @@ class LiveView:
                 self._extend(one.name, now, *usages[one.name])
         self._look(now, adds_up)
         self._forget(now)
-        if self._console.is_terminal:
+        if self._draws:
             self._live.update(self.render(), refresh=True)
 
     def _extend(self, name: str, now: float, pid: int, usage: Usage) -> None:

@@ -60,7 +60,7 @@ class Report:
             f'<p class="dim">{html.escape(_machine())}, ran {self.seconds:.1f} s</p>',
             *(f"<p>{html.escape(note)}</p>" for note in self.notes),
             "<h2>Graph</h2>",
-            f'<div class="graph">{svg_of(self.plan_dot)}</div>',
+            f'<div class="graph">{_graph(self.plan_dot)}</div>',
             "<h2>Channels</h2>",
             _table(found),
             *(f"<p>{html.escape(line)}</p>" for line in self.totals.drops()),
@@ -87,6 +87,17 @@ class Report:
             for name, state in found.items()
             if state.delays.count > 0
         ]
+
+
+def _graph(dot_text: str) -> str:
+    """The drawing, or the text of the graph if Graphviz is not installed."""
+    try:
+        return svg_of(dot_text)
+    except Error as error:
+        if error.code != "unsupported":
+            raise
+        note = f"{error.message}. This is the graph in its language: {error.advice}"
+        return f"<p>{html.escape(note)}</p><pre>{html.escape(dot_text)}</pre>"
 
 
 def _machine() -> str:
