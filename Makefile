@@ -47,15 +47,8 @@ demo: ## let a robot map a building in three processes, and save a map, a record
 	@STEP="2 of 4" $(STEP) "configure" cmake --preset $(DEMO_PRESET) -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@STEP="3 of 4" $(STEP) "build" cmake --build build/release -j $(JOBS) --target patrol
 	@scripts/link_python_package
-	@mkdir -p $(DEMO)
 	@echo "── [4 of 4] the robot drives for $(DEMO_SECONDS) s"
-	@$(VENV)/hyphos run examples/patrol/three_processes.yaml --live --for $(DEMO_SECONDS) \
-	  --set nodes.mapper.params.map_file=$(CURDIR)/$(DEMO)/map.png \
-	  --record --set record.path=$(CURDIR)/$(DEMO)/patrol.mcap \
-	  --report $(DEMO)/report.html --picture $(DEMO)/map.png
-	@echo "map:       $(CURDIR)/$(DEMO)/map.png"
-	@echo "recording: $(CURDIR)/$(DEMO)/patrol.mcap   (.venv/bin/hyphos replay $(DEMO)/patrol.mcap)"
-	@echo "report:    $(CURDIR)/$(DEMO)/report.html"
+	@$(VENV)/hyphos demo --seconds $(DEMO_SECONDS) --out $(DEMO)
 
 # A failed test makes `make test` fail. With RERUN_FAILED=1, which only CI sets, a test that failed
 # while the machine stalled runs once more. At most two tests may. build/repeated_tests lists them.

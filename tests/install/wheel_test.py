@@ -63,8 +63,12 @@ def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
         "hyphos/py.typed",
         "hyphos/msgs/sensor_pb2.py",
         "hyphos/ros/options_pb2.py",
+        "hyphos/demo/patrol/three_processes.yaml",
+        "hyphos/demo/patrol/patrol.yaml",
+        "hyphos/demo/patrol/watcher.py",
+        *(f"hyphos/demo/patrol/libpatrol_{n}.so" for n in ("world", "camera", "mapper", "planner")),
     ):
-        assert part in names
+        assert names.count(part) == 1
     for program in ("hyphos", "hyphos_py", "graph"):
         assert names.count(f"hyphos/lab/programs/hyphos-lab-{program}") == 1
     assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake"))]
@@ -149,3 +153,31 @@ def test_an_installed_laboratory_measures(site: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "hyphos/shm" in done.stdout
+
+
+def test_an_installed_demo_needs_only_the_dependencies(wheel: Path, tmp_path: Path) -> None:
+    """Modules that are no dependency of the package cannot be imported, and PATH has no program."""
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+    program = """
+import sys
+for name in ("matplotlib", "PIL", "mcap", "mcap_protobuf", "rosbags"):
+    sys.modules[name] = None
+from hyphos.program import main
+main()
+"""
+    words = ["demo", "--seconds", "3", "--out", "out", "--domain", f"wheel{os.getpid()}"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site), "PATH": ""},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "against the truth" in done.stdout.splitlines()[-1]
+    for name in ("map.png", "patrol.mcap", "report.html"):
+        assert (tmp_path / "out" / name).exists()
+    assert "<pre>digraph" in (tmp_path / "out/report.html").read_text()

@@ -149,6 +149,7 @@ PYTHON = (
     "recording",
     "__init__",  # exports Recording, besides the API
     # The applications.
+    "demo",
     "csharp",
     "gateway",
     "foxglove",

@@ -16,7 +16,7 @@ from hyphos.cli.values import Checked
 
 # In the order of the command list. Each is a function of the same name in the module of that name.
 _COMMANDS = (
-    "run", "validate", "agent", "doctor", "keys", "log", "top", "graph", "metrics", "foxglove",
+    "demo", "run", "validate", "agent", "doctor", "keys", "log", "top", "graph", "metrics", "foxglove",
     "gateway", "record", "replay",
 )  # fmt: skip
 # Each is the `app` in the module of that name.
@@ -74,7 +74,7 @@ def make_app(only: str | None = None) -> typer.Typer:
         rich_markup_mode=None,  # a frame would double the time of --help
         context_settings={"help_option_names": ["-h", "--help"]},
         help="Run, watch, record and replay robots that a robot.yaml describes.",
-        epilog="Start with: hyphos doctor · hyphos plan robot.yaml · hyphos run robot.yaml --live",
+        epilog="Start with: hyphos demo · hyphos doctor · hyphos run robot.yaml --live",
     )
     app.callback()(_root)
     for name in _COMMANDS:
