@@ -1,4 +1,4 @@
-"""The package without its optional dependencies: `pip install hyphos` and no extra."""
+"""The package without the modules that only its commands import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from hyphos import _extras
 ROOT = Path(__file__).parents[3]
 
 OPTIONAL = sorted(_extras._EXTRA_OF)
-APPLICATIONS = ["cli", "cosim", "csharp", "foxglove", "gateway", "lab", "profile", "supervise"]
+APPLICATIONS = [
+    "cli",
+    "cosim",
+    "csharp",
+    "demo",
+    "foxglove",
+    "gateway",
+    "lab",
+    "profile",
+    "supervise",
+]
 
 # As in an environment in which these modules are not installed.
 WITHOUT = """
@@ -41,7 +51,7 @@ def test_no_public_name_loads_an_application(python: Start) -> None:
     assert (code, out.splitlines()[:2], err) == (0, ["[]", "[]"], "")
 
 
-def test_nodes_and_recordings_work_without_an_extra(
+def test_nodes_and_recordings_work_without_these_modules(
     python: Start, domain: str, tmp_path: Path
 ) -> None:
     source = """
@@ -66,23 +76,24 @@ print("done")
 
 
 @pytest.mark.parametrize(
-    ("module", "extra", "words"),
+    ("module", "source", "words"),
     [
-        ("typer", "tools", ["--help"]),
-        ("rich", "tools", ["doctor"]),
-        ("yaml", "tools", ["channel", "pub", "n", "Twist", "{}"]),
-        ("rosbags", "ros", ["bag", "convert", str(ROOT / "README.md"), "-o", "run.bag"]),
+        ("typer", "hyphos", ["--help"]),
+        ("rich", "hyphos", ["demo"]),
+        ("yaml", "hyphos", ["channel", "pub", "n", "Twist", "{}"]),
+        ("zstandard", "hyphos", ["demo"]),
+        ("rosbags", "hyphos[ros]", ["bag", "convert", str(ROOT / "README.md"), "-o", "run.bag"]),
     ],
 )
-def test_a_command_names_the_extra_that_it_needs(
-    python: Start, module: str, extra: str, words: list[str]
+def test_a_command_names_the_package_that_it_needs(
+    python: Start, module: str, source: str, words: list[str]
 ) -> None:
-    source = WITHOUT.format(names=[module]) + "from hyphos.program import main\nmain()\n"
-    code, out, err = python(source, *words).end()
+    program = WITHOUT.format(names=[module]) + "from hyphos.program import main\nmain()\n"
+    code, out, err = python(program, *words).end()
     assert (code, out) == (1, "")
     assert err == (
         f"error: this command needs the Python module '{module}', which is not installed\n"
-        f"  → pip install 'hyphos[{extra}]'\n"
+        f"  → pip install '{source}'\n"
     )
 
 
@@ -91,10 +102,19 @@ def test_other_missing_modules_remain_errors_of_the_program() -> None:
     assert _extras.missing_extra(ModuleNotFoundError("no")) is None
 
 
-def test_every_extra_of_an_error_exists() -> None:
+def test_every_source_of_an_error_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = set(project["optional-dependencies"])
-    assert set(_extras._EXTRA_OF.values()) <= extras
-    assert extras == {"tools", "ros", "foxglove", "lab", "parquet", "all"}
-    plain = [name.partition(">")[0] for name in project["dependencies"]]
-    assert plain == ["numpy", "protobuf"]
+    extras = project["optional-dependencies"]
+    assert set(extras) == {"ros", "foxglove", "lab", "parquet", "all"}
+    modules = {"PyYAML": "yaml", "foxglove-sdk": "foxglove"}
+
+    def modules_of(names: list[str]) -> set[str]:
+        bare = {name.partition(">")[0] for name in names if not name.startswith("hyphos[")}
+        return {modules.get(name, name) for name in bare}
+
+    sources = {"": project["dependencies"], **extras}
+    named = {name: {m for m, e in _extras._EXTRA_OF.items() if e == name} for name in sources}
+    assert {name: modules_of(names) for name, names in sources.items()} == {
+        **named,
+        "": named[""] | {"numpy", "protobuf"},
+    }
