@@ -219,7 +219,9 @@ def _check_connected(graph: Graph) -> None:
             elif not maybe:
                 maybe = ": correct the name, add the node that publishes it, or name it in network"
             graph.add(level, "no_publisher", text + maybe, where)
-        if publishers and not subscribers and name not in outside_out and not discovered:
+        meant = planned.get("subscribers") == []  # the plan declares that no node subscribes
+        outside = meant or name in outside_out or discovered
+        if publishers and not subscribers and not outside:
             maybe = _maybe(graph, planned.get("subscribers"))
             verb = f"publish{_es(publishers)}"
             text = f"'{name}' has no subscriber, but {_nodes(publishers)} {verb} it"

@@ -119,6 +119,8 @@ def test_outputs_without_a_subscriber_are_a_warning(check: Check) -> None:
     assert code == 0
     assert texts["warning"] == ["'number' has no subscriber, but a publishes it"]
     assert check({"a": "numbers"}, "", "--strict")[0] == 1
+    meant = "channels: {number: {publishers: [a], subscribers: []}}"
+    assert check({"a": "numbers"}, meant, "--strict")[:2] == (0, NOTHING)
 
 
 def test_programs_that_cannot_be_inspected_are_not_judged(check: Check, tmp_path: Path) -> None:
