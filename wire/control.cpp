@@ -170,6 +170,12 @@ Result<Control> read(const v1::Control& in) {
 
 }  // namespace
 
+std::string version_refusal(std::string_view process, std::uint32_t version) {
+  return "'" + std::string(process) + "' has link version " + std::to_string(version) +
+         ", this process has " + std::to_string(kLinkVersion) +
+         ". Install the same version of Hyphos on both machines [unsupported]";
+}
+
 std::string encode_control(const Control& message) {
   v1::Control out;
   std::visit(Writer{out}, message);

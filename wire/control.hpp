@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct Answer {
 
 using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, Refused, Closed, Ack,
                              Bye, Nothing, Ask, Answer>;
+
+/// The log line about a peer whose Welcome or Hello has another link version.
+[[nodiscard]] std::string version_refusal(std::string_view process, std::uint32_t version);
 
 /// A control message is one frame: a zero byte, which never begins a channel's name, then protobuf.
 [[nodiscard]] std::string encode_control(const Control& message);

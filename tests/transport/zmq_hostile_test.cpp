@@ -207,6 +207,16 @@ TEST_F(FakePublisherTest, duplicates_are_dropped_and_gaps_counted) {
   EXPECT_EQ(sink_.lost(), 3U);
 }
 
+TEST_F(FakePublisherTest, a_publisher_of_another_link_version_is_refused_by_name) {
+  ::testing::internal::CaptureStderr();
+  say(wire::Welcome{43, "newer", 1, wire::kLinkVersion + 1});
+  data(1);  // the connection to the first session continues
+  EXPECT_TRUE(settled(1));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find(wire::version_refusal("newer", wire::kLinkVersion + 1)), std::string::npos)
+      << log;
+}
+
 TEST_F(FakePublisherTest, corrupt_and_foreign_messages_are_counted) {
   const std::string good = packet(9);
   data(1);

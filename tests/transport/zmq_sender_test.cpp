@@ -11,7 +11,12 @@ namespace {
 /// A connection that accepts everything.
 class Network final : public Wire {
  public:
-  bool write(const std::string&, std::span<Frame>) override { return true; }
+  bool write(const std::string&, std::span<Frame>) override {
+    ++written;
+    return true;
+  }
+
+  int written = 0;
 };
 
 class Events final : public SendEvents {
@@ -51,6 +56,31 @@ TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
   EXPECT_EQ(events.overflowed, 0U);
   for (int i = 0; i < 3; ++i) (void)sender.send(1, gone);
   EXPECT_EQ(events.overflowed, 3U);
+  sender.shut_down();
+}
+
+TEST(ZmqSender, a_subscriber_of_another_link_version_is_refused_by_name) {
+  Network network;
+  Sender sender({0x100, "robot", {}, 1 << 20, 1000}, network);
+  Events events;
+  const ChannelSpec spec{"map", make_type_id("a", Encoding::bytes), {}};
+  ASSERT_TRUE(sender.open(1, spec, &events));
+  const auto greet = [&](std::uint32_t version) {
+    for (const wire::Control& message : std::initializer_list<wire::Control>{
+             wire::Hello{0x200, "reader", 1, version, "", {}},
+             wire::Subscribe{1, "map", spec.type, 1, 0, true, 0}}) {
+      const Frame frame = Frame::copy_of(wire::encode_control(message));
+      (void)sender.receive(0, "a", {&frame, 1});
+    }
+  };
+  ::testing::internal::CaptureStderr();
+  greet(wire::kLinkVersion + 1);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find(wire::version_refusal("reader", wire::kLinkVersion + 1)), std::string::npos)
+      << log;
+  EXPECT_EQ(network.written, 0);
+  greet(wire::kLinkVersion);
+  EXPECT_EQ(network.written, 1) << "the same greeting in the right version is accepted";
   sender.shut_down();
 }
 

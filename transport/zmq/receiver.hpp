@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/mutex.hpp"
 #include "hyphos/inspect.hpp"
 #include "transport/transport.hpp"
@@ -137,6 +138,7 @@ class Receiver {
   wire::Header header_;  // reused: decoding allocates nothing
   std::uint32_t next_stream_ = 1;
   std::atomic<std::uint64_t> malformed_{0};
+  log::OncePerSecond version_log_;
 
   mutable Mutex ports_mutex_;
   std::map<std::string, PortPtr, std::less<>> ports_ HYPHOS_GUARDED_BY(ports_mutex_);

@@ -2,6 +2,7 @@
 // docs/reference/wire_links.md, "Links".
 #include <algorithm>
 
+#include "base/log.hpp"
 #include "transport/host_clock.hpp"
 #include "transport/zmq/receiver.hpp"
 #include "transport/zmq/receiver_state.hpp"
@@ -109,7 +110,13 @@ void Receiver::report_refusal(const PeerView& link, Subscription& subscription,
 }
 
 void Receiver::welcome(PeerView& link, const wire::Welcome& message, std::int64_t now_ns) {
-  if (message.version != wire::kLinkVersion || message.session == 0) return;
+  if (message.version != wire::kLinkVersion) {
+    if (std::uint64_t more = 0; version_log_.allow(more)) {
+      log::error(kName, wire::version_refusal(message.process, message.version));
+    }
+    return;
+  }
+  if (message.session == 0) return;
   if (same_process(message.session, settings_.session)) return;  // this process itself
   // The old connection ended unnoticed, or a new process is behind it.
   if (link.session != 0) lost(link.id, now_ns);

@@ -181,6 +181,7 @@ class Sender {
   bool some_lost_ HYPHOS_GUARDED_BY(mutex_) = false;
   log::OncePerSecond too_large_log_;
   log::OncePerSecond limit_log_;
+  log::OncePerSecond version_log_;
 };
 
 }  // namespace hyphos::transport::zmq

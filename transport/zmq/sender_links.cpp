@@ -97,7 +97,12 @@ void Sender::replace_predecessor(EndpointIndex endpoint_index, const wire::Hello
 
 void Sender::handle(EndpointIndex endpoint_index, const std::string& connection,
                     const wire::Hello& hello, Notices& notices) {
-  if (hello.version != wire::kLinkVersion) return;
+  if (hello.version != wire::kLinkVersion) {
+    if (std::uint64_t more = 0; version_log_.allow(more)) {
+      log::error(kName, wire::version_refusal(hello.process, hello.version));
+    }
+    return;
+  }
   if (same_process(hello.session, settings_.session) || by_connection_.contains(connection)) return;
   replace_predecessor(endpoint_index, hello, notices);
 
