@@ -1,45 +1,13 @@
 #include "wire/packet.hpp"
 
-#include <gtest/gtest.h>
-#include <yaml-cpp/yaml.h>
-
 #include <cstring>
 #include <random>
 
 #include "hyphos/wire/head.pb.h"
+#include "tests/wire/vectors.hpp"
 
 namespace hyphos::wire {
 namespace {
-
-std::vector<std::byte> from_hex(const std::string& text) {
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
-std::string to_hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte b : bytes) {
-    text += "0123456789abcdef"[std::to_integer<unsigned>(b) >> 4];
-    text += "0123456789abcdef"[std::to_integer<unsigned>(b) & 15];
-  }
-  return text;
-}
-
-std::uint64_t hex_number(const YAML::Node& node) {
-  return std::stoull(node.as<std::string>(), nullptr, 16);
-}
-
-Encoding encoding_of(const std::string& name) {
-  for (const Encoding encoding : {Encoding::structure, Encoding::bytes, Encoding::protobuf,
-                                  Encoding::attached, Encoding::custom}) {
-    if (to_string(encoding) == name) return encoding;
-  }
-  ADD_FAILURE() << "unknown encoding " << name;
-  return Encoding::bytes;
-}
 
 struct Vector {
   std::string channel;
@@ -75,14 +43,8 @@ Vector read_vector(const YAML::Node& node) {
   return v;
 }
 
-class WireVectors : public ::testing::Test {
- protected:
-  const YAML::Node vectors_ = YAML::LoadFile(HYPHOS_WIRE_VECTORS);
-};
-
 TEST_F(WireVectors, type_hashes_match_the_vectors) {
-  ASSERT_GT(vectors_["types"].size(), 0U);
-  for (const YAML::Node& node : vectors_["types"]) {
+  for (const YAML::Node& node : vectors("types")) {
     const TypeId id = make_type_id(node["name"].as<std::string>(),
                                    encoding_of(node["encoding"].as<std::string>()),
                                    node["size"].as<std::size_t>());
@@ -91,8 +53,7 @@ TEST_F(WireVectors, type_hashes_match_the_vectors) {
 }
 
 TEST_F(WireVectors, packets_are_written_byte_for_byte) {
-  ASSERT_GT(vectors_["packets"].size(), 0U);
-  for (const YAML::Node& node : vectors_["packets"]) {
+  for (const YAML::Node& node : vectors("packets")) {
     const Vector v = read_vector(node);
     EXPECT_EQ(to_hex(encode_packet(v.channel, v.type, v.envelope, v.clock)),
               node["packet"].as<std::string>())
@@ -103,7 +64,7 @@ TEST_F(WireVectors, packets_are_written_byte_for_byte) {
 }
 
 TEST_F(WireVectors, packets_are_read_back) {
-  for (const YAML::Node& node : vectors_["packets"]) {
+  for (const YAML::Node& node : vectors("packets")) {
     const Vector v = read_vector(node);
     const auto read = decode_packet(Buffer::adopt(from_hex(node["packet"].as<std::string>())));
     ASSERT_TRUE(read.ok()) << node["name"] << ": " << read.error().to_string();
@@ -121,8 +82,7 @@ TEST_F(WireVectors, packets_are_read_back) {
 }
 
 TEST_F(WireVectors, corrupt_packets_are_refused) {
-  ASSERT_GT(vectors_["corrupt_packets"].size(), 0U);
-  for (const YAML::Node& node : vectors_["corrupt_packets"]) {
+  for (const YAML::Node& node : vectors("corrupt_packets")) {
     const auto read = decode_packet(Buffer::adopt(from_hex(node["packet"].as<std::string>())));
     ASSERT_FALSE(read.ok()) << node["name"];
     EXPECT_EQ(read.error().code, Code::corrupt);
@@ -130,7 +90,7 @@ TEST_F(WireVectors, corrupt_packets_are_refused) {
 }
 
 TEST_F(WireVectors, protobuf_reads_and_writes_the_same_head) {
-  for (const YAML::Node& node : vectors_["packets"]) {
+  for (const YAML::Node& node : vectors("packets")) {
     const std::vector<std::byte> packet = from_hex(node["packet"].as<std::string>());
     Header header;
     const std::size_t size = read_head(packet, header).or_throw() - kPrefixBytes;
@@ -147,7 +107,7 @@ TEST_F(WireVectors, protobuf_reads_and_writes_the_same_head) {
 }
 
 TEST_F(WireVectors, truncated_packets_are_refused_and_bit_flips_never_crash) {
-  for (const YAML::Node& node : vectors_["packets"]) {
+  for (const YAML::Node& node : vectors("packets")) {
     const std::vector<std::byte> packet = from_hex(node["packet"].as<std::string>());
     for (std::size_t size = 0; size < packet.size(); ++size) {
       const Buffer cut = Buffer::copy_of(std::span(packet).first(size));
