@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,6 @@ from goldens import Listing
 from helpers import wait_until
 from hyphos import Attached, Struct
 from hyphos.msgs import Image, LaserScan
-from hyphos.recording import attached
 from hyphos.recording.opening import open_source
 from mcap.exceptions import EndOfFile, McapError
 from mcap.records import Attachment, Channel, Chunk, Header, Message, Metadata, Schema
@@ -152,9 +151,28 @@ def by_mcap(folder: Path) -> Listing:
                 channels[record.id] = record
                 found.setdefault(f"{path.name} {record.topic}", _track(record.metadata))
             elif isinstance(record, Message):
-                messages = found[f"{path.name} {channels[record.channel_id].topic}"]["messages"]
-                messages.append(f"{record.log_time} {record.data.hex()}")
+                track = found[f"{path.name} {channels[record.channel_id].topic}"]
+                parts = _parts(record.data, track["encoding"])
+                track["messages"].append(line(parts, record.log_time))
     return found
+
+
+def line(parts: Iterable[Any], time_ns: int) -> str:
+    """A message as text: its time, its payload, and its attached buffers."""
+    return " ".join([str(time_ns), *(bytes(part).hex() for part in parts)])
+
+
+def _parts(data: bytes, encoding: str) -> list[bytes]:
+    """Head and buffers of a stored message: docs/reference/recording.md."""
+    if encoding != "attached":
+        return [data]
+    head, *rest = data.split(b"\x82\xea\x30")
+    parts = [head]
+    for one in rest:
+        size, start = (one[0], 1) if one[0] < 0x80 else (one[0] & 0x7F | one[1] << 7, 2)
+        assert size == len(one) - start, "the bytes of the tag are in a buffer"
+        parts.append(one[start:])
+    return parts
 
 
 def _track(metadata: dict[str, str]) -> dict[str, Any]:
@@ -179,10 +197,8 @@ def by_hyphos(folder: Path) -> Listing:
             }
             found[f"{path.name} {track.channel}"] = metadata
         for item in source.items(lambda _: True, source.start_ns, source.end_ns):
-            data = bytes(item.payload)  # type: ignore[call-overload]
-            stored = attached.join(data, item.buffers) if item.buffers else data
             messages = found[f"{path.name} {item.track.channel}"]["messages"]
-            messages.append(f"{item.time_ns} {stored.hex()}")
+            messages.append(line([item.payload, *item.buffers], item.time_ns))
         source.close()
     return found
 
