@@ -74,7 +74,8 @@ Result<LoadedPlugin> LoadedPlugin::load_gateway(const Node& node) {
   }
   return Error{Code::not_found,
                "node '" + node.name() + "' is a gateway, and " + kGatewayLibrary +
-                   " is not next to the Hyphos library. Reinstall Hyphos",
+                   " is not next to the Hyphos library. Install hyphos-gateways, or build with "
+                   "HYPHOS_BUILD_GATEWAY=ON",
                here.string()};
 }
 

@@ -53,6 +53,7 @@ def foxglove(
     hyphos foxglove scan map tf 'camera/*' --port 9000
     """
     from hyphos._errors import Error  # noqa: PLC0415
+    from hyphos._extras import remedy  # noqa: PLC0415
 
     try:
         from hyphos.foxglove.serve import Options, serve  # noqa: PLC0415
@@ -62,7 +63,7 @@ def foxglove(
         raise Error(
             "unsupported",
             "foxglove-sdk is not installed",
-            advice="pip install 'hyphos[foxglove]', or pip install foxglove-sdk",
+            advice=remedy("foxglove"),
         ) from None
 
     options = Options(

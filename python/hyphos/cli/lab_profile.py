@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyphos._errors import Error
+from hyphos._extras import remedy
 from hyphos.cli.options import AsJson, Domain
 
 Seconds = Annotated[
@@ -226,9 +227,7 @@ def profile(
     except ModuleNotFoundError as problem:
         if problem.name != "matplotlib":
             raise
-        raise Error(
-            "unsupported", "plots need matplotlib", advice="pip install 'hyphos[lab]'"
-        ) from None
+        raise Error("unsupported", "plots need matplotlib", advice=remedy("matplotlib")) from None
 
 
 @dataclass

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from hyphos._errors import Error
+from hyphos._extras import remedy
 
 
 def needs_matplotlib(problem: ModuleNotFoundError) -> None:
     if problem.name == "matplotlib":
-        raise Error(
-            "unsupported", "reports need matplotlib", advice="pip install 'hyphos[lab]'"
-        ) from None
+        raise Error("unsupported", "reports need matplotlib", advice=remedy("matplotlib")) from None
 
 
 def report(

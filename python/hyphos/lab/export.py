@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
+from hyphos._extras import remedy
 from hyphos.lab.folder import reopen
 from hyphos.lab.results import HISTOGRAMS, Run, flat, summary
 
@@ -85,6 +86,6 @@ def _pyarrow() -> tuple[Any, Any]:
         raise Error(
             "unsupported",
             "Parquet needs pyarrow",
-            advice="pip install 'hyphos[parquet]', or omit --parquet for CSV",
+            advice=f"{remedy('pyarrow')}, or omit --parquet for CSV",
         ) from None
     return pyarrow, pyarrow.parquet

@@ -13,6 +13,7 @@ from pathlib import Path
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import GRAPH, Case
+from hyphos.tools import native
 
 # The version of the programs: lab/common/interface.hpp.
 INTERFACE = 6
@@ -102,13 +103,11 @@ class Peers:
 
 
 def program_folders() -> list[Path]:
-    """Folders of laboratory programs: in a wheel, or in the build tree of the package."""
-    package = Path(__file__).resolve().parent
-    folders = [package / "programs"]
+    """Folders of laboratory programs: those of this package, and of the baselines."""
     build = Path(_hyphos.__file__).resolve().parents[2]
     # Baselines are built separately (make peers), into a folder beside.
-    folders += [build / "lab", build.parent / "bench" / "lab"]
-    return [folder for folder in folders if (folder / "peers.json").exists()]
+    places = [*native.folders("lab"), build.parent / "bench" / "lab"]
+    return [folder for folder in places if (folder / "peers.json").exists()]
 
 
 def lab_program(name: str) -> Path:
@@ -117,7 +116,7 @@ def lab_program(name: str) -> Path:
         path = folder / name
         if path.is_file():
             return path
-    raise Error("not_found", f"the program {name} is missing", advice="make build")
+    raise Error("not_found", f"the program {name} is missing", advice=native.remedy("lab"))
 
 
 @cache
@@ -151,7 +150,7 @@ def find_peers(folder: Path | None = None) -> Peers:
         raise Error(
             "not_found",
             "no laboratory program is built",
-            advice="run `make build` in the source tree",
+            advice=f"run `{native.remedy('lab')}`",
         )
     return Peers(present, absent)
 

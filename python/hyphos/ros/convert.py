@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from google.protobuf import descriptor_pool, message_factory
+from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
 from hyphos._errors import Error
 from hyphos.ros.known import descriptors
+from hyphos.ros.protos import message_class
 from hyphos.types import Attached, flat_list
 
 Form = Literal["ros1", "cdr", "json", "cbor"]
@@ -69,4 +70,4 @@ class RosTypes:
         package, _, bare = name.rpartition(".")
         if package == "hyphos.msgs":
             return vars(msgs)[bare]
-        return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
+        return message_class(self._pool.FindMessageTypeByName(name))

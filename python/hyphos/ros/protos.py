@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from google.protobuf import message_factory
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos._errors import Error
 from hyphos.run_program import run_program
+
+
+def message_class(descriptor: Descriptor) -> Any:
+    """The class of a message type."""
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
+    return _factory(descriptor.file.pool).GetPrototype(descriptor)  # protobuf 3.21 of Debian 12
+
+
+@cache
+def _factory(pool: Any) -> Any:
+    """One factory for each pool, so that a type has one class."""
+    return message_factory.MessageFactory(pool)
 
 
 def read_set(path: Path) -> FileDescriptorSet:

@@ -8,12 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pool, message_factory
+from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
 from hyphos._errors import Error
-from hyphos.ros.protos import compile_protos, read_set
+from hyphos.ros.protos import compile_protos, message_class, read_set
 
 _PACKAGE = "hyphos.msgs"
 # Packages of the types that `hyphos msg import` writes.
@@ -77,7 +77,7 @@ class TypeBook:
 
     def _find(self, name: str) -> Any | None:
         try:
-            return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
+            return message_class(self._pool.FindMessageTypeByName(name))
         except KeyError:
             return None
 

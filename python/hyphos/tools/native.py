@@ -8,17 +8,30 @@ from pathlib import Path
 from hyphos import _hyphos
 from hyphos._errors import Error
 
+# Each Debian package has its programs in a folder of /usr/lib/hyphos.
+_DEBIAN = {"gateway": "hyphos-gateways", "cosim": "hyphos-tools", "lab": "hyphos-tools"}
 
-def program(room: str, name: str) -> Path:
-    """The path of a program of a room such as `gateway`, in a wheel or in the build tree.
 
-    Raises an error if it is in neither.
-    """
+def folders(room: str) -> tuple[Path, ...]:
+    """The folders for programs of a room such as `gateway`: in a wheel, in a Debian package, and in
+    the build tree."""
     package, build = (
         Path(__file__).resolve().parents[1],
         Path(_hyphos.__file__).resolve().parents[2],
     )
-    for place in (package / room / "programs", build / room):
+    return package / room / "programs", package.parents[2] / "hyphos" / room, build / room
+
+
+def program(room: str, name: str) -> Path:
+    """The path of a program of a room. Raises an error if it is missing."""
+    for place in folders(room):
         if os.access(place / name, os.X_OK):
             return place / name
-    raise Error("not_found", f"program {name} not found", advice="make build")
+    raise Error("not_found", f"program {name} not found", advice=remedy(room))
+
+
+def remedy(room: str) -> str:
+    """The command that installs the programs of a room."""
+    if "dist-packages" in Path(__file__).parts:
+        return f"apt install {_DEBIAN[room]}"
+    return "make build"

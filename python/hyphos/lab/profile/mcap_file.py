@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mcap.writer import Writer
-
 from hyphos import _hyphos
-from hyphos._errors import Error
 from hyphos.lab.profile.flows import Flows
 from hyphos.lab.profile.layers import LAYERS
 
@@ -72,24 +69,17 @@ def write_mcap_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
         for row in [*flows.publishes.tolist(), *flows.receptions.tolist()]
     ]
     rows.sort(key=lambda one: one[0])
-    try:
-        with path.open("wb") as file:
-            writer = Writer(file)
-            writer.start(profile="", library="hyphos lab profile")
-            schema = writer.register_schema(
-                SCHEMA["title"], "jsonschema", json.dumps(SCHEMA).encode()
-            )
-            ids: dict[str, int] = {}
-            for i, (at, case, flows, row) in enumerate(rows):
-                name = topic(case, flows.end(row).channel)
-                if name not in ids:
-                    ids[name] = writer.register_channel(name, "json", schema)
-                told = _event(flows, row) | ({"case": case} if case else {})
-                unix = at + to_unix
-                writer.add_message(ids[name], unix, json.dumps(told).encode(), unix, i)
-            writer.finish()  # type: ignore[no-untyped-call]
-    except OSError as error:
-        raise Error("io", f"cannot write: {error.strerror}", str(path)) from None
+    writer = _hyphos.McapWriter.create(str(path), "", overwrite=True)
+    schema = writer.add_schema(SCHEMA["title"], "jsonschema", json.dumps(SCHEMA).encode())
+    ids: dict[str, int] = {}
+    for i, (at, case, flows, row) in enumerate(rows):
+        name = topic(case, flows.end(row).channel)
+        if name not in ids:
+            ids[name] = writer.add_channel(name, "json", schema)
+        told = _event(flows, row) | ({"case": case} if case else {})
+        unix = at + to_unix
+        writer.write(ids[name], unix, unix, i, json.dumps(told).encode())
+    writer.close()
     return len(rows)
 
 
