@@ -151,6 +151,20 @@ docs: ## build the documentation site build/docs/html, and check every link
 	@scripts/setup python docs
 	@$(STEP) -t "documentation" scripts/docs
 
+.PHONY: dist
+dist: ## build the packages into out/dist: Debian packages, wheels, source, bill of materials
+	@scripts/setup default dist
+	@packaging/dist
+
+.PHONY: dist-check
+dist-check: dist ## install the packages of out/dist, each in a bare root, use them and remove them
+	@$(STEP) -t "Debian packages in a bare root" packaging/check_debs
+
+.PHONY: dist-twice
+dist-twice: ## prove that two builds of the Debian packages and the source have the same bits (two builds long)
+	@scripts/setup default dist
+	@$(STEP) -t "the same bits twice" packaging/reproduce
+
 .PHONY: clean
 clean: ## remove build results, but keep .venv
 	rm -rf build out

@@ -46,8 +46,9 @@ BUILD = ROOT / "build/release"
 LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh", "xml", "yaml"}
 # Programs of the system or of other projects, in documents.
 FOREIGN = {
-    "aarch64-linux-gnu-gcc", "cmake", "echo", "export", "hyphos-host", "ping", "protoc", "python3",
-    "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo", "dot", "jq",
+    "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
+    "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo", "tar",
+    "dot", "jq",
 }  # fmt: skip
 CHEAP = (
     ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),

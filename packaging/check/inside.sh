@@ -1,0 +1,87 @@
+# Runs in the bare root, as root (packaging/check_debs).
+set -euo pipefail
+cd /root/check
+export DEBIAN_FRONTEND=noninteractive PYTHONWARNINGS=error::SyntaxWarning
+apt=(apt-get -qq -o Dpkg::Use-Pty=0 --no-install-recommends)
+packages=(libhyphos0 libhyphos-dev hyphos-gateways hyphos-tools python3-hyphos)
+
+step() { echo "── $*"; }
+
+# What the packages need comes first, so that the files before and after differ by Hyphos alone.
+step "dependencies"
+"${apt[@]}" update
+mapfile -t needed < <(for file in ./*.deb; do dpkg-deb -f "$file" Depends; done | tr ',|' '\n\n' |
+  sed 's/ *(.*//; s/^ *//' | grep -v hyphos | sort -u)
+"${apt[@]}" install "${needed[@]}" cmake g++ make pkg-config man-db bash-completion zsh fish >/dev/null
+"${apt[@]}" install "${needed[@]}" >/dev/null
+files() {
+  find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp \
+    -o -path /root/check -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \
+    -o -path '/var/lib/dpkg/info' -o -path '/var/lib/dpkg/*-old' \) -prune -o -print | sort
+}
+files >/tmp/before
+
+step "apt install ./*.deb"
+"${apt[@]}" install ./*.deb >/dev/null
+[[ $(dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" | sort -u) == installed ]]
+
+step "hyphos"
+version=$(dpkg-query -W -f '${Version}' hyphos-tools)
+[[ $(hyphos --version) == "hyphos ${version%-*}" ]]
+hyphos doctor
+python3 -c 'import hyphos; from hyphos.msgs import String; print(String(data="hello"))'
+hyphos plan --help >/dev/null
+hyphos cosim methods
+hyphos lab list >/dev/null
+demo=optional  # required: as soon as `hyphos demo` exists
+if [[ $demo == required ]] || hyphos demo --help >/dev/null 2>&1; then
+  step "hyphos demo"
+  timeout 120 hyphos demo
+fi
+step "programs"
+hyphos-host --help >/dev/null
+hyphos-link --help >/dev/null
+(timeout --signal INT 60 hyphos-gateway ros_tcp --port 0 & wait -n || true) | grep -m 1 -q "listening on"
+python3 -m hyphos lab run latency --seconds 0.1 --repeats 1 --quiet -o /tmp/lab | grep -q hyphos/shm
+
+step "programs against libhyphos-dev"
+cmake -S . -B /tmp/build -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake --build /tmp/build -j "$(nproc)" >/dev/null
+for program in hello hello_pkg_config hello_c hello_c_pkg_config gateway gateway_pkg_config; do
+  "/tmp/build/$program"
+done
+g++ -std=c++20 hello.cpp -o /tmp/hello $(pkg-config --cflags --libs hyphos hyphos_msgs)
+/tmp/hello
+cc plain.c -o /tmp/hello_c $(pkg-config --cflags --libs hyphos_c)
+/tmp/hello_c
+
+step "man pages"
+# A minimal system has no man pages: dpkg leaves them out unless told otherwise.
+for package in hyphos-tools hyphos-gateways; do
+  dpkg-deb -x "$package"_*.deb /tmp/unpacked
+done
+for page in /tmp/unpacked/usr/share/man/man1/*.1.gz; do
+  problems=$(man --warnings -l -Tutf8 "$page" 2>&1 >/tmp/page)
+  [[ -z $problems ]] || { echo "$page: $problems"; exit 1; }
+  grep -q NAME /tmp/page
+done
+man -l -Tutf8 /tmp/unpacked/usr/share/man/man1/hyphos.1.gz | head -n 12
+
+step "completion"
+bash -c '. /usr/share/bash-completion/bash_completion
+  _completion_loader hyphos || [[ $? -eq 124 ]]
+  COMP_WORDS=(hyphos to) COMP_CWORD=1
+  _hyphos_completion hyphos
+  [[ ${COMPREPLY[*]} == top ]]'
+zsh -fc 'autoload -Uz compinit && compinit -u && [[ $_comps[hyphos] == _hyphos* ]]'
+fish --no-config -c 'complete -C "hyphos to"' | grep -q '^top'
+
+step "apt purge"
+rm -rf /tmp/build /tmp/lab /tmp/unpacked /tmp/hello* /tmp/page
+"${apt[@]}" purge "${packages[@]}" >/dev/null
+files >/tmp/after
+# zsh and fish keep a cache of the user, which is not of the packages.
+diff /tmp/before <(grep -v -E '^/root/\.(zcompdump|cache|config|local)' /tmp/after)
+[[ -z $(ldconfig -p | grep hyphos) ]]
+ls /dev/shm
+echo "nothing is left"

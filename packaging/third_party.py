@@ -1,0 +1,154 @@
+"""The software of others in the packages: the list third_party.toml, and texts made from it.
+
+third_party.py text: prints THIRD-PARTY.
+third_party.py copyright: prints the file `copyright` of the Debian packages, machine-readable.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+USES = {
+    "linked": "Shared libraries",
+    "compiled": "Code compiled into our programs",
+    "python": "Python packages",
+}
+_DISCLAIMER = {
+    "MIT": """\
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+associated documentation files (the "Software"), to deal in the Software without restriction,
+including without limitation the rights to use, copy, modify, merge, publish, distribute,
+sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial
+portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
+OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
+CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.""",
+    "BSD-3-Clause": """\
+Redistribution and use in source and binary forms, with or without modification, are permitted
+provided that the following conditions are met:
+
+1. Redistributions of source code must retain the above copyright notice, this list of conditions
+   and the following disclaimer.
+
+2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions
+   and the following disclaimer in the documentation and/or other materials provided with the
+   distribution.
+
+3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse
+   or promote products derived from this software without specific prior written permission.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR
+IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND
+FITNESS FOR A PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR
+CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL
+DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE,
+DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER
+IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF
+THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.""",
+}
+
+
+@dataclass(frozen=True)
+class Component:
+    """One entry of third_party.toml."""
+
+    name: str
+    licence: str
+    link: str
+    use: str
+    source: str = ""
+    debian: str = ""
+    pypi: str = ""
+    into: tuple[str, ...] = ()
+    notice: str = ""
+
+    def is_debian(self, package: str) -> bool:
+        return bool(self.debian) and re.fullmatch(self.debian, package) is not None
+
+    def is_pypi(self, package: str) -> bool:
+        return self.use == "python" and (self.pypi or self.name).lower() == package.lower()
+
+
+def components(file: Path = HERE / "third_party.toml") -> list[Component]:
+    return [
+        Component(name, **{key: tuple(value) if isinstance(value, list) else value
+                           for key, value in entry.items()})
+        for name, entry in tomllib.loads(file.read_text()).items()
+    ]  # fmt: skip
+
+
+def text() -> str:
+    """The file THIRD-PARTY."""
+    listed = components()
+    parts = [
+        "Third-party software in the packages of Hyphos\n"
+        "==============================================\n\n"
+        "packaging/third_party.py writes this file from packaging/third_party.toml. The source of\n"
+        "Hyphos contains no third-party source. The Debian packages link the libraries of Debian.\n"
+        "The wheels contain libraries, with the licence of each in their folder `licenses`. The\n"
+        "SBOM beside the packages lists the versions."
+    ]
+    for use, title in USES.items():
+        lines = [f"{title}\n{'-' * len(title)}\n"]
+        for one in listed:
+            if one.use == use:
+                lines += [f"{one.name}\n  {one.licence}\n  {one.link}"]
+        parts.append("\n".join(lines))
+    title = "Notices"
+    parts.append(f"{title}\n{'-' * len(title)}")
+    for one in listed:
+        if one.notice:
+            parts.append(f"{one.name}: {one.licence}\n\n{one.notice}\n\n{_DISCLAIMER[one.licence]}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _indented(block: str) -> str:
+    return "\n".join(f" {line}" if line.strip() else " ." for line in block.splitlines())
+
+
+def copyright_file() -> str:
+    """The file `copyright` of the packages, in Debian's machine-readable format."""
+    licence = (ROOT / "LICENSE").read_text()
+    holder = re.search(r"^Copyright \(c\) (.+)$", licence, re.MULTILINE)
+    assert holder is not None
+    parts = [
+        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+        "Upstream-Name: hyphos\n"
+        "Comment: The packages link the libraries in their field Depends. Code of the following\n"
+        " projects is compiled into them: "
+        + ", ".join(f"{one.name} ({one.licence})" for one in components() if one.use == "compiled"),
+        f"Files: *\nCopyright: {holder[1]}\nLicense: MIT",
+    ]
+    noticed = [one for one in components() if one.notice]
+    owners = "".join(f"\n {one.notice.removeprefix('Copyright (c) ')}" for one in noticed)
+    names = " and ".join(one.name for one in noticed)
+    parts.append(
+        f"Files: python/src/*\nCopyright: {holder[1]}{owners}\n"
+        f"License: {' and '.join(sorted(_DISCLAIMER, reverse=True))}\n"
+        f"Comment: {names} are compiled into the Python module."
+    )
+    parts += [f"License: {name}\n{_indented(body)}" for name, body in sorted(_DISCLAIMER.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    made = {"text": text, "copyright": copyright_file}
+    if len(sys.argv) != 2 or sys.argv[1] not in made:
+        sys.exit(f"usage: {sys.argv[0]} text|copyright")
+    sys.stdout.write(made[sys.argv[1]]())
+
+
+if __name__ == "__main__":
+    main()
