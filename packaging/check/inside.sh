@@ -61,11 +61,11 @@ for package in hyphos-tools hyphos-gateways; do
   dpkg-deb -x "$package"_*.deb /tmp/unpacked
 done
 for page in /tmp/unpacked/usr/share/man/man1/*.1.gz; do
-  problems=$(man --warnings -l -Tutf8 "$page" 2>&1 >/tmp/page)
+  problems=$(man --warnings -E UTF-8 -l "$page" 2>&1 >/tmp/page)
   [[ -z $problems ]] || { echo "$page: $problems"; exit 1; }
   grep -q NAME /tmp/page
 done
-man -l -Tutf8 /tmp/unpacked/usr/share/man/man1/hyphos.1.gz | head -n 12
+man -l /tmp/unpacked/usr/share/man/man1/hyphos.1.gz | head -n 12
 
 step "completion"
 bash -c '. /usr/share/bash-completion/bash_completion

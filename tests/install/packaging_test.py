@@ -79,7 +79,7 @@ def test_pages_render_without_a_warning(pages: dict[str, str], tmp_path: Path) -
         file = tmp_path / f"{name}.1"
         file.write_text(pages[name])
         done = subprocess.run(
-            ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", file],
+            ["man", "--warnings", "-E", "UTF-8", "-l", file],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert "NAME" in done.stdout
