@@ -19,45 +19,8 @@ USES = {
     "compiled": "Code compiled into our programs",
     "python": "Python packages",
 }
-_DISCLAIMER = {
-    "MIT": """\
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
-associated documentation files (the "Software"), to deal in the Software without restriction,
-including without limitation the rights to use, copy, modify, merge, publish, distribute,
-sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or substantial
-portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
-NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
-NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
-OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
-CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.""",
-    "BSD-3-Clause": """\
-Redistribution and use in source and binary forms, with or without modification, are permitted
-provided that the following conditions are met:
-
-1. Redistributions of source code must retain the above copyright notice, this list of conditions
-   and the following disclaimer.
-
-2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions
-   and the following disclaimer in the documentation and/or other materials provided with the
-   distribution.
-
-3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse
-   or promote products derived from this software without specific prior written permission.
-
-THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR
-IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND
-FITNESS FOR A PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR
-CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL
-DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE,
-DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER
-IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF
-THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.""",
-}
+# The texts that binaries must reproduce beside a notice, by SPDX id.
+_TEXTS = {path.stem: path.read_text().rstrip() for path in sorted(HERE.glob("licences/*.txt"))}
 
 
 @dataclass(frozen=True)
@@ -110,7 +73,7 @@ def text() -> str:
     parts.append(f"{title}\n{'-' * len(title)}")
     for one in listed:
         if one.notice:
-            parts.append(f"{one.name}: {one.licence}\n\n{one.notice}\n\n{_DISCLAIMER[one.licence]}")
+            parts.append(f"{one.name}: {one.licence}\n\n{one.notice}\n\n{_TEXTS[one.licence]}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -136,10 +99,10 @@ def copyright_file() -> str:
     names = " and ".join(one.name for one in noticed)
     parts.append(
         f"Files: python/src/*\nCopyright: {holder[1]}{owners}\n"
-        f"License: {' and '.join(sorted(_DISCLAIMER, reverse=True))}\n"
+        f"License: {' and '.join(sorted(_TEXTS, reverse=True))}\n"
         f"Comment: {names} are compiled into the Python module."
     )
-    parts += [f"License: {name}\n{_indented(body)}" for name, body in sorted(_DISCLAIMER.items())]
+    parts += [f"License: {name}\n{_indented(body)}" for name, body in sorted(_TEXTS.items())]
     return "\n\n".join(parts) + "\n"
 
 
