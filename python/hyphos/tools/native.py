@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from hyphos import _hyphos
 from hyphos._errors import Error
 
-# Each Debian package has its programs in a folder of /usr/lib/hyphos.
+# The packages of Debian with the programs. They are in /usr/lib/hyphos or on PATH.
 _DEBIAN = {"gateway": "hyphos-gateways", "cosim": "hyphos-tools", "lab": "hyphos-tools"}
 
 
@@ -23,10 +24,12 @@ def folders(room: str) -> tuple[Path, ...]:
 
 
 def program(room: str, name: str) -> Path:
-    """The path of a program of a room. Raises an error if it is missing."""
+    """The path of a program of a room, which may be on PATH. Raises an error if it is missing."""
     for place in folders(room):
         if os.access(place / name, os.X_OK):
             return place / name
+    if found := shutil.which(name):
+        return Path(found)
     raise Error("not_found", f"program {name} not found", advice=remedy(room))
 
 
