@@ -11,16 +11,19 @@ from hyphos._errors import Error
 
 # The packages of Debian with the programs. They are in /usr/lib/hyphos or on PATH.
 _DEBIAN = {"gateway": "hyphos-gateways", "cosim": "hyphos-tools", "lab": "hyphos-tools"}
+_FROM_DEBIAN = "dist-packages" in Path(__file__).parts
 
 
 def folders(room: str) -> tuple[Path, ...]:
-    """The folders for programs of a room such as `gateway`: in a wheel, in a Debian package, and in
-    the build tree."""
+    """The folders for programs of a room such as `gateway`: of the Debian packages, or those of a
+    wheel and of the build tree."""
+    if _FROM_DEBIAN:
+        return (Path("/usr/lib/hyphos", room),)
     package, build = (
         Path(__file__).resolve().parents[1],
         Path(_hyphos.__file__).resolve().parents[2],
     )
-    return package / room / "programs", package.parents[2] / "hyphos" / room, build / room
+    return package / room / "programs", build / room
 
 
 def program(room: str, name: str) -> Path:
@@ -35,6 +38,6 @@ def program(room: str, name: str) -> Path:
 
 def remedy(room: str) -> str:
     """The command that installs the programs of a room."""
-    if "dist-packages" in Path(__file__).parts:
+    if _FROM_DEBIAN:
         return f"apt install {_DEBIAN[room]}"
     return "make build"
