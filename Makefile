@@ -107,6 +107,17 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build peers" cmake --build build/bench -j $(JOBS) --target lab_peers
 
+# The targets dist and dist-check include both.
+.PHONY: wheels
+wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer, x86-64 and aarch64
+	@scripts/setup wheels
+	@packaging/wheels
+
+.PHONY: wheels-check
+wheels-check: ## install the wheels in dist in bare roots, run the demo, and build the wheels once more
+	@scripts/setup wheels
+	@packaging/check_wheels --again
+
 .PHONY: asan
 asan: setup ## build with address and undefined-behaviour sanitizers and run the C++ tests
 	@scripts/sanitized asan $(JOBS)

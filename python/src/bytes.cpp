@@ -87,16 +87,9 @@ nb::object find_root(nb::handle object) {
   nb::object at = nb::borrow(object);
   for (int depth = 0; depth < kMaxViewDepth; ++depth) {
     if (nb::isinstance<Buffer>(at) || nb::isinstance<Loaned>(at)) return at;
-    if (PyMemoryView_Check(at.ptr())) {
-      PyObject* base = PyMemoryView_GET_BASE(at.ptr());
-      if (base == nullptr) break;
-      at = nb::borrow(base);
-    } else if (PyBytes_Check(at.ptr()) || PyByteArray_Check(at.ptr())) {
-      break;
-    } else {
-      at = nb::getattr(at, "base", nb::none());
-      if (at.is_none()) break;
-    }
+    if (PyBytes_Check(at.ptr()) || PyByteArray_Check(at.ptr())) break;
+    at = nb::getattr(at, PyMemoryView_Check(at.ptr()) ? "obj" : "base", nb::none());
+    if (at.is_none()) break;
   }
   return {};
 }

@@ -1,0 +1,20 @@
+# Replaces CMake's module in builds of wheels. Those compile for a Python whose headers are in
+# HYPHOS_PYTHON_INCLUDE and which cannot run here. Python_EXECUTABLE is the Python of the build root.
+set(Python_VERSION ${HYPHOS_PYTHON_VERSION})
+string(REPLACE "." "" compact ${Python_VERSION})
+set(Python_FOUND TRUE)
+set(Python_INTERPRETER_ID Python)
+set(Python_INCLUDE_DIRS ${HYPHOS_PYTHON_INCLUDE})
+set(Python_SOABI cpython-${compact}-${CMAKE_LIBRARY_ARCHITECTURE})
+set(Python_SOSABI abi3)
+# scikit-build-core sets these to those of the Python that runs it.
+set(SKBUILD_SOABI ${Python_SOABI})
+set(SKBUILD_SOSABI abi3)
+if(NOT TARGET Python::Interpreter)
+  add_executable(Python::Interpreter IMPORTED)
+  set_target_properties(Python::Interpreter PROPERTIES IMPORTED_LOCATION ${Python_EXECUTABLE})
+  foreach(name Module SABIModule)
+    add_library(Python::${name} INTERFACE IMPORTED)
+    target_include_directories(Python::${name} INTERFACE ${Python_INCLUDE_DIRS})
+  endforeach()
+endif()

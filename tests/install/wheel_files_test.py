@@ -1,0 +1,126 @@
+"""packaging/wheel makes the same wheel from the same content, and finds each broken promise."""
+
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "packaging/wheel"
+NAME = "hyphos-0.1.0-cp311-cp311-manylinux_2_31_x86_64.whl"
+INFO = "hyphos-0.1.0.dist-info"
+CONTENT = {
+    "hyphos/py.typed": b"",
+    "hyphos/__init__.py": b"import hyphos._hyphos\n",
+    "hyphos/hyphos-host": b"#!/bin/sh\n",
+    "hyphos/libhyphos.so.0": b"library",
+    "hyphos/_hyphos.cpython-311-x86_64-linux-gnu.so": b"module",
+    f"{INFO}/METADATA": b"Name: hyphos\nLicense-File: LICENSE\nVersion: 0.1.0\n\n# Readme\n",
+    f"{INFO}/WHEEL": b"Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n",
+    f"{INFO}/entry_points.txt": b"[console_scripts]\nhyphos = hyphos.program:main\n",
+    f"{INFO}/licenses/LICENSE": b"MIT",
+    f"{INFO}/RECORD": b"of scikit-build-core",
+}
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[dict[str, ModuleType]]:
+    sys.path.insert(0, str(FOLDER))
+    try:
+        import facts  # noqa: PLC0415
+        import repack  # noqa: PLC0415
+
+        yield {"facts": facts, "repack": repack}
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+def make(
+    modules: dict[str, ModuleType], folder: Path, *, reverse: bool = False, **changes: object
+) -> Path:
+    """A wheel of CONTENT, whose entries are in the given order in the raw wheel."""
+    raw, out = folder / "raw.whl", folder / NAME
+    with zipfile.ZipFile(raw, "w") as archive:
+        for number, (name, data) in enumerate(sorted(CONTENT.items(), reverse=reverse)):
+            archive.writestr(zipfile.ZipInfo(name, (2000 + number, 1, 1, 0, 0, 0)), data)
+    arguments = {
+        "tag": "cp311-cp311-manylinux_2_31_x86_64",
+        "added": {"hyphos/libhyphos_protobuf.so.32": b"protobuf"},
+        "licences": {"THIRD-PARTY/zlib/LICENSE": b"zlib"},
+        "epoch": 1_800_000_000,
+        **changes,
+    }
+    modules["repack"].repack(raw, out, **arguments)
+    return out
+
+
+def test_the_order_and_the_times_of_the_raw_wheel_do_not_matter(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first = make(modules, tmp_path / "a").read_bytes()
+    assert make(modules, tmp_path / "b", reverse=True).read_bytes() == first
+    assert make(modules, tmp_path / "b", epoch=1_700_000_000).read_bytes() != first
+
+
+def test_a_wheel_keeps_its_promises(modules: dict[str, ModuleType], tmp_path: Path) -> None:
+    wheel = make(modules, tmp_path)
+    assert modules["facts"].problems(wheel) == []
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.namelist()[-1] == f"{INFO}/RECORD"
+        modes = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
+        metadata = archive.read(f"{INFO}/METADATA").decode()
+    assert modes["hyphos/hyphos-host"] == 0o100755
+    assert modes["hyphos/py.typed"] == 0o100644
+    assert "License-File: LICENSE\nLicense-File: THIRD-PARTY/zlib/LICENSE\nVersion" in metadata
+    assert metadata.endswith("\n\n# Readme\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"tag": "cp311-cp311-linux_x86_64"}, "WHEEL has the tags"),
+        ({"licences": {}}, "the licences of the libraries are missing"),
+        ({"added": {}}, "hyphos/libhyphos_protobuf.so.32 is missing"),
+        ({"added": {"hyphos/_hyphos.abi3.so": b""}}, "do not match the tag cp311"),
+    ],
+)
+def test_a_broken_promise_is_found(
+    modules: dict[str, ModuleType], tmp_path: Path, changes: dict[str, object], problem: str
+) -> None:
+    found = modules["facts"].problems(make(modules, tmp_path, **changes))
+    assert any(problem in text for text in found), found
+
+
+def test_a_damaged_file_is_found(modules: dict[str, ModuleType], tmp_path: Path) -> None:
+    wheel = make(modules, tmp_path)
+    damaged = tmp_path / "damaged" / NAME
+    damaged.parent.mkdir()
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(damaged, "w") as target:
+        for entry in source.infolist():
+            data = source.read(entry)
+            target.writestr(entry, data + b"x" if entry.filename.endswith("host") else data)
+    assert modules["facts"].problems(damaged) == ["RECORD is wrong about hyphos/hyphos-host"]
+
+
+def test_a_program_that_needs_a_newer_glibc_is_found(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    """The Python that runs this test needs at least glibc 2.2.5."""
+    program = Path(sys.executable).resolve().read_bytes()
+    wheel = make(modules, tmp_path, added={"hyphos/program": program})
+    old = wheel.rename(tmp_path / NAME.replace("2_31", "2_1"))
+    found = modules["facts"].problems(old)
+    assert any(text.startswith("hyphos/program: needs glibc 2.") for text in found), found
+
+
+def test_the_name_of_a_wheel_states_python_glibc_and_processor(
+    modules: dict[str, ModuleType],
+) -> None:
+    repack = modules["repack"]
+    assert repack.wheel_name("hyphos-0.1.0", "3.11", "x86_64", (2, 31)) == NAME
+    stable = repack.wheel_name("hyphos-0.1.0", "3.13", "aarch64", (2, 31))
+    assert stable == "hyphos-0.1.0-cp312-abi3-manylinux_2_31_aarch64.whl"
