@@ -94,25 +94,40 @@ def _protobuf(library: Library, target: Target, source: Path) -> None:
     (target.prefix / "lib/libprotobuf.so").symlink_to("libhyphos_protobuf.so.32")
 
 
+def _compile(target: Target, source: Path, name: str, files: list[Path], *flags: str) -> None:
+    """Makes lib<name>.a of C files, for libraries without a usable CMakeLists.txt."""
+    root = target.environment["HYPHOS_WHEEL_ROOT"]
+    options = [f"--sysroot={target.sysroot}", "-O2", "-fPIC", "-fvisibility=hidden"]
+    options += ["-ffunction-sections", f"-ffile-prefix-map={root}=.", f"-I{source}", *flags]
+    objects = []
+    for file in sorted(files):
+        objects.append(target.work / "build" / f"{name}_{file.parent.name}_{file.stem}.o")
+        compiler = f"{target.triplet}-gcc-12"
+        target.run("ccache", compiler, *options, "-c", file, "-o", objects[-1])
+    target.run(f"{target.triplet}-ar", "rcsD", target.prefix / f"lib/lib{name}.a", *objects)
+
+
+def _zlib(library: Library, target: Target, source: Path) -> None:
+    """Debian removes files that its CMakeLists.txt needs."""
+    del library
+    flags = ("-DHAVE_HIDDEN", "-DHAVE_UNISTD_H", "-D_LARGEFILE64_SOURCE=1")
+    _compile(target, source, "z", list(source.glob("*.c")), *flags)
+    for name in ("zlib.h", "zconf.h"):
+        shutil.copy(source / name, target.prefix / "include")
+
+
 def _libdeflate(library: Library, target: Target, source: Path) -> None:
     """Its makefile always builds programs as well."""
     del library
-    flags = f"--sysroot={target.sysroot} -O2 -fPIC -fvisibility=hidden"
-    flags += f" -ffile-prefix-map={target.environment['HYPHOS_WHEEL_ROOT']}=. -I{source}"
-    objects = []
-    for file in sorted([*source.glob("lib/*.c"), *source.glob("lib/*/cpu_features.c")]):
-        objects.append(target.work / "build" / f"deflate_{file.parent.name}_{file.stem}.o")
-        compiler = f"{target.triplet}-gcc-12"
-        target.run("ccache", compiler, *flags.split(), "-c", file, "-o", objects[-1])
-    target.run(f"{target.triplet}-ar", "rcsD", target.prefix / "lib/libdeflate.a", *objects)
+    files = [*source.glob("lib/*.c"), *source.glob("lib/*/cpu_features.c")]
+    _compile(target, source, "deflate", files)
     shutil.copy(source / "libdeflate.h", target.prefix / "include")
-    text = (source / "libdeflate.pc.in").read_text()
     version = re.search(r'VERSION_STRING\s+"([^"]*)', (source / "libdeflate.h").read_text())
     assert version is not None
-    for name, value in {
-        "PREFIX": str(target.prefix), "INCLUDEDIR": "${prefix}/include",
-        "LIBDIR": "${prefix}/lib", "VERSION": version[1],
-    }.items():  # fmt: skip
+    text = (source / "libdeflate.pc.in").read_text()
+    values = {"PREFIX": str(target.prefix), "VERSION": version[1]}
+    values |= {"INCLUDEDIR": "${prefix}/include", "LIBDIR": "${prefix}/lib"}
+    for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     (target.prefix / "lib/pkgconfig/libdeflate.pc").write_text(text)
 
@@ -135,7 +150,7 @@ def _libsodium(library: Library, target: Target, source: Path) -> None:
 
 
 LIBRARIES = (
-    Library("zlib", ("README",), ("-DSKIP_INSTALL_FILES=OFF",)),
+    Library("zlib", ("LICENSE",), build=_zlib),
     Library(
         "libzstd", ("LICENSE",),
         ("-DZSTD_BUILD_PROGRAMS=OFF", "-DZSTD_BUILD_SHARED=OFF", "-DZSTD_BUILD_TESTS=OFF"),
@@ -199,7 +214,4 @@ def build(target: Target, sources: Path) -> None:
         for name in library.licences:
             shutil.copy(source / name, licences / Path(name).name)
         _merge_private_libraries(target.prefix / "lib/pkgconfig")
-        for file in target.prefix.glob("lib/lib*.so*"):
-            if "protobuf" not in file.name:
-                file.unlink()  # zlib always builds both
         stamp.touch()
