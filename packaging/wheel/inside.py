@@ -89,12 +89,15 @@ def build_raw(version: str, target: Target, source: Path) -> Path:
         # Its code in glibc before 2.40 destroys vector registers (bug 31372 of glibc).
         "NB_HAS_MTLS_GNU2": "OFF",
     }
-    words = [f"-Ccmake.define.{name}={value}" for name, value in defines.items()]
-    target.run(
-        TOOLS / "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-v",
-        "--wheel-dir", folder, f"-Cbuild-dir={target.work}/build/hyphos",
-        "-Cbackport.find-python=0", f"-Cbuild.tool-args=-j{target.jobs}", *words,
-    )  # fmt: skip
+    settings = {f"cmake.define.{name}": value for name, value in defines.items()}
+    settings |= {
+        "build-dir": f"{target.work}/build/hyphos",
+        "backport.find-python": "0",
+        "build.tool-args": f"-j{target.jobs}",
+    }
+    words = [f"--config-settings={name}={value}" for name, value in settings.items()]
+    words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    target.run(TOOLS / "pip", "wheel", "--verbose", source, *words)
     [path] = folder.glob("*.whl")
     return path
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -105,9 +106,8 @@ def _pristine(distribution: str) -> Path:
     if archive.exists():
         return archive
     suite = SUITES[distribution]
-    made = archive.parent / f"{distribution}.made"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix="hyphos-root-"))
     words = ["debootstrap", "--variant=minbase"]
     if distribution.startswith("ubuntu"):
         # debootstrap on Debian lacks Ubuntu's script and usually its keys.
