@@ -24,7 +24,7 @@ class Library:
     licences: tuple[str, ...]
     options: tuple[str, ...] = ()
     folder: str = "."  # of CMakeLists.txt
-    build: Callable[[Library, Target, Path], None] | None = field(default=None)
+    build: Callable[[Library, Target, Path], object] | None = field(default=None)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Target:
             raise SystemExit(f"failed with {done.returncode}: {' '.join(map(str, words))}")
 
 
-def _cmake(library: Library, target: Target, source: Path) -> None:
+def _cmake(library: Library, target: Target, source: Path, *, goal: str = "install") -> Path:
     build = target.work / "build" / library.package
     target.run(
         "cmake", "-G", "Ninja", "-S", source / library.folder, "-B", build,
@@ -77,21 +77,29 @@ def _cmake(library: Library, target: Target, source: Path) -> None:
         "-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
         *library.options,
     )  # fmt: skip
-    target.run("ninja", "-C", build, "-j", str(target.jobs), "install")
+    target.run("ninja", "-C", build, "-j", str(target.jobs), goal)
+    return build
 
 
 def _protobuf(library: Library, target: Target, source: Path) -> None:
-    """Makes the shared library from the static one, to choose the name."""
-    _cmake(library, target, source)
-    static = target.prefix / "lib/libprotobuf.a"
+    """Makes the shared library from the static one, to choose the name. Its smaller variant, which
+    `install` would also build, is not needed."""
+    build = _cmake(library, target, source, goal="libprotobuf")
+    shared = target.prefix / "lib/libhyphos_protobuf.so.32"
     target.run(
         f"{target.triplet}-g++-12", *target.link_flags,
-        "-shared", "-Wl,-z,now", "-Wl,-soname,libhyphos_protobuf.so.32",
-        "-Wl,--whole-archive", static, "-Wl,--no-whole-archive", "-lpthread",
-        "-o", target.prefix / "lib/libhyphos_protobuf.so.32",
+        "-shared", "-Wl,-z,now", f"-Wl,-soname,{shared.name}",
+        "-Wl,--whole-archive", build / "libprotobuf.a", "-Wl,--no-whole-archive", "-lpthread",
+        "-o", shared,
     )  # fmt: skip
-    static.unlink()
-    (target.prefix / "lib/libprotobuf.so").symlink_to("libhyphos_protobuf.so.32")
+    link = shared.with_name("libprotobuf.so")
+    link.unlink(missing_ok=True)
+    link.symlink_to(shared.name)
+    for pattern in ("*.h", "*.inc"):
+        for file in source.glob(f"src/google/protobuf/**/{pattern}"):
+            place = target.prefix / "include" / file.relative_to(source / "src")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
 
 
 def _compile(target: Target, source: Path, name: str, files: list[Path], *flags: str) -> None:
@@ -134,7 +142,7 @@ def _libdeflate(library: Library, target: Target, source: Path) -> None:
 
 def _libsodium(library: Library, target: Target, source: Path) -> None:
     build = target.work / "build" / library.package
-    build.mkdir(parents=True)
+    build.mkdir(parents=True, exist_ok=True)
     root = target.environment["HYPHOS_WHEEL_ROOT"]
     words = [
         str(source / "configure"), f"--host={target.triplet}", f"--prefix={target.prefix}",
