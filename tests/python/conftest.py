@@ -104,7 +104,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     )
     if config.getoption("--quick"):
         slow = config.stash.get(_LEFT_OUT, 0)
-        terminal.write_line(f"{slow} left out: they take {schedule.SLOW_S:g} s or more")
+        terminal.write_line(
+            f"{slow} left out: they start programs, or take {schedule.SLOW_S:g} s or more"
+        )
     text = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
     terminal.write_line(f"{reasons.total()} skipped" + (f": {text}" if text else ""))
 

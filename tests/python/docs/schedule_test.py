@@ -23,6 +23,7 @@ class Item:
 
     nodeid: str
     scopes: tuple[str, ...] = ("function",)
+    fixturenames: tuple[str, ...] = ()
     path: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +89,7 @@ def test_quick_leaves_out_slow_tests_but_no_folder(times: dict[str, float]) -> N
         Item("tests/one/a_test.py::test_fast"),
         Item("tests/one/a_test.py::test_slow[1]"),
         Item("tests/one/a_test.py::test_slow[2]"),
+        Item("tests/one/a_test.py::test_start", fixturenames=("domain", "start")),
         Item("tests/two/b_test.py::test_slower"),
         Item("tests/two/c_test.py::test_slow"),
     ]
@@ -99,6 +101,7 @@ def test_quick_leaves_out_slow_tests_but_no_folder(times: dict[str, float]) -> N
     assert names(schedule.left_out(items_of(*made))) == [
         "tests/one/a_test.py::test_slow[1]",
         "tests/one/a_test.py::test_slow[2]",
+        "tests/one/a_test.py::test_start",
         "tests/two/b_test.py::test_slower",
     ]
 
