@@ -10,8 +10,8 @@
 int main() {
   auto node = hyphos::Node::open("hello").or_throw();
   std::promise<std::string> received;
-  node.subscribe<hyphos::msgs::String>(
-      "greeting", [&](const auto& text) { received.set_value(text->data()); });
+  node.subscribe<hyphos::msgs::String>("greeting",
+                                       [&](const auto& text) { received.set_value(text->data()); });
   hyphos::msgs::String text;
   text.set_data("hello");
   if (!node.publisher<hyphos::msgs::String>("greeting").publish(std::move(text))) return 1;

@@ -47,8 +47,8 @@ LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh",
 # Programs of the system or of other projects, in documents.
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
-    "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo", "tar",
-    "dot", "jq",
+    "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo",
+    "dot", "jq", "tar",
 }  # fmt: skip
 CHEAP = (
     ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),
