@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from hyphos._errors import Error
+from hyphos._hyphos import Plan
 from hyphos.demo.drive import read_drive
 from hyphos.demo.picture import draw
 from hyphos.demo.png import write_png
 from hyphos.demo.verdict import Verdict, judge
+from hyphos.observe import Look
 from hyphos.tools.launch import Ending, LaunchOptions, launch
 from hyphos.tools.totals import Totals
 
@@ -54,6 +57,22 @@ def _setting(key: str, value: object) -> str:
     return f"{key}={json.dumps(value, ensure_ascii=False)}"
 
 
+def _all_recorded(settings: list[str]) -> Callable[[Look], bool]:
+    """True as soon as the recorder has received each channel of the plan: then every node works."""
+    plan = json.loads(Plan.load(str(PLAN), settings, False).json())
+    wanted = {channel["name"] for channel in plan["channels"]}
+
+    def check(seen: Look) -> bool:
+        received = {
+            end.channel
+            for process, end in seen.ends()
+            if process.name.startswith("recorder-") and end.counter("received")
+        }
+        return wanted <= received
+
+    return check
+
+
 def _prepare(out: Path) -> None:
     """Creates the folder, without the results of an earlier run."""
     out.mkdir(parents=True, exist_ok=True)
@@ -78,17 +97,18 @@ def demo(options: DemoOptions) -> int:
     _prepare(out)
     judging = _Judge(out)
     live = sys.stdout.isatty() if options.live is None else options.live
+    settings = [
+        _setting("domain", options.domain),
+        _setting("plugin_path", [str(FOLDER)]),
+        _setting("record.path", str(out / RECORDING)),
+    ]
     print(f"A robot maps a building for {options.seconds:g} s in three processes. Ctrl-C ends it.")
     code = launch(
         LaunchOptions(
             file=PLAN,
             live=live,
             seconds=options.seconds,
-            settings=[
-                _setting("domain", options.domain),
-                _setting("plugin_path", [str(FOLDER)]),
-                _setting("record.path", str(out / RECORDING)),
-            ],
+            settings=settings,
             only=[],
             hosts=[],
             logs=out / "logs",
@@ -98,7 +118,7 @@ def demo(options: DemoOptions) -> int:
             quiet=False,
             report=out / REPORT,
             tables=True,
-            from_ready=True,
+            has_begun=_all_recorded(settings),
             at_end=judging,
         )
     )

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
-from hyphos.observe import look
+from hyphos.observe import Look, look
 from hyphos.supervise.commands import (
     Choice,
     check_names,
@@ -46,6 +46,7 @@ from hyphos.tools.waiting import on_signals
 _REFRESH_S = 0.5
 _LOOK_EVERY_S = 5.0  # for the drops in the summary at the end
 _PRINT_EVERY_S = 5.0  # without a terminal to redraw
+_LONGEST_START_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class LaunchOptions:
     pictures: Sequence[Path] = ()
     log_mb: float = 50.0
     tables: bool = False  # the tables of the whole run, which `live` includes
-    from_ready: bool = False  # `seconds` begin when every process has been ready
+    # `seconds` begin when it returns True, or _LONGEST_START_S after every process is ready.
+    has_begun: Callable[[Look], bool] | None = None
     at_end: Callable[[Totals], Ending] | None = None  # called when all processes have ended
 
 
@@ -136,7 +138,9 @@ class _Run:
             self._mark,
         )
         self._view = self._make_view() if options.live or options.tables else None
-        self._end_at: float | None = None  # on time.monotonic(), once known
+        # On time.monotonic(), once known.
+        self._ready_at: float | None = None
+        self._end_at: float | None = None
 
     def _reach(self, choice: Choice, guard: Guard) -> dict[str, RemotePlace]:
         """Connects to the other machines, to all of them before a process starts on one."""
@@ -204,6 +208,7 @@ class _Run:
         """Handles events, timers and views until the last process has ended."""
         supervisor = self.supervisor
         printed = looked = began
+        self._set_end(began, began)
         while not supervisor.over:
             event = self._next_event()
             now = time.monotonic()
@@ -229,16 +234,23 @@ class _Run:
         """Sets the time of the end as soon as the start of the counted time is known."""
         if self._options.seconds is None or self._end_at is not None:
             return
-        if not self._options.from_ready:
+        has_begun = self._options.has_begun
+        if has_begun is None:
             self._end_at = began + self._options.seconds
-        elif all(one.was_ready for one in self.supervisor.processes):
-            self._end_at = now + self._options.seconds
+        elif self._ready_at is None:
+            if all(one.was_ready for one in self.supervisor.processes):
+                self._ready_at = now
+        else:
+            late = now - self._ready_at > _LONGEST_START_S
+            with suppress(Error):  # all processes have just ended
+                if late or has_begun(look(self._plan["domain"])):
+                    self._end_at = now + self._options.seconds
 
     def _prints(self, since_s: float, now: float) -> bool:
         """True if a table is due without a terminal to redraw. At the end of the run another table
         covers the whole run."""
-        terminal = self._console.is_terminal or not self._options.live
-        if terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
+        silent = self._console.is_terminal or not self._options.live
+        if silent or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
             return False
         return self._end_at is None or now < self._end_at - _PRINT_EVERY_S / 2
 

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers import OnTerminalStart, Start
+from helpers import OnTerminalStart, Start, look_until
 from hyphos._errors import Error
 from hyphos.demo import robot
 from hyphos.demo.drive import read_drive
 from hyphos.demo.verdict import length, pose_error
+from hyphos.observe import look
 from screen import lines_of
 
 VERDICT = re.compile(
@@ -65,10 +66,11 @@ def test_a_terminal_keeps_each_table_once_and_ctrl_c_is_clean(
     hyphos_terminal: OnTerminalStart, tmp_path: Path, domain: str
 ) -> None:
     """The live tables vanish at the end, and Ctrl-C ends the robot before its time."""
+    recorded = robot._all_recorded([])
     words = ["--seconds", "1000", "--out", str(tmp_path / "out"), "--domain", domain]
     program = hyphos_terminal("demo", *words)
     program.read_until("channel")
-    program.read_until("pictures, brightness")  # the last node in the chain works
+    look_until(recorded, lambda: look(domain), "the recorder")
     program.type("\x03")
     program.read_until("against the truth")
     assert program.end() == 0
