@@ -14,9 +14,14 @@ install(CODE "
   set(package \"\${CMAKE_INSTALL_PREFIX}/${dist_packages}\")
   execute_process(COMMAND \"${CMAKE_COMMAND}\" --install \"${PROJECT_BINARY_DIR}\" --strip
     --component python --prefix \"\${package}\" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB elsewhere \"\${package}/hyphos/libhyphos*.so*\" \"\${package}/hyphos/*/programs\")
-  file(REMOVE_RECURSE \${elsewhere} \"\${package}/hyphos/hyphos-host\"
-    \"\${package}/hyphos/hyphos-link\")"
+  # CPack installs below DESTDIR, which the command above reads from the environment.
+  set(package \"\$ENV{DESTDIR}\${package}/hyphos\")
+  file(GLOB elsewhere \"\${package}/libhyphos*.so*\" \"\${package}/*/programs\"
+    \"\${package}/hyphos-host\" \"\${package}/hyphos-link\")
+  if(NOT elsewhere)
+    message(FATAL_ERROR \"\${package} has no libraries: the component python has moved\")
+  endif()
+  file(REMOVE_RECURSE \${elsewhere})"
   COMPONENT python3-hyphos)
 install(DIRECTORY ${made}/metadata/ DESTINATION ${dist_packages} COMPONENT python3-hyphos)
 
@@ -60,6 +65,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SOURCE hyphos)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/proto
   ${PROJECT_BINARY_DIR}/clients/c ${PROJECT_BINARY_DIR}/gateway)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -86,7 +92,6 @@ endmacro()
 
 hyphos_deb(libhyphos0 SECTION libs ABOUT "robot operating system - shared libraries"
   DESCRIPTION "Hyphos runs a robot as one graph of nodes and channels, in one process, in many\nprocesses or on several machines. Messages travel as pointers, through shared\nmemory or over ZeroMQ.\n.\nThis package contains the runtime, its C interface and the standard messages.")
-set(CPACK_DEBIAN_LIBHYPHOS0_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_LIBHYPHOS0_PACKAGE_CONTROL_EXTRA ${debian}/triggers)
 
 hyphos_deb(libhyphos-dev SECTION libdevel ABOUT "robot operating system - development files"
@@ -101,8 +106,8 @@ set(CPACK_DEBIAN_HYPHOS-GATEWAYS_PACKAGE_CONTROL_EXTRA ${debian}/triggers)
 
 hyphos_deb(hyphos-tools SECTION science ABOUT "robot operating system - command line"
   DESCRIPTION "The command hyphos starts, watches, records and replays robots that a\nrobot.yaml describes. It has a laboratory that measures this machine, and a\nco-simulator for teams of robots over a radio.\n.\nThis package contains the command, the programs that it starts, man pages, and\nshell completion."
-  DEPENDS "libhyphos0 ${same}" "python3-hyphos ${same}" python3-lz4 python3-rich python3-typer
-    python3-yaml python3-zstandard
+  DEPENDS "libhyphos0 ${same}" "python3-hyphos ${same}" python3 python3-lz4 python3-rich
+    python3-typer python3-yaml python3-zstandard
   RECOMMENDS "hyphos-gateways ${same}" python3-matplotlib
   SUGGESTS graphviz iproute2 protobuf-compiler)
 

@@ -1,7 +1,8 @@
 """Writes Debian packages of CPack again, so that the same content gives the same bits.
 
 repack.py OUT DEB...: CPack stores the time of the build. This program sets all times to
-SOURCE_DATE_EPOCH, sorts the files and writes each package to OUT.
+SOURCE_DATE_EPOCH, sorts the files and writes each package to OUT. It also removes the scripts of
+CPack that call ldconfig.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ def repack(package: Path, out: Path, epoch: int) -> None:
         tree = Path(place) / "tree"
         subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
         tree.chmod(0o755)
+        if (tree / "DEBIAN/triggers").exists():
+            _drop_ldconfig(tree / "DEBIAN")
         sums = tree / "DEBIAN/md5sums"
         sums.write_text("".join(sorted(sums.read_text().splitlines(keepends=True), key=_name)))
         for path in [tree, *tree.rglob("*")]:
@@ -38,6 +41,14 @@ def repack(package: Path, out: Path, epoch: int) -> None:
             stdout=subprocess.DEVNULL,
             env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)},
         )
+
+
+def _drop_ldconfig(control: Path) -> None:
+    """Removes the scripts that CPack adds for ldconfig. The file `triggers` replaces them."""
+    for name in ("postinst", "postrm"):
+        script = control / name
+        if script.exists() and "ldconfig" in script.read_text():
+            script.unlink()
 
 
 def _name(line: str) -> str:
