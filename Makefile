@@ -60,7 +60,7 @@ test: build ## run all tests: C++, Python, examples, rooms, installed package, s
 	@$(MAKE) style
 	@rm -rf build/pytest build/repeated_tests
 	@$(STEP) -t "ctest" $(STEADY) 8 build/release/Testing/Temporary/LastTestsFailed.log \
-	  ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error \
+	  ctest --test-dir build/release -j $(TEST_JOBS) --output-on-failure --no-tests=error \
 	    --output-junit ctest.xml -- \
 	  ctest --test-dir build/release --rerun-failed --output-on-failure --no-tests=error
 	@scripts/skips.py build/release/ctest.xml

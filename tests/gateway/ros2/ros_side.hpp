@@ -3,9 +3,6 @@
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastrtps/xmlparser/XMLProfileManager.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -26,6 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/own_port.hpp"
+
 namespace hyphos::gateway::ros2 {
 
 namespace dds = eprosima::fastdds::dds;
@@ -34,24 +33,11 @@ namespace rtps = eprosima::fastrtps::rtps;
 /// A message that is lost during discovery is repeated every few seconds.
 inline constexpr std::chrono::seconds kPatience(60);
 
-/// The DDS domain of this test process. A file lock reserves it, so that test processes do not
-/// meet. tests/soak/claims.py locks the same files. Domains above 94 are not used, because their
-/// ports are among those of own_port() and the ephemeral ports of the kernel.
+/// A DDS domain that no other running test uses. Domains above 94 are not used, because their ports
+/// are among those of own_port() and the ephemeral ports of the kernel.
 inline std::uint32_t test_domain() {
-  static const std::uint32_t own = [] {
-    const auto first = static_cast<std::uint32_t>(::getpid());
-    constexpr std::uint32_t kDomains = 94;
-    for (std::uint32_t next = 0; next < kDomains; ++next) {
-      const std::uint32_t domain = 1 + (first + next) % kDomains;
-      const std::string path = "/tmp/hyphos-test-dds-" + std::to_string(domain);
-      const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      // The lock is held until the process ends.
-      if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return domain;
-      if (file >= 0) ::close(file);
-    }
-    throw std::runtime_error("all 94 DDS domains are locked by other test processes");
-  }();
-  return own;
+  static const int number = hyphos::test::claim("dds", 94);
+  return static_cast<std::uint32_t>(1 + number);
 }
 
 /// Disables intra-process delivery, so that participants of one process use the network. Call it
