@@ -18,8 +18,7 @@ SYSTEM = {
 }  # fmt: skip
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 NEEDED_FILES = (
-    "hyphos/py.typed", "hyphos/libhyphos.so.0", "hyphos/libhyphos_protobuf.so.32",
-    "hyphos/hyphos-host", "hyphos/__init__.py",
+    "hyphos/py.typed", "hyphos/libhyphos.so.0", "hyphos/hyphos-host", "hyphos/__init__.py",
 )  # fmt: skip
 NAME = re.compile(
     r"hyphos-(?P<version>[^-]+)-(?P<python>cp3\d+)-(?P<abi>[^-]+)"

@@ -13,16 +13,6 @@ from pathlib import Path
 TAGS = {"3.11": ("cp311", "cp311"), "3.13": ("cp312", "abi3")}
 
 
-def platform_tag(arch: str, glibc: tuple[int, int]) -> str:
-    return f"manylinux_{glibc[0]}_{glibc[1]}_{arch}"
-
-
-def wheel_name(project: str, python: str, arch: str, glibc: tuple[int, int]) -> str:
-    """The file name. `project` is the name and the version, as `hyphos-0.1.0`."""
-    tag, abi = TAGS[python]
-    return f"{project}-{tag}-{abi}-{platform_tag(arch, glibc)}.whl"
-
-
 def digest(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
@@ -55,11 +45,10 @@ def repack(
     out: Path,
     *,
     tag: str,
-    added: dict[str, bytes],
     licences: dict[str, bytes],
     epoch: int,
 ) -> None:
-    """Writes the content of `raw` and the added files to `out`, sorted and with one time.
+    """Writes the content of `raw` and the licences to `out`, sorted and with one time.
 
     `tag` is PYTHON-ABI-PLATFORM. `licences` maps names below the folder of licences to texts.
     `epoch` is the time of all files, in seconds since 1970.
@@ -68,7 +57,6 @@ def repack(
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
     [info] = {name.split("/")[0] for name in files if re.match(r"[^/]+\.dist-info/WHEEL$", name)}
     files.pop(f"{info}/RECORD")
-    files.update(added)
     files.update({f"{info}/licenses/{name}": text for name, text in licences.items()})
     wheel, metadata = f"{info}/WHEEL", f"{info}/METADATA"
     files[wheel] = _retagged(files[wheel].decode(), tag).encode()
