@@ -109,13 +109,13 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 
 # The targets dist and dist-check include both.
 .PHONY: wheels
-wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer, x86-64 and aarch64
-	@scripts/setup wheels
+wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer
+	@scripts/setup default wheels
 	@packaging/wheels
 
 .PHONY: wheels-check
 wheels-check: ## install the wheels in dist in bare roots, run the demo, and build the wheels once more
-	@scripts/setup wheels
+	@scripts/setup default wheels
 	@packaging/check_wheels --again
 
 .PHONY: asan
