@@ -14,6 +14,9 @@
 namespace hyphos::record {
 namespace {
 
+// The reserved space doubles up to the largest step. A memory file system clears reserved space,
+// which would take longer than a small recording.
+constexpr std::uint64_t kReserveFirst = 1 << 20;
 constexpr std::uint64_t kReserveStep = 64 << 20;
 constexpr std::uint64_t kPushStep = 8 << 20;
 constexpr std::uint64_t kCached = 256 << 20;  // end of the file that stays in the page cache
@@ -73,7 +76,8 @@ DiskFile::~DiskFile() {
 // FALLOC_FL_KEEP_SIZE: the file's size is that of the data, even if the process dies.
 Result<void> DiskFile::reserve(std::uint64_t end) {
   if (!can_reserve_ || end <= reserved_) return success();
-  for (const std::uint64_t wanted : {std::max(end, reserved_ + kReserveStep), end}) {
+  const std::uint64_t step = std::clamp(reserved_, kReserveFirst, kReserveStep);
+  for (const std::uint64_t wanted : {std::max(end, reserved_ + step), end}) {
     int failed = 0;
     do {
       failed = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(reserved_),
