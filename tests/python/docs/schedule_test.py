@@ -92,6 +92,7 @@ def test_quick_leaves_out_slow_tests_but_no_folder(times: dict[str, float]) -> N
         Item("tests/one/a_test.py::test_start", fixturenames=("domain", "start")),
         Item("tests/two/b_test.py::test_slower"),
         Item("tests/two/c_test.py::test_slow"),
+        Item("tests/install/d_test.py::test_wheel", fixturenames=("site", "wheel")),
     ]
     times |= {
         "tests/one/a_test.py::test_slow": 0.5,
@@ -103,6 +104,7 @@ def test_quick_leaves_out_slow_tests_but_no_folder(times: dict[str, float]) -> N
         "tests/one/a_test.py::test_slow[2]",
         "tests/one/a_test.py::test_start",
         "tests/two/b_test.py::test_slower",
+        "tests/install/d_test.py::test_wheel",
     ]
 
 

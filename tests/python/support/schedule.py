@@ -22,6 +22,8 @@ LONG_S = 1.0
 SLOW_S = 0.5
 # The fixtures that start programs. A start takes longer than most tests.
 STARTS = {"start", "hyphos_start", "hyphos_terminal", "listen", "python", "tab"}
+# The fixture that builds a wheel, which takes as long as all fast tests.
+WHEEL = "wheel"
 
 
 def parse(text: str) -> dict[str, float]:
@@ -44,20 +46,26 @@ def seconds_of(item: pytest.Item) -> float:
     return recorded().get(name_of(item.nodeid), 0.0)
 
 
+def needs(item: pytest.Item, fixtures: set[str]) -> bool:
+    return not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 def is_slow(item: pytest.Item) -> bool:
-    starts = not STARTS.isdisjoint(getattr(item, "fixturenames", ()))
-    return starts or seconds_of(item) >= SLOW_S
+    return needs(item, {*STARTS, WHEEL}) or seconds_of(item) >= SLOW_S
 
 
 def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The slow tests. A folder without a fast test keeps its fastest one."""
+    """The slow tests. A folder without a fast test keeps its fastest one, unless it needs a
+    wheel.
+    """
     folders: dict[Path, list[pytest.Item]] = defaultdict(list)
     for item in items:
         folders[item.path.parent].append(item)
     slow = []
     for inside in folders.values():
         fastest = min(inside, key=lambda item: (is_slow(item), seconds_of(item)))
-        slow += [item for item in inside if is_slow(item) and item is not fastest]
+        kept = None if needs(fastest, {WHEEL}) else fastest
+        slow += [item for item in inside if is_slow(item) and item is not kept]
     return slow
 
 
