@@ -1,6 +1,7 @@
 """Sends three goals: the first succeeds, the second is rejected, the third is canceled."""
 
 import sys
+import threading
 from typing import Any
 
 import hyphos
@@ -24,8 +25,10 @@ try:
 except hyphos.Error as error:
     print(error, flush=True)
 
-far = drive_to.send(DriveTo(metres=1e6))
-far.accepted()
+# A goal that is canceled before it begins ends with an error instead of a state.
+under_way = threading.Event()
+far = drive_to.send(DriveTo(metres=1e6), lambda _: under_way.set())
+under_way.wait()
 far.cancel()
 print(far.result().state, flush=True)
 node.spin()
