@@ -31,7 +31,7 @@ Result<UniqueFd> private_directory(int parent, const std::string& name, const st
   UniqueFd directory;
   int error = 0;
   // The last participant may have removed the directory between the two calls (D5).
-  for (int i = 0; i < kMostTimesRemoved && !directory.valid(); ++i) {
+  for (int i = 0; i < kEntryAttempts && !directory.valid(); ++i) {
     if (make && ::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
       return os_error(errno, "cannot make the shared-memory directory", path);
     }

@@ -90,9 +90,9 @@ class Domain {
   std::string name_;
 };
 
-/// How often to retry if another participant removes the domain meanwhile. Each retry needs a
-/// participant that leaves exactly between two steps of this one.
-inline constexpr int kMostTimesRemoved = 1000;
+/// Attempts if another participant removes the domain meanwhile. Each needs a participant that
+/// leaves exactly between two steps of this one.
+inline constexpr int kEntryAttempts = 1000;
 
 /// Takes the lifetime lock. False if another process holds it.
 [[nodiscard]] bool lock_for_life(const UniqueFd& file);

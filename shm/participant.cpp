@@ -32,7 +32,7 @@ Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOption
   std::shared_ptr<Participant> self(new Participant());
   auto entered = self->enter(options);
   // The last earlier participant removed the folder while this one was entering (Domain, D5).
-  for (int i = 0; !entered && self->domain_.removed() && i < kMostTimesRemoved; ++i) {
+  for (int i = 0; !entered && self->domain_.removed() && i < kEntryAttempts; ++i) {
     entered = self->enter(options);
   }
   if (!entered) return entered.error();
