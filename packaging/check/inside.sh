@@ -41,7 +41,8 @@ fi
 step "programs"
 hyphos-host --help >/dev/null
 hyphos-link --help >/dev/null
-coproc gateway { exec hyphos-gateway ros_tcp --port 0; }
+: >/tmp/types.pb  # only the standard messages, because the types of ROS need rosbags
+coproc gateway { exec hyphos-gateway ros_tcp --port 0 --types /tmp/types.pb; }
 read -r -t 60 address <&"${gateway[0]}"
 pid=$gateway_PID
 kill -INT "$pid"
@@ -78,7 +79,7 @@ zsh -fc 'autoload -Uz compinit && compinit -D -u && [[ $_comps[hyphos] == _hypho
 fish -c 'complete -C "hyphos to"' | grep -q '^top'
 
 step "apt purge"
-rm -rf /tmp/build /tmp/lab /tmp/hello* /tmp/page
+rm -rf /tmp/build /tmp/lab /tmp/hello* /tmp/page /tmp/types.pb
 "${apt[@]}" purge "${packages[@]}" >/dev/null
 files >/tmp/after
 # fish keeps files of the user, which are not of the packages.
