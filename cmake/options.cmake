@@ -22,6 +22,22 @@ function(hyphos_batch)
   endif()
 endfunction()
 
+# hyphos_batch_by_folder(<target>...): the same, with one batch for each folder, so that the name of
+# an object file shows the room. Call it when the targets have all sources.
+function(hyphos_batch_by_folder)
+  hyphos_batch(${ARGN})
+  foreach(target ${ARGN})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source ${sources})
+      file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+      get_filename_component(folder ${path} DIRECTORY)
+      string(REPLACE "/" "_" group ${folder})
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    endforeach()
+  endforeach()
+endfunction()
+
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})

@@ -305,7 +305,16 @@ class Library(unittest.TestCase):
         return found
 
     def core(self) -> list[tuple[str, list[Path]]]:
-        return [(room, self.objects("", room, "CMakeFiles/hyphos_objects")) for room in CORE]
+        """The object files of each room. A release compiles the sources of a folder together."""
+        build, target = self.library.parent, "CMakeFiles/hyphos_*objects"
+        return [
+            (
+                room,
+                self.objects("", room, target)
+                + sorted(build.glob(f"{target}.dir/Unity/unity_{room}_*.o")),
+            )
+            for room in CORE
+        ]
 
     def test_links_follow_the_order_of_the_rooms(self) -> None:
         for room, objects in self.core():

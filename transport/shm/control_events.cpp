@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 
+#include "hyphos/time.hpp"
+
 namespace hyphos::transport::shm_detail {
 namespace {
 
