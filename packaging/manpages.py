@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos.cli.main import make_app
-from typer.completion import get_completion_script
+from typer._completion_shared import get_completion_script
 from typer.main import get_command
 
 # The names under which shells look for a completion.

@@ -1,6 +1,6 @@
 """Writes Debian packages of CPack again, so that the same content gives the same bits.
 
-repack.py OUT DEB...: CPack stores the time of the build. This program sets all times to
+repack_debs.py OUT DEB...: CPack stores the time of the build. This program sets all times to
 SOURCE_DATE_EPOCH, sorts the files and writes each package to OUT. It also removes the scripts of
 CPack that call ldconfig.
 """
@@ -32,8 +32,8 @@ def repack(package: Path, out: Path, epoch: int) -> None:
             "-Zxz",
             "--threads-max=1",
             "--build",
-            tree,
-            out / package.name,
+            str(tree),
+            str(out / package.name),
         ]
         subprocess.run(
             ["dpkg-deb", *words],

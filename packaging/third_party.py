@@ -45,11 +45,11 @@ class Component:
 
 
 def components(file: Path = HERE / "third_party.toml") -> list[Component]:
-    return [
-        Component(name, **{key: tuple(value) if isinstance(value, list) else value
-                           for key, value in entry.items()})
-        for name, entry in tomllib.loads(file.read_text()).items()
-    ]  # fmt: skip
+    found = []
+    for name, entry in tomllib.loads(file.read_text()).items():
+        into = tuple(entry.pop("into", ()))
+        found.append(Component(name, into=into, **entry))
+    return found
 
 
 def text() -> str:

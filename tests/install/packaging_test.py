@@ -15,7 +15,7 @@ from typing import Any
 
 import manpages
 import pytest
-import repack
+import repack_debs
 import sbom
 import third_party
 from hyphos.cli.main import make_app
@@ -248,7 +248,7 @@ def test_a_repacked_package_has_the_same_bits_at_any_time(tmp_path: Path) -> Non
         when = EPOCH + 1000 * len(name)
         os.utime(tree / "usr/bin/program", (when, when))
         subprocess.run(["dpkg-deb", "-b", tree, deb], check=True, stdout=subprocess.DEVNULL)
-        repack.repack(deb, folder / "out", EPOCH)
+        repack_debs.repack(deb, folder / "out", EPOCH)
         made.append((folder / "out/hyphos-tools.deb").read_bytes())
         listed = subprocess.run(
             ["dpkg-deb", "-c", folder / "out/hyphos-tools.deb"],

@@ -15,7 +15,7 @@ from hyphos.cli.plain import PlainCommand, PlainGroup
 from typer.core import TyperCommand
 from typer.main import get_command
 
-KINDS = {
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "text": (str, {}),
     "count": (int, {}),
     "percent": (int, {"min": 0, "max": 100}),
@@ -70,6 +70,7 @@ def test_values_and_errors_are_those_of_typer(
     (tmp_path / "here/file").touch()
     monkeypatch.chdir(tmp_path)
     kind, settings = KINDS[name]
+    lines: list[list[str]]
     if name == "flag":
         lines = [[], ["--it"]]
     elif name == "point":

@@ -109,7 +109,7 @@ def spread(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
         parts[least] += unit
         load[least] += times[id(unit)]
     for part in parts:
-        while len(part) < len(items) // workers and (unit := next(short, None)) is not None:
+        while len(part) < len(items) // workers and (unit := next(short, [])):
             part.extend(unit)
     parts[-1] += [item for unit in short for item in unit]
     return [item for part in parts for item in part]
