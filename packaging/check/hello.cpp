@@ -10,7 +10,7 @@
 int main() {
   auto node = hyphos::Node::open("hello").or_throw();
   std::promise<std::string> received;
-  node.subscribe<hyphos::msgs::String>("greeting",
+  node.subscribe<hyphos::msgs::String>("greeting", hyphos::serial,
                                        [&](const auto& text) { received.set_value(text->data()); });
   hyphos::msgs::String text;
   text.set_data("hello");

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from hyphos._errors import Error
+from hyphos._extras import remedy
 from hyphos.lab import (
     asserts,
     experiment,
@@ -232,7 +233,7 @@ def leave_report(folder: Path) -> None:
     except ModuleNotFoundError as problem:
         if problem.name != "matplotlib":
             raise
-        console(stderr=True).print("no report: pip install 'hyphos\\[lab]'")
+        console(stderr=True).print(f"no report: {escape(remedy('matplotlib'))}")
         return
     console().print(f"report: {write_report(folder, None)}")
 
