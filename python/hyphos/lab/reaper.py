@@ -117,19 +117,26 @@ def _remove_cgroup(value: str) -> bool:
 
 def _remove_namespace(value: str) -> bool:
     path = NETNS / value
-    network = kernel.network_at(path)
-    while kernel.is_mounted(str(path)):
-        kernel.unmount(str(path))
-    path.unlink(missing_ok=True)
-    # A program that entered before the file was removed may have started a session of its own, so
-    # only the namespace identifies it. A program that enters later fails: `enter_network()`.
-    deadline = time.monotonic() + _PATIENCE_S
-    while inside := list(kernel.in_network(network)):
-        if time.monotonic() > deadline:
-            logger.warning("processes %s stay in the removed namespace %s", inside, value)
-            break
-        _send(signal.SIGKILL, inside)
-        time.sleep(0.01)
+    try:
+        # While this file is open, no new namespace gets the identity of this one.
+        held = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        while kernel.is_mounted(str(path)):
+            kernel.unmount(str(path))
+        path.unlink(missing_ok=True)
+        # A program that entered before the file was removed may have started a session of its own,
+        # so only the namespace identifies it. A program that enters later fails: `enter_network()`.
+        deadline = time.monotonic() + _PATIENCE_S
+        while inside := list(kernel.in_network(kernel.identity(os.fstat(held)))):
+            if time.monotonic() > deadline:
+                logger.warning("processes %s stay in the removed namespace %s", inside, value)
+                break
+            _send(signal.SIGKILL, inside)
+            time.sleep(0.01)
+    finally:
+        os.close(held)
     return True
 
 
