@@ -423,3 +423,25 @@ def test_no_program_enters_a_removed_namespace(
     thread.join()
     os.close(opened)
     assert "removed meanwhile" in str(failed[0])
+
+
+@root_only
+def test_no_new_namespace_gets_the_number_of_a_removed_one(
+    own_reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, file = new_namespace(own_reaper, "old")
+    old = kernel.network_at(file)
+    found = []
+
+    def look(_network: tuple[int, int] | None) -> Iterator[int]:
+        if not file.exists():  # the look for processes after the removal
+            made = [new_namespace(own_reaper, f"new{number}") for number in range(30)]
+            found.extend(kernel.network_at(path) for _, path in made)
+        return iter(())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel, "in_network", look)
+        own_reaper.remove(one)
+    assert len(found) == 30
+    # The reaper would end the processes of another test in it.
+    assert old not in found
