@@ -68,10 +68,14 @@ def pytest_testnodedown(node: Any) -> None:
 
 _LEFT_OUT = pytest.StashKey[int]()
 _seconds: dict[str, float] = {}
+_skipped: set[str] = set()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+    if report.skipped:
+        _skipped.add(report.nodeid)
+    elif report.nodeid not in _skipped:
+        _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ TIMES = Path(__file__).resolve().parents[2] / "times.txt"
 # Tests from here on are spread over the workers, and begin first.
 LONG_S = 1.0
 # `make test-quick` leaves out tests from here on.
-SLOW_S = 0.5
+SLOW_S = 0.3
 # The fixtures that start programs. A start takes longer than most tests.
 STARTS = {"start", "hyphos_start", "hyphos_terminal", "listen", "python", "tab"}
 # The fixture that builds a wheel, which takes as long as all fast tests.
