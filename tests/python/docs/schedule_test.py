@@ -92,25 +92,29 @@ def test_quick_leaves_out_slow_tests_but_no_folder(times: dict[str, float]) -> N
         Item("tests/one/a_test.py::test_start", fixturenames=("domain", "start")),
         Item("tests/two/b_test.py::test_slower"),
         Item("tests/two/c_test.py::test_slow"),
+        Item("tests/long/e_test.py::test_long"),
         Item("tests/install/d_test.py::test_wheel", fixturenames=("site", "wheel")),
     ]
     times |= {
         "tests/one/a_test.py::test_slow": 0.5,
         "tests/two/b_test.py::test_slower": 9.0,
         "tests/two/c_test.py::test_slow": 2.0,
+        "tests/long/e_test.py::test_long": 3.1,
     }
     assert names(schedule.left_out(items_of(*made))) == [
         "tests/one/a_test.py::test_slow[1]",
         "tests/one/a_test.py::test_slow[2]",
         "tests/one/a_test.py::test_start",
         "tests/two/b_test.py::test_slower",
+        "tests/long/e_test.py::test_long",
         "tests/install/d_test.py::test_wheel",
     ]
 
 
 def test_quick_runs_the_fastest_program_of_each_room(times: dict[str, float]) -> None:
-    times |= {"Shm.slow": 3.0, "soak": 100.0, "kills": 50.0}
+    times |= {"Shm.slow": 3.0, "soak": 100.0, "kills": 2.0, "crash": 9.0}
     programs = {"Shm.slow": "shm", "Shm.fast": "shm", "soak": "soak", "kills": "soak"}
+    programs["crash"] = "crash"
     tests: list[dict[str, Any]] = [
         {"name": name, "command": [f"/build/tests/{room}/program"]}
         for name, room in programs.items()
@@ -134,7 +138,7 @@ def test_the_record_has_the_mean_time_of_a_case(
         }.items()
     )
     (tmp_path / "CTEST").write_text(f"<testsuite>{cases}</testsuite>")
-    seconds = {"a_test.py::test_x[a b]": 0.2, "a_test.py::test_x[c]": 1.8, "a_test.py::test_y": 0.4}
+    seconds = {"a_test.py::test_x[a b]": 0.2, "a_test.py::test_x[c]": 1.8, "a_test.py::test_y": 0.2}
     (tmp_path / "PYTEST").write_text(json.dumps(seconds))
     assert module.main() == 0
     assert schedule.parse((tmp_path / "TIMES").read_text()) == {

@@ -20,6 +20,8 @@ TIMES = Path(__file__).resolve().parents[2] / "times.txt"
 LONG_S = 1.0
 # `make test-quick` leaves out tests from here on.
 SLOW_S = 0.3
+# A folder without another test keeps its fastest one up to here.
+KEPT_S = 3.0
 # The fixtures that start programs. A start takes longer than most tests.
 STARTS = {"start", "hyphos_start", "hyphos_terminal", "listen", "python", "tab"}
 # The fixture that builds a wheel, which takes as long as all fast tests.
@@ -55,16 +57,15 @@ def is_slow(item: pytest.Item) -> bool:
 
 
 def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The slow tests. A folder without a fast test keeps its fastest one, unless it needs a
-    wheel.
-    """
+    """The slow tests. A folder without a fast test keeps its fastest one, if that takes seconds."""
     folders: dict[Path, list[pytest.Item]] = defaultdict(list)
     for item in items:
         folders[item.path.parent].append(item)
     slow = []
     for inside in folders.values():
         fastest = min(inside, key=lambda item: (is_slow(item), seconds_of(item)))
-        kept = None if needs(fastest, {WHEEL}) else fastest
+        long = needs(fastest, {WHEEL}) or seconds_of(fastest) > KEPT_S
+        kept = None if long else fastest
         slow += [item for item in inside if is_slow(item) and item is not kept]
     return slow
 
