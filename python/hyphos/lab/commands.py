@@ -76,8 +76,8 @@ def list_all() -> int:
         if peer.network:
             notes.append("across several machines" if peer.hosts else "across two machines")
         made.add_row(peer.name, ", ".join(sorted(peer.workloads)), ", ".join(notes))
-    for name, remedy in peers.absent.items():
-        made.add_row(f"[dim]{name}[/dim]", f"[dim]absent: {remedy}[/dim]", "")
+    for name, advice in peers.absent.items():
+        made.add_row(f"[dim]{name}[/dim]", f"[dim]absent: {advice}[/dim]", "")
     out.print(made)
     return 0
 
