@@ -56,10 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Idle workers take tests of busy ones, also with the default of --dist."""
-    # Not needed without -n.
-    from xdist.scheduler import (  # type: ignore[import-untyped]  # noqa: PLC0415
-        WorkStealingScheduling,
-    )
+    from xdist.scheduler import WorkStealingScheduling  # noqa: PLC0415 - not needed without -n
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
