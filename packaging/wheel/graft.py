@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -38,20 +39,19 @@ def graft(raw: Path, out: Path, cache: Path) -> Path:
     return path
 
 
-def libraries(wheel: Path) -> list[str]:
-    """The names of the libraries in the wheel, as Debian has them."""
-    names = zipfile.ZipFile(wheel).namelist()
-    found = [Path(name).name for name in names if name.startswith("hyphos.libs/")]
-    return sorted(re.sub(r"-[0-9a-f]{8}(?=\.so)", "", name) for name in found)
+def packages(wheel: Path) -> list[str]:
+    """The packages of Debian whose libraries are in the wheel. auditwheel lists them."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/auditwheel.cdx.json")]
+        bill = json.loads(archive.read(name))
+    found = {entry["purl"] for entry in bill["components"]}
+    return sorted(re.findall(r"pkg:deb/[^/]+/([^@]+)@", " ".join(found)))
 
 
 def licences(wheel: Path) -> dict[str, bytes]:
     """Debian's file `copyright` of each library, by its source package."""
     found = {}
-    for library in libraries(wheel):
-        words = ["dpkg-query", "--search", f"*/{library}"]
-        text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-        package = text.split(":")[0]
+    for package in packages(wheel):
         words = ["dpkg-query", "--show", "--showformat", "${source:Package}", package]
         source = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         path = Path("/usr/share/doc", package, "copyright")
