@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "packaging/wheel"
-NAME = "hyphos-0.1.0-cp311-cp311-manylinux_2_36_x86_64.whl"
+NAME = "hyphos-0.1.0-cp311-cp311-manylinux_2_35_x86_64.whl"
 INFO = "hyphos-0.1.0.dist-info"
 CONTENT = {
     "hyphos/py.typed": b"",
@@ -53,7 +53,7 @@ def make(
         for number, (name, data) in enumerate(sorted(files.items(), reverse=reverse)):
             archive.writestr(zipfile.ZipInfo(name, (2000 + number, 1, 1, 0, 0, 0)), data)
     arguments = {
-        "tag": "cp311-cp311-manylinux_2_36_x86_64",
+        "tag": "cp311-cp311-manylinux_2_35_x86_64",
         "licences": {"THIRD-PARTY/zlib/LICENSE": b"zlib"},
         "epoch": 1_800_000_000,
         **changes,
@@ -117,6 +117,6 @@ def test_a_program_that_needs_a_newer_glibc_is_found(
     """The Python that runs this test needs at least glibc 2.2.5."""
     program = Path(sys.executable).resolve().read_bytes()
     wheel = make(modules, tmp_path, content={"hyphos/program": program})
-    old = wheel.rename(tmp_path / NAME.replace("2_36", "2_1"))
+    old = wheel.rename(tmp_path / NAME.replace("2_35", "2_1"))
     found = modules["facts"].problems(old)
     assert any(text.startswith("hyphos/program: needs glibc 2.") for text in found), found
