@@ -14,7 +14,8 @@ from repack import digest
 # Libraries of the system that manylinux allows and that a wheel of Hyphos uses.
 SYSTEM = {
     "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1",
-    "libresolv.so.2", "libstdc++.so.6", "libz.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+    "libresolv.so.2", "libstdc++.so.6", "libz.so.1", "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
 }  # fmt: skip
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 NEEDED_FILES = (
