@@ -48,7 +48,9 @@ pid=$gateway_PID
 kill -INT "$pid"
 wait "$pid"
 [[ $address == *:* ]]
-python3 -m hyphos lab run latency --seconds 0.1 --repeats 1 --quiet -o /tmp/lab | grep -q hyphos/shm
+# Output goes to a file first, because a program fails if `grep -q` closes its pipe.
+python3 -m hyphos lab run latency --seconds 0.1 --repeats 1 --quiet -o /tmp/lab >/tmp/output
+grep -q hyphos/shm /tmp/output
 
 step "programs against libhyphos-dev"
 cmake -S . -B /tmp/build -DCMAKE_BUILD_TYPE=Release >/dev/null
@@ -67,7 +69,8 @@ for page in /usr/share/man/man1/hyphos*.1.gz; do
   [[ -z $problems ]] || { echo "$page: $problems"; exit 1; }
   grep -q NAME /tmp/page
 done
-man hyphos-host | head -n 12
+man hyphos-host >/tmp/page
+head -n 12 /tmp/page
 
 step "completion"
 bash -c '. /usr/share/bash-completion/bash_completion
@@ -76,10 +79,11 @@ bash -c '. /usr/share/bash-completion/bash_completion
   _hyphos_completion hyphos
   [[ ${COMPREPLY[*]} == top ]]'
 zsh -fc 'autoload -Uz compinit && compinit -D -u && [[ $_comps[hyphos] == _hyphos* ]]'
-fish -c 'complete -C "hyphos to"' | grep -q '^top'
+fish -c 'complete -C "hyphos to"' >/tmp/output
+grep -q '^top' /tmp/output
 
 step "apt purge"
-rm -rf /tmp/build /tmp/lab /tmp/hello* /tmp/page /tmp/types.pb
+rm -rf /tmp/build /tmp/lab /tmp/hello* /tmp/page /tmp/output /tmp/types.pb
 "${apt[@]}" purge "${packages[@]}" >/dev/null
 files >/tmp/after
 # fish keeps files of the user, which are not of the packages.
