@@ -29,8 +29,6 @@ from third_party import Component
 
 NAMESPACE = "https://spdx.org/spdxdocs/"
 OWN = re.compile(r"(lib)?hyphos.*|python3-hyphos")
-# The Debian sources of the libraries in the wheels (packaging/wheels).
-WHEEL_SOURCES = Path("/var/cache/hyphos-wheels/downloads/sources")
 
 
 def _output(*words: str | Path) -> str:
@@ -171,14 +169,12 @@ def wheel_artefact(path: Path) -> Artefact:
         [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
         fields = email.message_from_bytes(file.read(metadata))
     made = Artefact(path, path.name, str(fields["Version"]))
-    sources = {found[1] for name in names if (found := re.search(r"/THIRD-PARTY/([^/]+)/", name))}
-    for source in sorted(sources):
-        known = _known(
-            (one for one in _components() if re.sub("[0-9.]+$", "", one.source or "-") ==
-             re.sub("[0-9.]+$", "", source) or one.name.lower() == source), source,
-        )  # fmt: skip
-        made.needs.append(Needed(known.name, _version_of_source(source), known.licence, "CONTAINS"))
-    made.needs += _compiled_into("python3-hyphos")
+    for name in sorted(names):
+        if name.startswith("hyphos.libs/"):
+            # auditwheel puts a hash into the name.
+            package = _library_package(re.sub(r"-[0-9a-f]{8}(?=\.so)", "", Path(name).name))
+            made.needs.append(_debian(*package, "CONTAINS"))
+    made.needs += [*_compiled_into("hyphos-gateways"), *_compiled_into("python3-hyphos")]
     for requirement in fields.get_all("Requires-Dist") or []:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         if name == "hyphos" or "extra ==" in requirement:
@@ -187,12 +183,6 @@ def wheel_artefact(path: Path) -> Artefact:
         purl = f"pkg:pypi/{name.lower()}"
         made.needs.append(Needed(name, "", known.licence, "DEPENDS_ON", purl))
     return made
-
-
-def _version_of_source(source: str) -> str:
-    for folder in sorted(WHEEL_SOURCES.glob(f"{source}-*/")):
-        return folder.name.removeprefix(f"{source}-")
-    return ""
 
 
 def source_artefact(path: Path) -> Artefact:
