@@ -33,11 +33,8 @@ python3 -c 'import hyphos; from hyphos.msgs import String; print(String(data="he
 hyphos plan --help >/dev/null
 hyphos cosim methods
 hyphos lab list >/dev/null
-demo=optional  # required: as soon as `hyphos demo` exists
-if [[ $demo == required ]] || hyphos demo --help >/dev/null 2>&1; then
-  step "hyphos demo"
-  timeout 120 hyphos demo
-fi
+step "hyphos demo"
+timeout 120 hyphos demo
 step "programs"
 hyphos-host --help >/dev/null
 hyphos-link --help >/dev/null
