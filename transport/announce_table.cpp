@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hyphos/time.hpp"
+
 namespace hyphos::transport {
 namespace {
 
