@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/wire/clock_fields.hpp"
+
 namespace hyphos::wire {
 namespace {
 
@@ -28,15 +30,7 @@ ClockTick full() {
 TEST(ClockTick, every_field_survives_a_round_trip) {
   const ClockTick in = full();
   const ClockTick out = parse_clock(bytes(encode_clock(in))).or_throw();
-  EXPECT_EQ(out.now_ns, in.now_ns);
-  EXPECT_EQ(out.base_ns, in.base_ns);
-  EXPECT_EQ(out.speed, in.speed);
-  EXPECT_EQ(out.paused, in.paused);
-  EXPECT_EQ(out.source, in.source);
-  EXPECT_EQ(out.jumps, in.jumps);
-  EXPECT_EQ(out.origin, in.origin);
-  EXPECT_EQ(out.last_command, in.last_command);
-  EXPECT_EQ(out.refusal, in.refusal);
+  expect_equal(out, in);
 }
 
 TEST(ClockTick, the_bytes_equal_those_of_protobuf) {
@@ -84,10 +78,7 @@ TEST(ClockTick, unknown_fields_are_skipped_and_wrong_types_refused) {
 TEST(ClockCommand, commands_survive_and_unknown_actions_are_refused) {
   ClockCommand in{77, ClockCommand::Action::step, -5, 0.25};
   const ClockCommand out = parse_command(bytes(encode_command(in))).or_throw();
-  EXPECT_EQ(out.id, in.id);
-  EXPECT_EQ(out.action, in.action);
-  EXPECT_EQ(out.value_ns, in.value_ns);
-  EXPECT_EQ(out.speed, in.speed);
+  expect_equal(out, in);
   EXPECT_FALSE(parse_command(bytes(std::string("\x10\x06", 2))).ok());
 }
 

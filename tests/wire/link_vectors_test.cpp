@@ -2,6 +2,7 @@
 #include <set>
 #include <variant>
 
+#include "tests/wire/clock_fields.hpp"
 #include "tests/wire/vectors.hpp"
 #include "wire/clock_tick.hpp"
 #include "wire/control.hpp"
@@ -176,15 +177,7 @@ TEST_F(WireVectors, clocks_are_written_and_read_back) {
     const ClockTick tick = tick_of(v);
     EXPECT_EQ(to_hex(encode_clock(tick)), text_of(v["payload"]));
     const ClockTick read = parse_clock(from_hex(text_of(v["payload"]))).or_throw();
-    EXPECT_EQ(read.now_ns, tick.now_ns);
-    EXPECT_EQ(read.base_ns, tick.base_ns);
-    EXPECT_EQ(read.speed, tick.speed);
-    EXPECT_EQ(read.paused, tick.paused);
-    EXPECT_EQ(read.source, tick.source);
-    EXPECT_EQ(read.jumps, tick.jumps);
-    EXPECT_EQ(read.origin, tick.origin);
-    EXPECT_EQ(read.last_command, tick.last_command);
-    EXPECT_EQ(read.refusal, tick.refusal);
+    expect_equal(read, tick);
   }
 }
 
@@ -195,10 +188,7 @@ TEST_F(WireVectors, clock_commands_are_written_and_read_back) {
                                i64(v["value_ns"]), v["speed"].as<double>()};
     EXPECT_EQ(to_hex(encode_command(command)), text_of(v["payload"]));
     const ClockCommand read = parse_command(from_hex(text_of(v["payload"]))).or_throw();
-    EXPECT_EQ(read.id, command.id);
-    EXPECT_EQ(read.action, command.action);
-    EXPECT_EQ(read.value_ns, command.value_ns);
-    EXPECT_EQ(read.speed, command.speed);
+    expect_equal(read, command);
   }
 }
 
