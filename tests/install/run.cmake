@@ -13,6 +13,14 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK_DIR}/build 
   -DCMAKE_CXX_FLAGS=-Werror=all -DGATEWAY=${GATEWAY} -DCOSIM=${COSIM} -DSCENARIO=${SOURCE_DIR}/examples/cosim/cosim.yaml
   -DSAMPLE_SIMULATOR=${SOURCE_DIR}/tests/cosim/sample_network.cpp)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+# One hyphos_add_messages() makes the types for C++, Python and the tools.
+foreach(made python/garden/plant_pb2.py python/garden/plant_pb2.pyi garden_msgs.pb)
+  if(NOT EXISTS ${WORK_DIR}/build/${made})
+    message(FATAL_ERROR "hyphos_add_messages() has not made ${made}")
+  endif()
+endforeach()
+run(protoc --descriptor_set_in=${WORK_DIR}/build/garden_msgs.pb --cpp_out=${WORK_DIR}
+  garden/plant.proto hyphos/msgs/std.proto)
 if(COSIM)
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target run_scenario)
 endif()
