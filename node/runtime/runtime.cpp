@@ -392,12 +392,22 @@ int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
       if (count < 0 && errno != EINTR) break;
       if (count > 0 && wait[0].revents != 0) break;  // at once, if it was stopped earlier
       if (signals.take() && interrupted) interrupted();
-      if (count > 0 && wait[2].revents != 0) return 0;
+      if (count > 0 && wait[2].revents != 0) return exit_code();
     }
-    stopping_.store(true, std::memory_order_release);
   }
+  const int code = exit_code();  // before the stop, which interrupts callbacks
+  stopping_.store(true, std::memory_order_release);
   shutdown();
-  return 0;
+  return code;
+}
+
+int Runtime::Impl::exit_code() const {
+  if (!strict_.load(std::memory_order_relaxed)) return 0;
+  const CallbackErrors errors = graph_->executor().callback_errors();
+  if (errors.count == 0) return 0;
+  log::error("strict", "exceptions left callbacks: " + std::to_string(errors.count) +
+                           ". The first: " + errors.first);
+  return 1;
 }
 
 void Runtime::Impl::request_stop() {
@@ -429,6 +439,7 @@ Result<Runtime> Runtime::open(RuntimeOptions options) {
 
 Result<Runtime> Runtime::open(int argc, char** argv) {
   RuntimeOptions options;
+  bool strict = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (!flag.starts_with("--hyphos-")) continue;
@@ -452,6 +463,12 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
                      "--hyphos-clock must be real or sim, not '" + value + "'", "command line"};
       }
       options.clock = value == "sim" ? ClockMode::sim : ClockMode::real;
+    } else if (flag == "--hyphos-strict") {
+      if (value != "on" && value != "off") {
+        return Error{Code::invalid_config, "--hyphos-strict must be on or off, not '" + value + "'",
+                     "command line"};
+      }
+      strict = value == "on";
     } else if (flag == "--hyphos-base-ns") {
       const auto [end, problem] =
           std::from_chars(value.data(), value.data() + value.size(), options.base_ns);
@@ -466,11 +483,13 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
           Code::invalid_config,
           "unknown option " + std::string(flag) +
               ". Known options: --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
-              "--hyphos-state, --hyphos-clock, --hyphos-base-ns",
+              "--hyphos-state, --hyphos-clock, --hyphos-base-ns, --hyphos-strict",
           "command line"};
     }
   }
-  return open(std::move(options));
+  auto opened = open(std::move(options));
+  if (opened && strict) opened->impl()->be_strict();
+  return opened;
 }
 
 Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move(name)); }

@@ -55,8 +55,10 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
                                                        TransformsOptions options);
 
   void ready();
-  /// Runtime::spin(). Also returns 0 when `closed`, an eventfd, becomes readable (-1: none).
+  /// Runtime::spin(). Also returns when `closed`, an eventfd, becomes readable (-1: none).
   int spin(const std::function<void()>& interrupted, int closed = -1);
+  /// From now on spin() returns 1 if an exception has left a callback.
+  void be_strict() { strict_.store(true, std::memory_order_relaxed); }
   void request_stop();
   /// Returns an error in a forked child.
   [[nodiscard]] Result<void> usable() const;
@@ -92,6 +94,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
   void make_clock();
   Result<void> follow_clock();
+  [[nodiscard]] int exit_code() const;  // of spin()
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
   /// Reports for all current nodes that all their parameters are declared.
   void params_done();
@@ -124,6 +127,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   /// By moving channel.
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_
       HYPHOS_GUARDED_BY(transforms_mutex_);
+  std::atomic<bool> strict_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested

@@ -520,6 +520,18 @@ class Runtime(Closing):
         """The channels that have been opened in this process."""
         return self._core.channels()
 
+    def callback_errors(self) -> _hyphos.CallbackErrors:
+        """The exceptions that left callbacks of this process: `count`, and the `first` as text."""
+        return self._core.callback_errors()
+
+    def next_timer_ns(self) -> int | None:
+        """The time at which the next timer of this process is due. None without a timer.
+
+        In simulated mode a time of the clock, in real mode of the monotonic clock. For simulators,
+        between settle() and the next step.
+        """
+        return self._core.next_timer_ns()
+
     def set_channel_open(self, channel: str, open: bool, *, peer: str | None = None) -> None:
         """Opens or closes a channel in this process, or only towards one peer endpoint."""
         self._core.set_channel_open(channel, open, peer)

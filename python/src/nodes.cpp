@@ -283,6 +283,12 @@ void bind_runtime(nb::module_& module) {
       .def_ro("policy", &ChannelInfo::policy)
       .def_ro("publishers", &ChannelInfo::publishers);
 
+  nb::class_<CallbackErrors>(module, "CallbackErrors",
+                             "The exceptions that left callbacks of a process.")
+      .def_ro("count", &CallbackErrors::count)
+      .def_ro("first", &CallbackErrors::first,
+              "The callback that raised first, and its exception.");
+
   nb::class_<RuntimeHandle>(module, "Runtime")
       .def_static(
           "open",
@@ -326,6 +332,12 @@ void bind_runtime(nb::module_& module) {
           },
           nb::arg("work") = nb::none())
       .def("channels", [](const RuntimeHandle& r) { return r.get().channels(); })
+      .def("callback_errors", [](const RuntimeHandle& r) { return r.get().callback_errors(); })
+      .def("next_timer_ns",
+           [](const RuntimeHandle& r) -> std::optional<std::int64_t> {
+             const auto due = r.get().next_timer();
+             return due ? std::optional(due->ns) : std::nullopt;
+           })
       .def("node",
            [](const RuntimeHandle& r, std::string name) {
              return std::make_unique<NodeHandle>(r.get().node(std::move(name)).or_throw());

@@ -140,6 +140,7 @@ PYTHON = (
     "node",
     "refusals",
     "host",
+    "stepped",
     # Shared by the applications.
     "run_program",
     "observe",
@@ -155,6 +156,7 @@ PYTHON = (
     "foxglove",
     "lab",
     "cosim",
+    "testing",
     "cli",
     "program",
     "__main__",

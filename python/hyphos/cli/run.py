@@ -68,6 +68,19 @@ def run(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", "-k", help="Continue when a process fails.")
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Fail if a callback threw, or if a channel was used otherwise than planned.",
+        ),
+    ] = False,
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            "--events", metavar="FILE", help="Write states of processes and findings as JSON lines."
+        ),
+    ] = None,
     grace: Annotated[
         float | None,
         typer.Option(
@@ -93,6 +106,8 @@ def run(
 
     hyphos run robot.yaml --for 10 --set channels.camera.depth=2
 
+    hyphos run robot.yaml --for 10 --strict
+
     hyphos run robot.yaml --host laptop (on the laptop, for a plan with several machines)
     """
     with ctrl_c_kills():
@@ -113,5 +128,7 @@ def run(
         report=report,
         pictures=pictures or [],
         log_mb=log_mb,
+        strict=strict,
+        events=events,
     )
     raise typer.Exit(launch(options))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,8 +23,6 @@ from rich.console import Console
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
-from hyphos.clock import SimTime
-from hyphos.host import load_node
 from hyphos.node import Node, Publisher, Runtime
 from hyphos.observe import is_hidden
 from hyphos.recording.bag import progress_bar
@@ -36,6 +33,7 @@ from hyphos.recording.schemas import SchemaBook
 from hyphos.recording.source import LEFT_OUT, Source, Track, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
+from hyphos.stepped import SteppedNodes
 from hyphos.tools.console import say
 
 _SECOND = 1_000_000_000
@@ -136,7 +134,7 @@ def choose(
 class Lockstep:
     """One run. All access to the graph is from its thread pool."""
 
-    _time: SimTime  # time of the nodes, set by run()
+    _nodes: SteppedNodes  # set by run()
     _part: tuple[int, int]  # part of the recording, set by run()
 
     def __init__(self, options: LockstepOptions) -> None:
@@ -158,7 +156,6 @@ class Lockstep:
         )
         self._schemas = SchemaBook(TypeBook())
         self._recorded: set[str] = set()
-        self._kept: list[Any] = []
         self.played = 0
 
     @property
@@ -169,57 +166,32 @@ class Lockstep:
         """The counters of the outputs, by channel."""
         return self._recorder.status().channels
 
-    def _open(self) -> tuple[Runtime, list[Node]]:
-        names = [node["name"] for node in self.choice.nodes]
-        runtime = Runtime.open(
-            plan=str(self._options.plan),
-            overrides=self._options.settings,
-            threads=self._options.threads,
-            lockstep=True,
-            lockstep_nodes=names,
-            clock="sim",
-        )
-        return runtime, []
-
     def run(self) -> None:
-        runtime, nodes = self._open()
+        self._nodes = SteppedNodes(
+            self._options.plan,
+            self.choice.nodes,
+            settings=self._options.settings,
+            threads=self._options.threads,
+        )
+        runtime = self._nodes.runtime
         player, recorder = runtime.node(_PLAYER), runtime.node(_RECORDER)
         publishers = {id(track): self._publisher(track, player) for track in self.choice.tracks}
         played = {publisher.channel for publisher in publishers.values()}
         self._part = part_of(self._source, self._options.start_s, self._options.end_s)
         start_ns, end_ns = self._span()
         self._clock.ns = start_ns
-        self._time = SimTime(player, start_ns=start_ns, manual=True, replayed=True)
+        self._nodes.begin_time(player, start_ns, replayed=True)
         try:
-            self._start_nodes(runtime, nodes)
-            runtime.settle()
+            self._nodes.start()
             self._record_new(runtime, recorder, played)
             self._play(runtime, recorder, publishers, played, start_ns, end_ns)
             runtime.settle()
         finally:
-            self._time.close()
-            for node in (*nodes, player):
-                node.close()
+            self._nodes.close()
+            player.close()
             self._recorder.close()
             recorder.close()
-            for thing in self._kept:
-                if hasattr(thing, "close"):
-                    thing.close()
             self._source.close()
-
-    def _start_nodes(self, runtime: Runtime, nodes: list[Node]) -> None:
-        sys.path.insert(0, str(self._options.plan.resolve().parent))
-        for entry in self.choice.nodes:
-            if entry["kind"] == "python":
-                make = load_node(entry, str(self._options.plan))
-                node = runtime.node(entry["name"])
-                nodes.append(node)
-                # In the pool, so that messages from a node's constructor are in order, too.
-                runtime.settle(partial(self._keep, make, node))
-        runtime.settle(runtime.load_plugins)
-
-    def _keep(self, make: Any, node: Node) -> None:
-        self._kept.append(make(node))
 
     def _publisher(self, track: Track, node: Node) -> Publisher[Any]:
         from hyphos.types import Raw  # noqa: PLC0415
@@ -238,13 +210,13 @@ class Lockstep:
         # The outputs go to an MCAP file, which has no time before 1970.
         return max(0, start), min(end, _MOST_TIME)
 
-    def _advance(self, runtime: Runtime, until_ns: int) -> None:
+    def _advance(self, until_ns: int) -> None:
         """Advances the time of the recording, and calls the timers that become due."""
         tick_ns = max(1, round(self._options.tick_ms * 1e6))
         while self._clock.ns < until_ns:
             span_ns = min(tick_ns, until_ns - self._clock.ns)
             self._clock.ns += span_ns
-            runtime.settle(partial(self._time._core.advance_ns, span_ns, None))
+            self._nodes.advance(span_ns)
         while self._recorder.status().waiting_bytes > _WAITING_BYTES:
             time.sleep(_DISK_LOOK_S)
 
@@ -297,7 +269,7 @@ class Lockstep:
                 if item.time_ns < 0:
                     self._source.skipped.add(item.track, "its time is before 1970")
                     continue
-                self._advance(runtime, item.time_ns)
+                self._advance(item.time_ns)
                 publisher, value = publishers[id(item.track)], (item.payload, item.buffers)
                 runtime.settle(partial(publisher.publish, value))
                 self.played += 1
@@ -305,7 +277,7 @@ class Lockstep:
                     looked_ns = item.time_ns
                     self._record_new(runtime, recorder, played)
                 progress(self.played)
-        self._advance(runtime, end_ns)
+        self._advance(end_ns)
 
 
 def digest(path: Path) -> str:

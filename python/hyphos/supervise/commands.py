@@ -137,15 +137,19 @@ def command_of(
     settings: Sequence[str],
     state: str,
     base_ns: int,
+    strict: bool = False,
 ) -> Command:
     """The command line of one process.
 
     `state` is the folder for the state that a restarted node takes over. `base_ns` is the start
-    time of the robot (Unix time), equal for all processes and after a restart. Raises an error if a
-    required program is missing.
+    time of the robot (Unix time), equal for all processes and after a restart. A `strict` process
+    ends with 1 if an exception has left a callback. Raises an error if a required program is
+    missing.
     """
     arguments = ["--hyphos-plan", str(file.resolve()), "--hyphos-process", process["name"]]
     arguments += ["--hyphos-state", state, "--hyphos-base-ns", str(base_ns)]
+    if strict:
+        arguments += ["--hyphos-strict", "on"]
     for setting in settings:
         arguments += ["--hyphos-set", setting]
     nodes = [node for node in plan["nodes"] if node["process"] == process["name"]]

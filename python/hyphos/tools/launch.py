@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from rich.console import Console
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
-from hyphos.observe import Look, look
+from hyphos.observe import Look, drops_of, look
 from hyphos.supervise.commands import (
     Choice,
     check_names,
@@ -40,6 +40,8 @@ from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 from hyphos.supervise.watcher import watch_of
 from hyphos.tools.live import LiveView
 from hyphos.tools.report import Report, check_picture
+from hyphos.tools.run_events import RunEvents
+from hyphos.tools.strict import findings_of, is_fault
 from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals
 
@@ -73,6 +75,8 @@ class LaunchOptions:
     report: Path | None = None
     pictures: Sequence[Path] = ()
     log_mb: float = 50.0
+    strict: bool = False
+    events: Path | None = None
     tables: bool = False  # the tables of the whole run, which `live` includes
     # `seconds` begin when it returns True, or _LONGEST_START_S after every process is ready.
     has_begun: Callable[[Look], bool] | None = None
@@ -90,11 +94,14 @@ class _Run:
         self._base_ns = time.time_ns()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._totals = Totals(time.monotonic())
+        self._loaded = loaded
+        self._said = RunEvents(options.events)
         self._sheet: Report | None = None
         if options.report is not None:
             title = f"{plan['robot']}: {options.file.stem}"
             self._sheet = Report(title, loaded.dot(), 0.0, self._totals, options.pictures)
         self._stack = ExitStack()
+        self._stack.callback(self._said.close)
         # Before any thread starts: a fork of a process with threads may copy locked mutexes.
         locks = Locks(plan["domain"], [process["name"] for process in choice.here])
         self._stack.callback(locks.close)
@@ -102,7 +109,14 @@ class _Run:
         self._stack.callback(guard.close)
         commands = {
             process["name"]: command_of(
-                loaded, plan, process, options.file, options.settings, guard.folder, self._base_ns
+                loaded,
+                plan,
+                process,
+                options.file,
+                options.settings,
+                guard.folder,
+                self._base_ns,
+                options.strict,
             )
             for process in choice.here
         }
@@ -194,6 +208,7 @@ class _Run:
             if self._logs.folder is not None:
                 self._printer.tell(f"logs in {self._logs.folder}")
             self.supervisor.begin(began)
+            self._said.states(self.supervisor.processes)
             with self._view or ExitStack():
                 self._until(began)
             seconds = time.monotonic() - began
@@ -202,7 +217,9 @@ class _Run:
             for line in self._totals.drops():
                 self._printer.tell(line, "yellow")
             self._write_report(seconds)
-            return self._result()
+            code = self._result()
+            self._said.write("end", code=code)
+            return code
 
     def _until(self, began: float) -> None:
         """Handles events, timers and views until the last process has ended."""
@@ -217,6 +234,7 @@ class _Run:
                     self._look()  # counters end with their processes
                 supervisor.handle(event, now)
             supervisor.tick(now)
+            self._said.states(supervisor.processes)
             self._set_end(began, now)
             if self._end_at is not None and now >= self._end_at and not supervisor.stopping:
                 self._look()
@@ -256,7 +274,8 @@ class _Run:
 
     @property
     def _look_every_s(self) -> float:
-        return _REFRESH_S if self._sheet is not None else _LOOK_EVERY_S
+        often = self._sheet is not None or self._options.strict or self._options.events is not None
+        return _REFRESH_S if often else _LOOK_EVERY_S
 
     def _next_event(self) -> Event | None:
         now = time.monotonic()
@@ -293,7 +312,27 @@ class _Run:
         for one in restarted:
             if one.state != State.FAILED:
                 self._printer.tell(f"{one.name}: restarted {one.restarts} times", "yellow")
-        return 1 if self.supervisor.failed else 0
+        return 1 if self.supervisor.failed or self._has_faults() else 0
+
+    def _has_faults(self) -> bool:
+        """Compares the run with the plan, for --strict and --events. True if --strict fails."""
+        if not self._options.strict and self._options.events is None:
+            return False
+        findings = findings_of(self._loaded, self._plan, self._totals)
+        named = {process["name"] for process in self._plan["processes"]}
+        for process, end in self._totals.lives():
+            if process in named and drops_of(end):
+                counts = {name: n for name, n in end.counters if name.startswith("drop.")}
+                self._said.write("drops", channel=end.channel, node=end.node, counts=counts)
+        for one in findings:
+            self._said.write("finding", **asdict(one))
+        if not self._options.strict:
+            return False
+        faults = [one for one in findings if is_fault(one)]
+        for one in faults:
+            where = f"{one.where}: " if one.where else ""
+            self._printer.tell(f"strict: {where}{one.text}", "bold red")
+        return bool(faults)
 
 
 def launch(options: LaunchOptions) -> int:

@@ -46,6 +46,7 @@ _MOST_LINES = 12
 class _Life:
     """One endpoint of a channel, from its first snapshot to its last."""
 
+    process: str
     first_s: float
     first: EndpointInfo
     last_s: float
@@ -82,7 +83,7 @@ class Totals:
             key = key_of(process, end)
             life = self._lives.get(key)
             if life is None:
-                self._lives[key] = _Life(seen.time_s, end, seen.time_s, end)
+                self._lives[key] = _Life(process.name, seen.time_s, end, seen.time_s, end)
             else:
                 life.last_s, life.last = seen.time_s, end
 
@@ -102,6 +103,11 @@ class Totals:
         for life in self._lives.values():
             if channel in (None, life.last.channel):
                 yield life.last
+
+    def lives(self) -> Iterator[tuple[str, EndpointInfo]]:
+        """The process of each endpoint, and the endpoint in its last snapshot."""
+        for life in self._lives.values():
+            yield life.process, life.last
 
     def layers(self, channel: str) -> list[tuple[str, Delays]]:
         """The layers of all subscriptions of a channel, in the order of the message path."""

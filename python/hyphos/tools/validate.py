@@ -52,6 +52,8 @@ class Graph:
     plan: dict[str, Any]
     ends: list[End] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)  # nodes that could not be inspected
+    fed: set[str] = field(default_factory=set)  # channels with publishers outside of the plan
+    when: str = "at its start"  # the time at which the endpoints were seen
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, level: str, what: str, text: str, where: str = "") -> None:
@@ -152,7 +154,7 @@ def _take(graph: Graph, process: dict[str, Any], answer: dict[str, Any]) -> None
         )
 
 
-def _check_types(graph: Graph) -> None:
+def check_types(graph: Graph) -> None:
     for name, planned in graph.channels().items():
         ends = [end for end in graph.ends if end.channel == name]
         kinds: dict[tuple[str, str, str], list[str]] = {}
@@ -176,7 +178,7 @@ def _check_types(graph: Graph) -> None:
             graph.add("error", "type", text, planned["source"])
 
 
-def _check_declared(graph: Graph) -> None:
+def check_declared(graph: Graph) -> None:
     """Compares `publishers` and `subscribers` of the plan with the endpoints of the nodes."""
     for name, planned in graph.channels().items():
         for key, verb, publishes in (
@@ -196,10 +198,10 @@ def _check_declared(graph: Graph) -> None:
             for node in declared:
                 if node not in real and node not in graph.unknown:
                     text = f"in the plan node '{node}' {verb} '{name}', but the node does not"
-                    graph.add("warning", "unused", f"{text} (at its start)", planned["source"])
+                    graph.add("warning", "unused", f"{text} ({graph.when})", planned["source"])
 
 
-def _check_connected(graph: Graph) -> None:
+def check_connected(graph: Graph) -> None:
     links = graph.plan["network"]
     outside_in = {c for link in links["subscribers"] for c in link["channels"]}
     outside_out = {c for link in links["publishers"] for c in link["channels"]}
@@ -208,7 +210,8 @@ def _check_connected(graph: Graph) -> None:
         publishers = graph.of(name, publishes=True)
         subscribers = graph.of(name, publishes=False)
         where = planned.get("source", "")
-        if subscribers and not publishers and name not in outside_in and not discovered:
+        fed = discovered or name in outside_in or name in graph.fed
+        if subscribers and not publishers and not fed:
             maybe = _maybe(graph, planned.get("publishers"))
             nodes = _nodes(subscribers)
             text = f"'{name}' has no publisher, but {nodes} subscribe{_s(subscribers)} to it"
@@ -262,7 +265,7 @@ def _es(ends: list[End]) -> str:
     return "es" if len({end.node for end in ends}) == 1 else ""
 
 
-def _check_blocking(graph: Graph) -> None:
+def check_blocking(graph: Graph) -> None:
     """Finds nodes that wait for each other in a cycle of blocking channels.
 
     The mapping from callbacks to published channels is unknown, so the check covers nodes: a cycle
@@ -325,7 +328,7 @@ def examine(file: Path, settings: Sequence[str], limit_s: float = 30.0) -> Graph
     for warning in loaded.warnings:
         graph.add("warning", "plan", warning)
     _look_into(graph, file, settings, limit_s)
-    for check in (_check_types, _check_declared, _check_connected, _check_blocking):
+    for check in (check_types, check_declared, check_connected, check_blocking):
         check(graph)
     return graph
 

@@ -1,0 +1,70 @@
+"""Nodes and plans for the tests of hyphos.testing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NODES = """
+import os
+from hyphos.msgs import Int64, String
+
+class Counter:
+    "Publishes 1, 2, 3, ... ten times a second."
+    def __init__(self, node):
+        self.pub = node.publisher("count", Int64)
+        self.count = node.param("first", 1)
+        node.every(self.tick, rate_hz=10)
+    def tick(self):
+        self.pub.publish(Int64(data=self.count))
+        self.count += 1
+
+class Doubler:
+    def __init__(self, node):
+        self.pub = node.publisher("doubled", Int64)
+        node.subscribe("count", Int64, self.on_count)
+    def on_count(self, count):
+        self.pub.publish(Int64(data=2 * count.data))
+
+class Fragile(Doubler):
+    "Cannot double 3."
+    def on_count(self, count):
+        if count.data == 3:
+            raise ValueError("cannot double 3")
+        super().on_count(count)
+
+class BadTimer:
+    def __init__(self, node):
+        node.every(self.tick, rate_hz=100)
+    def tick(self):
+        raise KeyError("no such key")
+
+class Mortal:
+    "Publishes its pid, and ends its process when it is told to."
+    def __init__(self, node):
+        self.pub = node.publisher("alive", Int64)
+        node.every(lambda: self.pub.publish(Int64(data=os.getpid())), rate_hz=20)
+        node.subscribe("end", Int64, lambda end: os._exit(end.data))
+
+def broken(node):
+    raise RuntimeError("the motor driver is missing")
+"""
+
+PLAN = """
+hyphos: 1
+processes:
+  source: {nodes: [counter]}
+  sink: {nodes: [doubler]}
+nodes:
+  counter: {python: "nodes.py:Counter"}
+  doubler: {python: "nodes.py:Doubler"}
+channels:
+  count: {type: hyphos.msgs.Int64, publishers: [counter], subscribers: [doubler]}
+  doubled: {type: hyphos.msgs.Int64, publishers: [doubler], subscribers: []}
+"""
+
+
+def write_robot(folder: Path, plan: str = PLAN) -> Path:
+    (folder / "nodes.py").write_text(NODES)
+    path = folder / "robot.yaml"
+    path.write_text(plan)
+    return path
