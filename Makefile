@@ -109,7 +109,7 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 
 # The targets dist and dist-check include both.
 .PHONY: wheels
-wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer
+wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer, x86-64 and aarch64
 	@scripts/setup default wheels
 	@packaging/wheels
 

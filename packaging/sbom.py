@@ -27,6 +27,9 @@ from typing import Any
 import third_party
 from third_party import Component
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "wheel"))
+import graft
+
 NAMESPACE = "https://spdx.org/spdxdocs/"
 OWN = re.compile(r"(lib)?hyphos.*|python3-hyphos")
 
@@ -165,15 +168,11 @@ def debian_artefact(path: Path) -> Artefact:
 
 def wheel_artefact(path: Path) -> Artefact:
     with zipfile.ZipFile(path) as file:
-        names = file.namelist()
-        [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
+        [metadata] = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
         fields = email.message_from_bytes(file.read(metadata))
     made = Artefact(path, path.name, str(fields["Version"]))
-    for name in sorted(names):
-        if name.startswith("hyphos.libs/"):
-            # auditwheel puts a hash into the name.
-            package = _library_package(re.sub(r"-[0-9a-f]{8}(?=\.so)", "", Path(name).name))
-            made.needs.append(_debian(*package, "CONTAINS"))
+    for package, version in sorted(graft.packages(path).items()):
+        made.needs.append(_debian(package, version, "CONTAINS"))
     made.needs += [*_compiled_into("hyphos-gateways"), *_compiled_into("python3-hyphos")]
     for requirement in fields.get_all("Requires-Dist") or []:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

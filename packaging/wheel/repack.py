@@ -7,6 +7,7 @@ import hashlib
 import re
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 # A wheel of the stable ABI serves all later versions, so two wheels cover CPython 3.11 and newer.
@@ -45,19 +46,22 @@ def repack(
     out: Path,
     *,
     tag: str,
-    licences: dict[str, bytes],
+    licences: Mapping[str, bytes],
     epoch: int,
+    added: Mapping[str, bytes] | None = None,
 ) -> None:
     """Writes the content of `raw` and the licences to `out`, sorted and with one time.
 
-    `tag` is PYTHON-ABI-PLATFORM. `licences` maps names below the folder of licences to texts.
-    `epoch` is the time of all files, in seconds since 1970.
+    `tag` is PYTHON-ABI-PLATFORM. `licences` maps names below the folder of licences to texts, and
+    `added` names below the folder of metadata. `epoch` is the time of all files, in seconds since
+    1970.
     """
     with zipfile.ZipFile(raw) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
     [info] = {name.split("/")[0] for name in files if re.match(r"[^/]+\.dist-info/WHEEL$", name)}
     files.pop(f"{info}/RECORD")
     files.update({f"{info}/licenses/{name}": text for name, text in licences.items()})
+    files.update({f"{info}/{name}": data for name, data in (added or {}).items()})
     wheel, metadata = f"{info}/WHEEL", f"{info}/METADATA"
     files[wheel] = _retagged(files[wheel].decode(), tag).encode()
     files[metadata] = _with_licences(files[metadata].decode(), sorted(licences)).encode()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import behaviour
 import c_interface
 import kept_recordings
 import listings
@@ -145,5 +146,7 @@ SURFACES = (
     Surface("metrics", Promise.EXACT, lambda _: memory("metrics"), "kVersion in trace/record.cpp"),
     Surface("numbers", Promise.PRESENT, lambda _: listings.numbers()),
     Surface("cli", Promise.LINE, lambda _: listings.command_line()),
+    Surface("exit_codes", Promise.LINE, behaviour.exit_codes),
+    Surface("environment", Promise.LINE, behaviour.environment),
     Surface("python", Promise.LINE, lambda _: listings.python_api()),
 )

@@ -215,10 +215,16 @@ def test_the_bill_of_a_wheel_names_contents_and_requirements(tmp_path: Path) -> 
             "Name: hyphos\nVersion: 0.1.0\nRequires-Dist: numpy>=1.24\n"
             "Requires-Dist: rosbags>=0.10; extra == 'ros'\n\nText\n",
         )
-        for name in ("libz-1a2b3c4d.so.1", "libstdc++-0123abcd.so.6"):
-            file.writestr(f"hyphos.libs/{name}", "library")
+        libraries = [("zlib1g", "1:1.2.13"), ("libpgm-5.3-0", "5.3.128~dfsg-2")]
+        components = [{"purl": "pkg:pypi/hyphos@0.1.0", "name": "hyphos", "version": "0.1.0"}]
+        for name, version in libraries:
+            purl = f"pkg:deb/debian/{name}@{version}"
+            components.append({"purl": purl, "name": name, "version": version})
+        file.writestr(f"{info}/sboms/auditwheel.cdx.json", json.dumps({"components": components}))
     bill = bill_of([wheel], ".whl")
-    assert {name for _, name in related(bill, "CONTAINS")} == {"zlib1g", "libstdc++6"}
+    versions = {one["name"]: one.get("versionInfo") for one in bill["packages"]}
+    assert [(name, versions[name]) for name, _ in libraries] == libraries
+    assert {name for _, name in related(bill, "CONTAINS")} == {"zlib1g", "libpgm-5.3-0"}
     assert {name for _, name in related(bill, "DEPENDS_ON")} == {"numpy"}
     assert {name for _, name in related(bill, "STATIC_LINK")} == {
         "Boost",

@@ -1,5 +1,6 @@
 """packaging/wheel makes the same wheel from the same content, and finds each broken promise."""
 
+import json
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -30,10 +31,12 @@ CONTENT = {
 def modules() -> Iterator[dict[str, ModuleType]]:
     sys.path.insert(0, str(FOLDER))
     try:
+        import debian  # noqa: PLC0415
         import facts  # noqa: PLC0415
+        import graft  # noqa: PLC0415
         import repack  # noqa: PLC0415
 
-        yield {"facts": facts, "repack": repack}
+        yield {"debian": debian, "facts": facts, "graft": graft, "repack": repack}
     finally:
         sys.path.remove(str(FOLDER))
 
@@ -120,3 +123,48 @@ def test_a_program_that_needs_a_newer_glibc_is_found(
     old = wheel.rename(tmp_path / NAME.replace("2_35", "2_1"))
     found = modules["facts"].problems(old)
     assert any(text.startswith("hyphos/program: needs glibc 2.") for text in found), found
+
+
+def test_libraries_of_another_processor_have_licences_and_a_bill(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    """The list of a sysroot replaces dpkg, which knows only the packages of this machine."""
+    owners = {
+        "libpgm-5.3.so.0.0.128": ("libpgm-5.3-0", "5.3.128~dfsg-2", "libpgm"),
+        "libzmq.so.5.2.4": ("libzmq5", "4.3.4-6", "zeromq3"),
+        "libother.so.1": ("libother1", "1", "other"),
+    }
+    listed = {
+        name: dict(zip(("package", "version", "source"), owner, strict=True))
+        for name, owner in owners.items()
+    }
+    (tmp_path / modules["debian"].OWNERS).write_text(json.dumps(listed))
+    for package, _, _ in owners.values():
+        documents = tmp_path / "usr/share/doc" / package
+        documents.mkdir(parents=True)
+        (documents / "copyright").write_text(f"licence of {package}")
+    grafted = tmp_path / NAME.replace("x86_64", "aarch64")
+    with zipfile.ZipFile(grafted, "w") as archive:
+        for name in ("libpgm-5-86a31e6b.3.so.0.0.128", "libzmq-98f0defc.so.5.2.4"):
+            archive.writestr(f"hyphos.libs/{name}", b"library")
+    found = modules["graft"].describe(grafted, tmp_path)
+    assert found.licences == {
+        "THIRD-PARTY/libpgm/copyright": b"licence of libpgm-5.3-0",
+        "THIRD-PARTY/zeromq3/copyright": b"licence of libzmq5",
+    }
+    wheel = make(modules, tmp_path, added=found.added)
+    assert modules["graft"].packages(wheel) == {
+        "libpgm-5.3-0": "5.3.128~dfsg-2",
+        "libzmq5": "4.3.4-6",
+    }
+    assert "RECORD is wrong" not in "".join(modules["facts"].problems(wheel))
+
+
+def test_a_library_that_no_package_of_the_sysroot_has_is_an_error(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    (tmp_path / modules["debian"].OWNERS).write_text("{}")
+    with zipfile.ZipFile(tmp_path / NAME, "w") as archive:
+        archive.writestr("hyphos.libs/libzmq-98f0defc.so.5.2.4", b"library")
+    with pytest.raises(SystemExit, match=r"libzmq\.so\.5\.2\.4 is in no package"):
+        modules["graft"].describe(tmp_path / NAME, tmp_path)
