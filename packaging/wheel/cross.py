@@ -44,4 +44,4 @@ def definitions(source: Path, root: Path) -> dict[str, str]:
 
 def library_folders(root: Path) -> list[Path]:
     triplet = f"{MACHINE}-linux-gnu"
-    return [root / "usr/lib" / triplet, root / "usr/lib"]
+    return [root / folder / triplet for folder in ("lib", "usr/lib")]

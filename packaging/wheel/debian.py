@@ -64,9 +64,7 @@ def tree(cache: Path, suite: str, machine: str, packages: Sequence[str]) -> Path
     part = made.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
     root = part / "root"
-    for name in ("bin", "lib", "sbin"):
-        (root / "usr" / name).mkdir(parents=True)
-        (root / name).symlink_to(f"usr/{name}")
+    root.mkdir(parents=True)
     owners: dict[str, dict[str, str]] = {}
     for package in Archive(part / "archive", suite, machine).closure(packages):
         subprocess.run(["dpkg", "-x", package, root], check=True)

