@@ -39,7 +39,8 @@ class Root:
             command += ["--mount", folder, place]
         if self.emulator is not None:
             command += ["--emulator", self.emulator]
-        return subprocess.run([*command, self.path, *map(str, words)], check=False).returncode
+        command += [self.path, *map(str, words)]
+        return subprocess.run(command, check=False).returncode
 
 
 def _needs_root() -> None:
@@ -58,7 +59,14 @@ def installed(distribution: str, packages: Sequence[str]) -> Root:
         # dpkg would wait for the disk after each file.
         install = "echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/root\n"
         install += f"{APT} update\n{APT} install -y --no-install-recommends {' '.join(packages)}"
-        enter = [BARE_ROOT, "enter", part, "sh", "-euc", f"({install}) >/dev/null"]
+        enter: list[str | Path] = [
+            BARE_ROOT,
+            "enter",
+            part,
+            "sh",
+            "-euc",
+            f"({install}) >/dev/null",
+        ]
         if subprocess.run(enter, check=False).returncode != 0:
             sys.exit(f"the packages of {part} could not be installed")
         part.rename(root)

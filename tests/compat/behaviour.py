@@ -25,7 +25,6 @@ PROGRAMS: dict[str, list[Any]] = {
     "hyphos-host": [BUILD / "node/hyphos-host"],
     "hyphos-gateway": [BUILD / "gateway/hyphos-gateway"],
     "hyphos-link": [BUILD / "lab/hyphos-link"],
-    "hyphos-cosim": [BUILD / "cosim/hyphos-cosim"],
 }
 
 # --- Exit codes ---------------------------------------------------------------------------------
@@ -47,7 +46,11 @@ hyphos channel list --domain ABSENT
 hyphos channel info scan --domain ABSENT
 hyphos node info camera --domain ABSENT
 hyphos param get camera rate --domain ABSENT
-hyphos msg show no_package/NoType
+hyphos gateway
+hyphos gateway --help
+hyphos gateway unknown
+hyphos cosim run WORK/broken.yaml
+hyphos lab show WORK/missing
 hyphos bag info RECORDINGS/zstd.mcap
 hyphos bag info RECORDINGS/unfinished.mcap
 hyphos bag info WORK/broken.mcap
@@ -63,13 +66,9 @@ hyphos replay WORK/broken.mcap --domain ABSENT
 hyphos-host --help
 hyphos-host
 hyphos-host WORK/missing.so
-hyphos-gateway --help
-hyphos-gateway
-hyphos-gateway unknown
+hyphos-link
 hyphos-link --help
 hyphos-link --unknown
-hyphos-cosim --help
-hyphos-cosim --unknown
 """
 
 
@@ -109,7 +108,7 @@ def _run(command: list[Any], home: Path, **variables: str) -> subprocess.Complet
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": package}
     return subprocess.run(
         command, cwd=home, env=environment | variables, capture_output=True, text=True,
-        stdin=subprocess.DEVNULL, check=False,
+        stdin=subprocess.DEVNULL, check=False, timeout=600,
     )  # fmt: skip
 
 
@@ -122,9 +121,11 @@ _ROOMS = (
 _READS = re.compile(r"\bgetenv\(|\benviron(?:\.get\(|\[)|in os\.environ|GetEnvironmentVariable\(")
 _NAME = re.compile(r'"(_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PATH|HOME)"')
 _SETS = re.compile(r'environ(?:\[|\.setdefault\()"\w+"(?:\] =|,)')
-# Variables between two programs of Hyphos and for the completion of shells, and names that are no
-# variables. Users set none of them.
-OTHERS = {"HYPHOS_PYTHON", "_HYPHOS_COMPLETE", "ROS1_NOETIC", "ROS2_JAZZY"}
+# Users set none of these. Hyphos, the completion of shells and pytest set the first three. The last
+# two are no variables.
+OTHERS = {
+    "HYPHOS_PYTHON", "_HYPHOS_COMPLETE", "PYTEST_CURRENT_TEST", "ROS1_NOETIC", "ROS2_JAZZY",
+}  # fmt: skip
 
 
 def environment(_kept: Path) -> Listing:
@@ -176,13 +177,14 @@ def _packages(variable: str) -> Callable[[Path], str]:
 def _path(value: Path) -> str:
     """A plan may name a program that is in a folder of PATH."""
     shutil.copy("/bin/true", value / "my-program")
-    plan = value / "robot.yaml"
-    plan.write_text("hyphos: 1\nnodes: {one: {program: my-program}}\n")
-    found = {}
-    for path in (f"{value}:{os.environ['PATH']}", os.environ["PATH"]):
-        command = [*PROGRAMS["hyphos"], "validate", str(plan)]
-        found[path] = _run(command, value, PATH=path).returncode
-    return f"programs of a plan: `hyphos validate` ends with {list(found.values())}"
+    plan = value / "plan/robot.yaml"  # it would find a program beside it
+    plan.parent.mkdir()
+    plan.write_text("hyphos: 1\nnodes: {one: {executable: my-program}}\n")
+    usual = os.environ["PATH"]
+    command = [*PROGRAMS["hyphos"], "validate", plan]
+    found, missing = (_run(command, value, PATH=path) for path in (f"{value}:{usual}", usual))
+    assert missing.returncode == 1
+    return f"programs of a plan: `hyphos validate` ends with {found.returncode}"
 
 
 def _refused(gateway: str, variable: str, value: str) -> Callable[[Path], str]:
@@ -191,7 +193,11 @@ def _refused(gateway: str, variable: str, value: str) -> Callable[[Path], str]:
     def effect(folder: Path) -> str:
         if f'Absent{{"{gateway}"' in (BUILD / "gateway/optional_protocols.hpp").read_text():
             return f"gateway {gateway}: '{value}' is refused"  # this build cannot show it
-        done = _run([*PROGRAMS["hyphos-gateway"], gateway], folder, **{variable: value})
+        types = folder / "types.pb"
+        types.touch()  # the standard messages alone
+        # A gateway on the loopback address ignores the host name.
+        command = [*PROGRAMS["hyphos-gateway"], gateway, "--types", types, "--host", "0.0.0.0"]
+        done = _run(command, folder, **{variable: value})
         assert f"{variable}='{value}'" in done.stderr, done.stderr
         assert done.returncode == 1
         return f"gateway {gateway}: '{value}' is refused"

@@ -177,13 +177,13 @@ def library(folder: Path, text: str) -> Path:
     """A shared library of this C code."""
     (folder / "code.c").write_text(text)
     made = folder / "libcode.so"
-    words = ["cc", "-shared", "-fPIC", "-fno-builtin", "-o", made, folder / "code.c", "-lm"]
-    subprocess.run(words, check=True)
+    words = ["cc", "-shared", "-fPIC", "-fno-builtin", "-o", str(made), str(folder / "code.c")]
+    subprocess.run([*words, "-lm"], check=True)
     return made
 
 
 def needs(path: Path) -> str:
-    words = ["readelf", "--wide", "--version-info", path]
+    words = ["readelf", "--wide", "--version-info", str(path)]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
@@ -211,7 +211,7 @@ def test_a_function_with_an_older_version_is_bound_to_it(old_hypot: Path) -> Non
         "import ctypes, sys\nfar = ctypes.CDLL(sys.argv[1]).far\n"
         "far.restype, far.argtypes = ctypes.c_double, [ctypes.c_double] * 2\nprint(far(3, 4))"
     )
-    words = [sys.executable, "-c", program, old_hypot]
+    words = [sys.executable, "-c", program, str(old_hypot)]
     environment = {**os.environ, "LD_BIND_NOW": "1"}
     done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
     assert done.stdout == "5.0\n"
