@@ -12,7 +12,7 @@ import pytest
 from claims import own_dds_domain, own_port
 from helpers import Program, Start, repeating
 from ros1_programs import Ros, needs_ros1
-from ros2_gateway import skip_without_ros2, std_srvs
+from ros2_gateway import needs_ros2, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros2
@@ -20,7 +20,7 @@ from ros2_program import RosProgram, on_loopback, take
 
 PLAN = Path(__file__).parents[3] / "examples/15_ros1_and_ros2/robot.yaml"
 ROSCPP = Path(__file__).parents[3] / "build/release/tests/gateway/ros1/ros1_roscpp_node"
-pytestmark = needs_ros1
+pytestmark = [needs_ros1, needs_ros2]
 
 SCANNER = """
 import rospy
@@ -75,7 +75,6 @@ def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
     told = ""
     while "dds://" not in told or "http://" not in told:
         told += program.line()
-        skip_without_ros2(told)
     return Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 import seeds
+from ros2_gateway import needs_ros2
 from rosbridge_probe import needs_gateway
-from worlds import Gateway, echoes, gateway, kinds, robot
+from worlds import Gateway, echoes, gateway, robot
 
 pytestmark = needs_gateway
 
@@ -124,7 +125,7 @@ def test_garbage_disturbs_no_client_and_leaves_nothing(kind: str) -> None:
         good.process.wait_lines(len(good.process.lines) + 2)
 
 
-@pytest.mark.skipif("ros2" not in kinds(), reason="this build has no ros2")
+@needs_ros2
 def test_garbage_among_dds_packets_disturbs_no_program() -> None:
     chance = random.Random(20)
     with (

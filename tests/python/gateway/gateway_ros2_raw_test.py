@@ -12,11 +12,13 @@ from claims import own_dds_domain
 from helpers import Inbox, Start, wait_until
 from hyphos.msgs import LaserScan, String
 from hyphos.types import Raw
-from ros2_gateway import start_gateway, std_srvs
+from ros2_gateway import needs_ros2, start_gateway, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
 from ros2_program import RosProgram, on_loopback, take
+
+pytestmark = needs_ros2
 
 SCAN = Raw(hyphos.TypeId("cdr:sensor_msgs/msg/LaserScan", "bytes"))
 FRONT = ros.LaserScan(

@@ -19,7 +19,7 @@ from helpers import PATIENCE_S, Cli, Inbox, Program, Start, repeating, wait_unti
 from hyphos import _hyphos
 from hyphos.msgs import Clock, LaserScan, String
 from ros2_gateway import (
-    skip_without_ros2,
+    needs_ros2,
     start_gateway,
     std_srvs,
     tank_msgs,
@@ -29,6 +29,8 @@ pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
 from ros2_node import ENTITIES_HASH
 from ros2_program import RosProgram, on_loopback, take
+
+pytestmark = needs_ros2
 
 
 @pytest.fixture(scope="module", params=["loopback", "LOCALHOST"])
@@ -389,7 +391,6 @@ def test_ctrl_c_ends_the_gateway_with_code_0(gateway: Program) -> None:
 def test_a_wrong_option_is_named(hyphos_start: Start, domain: str) -> None:
     ended = hyphos_start("gateway", "ros2", "--set", "domain_id=x", "--domain", domain)
     code, _, errors = ended.end()
-    skip_without_ros2(errors)
     assert code == 1
     assert "domain_id='x': must be a number from 0 to 232" in errors
 

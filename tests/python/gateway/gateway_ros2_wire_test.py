@@ -12,8 +12,10 @@ import hyphos
 import pytest
 from helpers import PATIENCE_S, Inbox, Program, Start, repeating, wait_until
 from hyphos.msgs import String
-from ros2_gateway import skip_without_ros2
+from ros2_gateway import needs_ros2
 from ros2_machines import CYCLONES, RANGES, RELEASES, Machine, RosProcess, require, two_machines
+
+pytestmark = needs_ros2
 
 # The namespaces contain nothing else, so the number is free.
 DOMAIN_ID = 7
@@ -41,11 +43,7 @@ def far(machines: tuple[Machine, Machine]) -> Machine:
 
 def start_gateway(start: Start, machine: Machine, domain: str, *words: str) -> Program:
     gateway = machine.gateway(start, domain, DOMAIN_ID, *words)
-    try:
-        assert gateway.line().startswith("dds://")
-    except AssertionError as error:
-        skip_without_ros2(str(error))
-        raise
+    assert gateway.line().startswith("dds://")
     return gateway
 
 

@@ -12,6 +12,11 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message_factory import GetMessageClass
 from helpers import Program, Start
 from hyphos.ros.known import descriptors
+from worlds import kinds
+
+needs_ros2 = pytest.mark.skipif(
+    "ros2" not in kinds(), reason="this build has no ros2: scripts/setup core ros2, make build"
+)
 
 
 def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
@@ -46,12 +51,6 @@ def set_bool(package: Path) -> tuple[Any, Any]:
     return request, response
 
 
-def skip_without_ros2(told: str) -> None:
-    """Skips the test if the gateway reports that this build has no ROS 2 support."""
-    if "install libfastrtps-dev" in told:
-        pytest.skip(told.strip())
-
-
 def start_gateway(
     start: Start, domain: str, package: Path, *more: str, domain_id: int | None = None
 ) -> Program:
@@ -59,9 +58,5 @@ def start_gateway(
     domain_id = own_dds_domain() if domain_id is None else domain_id
     words = ["--set", f"domain_id={domain_id}", "--domain", domain, "--ros", str(package)]
     started = start("gateway", "ros2", *words, *more)
-    try:
-        assert started.line() == f"dds://127.0.0.1/{domain_id}"
-    except AssertionError as error:
-        skip_without_ros2(str(error))
-        raise
+    assert started.line() == f"dds://127.0.0.1/{domain_id}"
     return started
