@@ -27,6 +27,7 @@ Tally& Tally::operator+=(const Tally& other) {
   missing += other.missing;
   drop_queue += other.drop_queue;
   drop_disk += other.drop_disk;
+  drop_convert += other.drop_convert;
   repeated += other.repeated;
   return *this;
 }

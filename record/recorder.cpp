@@ -156,6 +156,23 @@ void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequ
   }
 }
 
+void Recorder::refuse(std::uint16_t id, std::uint64_t sender, std::uint64_t sequence) {
+  const MutexLock lock(mutex_);
+  if (closing_ || id == 0 || id > sources_.size()) return;
+  const bool fresh = chunk_.empty();
+  Tally& tally = chunk_.tally(id);
+  Tally& total = at(totals_, id);
+  for (Tally* one : {&tally, &total}) {
+    ++one->received;
+    ++one->drop_convert;
+  }
+  count_gap(sources_[id - 1U], tally, total, sender, sequence);
+  if (fresh) {
+    chunk_opened_ns_ = monotonic_now().ns;
+    writer_wake_.notify_one();
+  }
+}
+
 // Passes the open chunk to the packers, and appends it to the writer's list.
 void Recorder::rotate() {
   if (chunk_.empty() && !split_next_) return;

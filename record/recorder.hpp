@@ -108,6 +108,8 @@ class Recorder {
   /// Records one message from another source. `sequence` counts per sender. 0: not counted.
   void accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequence,
               std::int64_t publish_ns, const Buffer& payload, const BufferList& buffers);
+  /// Counts a message of another source that could not be converted, as drop_convert.
+  void refuse(std::uint16_t id, std::uint64_t sender, std::uint64_t sequence);
 
   /// Both are written at the beginning of every file.
   void attach(mcap::Attachment attachment);

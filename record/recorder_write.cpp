@@ -14,7 +14,7 @@ constexpr std::string_view kInterim = "hyphos.recording.interim";
 constexpr std::int64_t kFirstInterimNs = 1'000'000'000;
 constexpr std::int64_t kInterimNs = 10'000'000'000;
 constexpr std::size_t kMaxLatched = 4096;
-constexpr std::size_t kSummaryPerChannel = 256;  // maximum bytes of a tally as JSON
+constexpr std::size_t kSummaryPerChannel = 288;  // maximum bytes of a tally as JSON
 
 std::string to_json(const Tally& tally) {
   std::string out = "{";
@@ -28,6 +28,7 @@ std::string to_json(const Tally& tally) {
   field("missing", tally.missing);
   field("drop_queue", tally.drop_queue);
   field("drop_disk", tally.drop_disk);
+  field("drop_convert", tally.drop_convert);
   field("repeated", tally.repeated);
   return out + "}";
 }

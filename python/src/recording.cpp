@@ -67,6 +67,7 @@ nb::dict tally_dict(const record::Tally& tally) {
   out["missing"] = tally.missing;
   out["drop_queue"] = tally.drop_queue;
   out["drop_disk"] = tally.drop_disk;
+  out["drop_convert"] = tally.drop_convert;
   return out;
 }
 
@@ -185,6 +186,11 @@ void bind_recorder(nb::module_& module) {
           },
           nb::arg("id"), nb::arg("publish_ns"), nb::arg("payload"), nb::arg("buffers") = nb::list(),
           nb::arg("sequence") = 0, nb::arg("sender") = 0)
+      .def(
+          "refuse",
+          [](const RecorderHandle& r, std::uint16_t id, std::uint64_t sequence,
+             std::uint64_t sender) { r.get()->refuse(id, sender, sequence); },
+          nb::arg("id"), nb::arg("sequence"), nb::arg("sender"))
       .def(
           "attach",
           [](const RecorderHandle& r, std::string name, std::string media_type,

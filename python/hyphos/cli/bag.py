@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.options import AsJson
+from hyphos.cli.schemas import foxglove_schemas
 
 app = typer.Typer(no_args_is_help=True, help="Recordings: inspect, check, cut, merge, convert.")
 
@@ -114,22 +115,31 @@ def convert(
         str | None,
         typer.Option(
             "--to",
-            help="mcap, ros1, ros2 or ros2-db3. Default: from the name of the output: .mcap, "
-            ".bag, or a folder for ros2.",
+            help="mcap, foxglove (MCAP with the schemas that Foxglove draws), ros1, ros2 or "
+            "ros2-db3. Default: from the name of the output: .mcap, .bag, or a folder for ros2.",
         ),
     ] = None,
     compression: Compression = "zstd",
     overwrite: Overwrite = False,
 ) -> None:
-    """Convert a recording between the formats of Hyphos, ROS 1 and ROS 2.
+    """Convert a recording between the formats of Hyphos, ROS 1, ROS 2 and Foxglove.
 
     Prints and counts the messages that have no counterpart in the other format.
 
     hyphos bag convert robot.bag -o robot.mcap
 
     hyphos bag convert run.mcap -o run.bag
+
+    hyphos bag convert run.mcap --to foxglove -o shown.mcap
     """
     from hyphos.recording.bag import WriteOptions  # noqa: PLC0415
+
+    options = WriteOptions(output, overwrite, compression)
+    if to == "foxglove":
+        known = foxglove_schemas()
+        from hyphos.recording.bag_schemas import convert_schemas  # noqa: PLC0415
+
+        raise typer.Exit(convert_schemas(file, options, known))
     from hyphos.recording.bag_convert import convert as run  # noqa: PLC0415
 
-    raise typer.Exit(run(file, to, WriteOptions(output, overwrite, compression)))
+    raise typer.Exit(run(file, to, options))

@@ -8,6 +8,7 @@ import typer
 
 from hyphos.cli.complete import channel_names
 from hyphos.cli.options import Descriptor, Domain, ProtoPath
+from hyphos.cli.schemas import require_foxglove
 
 
 def foxglove(
@@ -52,19 +53,8 @@ def foxglove(
 
     hyphos foxglove scan map tf 'camera/*' --port 9000
     """
-    from hyphos._errors import Error  # noqa: PLC0415
-    from hyphos._extras import remedy  # noqa: PLC0415
-
-    try:
-        from hyphos.foxglove.serve import Options, serve  # noqa: PLC0415
-    except ModuleNotFoundError as problem:
-        if problem.name is None or not problem.name.startswith("foxglove"):
-            raise
-        raise Error(
-            "unsupported",
-            "foxglove-sdk is not installed",
-            advice=remedy("foxglove"),
-        ) from None
+    require_foxglove()
+    from hyphos.foxglove.serve import Options, serve  # noqa: PLC0415
 
     options = Options(
         patterns=channels or ["*"],

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.options import Descriptor, Domain, ProtoPath
+from hyphos.cli.schemas import conversions
 
 
 def _check(*rules: tuple[bool, str]) -> None:
@@ -68,6 +69,13 @@ def record(
             "--plan", help="robot.yaml to store in the file.", dir_okay=False, exists=True
         ),
     ] = None,
+    schemas: Annotated[
+        str,
+        typer.Option(
+            help="hyphos, or foxglove: standard messages in the schemas that Foxglove draws. "
+            "Needs foxglove-sdk."
+        ),
+    ] = "hyphos",
     sync: Annotated[
         bool, typer.Option("--sync", help="Exit only after the file is on the disk.")
     ] = False,
@@ -81,8 +89,9 @@ def record(
 ) -> None:
     """Record channels to an MCAP file until Ctrl-C. Channels that appear later are added.
 
-    Files open in Foxglove and in every MCAP tool. After a crash all complete chunks are readable.
-    Drops are counted and stored in the file.
+    Files open in every MCAP tool. With --schemas foxglove the panels of Foxglove draw their scans,
+    images, maps, poses and frames. After a crash all complete chunks are readable. Drops are
+    counted and stored in the file.
 
     With --ring-s no file is written until `hyphos record --snapshot` or SIGUSR1 asks for one. A
     recorder of files starts a new file on SIGUSR1.
@@ -92,6 +101,8 @@ def record(
     hyphos record scan odom -o run.mcap --for 60
 
     hyphos record -o logs --split-mb 1000 --keep-files 10
+
+    hyphos record --schemas foxglove -o shown.mcap
 
     hyphos record --ring-s 30 -o crash.mcap & ... hyphos record --snapshot
     """
@@ -133,6 +144,7 @@ def record(
             # Bounds the memory for any amount of data.
             ring_bytes=(ring_mb or 1024) * 1_000_000 if ring_s or ring_mb else 0,
             ring_s=ring_s,
+            conversions=conversions(schemas),
         )
         code = record_channels(options, stop)
     raise typer.Exit(code)

@@ -410,3 +410,10 @@ WELL_KNOWN: dict[tuple[str, str], WellKnown] = {
     for (cls, attached), known in _TABLE.items()
 }
 CLASSES: dict[str, Any] = {cls.DESCRIPTOR.full_name: cls for cls, _ in _TABLE}
+
+
+def encoder(type_name: str, known: WellKnown) -> Callable[[Any, Buffers, int], bytes]:
+    """A function from an encoded message of a type in CLASSES to its well-known form."""
+    parse: Any = CLASSES[type_name].FromString
+    function = known.convert
+    return lambda payload, buffers, time_ns: function(parse(bytes(payload)), buffers, time_ns)

@@ -8,10 +8,8 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import foxglove
-from google.protobuf.message import DecodeError
 
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy
@@ -20,7 +18,7 @@ from hyphos.foxglove.times import RobotTime
 from hyphos.node import Node
 from hyphos.observe import Look, matches
 from hyphos.recording.attached import join
-from hyphos.recording.schemas import SchemaBook
+from hyphos.recording.schemas import NOT_CONVERTIBLE, SchemaBook
 from hyphos.tools.join import raw_type
 from hyphos.tools.log import Gaps
 
@@ -236,7 +234,7 @@ class Offers:
             stamp_ns = self._time.of(info)
             try:
                 data = encode(value[0], value[1], stamp_ns)
-            except (ValueError, TypeError, OverflowError, DecodeError) as problem:
+            except NOT_CONVERTIBLE as problem:
                 counts.unshown += 1
                 self._tell(offer.end.channel, f"cannot be shown: {problem}")
                 return
@@ -250,9 +248,7 @@ class Offers:
             if offer.end.encoding == "attached":
                 return lambda payload, buffers, _: join(bytes(payload), buffers)
             return lambda payload, _buffers, _stamp: bytes(payload)
-        parse: Any = convert.CLASSES[offer.end.type_name].FromString
-        function = known.convert
-        return lambda payload, buffers, stamp_ns: function(parse(bytes(payload)), buffers, stamp_ns)
+        return convert.encoder(offer.end.type_name, known)
 
     def close(self) -> None:
         """Ends all subscriptions and withdraws all channels."""

@@ -39,7 +39,7 @@ from hyphos.tools.console import cell, console, print_json, say, table
 
 Progressor = Callable[[int], None]
 _SHOWN_PROBLEMS = 20
-_DROPS = ("drop_queue", "drop_disk", "missing")
+_DROPS = ("drop_queue", "drop_disk", "drop_convert", "missing")
 
 
 @dataclass

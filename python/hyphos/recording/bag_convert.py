@@ -19,6 +19,7 @@ from hyphos._errors import Error
 from hyphos._hyphos import TypeId
 from hyphos.recording import attached
 from hyphos.recording.bag import Selection, WriteOptions, cut, progress_bar, writing
+from hyphos.recording.bag_report import Report
 from hyphos.recording.mcap_file import PROFILE, McapSource
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.names import renamed_channels, ros2_topics, ros_topics
@@ -30,8 +31,8 @@ from hyphos.recording.ros_stamps import UnholdableError
 from hyphos.recording.ros_to_ros import RosWays, time_problem
 from hyphos.recording.ros_types import damage_in
 from hyphos.recording.ros_unmap import Backward, make_backward
-from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track
-from hyphos.tools.console import console, say
+from hyphos.recording.schemas import NOT_CONVERTIBLE, Conversion, Conversions
+from hyphos.recording.source import Source, Track
 
 _FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")
 
@@ -40,7 +41,8 @@ def _format(to: str | None, output: Path) -> str:
     if to is not None:
         if to not in _FORMATS:
             raise Error(
-                "invalid_config", f"unknown format --to {to}: give one of {', '.join(_FORMATS)}"
+                "invalid_config",
+                f"unknown format --to {to}: give one of {', '.join(_FORMATS)}, foxglove",
             )
         return to
     if output.suffix == ".mcap":
@@ -64,7 +66,7 @@ def convert(path: Path, to: str | None, options: WriteOptions) -> int:
     try:
         if isinstance(source, RosSource):
             if target == "mcap":
-                return _to_hyphos(source, path, options)
+                return to_hyphos(source, path, options)
             return _ros_to_ros(source, path, target, options)
         if target != "mcap":
             return _to_ros(source, path, target, options)
@@ -80,36 +82,14 @@ def convert(path: Path, to: str | None, options: WriteOptions) -> int:
     )
 
 
-class _Report:
-    """Lists and counts the omitted messages."""
-
-    def __init__(self) -> None:
-        self.written = 0
-        self.left_out: list[tuple[Track, str]] = []
-        self.skipped = Skipped()
-        self.notes: list[str] = []
-
-    def print(self, output: Path, source: Source) -> int:
-        """Prints the report. Returns the exit code."""
-        out = console()
-        say(out, f"wrote {output}: {self.written:,} messages")
-        for track, why in self.left_out:
-            name = track.origin or track.channel
-            line = f"left out: {name}, {track.count:,} messages: {why}"
-            say(out, line)
-        for line in (*source.skipped.lines(), *self.skipped.lines()):
-            say(out, line)
-        for note in self.notes:
-            say(out, f"note: {note}")
-        partial = self.left_out or self.skipped or source.skipped
-        return LEFT_OUT if partial or source.damaged else 0
-
-
 # --- ROS to Hyphos ------------------------------------------------------------------------------
 
 
-def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
-    report = _Report()
+def to_hyphos(
+    source: RosSource, path: Path, options: WriteOptions, conversions: Conversions | None = None
+) -> int:
+    """Converts a ROS recording to an MCAP file. Types with a conversion get its schema."""
+    report = Report()
     report.notes = [*source.warnings, *renamed_channels(source.tracks), *_not_kept(source)]
     total = sum(track.count for track in source.tracks if not track.problem)
     with (
@@ -117,9 +97,15 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
         writing(options, PROFILE, [path]) as to,
     ):
         ids: dict[int, int] = {}
+        known: dict[int, Conversion] = {}
         for track in source.tracks:
             if track.problem:
                 report.left_out.append((track, track.problem))
+                continue
+            found = conversions(track.type_name, track.encoding) if conversions else None
+            if found is not None:
+                known[id(track)] = found
+                ids[id(track)] = to.add(found.spec(track.channel, track.policy))
                 continue
             number = track.type_hash
             if number is None:
@@ -135,7 +121,14 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
             key = id(item.track)
             numbers[key] += 1
             payload: Any = item.payload
-            data = attached.join(payload, item.buffers) if item.buffers else bytes(payload)
+            if key in known:
+                try:
+                    data = known[key].convert(payload, item.buffers, item.time_ns)
+                except NOT_CONVERTIBLE as error:
+                    report.skipped.add(item.track, str(error))
+                    continue
+            else:
+                data = attached.join(payload, item.buffers) if item.buffers else bytes(payload)
             to.write(ids[key], item.time_ns, item.time_ns, numbers[key], data)
             report.written += 1
             progress(report.written)
@@ -265,7 +258,7 @@ def _why(error: Exception) -> str:
 
 
 def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> int:
-    report = _Report()
+    report = Report()
     report.notes = list(source.warnings)
     store = _typestore(target)
     ros1 = target == "ros1"
@@ -329,7 +322,7 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
 
 
 def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOptions) -> int:
-    report = _Report()
+    report = Report()
     report.notes = [note for note in source.warnings if ": not kept: " not in note]
     extras = [
         name

@@ -89,7 +89,8 @@ def choose(
             "give the nodes to test (--node), or the channels to play (-c)",
             str(options.file),
         )
-    hosted = {node["name"]: node for node in plan["nodes"] if node["kind"] in ("plugin", "python")}
+    kinds = ("plugin", "python", "builtin")
+    hosted = {node["name"]: node for node in plan["nodes"] if node["kind"] in kinds}
     unknown = [name for name in options.nodes if name not in hosted]
     if unknown:
         raise Error(
@@ -123,7 +124,7 @@ def choose(
                     f"{name} does not run: the recording provides its {', '.join(replaced)}"
                 )
         for node in plan["nodes"]:
-            if node["kind"] not in ("plugin", "python"):
+            if node["kind"] not in kinds:
                 what = "a gateway" if node["kind"] == "gateway" else "a separate program"
                 notes.append(f"{node['name']} does not run: it is {what}")
     if not names:

@@ -10,7 +10,7 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos._hyphos import EndpointInfo, Policy, RecorderStatus
+from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy, RecorderStatus, Subscription
 from hyphos.node import Node
 from hyphos.observe import look, matches
 from hyphos.recording import session
 from hyphos.recording.control import ControlServer, ask, recorders
-from hyphos.recording.schemas import SchemaBook
+from hyphos.recording.schemas import NOT_CONVERTIBLE, Conversion, Conversions, SchemaBook
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.waiting import Stop
@@ -62,6 +62,7 @@ class RecordOptions:
     ring_bytes: int = 0
     ring_s: float = 0.0
     sync: bool = False
+    conversions: Conversions | None = None  # None: every type keeps its own schema
 
     @property
     def ring(self) -> bool:
@@ -106,6 +107,7 @@ class Recorder:
         )
         session.describe_session(self._core, options.domain, options.plan)
         self._channels: set[str] = set()
+        self._converting: list[Subscription] = []
         self.snapshots: list[str] = []
 
     @property
@@ -135,7 +137,14 @@ class Recorder:
             "latched": end.policy.latched,
             "depth": end.policy.depth,
         }
-        spec = self._schemas.spec(end.channel, end.type_name, end.encoding, end.type_hash, policy)
+        convert = self._options.conversions
+        known = convert(end.type_name, end.encoding) if convert is not None else None
+        if known is not None:
+            spec = known.spec(end.channel, policy)
+        else:
+            spec = self._schemas.spec(
+                end.channel, end.type_name, end.encoding, end.type_hash, policy
+            )
         channel_id = self._core.add_channel(
             end.channel,
             spec.message_encoding,
@@ -148,7 +157,30 @@ class Recorder:
         self._channels.add(end.channel)
         # Always best effort: a recorder must not block the robot.
         wish = Policy(latched=end.policy.latched, depth=_depth(end))
-        self._core.subscribe(self._node._core, channel_id, end.channel, raw_type(end).id, wish)
+        if known is None:
+            self._core.subscribe(self._node._core, channel_id, end.channel, raw_type(end).id, wish)
+        else:
+            write = self._converter(channel_id, known)
+            subscribed = self._node.subscribe(end.channel, raw_type(end), write, policy=wish)
+            self._converting.append(subscribed)
+
+    def _converter(self, channel_id: int, known: Conversion) -> Callable[..., None]:
+        """A callback that records the converted messages of a channel. It runs in Python, in the
+        thread pool."""
+
+        def write(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
+            age_ns = info.stamps["callback"] - info.stamps["publish"]
+            publish_ns = time.time_ns() - max(0, age_ns)
+            try:
+                data = known.convert(value[0], value[1], publish_ns)
+            except NOT_CONVERTIBLE:
+                self._core.refuse(channel_id, info.sequence, info.sender)
+                return
+            self._core.accept(
+                channel_id, publish_ns, data, sequence=info.sequence, sender=info.sender
+            )
+
+        return write
 
     def read_parameters(self) -> None:
         """Stores the parameters of the nodes that run now."""
@@ -196,8 +228,18 @@ class Recorder:
 
     def close(self) -> None:
         """Ends the subscriptions. Writes queued messages, counters and the index."""
+        for subscription in self._converting:
+            subscription.close()
         self._core.close()
         self._node.close()
+
+
+_LOSSES = {
+    "missing": "did not arrive",
+    "drop_queue": "at a full queue to the disk",
+    "drop_disk": "at a write error",
+    "drop_convert": "not convertible to the schema",
+}
 
 
 def _size(count: float) -> str:
@@ -213,7 +255,7 @@ def _status(recorder: Recorder, started: float) -> Text:
     def total(name: str) -> int:
         return sum(count[name] for count in counts)
 
-    lost = total("missing") + total("drop_queue") + total("drop_disk")
+    lost = sum(total(name) for name in _LOSSES)
     where = (
         f"{_size(status.ring_bytes)}, {status.ring_ns / 1e9:.1f} s kept"
         if recorder._options.ring
@@ -227,13 +269,6 @@ def _status(recorder: Recorder, started: float) -> Text:
     if len(status.files) > 1:
         line.append(f"   {len(status.files)} files")
     return line
-
-
-_LOSSES = {
-    "missing": "did not arrive",
-    "drop_queue": "at a full queue to the disk",
-    "drop_disk": "at a write error",
-}
 
 
 def _lost(recorder: Recorder) -> list[str]:

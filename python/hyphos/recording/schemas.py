@@ -4,8 +4,13 @@ docs/reference/recording.md."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from google.protobuf.message import DecodeError
+
+from hyphos._hyphos import TypeId
 from hyphos.recording import attached
 from hyphos.ros.typebook import TypeBook, descriptor_set
 
@@ -20,6 +25,34 @@ class ChannelSpec:
     schema_encoding: str = ""
     schema_data: bytes = b""
     metadata: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Replaces a type by a protobuf type of another family of schemas."""
+
+    schema_name: str
+    schema_data: bytes  # FileDescriptorSet
+    # (payload, attached buffers, publish time in ns) → encoded message. A message that has no form
+    # in the schema raises one of NOT_CONVERTIBLE.
+    convert: Callable[[Any, Sequence[Any], int], bytes]
+
+    def spec(self, channel: str, policy: dict[str, object]) -> ChannelSpec:
+        """The entry of a channel with this type."""
+        metadata = {
+            "hyphos.type": self.schema_name,
+            "hyphos.encoding": "protobuf",
+            "hyphos.type_hash": f"{TypeId(self.schema_name, 'protobuf').hash:016x}",
+            "hyphos.policy": json.dumps(policy),
+        }
+        return ChannelSpec(
+            channel, "protobuf", self.schema_name, "protobuf", self.schema_data, metadata
+        )
+
+
+NOT_CONVERTIBLE = (ValueError, TypeError, OverflowError, DecodeError)
+# (type name, encoding) → its conversion, or None if the type keeps its own schema.
+Conversions = Callable[[str, str], Conversion | None]
 
 
 class SchemaBook:
