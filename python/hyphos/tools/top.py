@@ -5,14 +5,7 @@ Reads shared memory and /proc, so it does not disturb the robot.
 
 from __future__ import annotations
 
-import os
-import select
-import sys
-import termios
 import time
-import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +19,7 @@ from hyphos._hyphos import ProcessInfo
 from hyphos.observe import ChannelState, Delays, Look, drops_of, key_of, look, nobody, states
 from hyphos.supervise.children import Usage, usage_of
 from hyphos.tools.console import console, print_json, table
+from hyphos.tools.terminal import key_presses, read_keys
 from hyphos.tools.waiting import stoppable
 
 SORTS = ("name", "rate", "bandwidth", "latency", "queue", "drops", "cpu", "memory")
@@ -200,21 +194,6 @@ def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def _keys() -> Iterator[int | None]:
-    """A descriptor that delivers key presses. None without a terminal."""
-    if not sys.stdin.isatty():
-        yield None
-        return
-    number = sys.stdin.fileno()
-    before = termios.tcgetattr(number)
-    tty.setcbreak(number)  # Ctrl-C stays a signal
-    try:
-        yield number
-    finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
-
-
 def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> int:
     """Runs until q or Ctrl-C. Without a terminal, or with `once`, prints one table."""
     if by not in SORTS:
@@ -231,11 +210,11 @@ def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> i
         return 0
     with (
         stoppable() as stop,
-        _keys() as keys,
+        key_presses() as keys,
         Live(console=out, screen=True, auto_refresh=False) as live,
     ):
         while not stop.now:
-            pressed = _key(keys, interval_s)
+            pressed = read_keys(keys, interval_s, 1).decode(errors="replace")
             if pressed == "q":
                 break
             by = _KEYS.get(pressed, by)
@@ -245,12 +224,3 @@ def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> i
             keys_line = Text(f"by {by} · sort: " + " ".join(_KEYS) + " · q: quit", "dim")
             live.update(Group(_render(shots[-1], shots[0], by), keys_line), refresh=True)
     return 0
-
-
-def _key(keys: int | None, seconds: float) -> str:
-    """The key pressed within `seconds`, or ""."""
-    try:
-        ready, _, _ = select.select([keys] if keys is not None else [], [], [], seconds)
-    except InterruptedError:
-        return ""
-    return os.read(ready[0], 1).decode(errors="replace") if ready else ""
