@@ -30,6 +30,10 @@ if(HYPHOS_BUILD_GATEWAY)
     COMPONENT ${devel})
   install(EXPORT hyphosGatewayTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${devel})
 endif()
+if(HYPHOS_BUILD_BUILTIN)
+  install(TARGETS hyphos_builtin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${tools}
+    NAMELINK_SKIP)
+endif()
 if(HYPHOS_BUILD_COSIM)
   install(TARGETS hyphos_cosim_adapter EXPORT hyphosTargets)
   install(TARGETS hyphos-cosim hyphos-cosim-worker hyphos-cosim-robot hyphos-cosim-emulate

@@ -2,6 +2,7 @@
 # own packages, so a build without a part does not need them. packages.txt has the same sections.
 option(HYPHOS_BUILD_RECORD "Build the recorder (needs zstd, lz4, libdeflate)" ON)
 option(HYPHOS_BUILD_GATEWAY "Build the gateways (need Boost, OpenSSL, pugixml, zlib, simdjson)" ON)
+option(HYPHOS_BUILD_BUILTIN "Build the nodes that come with Hyphos (need pugixml, libjpeg-turbo, libpng)" ON)
 option(HYPHOS_BUILD_COSIM "Build the co-simulator (needs the recorder)" ON)
 option(HYPHOS_BUILD_LAB "Build the simulated network and, with Python, the laboratory" ON)
 option(HYPHOS_BUILD_SIMULATORS "Build the adapters of the simulators that are installed" ON)
@@ -22,6 +23,6 @@ endfunction()
 
 hyphos_part_needs(COSIM "the co-simulator writes recordings" RECORD)
 hyphos_part_needs(PYTHON "the Python module contains its functions" RECORD)
-hyphos_part_needs(DEBS "there are packages of them" RECORD GATEWAY COSIM LAB PYTHON)
+hyphos_part_needs(DEBS "there are packages of them" RECORD GATEWAY BUILTIN COSIM LAB PYTHON)
 hyphos_part_needs(PEERS "the baselines are programs of the laboratory" LAB)
 hyphos_part_needs(BENCH "the benchmarks measure every part" RECORD GATEWAY COSIM LAB)

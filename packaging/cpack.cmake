@@ -67,7 +67,7 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/proto
-  ${PROJECT_BINARY_DIR}/clients/c ${PROJECT_BINARY_DIR}/gateway)
+  ${PROJECT_BINARY_DIR}/clients/c ${PROJECT_BINARY_DIR}/gateway ${PROJECT_BINARY_DIR}/builtin)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 # hyphos_deb(<name> SECTION <section> ABOUT <text> DESCRIPTION <text>
@@ -105,7 +105,7 @@ hyphos_deb(hyphos-gateways SECTION science ABOUT "robot operating system - gatew
 set(CPACK_DEBIAN_HYPHOS-GATEWAYS_PACKAGE_CONTROL_EXTRA ${debian}/triggers)
 
 hyphos_deb(hyphos-tools SECTION science ABOUT "robot operating system - command line"
-  DESCRIPTION "The command hyphos starts, watches, records and replays robots that a\nrobot.yaml describes. It has a laboratory that measures this machine, and a\nco-simulator for teams of robots over a radio.\n.\nThis package contains the command, the programs that it starts, man pages, and\nshell completion."
+  DESCRIPTION "The command hyphos starts, watches, records and replays robots that a\nrobot.yaml describes. It has a laboratory that measures this machine, and a\nco-simulator for teams of robots over a radio.\n.\nThis package contains the command, the programs that it starts, the built-in\nnodes, man pages, and shell completion."
   DEPENDS "libhyphos0 ${same}" "python3-hyphos ${same}" python3 python3-lz4 python3-rich
     python3-typer python3-yaml python3-zstandard
   RECOMMENDS "hyphos-gateways ${same}" python3-matplotlib

@@ -120,12 +120,13 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
   constexpr Form kForms[] = {{"plugin", NodeKind::plugin, &file_name_problem},
                              {"python", NodeKind::python, &python_problem},
                              {"executable", NodeKind::executable, &file_name_problem},
-                             {"gateway", NodeKind::gateway, &name_problem}};
+                             {"gateway", NodeKind::gateway, &name_problem},
+                             {"builtin", NodeKind::builtin, &name_problem}};
   for (const Form& form : kForms) {
     if (!section.has(form.key)) continue;
     if (node.kind != NodeKind::external) {
       section.error(form.key, "the node is already a " + std::string(to_string(node.kind)) +
-                                  ". Keep one of plugin, python, executable, gateway");
+                                  ". Keep one of plugin, python, executable, gateway, builtin");
       continue;
     }
     node.kind = form.kind;
@@ -286,9 +287,10 @@ void read_processes(const Value* value, Draft& draft) {
 void read_nodes(const Value* value, Draft& draft) {
   for (const Entry& entry : named_entries(value, "nodes", kMaxNodes, draft.problems)) {
     check_name(entry, "nodes", draft);
-    const Section section(&entry.value, "nodes." + entry.key, draft.problems,
-                          {"plugin", "python", "executable", "gateway", "args", "params", "persist",
-                           "remap", "process", "services", "calls", "actions", "goals", "load"});
+    const Section section(
+        &entry.value, "nodes." + entry.key, draft.problems,
+        {"plugin", "python", "executable", "gateway", "builtin", "args", "params", "persist",
+         "remap", "process", "services", "calls", "actions", "goals", "load"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);

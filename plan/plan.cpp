@@ -123,6 +123,8 @@ std::string_view to_string(NodeKind value) {
       return "executable";
     case NodeKind::gateway:
       return "gateway";
+    case NodeKind::builtin:
+      return "builtin";
     case NodeKind::external:
       return "external";
   }

@@ -66,7 +66,10 @@ Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOpt
     const auto& chosen = robot.nodes;
     if (!chosen.empty() && std::ranges::find(chosen, node.name) == chosen.end()) continue;
     python |= node.kind == NodeKind::python;
-    if (node.kind == NodeKind::plugin || node.kind == NodeKind::python) continue;
+    if (node.kind == NodeKind::plugin || node.kind == NodeKind::python ||
+        node.kind == NodeKind::builtin) {
+      continue;
+    }
     return Error{Code::unsupported,
                  "node '" + node.name +
                      (node.kind == NodeKind::gateway

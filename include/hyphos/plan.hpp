@@ -80,12 +80,13 @@ enum class NodeKind : std::uint8_t {
   python,      ///< a Python module or class, run by the process's interpreter
   executable,  ///< a separate program, alone in its process
   gateway,     ///< a gateway to another system, in the process (hyphos/gateway.hpp)
+  builtin,     ///< a node that comes with Hyphos, in the process (docs/reference/builtin.md)
   external,    ///< no program: a program started by hand uses this name
 };
 
 /// The kind of program that `hyphos run` starts for a process.
 enum class ProcessKind : std::uint8_t {
-  native,      ///< only plug-ins and gateways (or nothing yet)
+  native,      ///< only plug-ins, gateways and built-in nodes (or nothing yet)
   python,      ///< at least one Python node. Plug-ins are loaded into the same interpreter
   executable,  ///< exactly one executable node
 };

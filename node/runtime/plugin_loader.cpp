@@ -60,22 +60,20 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
   }
 }
 
-Result<LoadedPlugin> LoadedPlugin::load_gateway(const Node& node) {
-  constexpr auto kGatewayLibrary = "libhyphos_gateway.so.0";
+Result<LoadedPlugin> LoadedPlugin::load_beside(const Node& node, const CompanionLibrary& library) {
   static const char mark = 0;
   Dl_info own{};
   const bool known = dladdr(&mark, &own) != 0 && own.dli_fname != nullptr;
   const auto here = std::filesystem::path(known ? own.dli_fname : "").parent_path();
   // Covers a build tree and every installation.
   for (const std::filesystem::path& file :
-       {here / "gateway" / kGatewayLibrary, here / kGatewayLibrary}) {
+       {here / library.folder / library.file, here / library.file}) {
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) return load(file, node);
   }
   return Error{Code::not_found,
-               "node '" + node.name() + "' is a gateway, and " + kGatewayLibrary +
-                   " is not next to the Hyphos library. Install hyphos-gateways, or build with "
-                   "HYPHOS_BUILD_GATEWAY=ON",
+               "node '" + node.name() + "' is " + library.what + ", and " + library.file +
+                   " is not next to the Hyphos library. " + library.remedy,
                here.string()};
 }
 

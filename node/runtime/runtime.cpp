@@ -275,13 +275,14 @@ Result<void> Runtime::Impl::load_plugins() {
   for (const std::string& name : names) {
     const NodePlan& planned = *plan_->node(name);
     const bool gateway = planned.kind == NodeKind::gateway;
-    if (!is_here(planned) || (planned.kind != NodeKind::plugin && !gateway)) continue;
+    const bool beside = gateway || planned.kind == NodeKind::builtin;
+    if (!is_here(planned) || (planned.kind != NodeKind::plugin && !beside)) continue;
     // An offline process has no clients for a gateway.
     if (gateway && options_.offline) continue;
     auto node = make_node(planned.name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
     if (!node) return node.error();
-    auto plugin = gateway ? LoadedPlugin::load_gateway(*node)
-                          : LoadedPlugin::load(plan_->program_file(planned), *node);
+    auto plugin = beside ? LoadedPlugin::load_beside(*node, gateway ? kGateways : kBuiltins)
+                         : LoadedPlugin::load(plan_->program_file(planned), *node);
     if (!plugin) return plugin.error();
     node->params().done();
     plugins_.push_back(std::move(*plugin));

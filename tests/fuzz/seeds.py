@@ -248,6 +248,25 @@ def rosbridge_frames() -> Iterator[Seed]:
     yield "long", masked(0x82, b"\xa1" + bytes(300))
 
 
+def builtin() -> Iterator[Seed]:
+    """See the first byte in fuzz_builtin.cpp."""
+    yield "gray", b"\0" + png(b"\0" + LEVEL, len(LEVEL), 1, 0)
+    yield "rgb", b"\0" + png(b"\0abcdef\1ghijkl", 2, 2, 2)
+    link = '<link name="a"/><link name="b"/>'
+    ends = '<parent link="a"/><child link="b"/><origin xyz="1 2 3" rpy="0 0 1"/>'
+    axis = '<axis xyz="0 0 1"/><limit lower="-1" upper="2"/><mimic joint="k"/>'
+    joint = f'<joint name="j" type="revolute">{ends}{axis}</joint>'
+    yield "urdf", b"\1" + f'<robot name="r">{link}{joint}</robot>'.encode()
+    plain = joint.replace('<mimic joint="k"/>', "")
+    yield "urdf_plain", b"\1" + f'<robot name="r">{link}{plain}</robot>'.encode()
+    samples = b"\x3d\x01\x00\xa0\x0f" + b"\x3e\x81\x16\xa0\x0f" * 8
+    yield "laser", b"\2" + b"\xa5\x5a\x05\0\0\x40\x81" + samples
+    yield (
+        "joystick",
+        b"\3" + struct.pack("<IhBB", 1, -20000, 2, 1) + struct.pack("<IhBB", 2, 1, 1, 4),
+    )
+
+
 def recording() -> Iterator[Seed]:
     table = b"time_ms,from,to,delay_ms,"
     yield "loss", table + b"loss\n0,*,*,0.00001,0\n0.0001,a,b,1.5,0.5\n0.0002,a,*,2,1\n"
@@ -301,6 +320,7 @@ SEEDS = {
     "fuzz_ros_tcp_session": ros_tcp,
     "fuzz_rosbridge_session": rosbridge_session,
     "fuzz_rosbridge_cbor": rosbridge_cbor,
+    "fuzz_builtin": builtin,
     "fuzz_rosbridge_png": rosbridge_png,
     "fuzz_rosbridge_frames": rosbridge_frames,
 }

@@ -54,6 +54,7 @@ OUTER: dict[str, tuple[str, ...]] = {
         "ros1 ros2 ros_tcp rosbridge",
         "",
     ),
+    "builtin": ("",),
     "cosim": (
         "core",
         "methods",

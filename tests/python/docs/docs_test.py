@@ -48,7 +48,7 @@ LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh",
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
     "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo",
-    "dot", "jq", "tar",
+    "dot", "grep", "journalctl", "jq", "ls", "tar", "udevadm",
 }  # fmt: skip
 CHEAP = (
     ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),
