@@ -40,8 +40,8 @@ NOT_PRINTED = {
     ".record", "processes.*.nodes", "processes.*.params", "processes.*.endpoint",
     "processes.*.health", "nodes.*.plugin", "nodes.*.python", "nodes.*.executable",
     "nodes.*.gateway", "nodes.*.builtin", "nodes.*.load", "channels.*.load",
-    "channels.*.load.rate_hz", "network.publisher", "network.subscribers", "network.discovery", "network.curve",
-    "network.faults", "data_graph.close_channels", "record.channels",
+    "channels.*.load.rate_hz", "network.publisher", "network.subscribers", "network.discovery",
+    "network.curve", "network.faults", "data_graph.close_channels", "record.channels",
 }  # fmt: skip
 # Sections that are always there: the comments of their keys have the defaults.
 WITHOUT_DEFAULT = {
