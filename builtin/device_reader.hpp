@@ -19,7 +19,7 @@ class DeviceReader {
  public:
   struct Functions {
     std::function<Result<UniqueFd>()> open;                ///< opens and prepares the device
-    std::function<void(std::span<const std::byte>)> data;  ///< what a read() returned, never empty
+    std::function<void(std::span<const std::byte>)> data;  ///< the bytes of a read(), never empty
     std::function<void()> lost = [] {};                    ///< the device is gone
     std::function<void(int)> stop = [](int) {};            ///< before the open device is closed
   };

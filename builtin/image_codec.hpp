@@ -29,8 +29,8 @@ inline constexpr std::size_t kMaxImageBytes = 512 << 20;
 /// The file of a usable image, without loss.
 [[nodiscard]] Result<Bytes> encode_png(const msgs::Image& head, std::span<const std::byte> pixels);
 
-/// The head of the image in a JPEG or PNG file, which its first bytes tell apart: mono8, rgb8,
-/// rgba8 or mono16, without stamp and frame. Errors: `corrupt`, `unsupported` (another format),
+/// The head of the image in a JPEG or PNG file, by its first bytes: mono8, rgb8, rgba8 or mono16,
+/// without stamp and frame. Errors: `corrupt`, `unsupported` (another format),
 /// `exhausted` (beyond kMaxImageBytes).
 [[nodiscard]] Result<msgs::Image> probe(std::span<const std::byte> file);
 /// Writes the pixels of a file. `head` is that of probe(), and `out` has height * step bytes.
