@@ -30,7 +30,8 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem } .dim { color: var(--text) }
 table { border-collapse: collapse; width: 100% }
-th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
+th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
+  white-space: nowrap }
 th:first-child, td:first-child, .left { text-align: left }
 td.bad { color: #c00; font-weight: 600 }
 .graph { background: #fff; padding: .5rem; overflow-x: auto }
