@@ -48,12 +48,15 @@ class SteppedNodes:
         self._replaced: dict[str, ModuleType | None] = {}  # modules before start(), by name
         self._folder = str(plan.resolve().parent)
         affinity = os.sched_getaffinity(0)
+        # Plug-ins of replaced nodes are not loaded.
+        own = [one["name"] for one in entries if one["name"] not in self._made_by]
+        self._has_plugins = bool(own)
         self.runtime = Runtime.open(
             plan=str(plan),
             overrides=settings,
             threads=threads,
             lockstep=True,
-            lockstep_nodes=[entry["name"] for entry in entries],
+            lockstep_nodes=own,
             clock="sim",
         )
         os.sched_setaffinity(0, affinity)  # the plan's affinity is for the pool, not for the caller
@@ -74,7 +77,8 @@ class SteppedNodes:
                     make = load_node(entry, str(self._plan))
                 if make is not None:
                     self._construct(entry["name"], make)
-            self.run(self.runtime.load_plugins)
+            if self._has_plugins:
+                self.run(self.runtime.load_plugins)
         finally:
             now = sys.modules.items()
             self._replaced = {

@@ -66,6 +66,7 @@ OUTER: dict[str, tuple[str, ...]] = {
     ),
     "lab": ("common", "peers graph cpu"),
     "clients": ("c csharp",),
+    "testing": ("include",),
     "view": ("",),
     "examples": ("*",),
     "bench": ("",),
@@ -74,7 +75,11 @@ OUTER: dict[str, tuple[str, ...]] = {
 NOT_YET = ("view",)
 # These rooms show how to use the public headers, so that they may not use FOUNDATION either.
 PUBLIC_ONLY = ("examples", "view")
-OUTER_HEADERS = {"hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp"}
+OUTER_HEADERS = {
+    "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
+    "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
+    "hyphos/testing/launched.hpp": "testing/include/hyphos/testing/launched.hpp",
+}
 
 
 @dataclass(frozen=True)

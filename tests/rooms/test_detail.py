@@ -21,6 +21,7 @@ OUTER = (
     "lab",
     "record",
     "clients",
+    "testing",
     "examples",
     "bench",
     "python/src",

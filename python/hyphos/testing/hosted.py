@@ -97,7 +97,7 @@ class Stepped:
                 raise Error("unsupported", words, str(plan), "test it without lockstep=True")
             self.left_out.append(words)
         names = {entry["name"] for entry in data["nodes"]}
-        for name in only:
+        for name in (*only, *made_by):
             if name not in names:
                 known = ", ".join(sorted(names)) or "none"
                 text = f"the plan has no node '{name}', only {known}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import tempfile
@@ -12,27 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from hyphos._errors import Error
-from hyphos._hyphos import Plan, Policy
+from hyphos._hyphos import Policy
 from hyphos.node import Node, Publisher
-from hyphos.stepped import Make
-from hyphos.testing import evidence, faults, golden, played, session
-from hyphos.testing.few_nodes import Program, write_plan
-from hyphos.testing.hosted import START_NS, Hosted, Stepped
-from hyphos.testing.inbox import Inbox, Kept, Limits, Types
-from hyphos.testing.launched import Launched, LaunchedOptions
+from hyphos.testing import evidence, faults, golden, played, session, texts
+from hyphos.testing.few_nodes import Program
+from hyphos.testing.hosted import START_NS, Stepped
+from hyphos.testing.inbox import Inbox, Kept, Limits
+from hyphos.testing.launched import Launched
+from hyphos.testing.opening import Options, open_stage
 from hyphos.testing.stage import RobotError, Stage, Trouble
 from hyphos.testing.taps import Taps
-from hyphos.tools.value_text import print_json, shorten, to_plain
 from hyphos.types import Attached
 
-T = TypeVar("T")
-
 _numbers = itertools.count()
-_CONNECT_S = 10.0
-_SHOWN = 600  # characters of a message in an error
 
 
 class Robot:
@@ -80,7 +74,8 @@ class Robot:
         """`plan` is a robot.yaml. Without it, `nodes` maps names to classes that take the node, or
         to "module:Class" or "file.py:Class", and `params` maps nodes to their parameters.
 
-        - `nodes`: with a plan and `lockstep`, only these nodes run.
+        - `nodes`: with a plan and `lockstep`: a list, and only these nodes run. Or a map from names
+          to classes that replace nodes of the plan.
         - `processes`: with a plan in real time, only these processes run.
         - `settings`: changes of the plan, as `--set`: `"channels.scan.depth=3"`.
         - `types`: types by channel, for types whose classes the test cannot find.
@@ -102,26 +97,29 @@ class Robot:
         if plan is None and not isinstance(nodes, Mapping):
             raise Error("invalid_config", "a Robot needs a plan, or nodes={NAME: CLASS}")
         self._base = Path(base)
-        self._lockstep = lockstep
-        self._nodes = nodes
-        self._processes = processes
-        self._params = params or {}
-        self._settings = list(settings)
-        self._given = types or {}
+        self._options = Options(
+            plan=self._base / plan if plan is not None else None,
+            base=self._base,
+            domain=domain or f"test{os.getpid()}-{next(_numbers)}",
+            lockstep=lockstep,
+            nodes=nodes,
+            processes=processes,
+            params=params or {},
+            settings=settings,
+            types=types or {},
+            intercept=intercept,
+            allow_exceptions=allow_exceptions,
+            ready_within_s=ready_within,
+            tick_ms=tick_ms,
+            begin_at=begin_at,
+        )
         self._watch = watch
-        self._intercept = intercept
         self._strict = strict
-        self._allow_exceptions = allow_exceptions
         self._max_drops = max_drops
         self._require_subscribers = require_subscribers
-        self._ready_within = ready_within
-        self._tick_ms = tick_ms
-        self._begin_at = begin_at
         self._limits = Limits(keep_messages, keep_bytes)
-        self._domain = domain or f"test{os.getpid()}-{next(_numbers)}"
         self._failures = Path(failures) if failures is not None else session.OPTIONS.failures
         self._name = name or session.name_of_test() or (Path(plan).stem if plan else "robot")
-        self._plan = self._base / plan if plan is not None else None
         self._changed = threading.Condition()
         self._publishers: dict[str, Publisher[Any]] = {}
         self._taps: Taps
@@ -158,73 +156,20 @@ class Robot:
         self.close()
 
     def _begin(self, folder: Path) -> None:
-        stage = self._stage = self._make_stage(folder)
+        opened = open_stage(self._options, folder, self._changed)
+        stage = self._stage = opened.stage
+        self._types, self._faults = opened.types, opened.faults
         self._taps = Taps(
             stage.node,
             self._watch,
-            self._types,
+            opened.types,
             self._limits,
-            self._faults,
+            opened.faults,
             self._changed,
             stage.policy_of,
         )
         self._taps.subscribe_given()
         stage.begin(self._taps.discover)
-
-    def _make_stage(self, folder: Path) -> Stage:
-        made_by: dict[str, Make] = {}
-        plan, only = self._plan, list(self._nodes)
-        if plan is None:
-            assert isinstance(self._nodes, Mapping)
-            plan, made_by = write_plan(folder, self._base, self._nodes, self._params)
-            only = []
-        data = json.loads(Plan.load(str(plan), self._settings, False).json())
-        intercepted = faults.names_of(data, self._intercept)
-        if intercepted:
-            self._settings += faults.settings_of(data, intercepted, str(plan))
-            data = json.loads(Plan.load(str(plan), self._settings, False).json())
-        domain = None if self._lockstep else self._domain
-        self._types = Types(self._given, domain)
-        self._faults = faults.Faults(intercepted, self._types)
-        if self._lockstep:
-            return Stepped(
-                plan,
-                data,
-                settings=self._settings,
-                only=only,
-                made_by=made_by,
-                tick_ms=self._tick_ms,
-                begin_ns=(
-                    self._begin_at
-                    if isinstance(self._begin_at, int)
-                    else played.start_of(self._base / self._begin_at)
-                ),
-                allow_exceptions=self._allow_exceptions,
-            )
-        if self._plan is None:
-            return Hosted(
-                plan,
-                data,
-                self._domain,
-                settings=self._settings,
-                made_by=made_by,
-                allow_exceptions=self._allow_exceptions,
-                changed=self._changed,
-            )
-        if only:
-            text = "nodes= selects nodes only with lockstep=True"
-            raise Error("invalid_config", text, str(plan), "processes= selects processes")
-        options = LaunchedOptions(
-            plan=plan,
-            data=data,
-            settings=self._settings,
-            domain=self._domain,
-            folder=folder,
-            only=self._processes,
-            ready_within_s=self._ready_within,
-            strict=not self._allow_exceptions,
-        )
-        return Launched(options, self._changed)
 
     @property
     def _running(self) -> Stage:
@@ -256,7 +201,9 @@ class Robot:
         found = self._search(inbox, predicate, within)
         if found:
             return found[0]
-        raise RobotError(self._why_not(inbox, start, within))
+        raise RobotError(
+            texts.why_not(inbox, start, within, self._running, self._types, self._taps.inboxes)
+        )
 
     def expect_none(
         self,
@@ -269,7 +216,9 @@ class Robot:
         true, among those that no expect() has passed."""
         found = self._search(self._taps.inbox(channel), predicate, during)
         if found:
-            raise RobotError(f"a message on '{channel}' that must not come: {_shown(found[0])}")
+            raise RobotError(
+                f"a message on '{channel}' that must not come: {texts.shown(found[0])}"
+            )
 
     def _search(
         self, inbox: Inbox, predicate: Callable[[Any], object] | None, seconds: float
@@ -310,9 +259,8 @@ class Robot:
             message = Attached(message, list(buffers))
         publisher = self._publisher(channel, message)
         if not stage.wait(lambda: self._is_connected(channel, publisher), within):
-            raise RobotError(
-                f"no subscriber of '{channel}' within {within:g} s: {self._channels_text()}"
-            )
+            there = texts.channels(self._taps.inboxes)
+            raise RobotError(f"no subscriber of '{channel}' within {within:g} s: {there}")
         published = stage.run(lambda: publisher.publish(message))
         if not published:
             raise RobotError(f"the message on '{channel}' was not delivered: {published.failure}")
@@ -320,7 +268,7 @@ class Robot:
     def _publisher(self, channel: str, message: Any) -> Publisher[Any]:
         if channel not in self._publishers:
             stage = self._running
-            kind = self._given.get(channel, _type_of(message))
+            kind = self._options.types.get(channel, _type_of(message))
             ends = stage.ends(channel)
             policy = ends[0].policy if ends else Policy()
             self._publishers[channel] = stage.node.publisher(channel, kind, policy=policy)
@@ -362,7 +310,7 @@ class Robot:
         if isinstance(stage, Stepped):
             played.play(stage, path, channels, remap or {})
         else:
-            played.replay(self._domain, path, channels, remap or {})
+            played.replay(self._options.domain, path, channels, remap or {})
 
     def _stepped(self, what: str) -> Stepped:
         stage = self._running
@@ -471,7 +419,7 @@ class Robot:
     @property
     def domain(self) -> str:
         """The domain of the robot, for commands such as `hyphos channel list -d DOMAIN`."""
-        return self._domain
+        return self._options.domain
 
     @property
     def folder(self) -> Path:
@@ -500,7 +448,7 @@ class Robot:
         if one.kind == "process":
             return True
         if one.kind == "exception":
-            return not self._allow_exceptions
+            return not self._options.allow_exceptions
         if one.kind == "drops":
             return False
         if one.kind in ("no_publisher", "no_subscriber"):
@@ -548,31 +496,6 @@ class Robot:
             rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    # Texts.
-
-    def _why_not(self, inbox: Inbox, start: int, within: float) -> str:
-        channel, stage = inbox.channel, self._running
-        looked = inbox.cursor - start
-        if looked:
-            last = inbox.since(inbox.total - 1)[1]
-            shown = f", the last is {_shown(self._value(inbox, last[-1]))}" if last else ""
-            return (
-                f"none of {looked:,} messages on '{channel}' within {within:g} s is the expected "
-                f"one{shown}"
-            )
-        before = f" {start:,} messages came before." if start else ""
-        publishers = sorted({end.node for end in stage.ends(channel) if end.is_publisher})
-        if publishers:
-            reason = f"{', '.join(publishers)} published nothing that arrived."
-        else:
-            reason = f"It has no publisher: {self._channels_text()}."
-        out = "".join(f" {line}." for line in stage.left_out)
-        return f"no message on '{channel}' within {within:g} s.{before} {reason}{out}"
-
-    def _channels_text(self) -> str:
-        names = sorted(name for name, inbox in self._taps.inboxes.items() if inbox.type is not None)
-        return f"the robot publishes {', '.join(names) or 'no channel'}"
-
 
 def _type_of(message: Any) -> Any:
     if isinstance(message, Attached):
@@ -581,15 +504,3 @@ def _type_of(message: Any) -> Any:
     if isinstance(message, bytes | bytearray | memoryview):
         return bytes
     return type(message)
-
-
-def _shown(value: Any) -> str:
-    """A message in one line, shortened."""
-    if isinstance(value, Attached):
-        sizes = ", ".join(str(len(buffer)) for buffer in value.buffers)
-        return f"{_shown(value.head)} with buffers of {sizes} bytes"
-    if hasattr(value, "DESCRIPTOR"):
-        text = print_json(shorten(to_plain(value, as_json=True)))
-    else:
-        text = repr(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -48,7 +48,7 @@ LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh",
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
     "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo",
-    "dot", "grep", "journalctl", "jq", "ls", "tar", "udevadm",
+    "dot", "grep", "journalctl", "jq", "ls", "pytest", "tar", "udevadm",
 }  # fmt: skip
 CHEAP = (
     ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),
@@ -132,6 +132,8 @@ def yaml_kind(found: Any) -> str:
         return "plan"
     if "lab" in found:
         return "experiment"
+    if "jobs" in found:
+        return "workflow"
     return "scenario" if "robots" in found else "none"
 
 
@@ -139,6 +141,7 @@ def yaml_kind(found: Any) -> str:
 def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) -> None:
     file = tmp_path / (block.file or "robot.yaml")
     kind = yaml_kind(yaml.safe_load(block.text))
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(block.text)
     if kind == "plan":
         loaded = Plan.load(str(file), [], False)
@@ -155,7 +158,10 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         code, out, err = hyphos_cli("cosim", "run", str(file))
         assert code == 0, out + err
     else:
-        raise AssertionError(f"{block}: neither a plan, nor an experiment, nor a scenario")
+        # A test of the page runs the commands of a workflow.
+        assert kind == "workflow" and block.file, (
+            f"{block}: neither a plan, nor an experiment, nor a scenario"
+        )
 
 
 def test_a_plan_with_a_mistake_is_noticed(tmp_path: Path) -> None:
@@ -235,12 +241,14 @@ _HEAD = """#include <cmath>
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
 #include <hyphos/msgs/std.pb.h>
+#include <hyphos/testing.hpp>
 // One translation unit holds many plug-ins: only the class is checked here.
 #undef HYPHOS_NODE
 #define HYPHOS_NODE(C) static_assert(std::is_constructible_v<C, const hyphos::Node&>);
 """
 INCLUDES = [
     "-I", str(ROOT / "include"), "-I", str(ROOT / "gateway/include"),
+    "-I", str(ROOT / "testing/include"),
     "-isystem", str(BUILD / "proto/hyphos_msgs_generated"),
 ]  # fmt: skip
 

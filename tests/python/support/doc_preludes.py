@@ -171,6 +171,11 @@ CPP = {
     ),
     (_SERVICES, 'const auto text = hyphos::make_type_id("bytes", hyphos::Encoding::bytes);'): (
         "", *BODY),
+    ("docs/how-to/testing.md", "TEST(GuardTest, stops_before_the_wall) {"): (
+        "struct Distance { double metres = 0; };\nstruct Stop { bool now = false; };\n"
+        "struct Guard { explicit Guard(const hyphos::Node&) {} };",
+        *FILE,
+    ),
     (_TIME, "hyphos::SimTimeOptions options;"): (
         "struct World { void step(double); };\nWorld world;", *BODY),
     ("docs/reference/tracing.md", "#include <hyphos/inspect.hpp>"): ("", "void shown() {", "}"),

@@ -27,6 +27,7 @@ class End:
     counted: dict[str, int] = field(default_factory=dict)
     type_name: str = "hyphos.msgs.Int64"
     encoding: str = "protobuf"
+    type_hash: int = 0
     transports: str = "shm"
     latency: NoDelays = field(default_factory=NoDelays)
     layers: tuple[()] = ()

@@ -38,6 +38,17 @@ class BadTimer:
     def tick(self):
         raise KeyError("no such key")
 
+class Once(BadTimer):
+    "Ends its process after its exception."
+    def __init__(self, node):
+        self.node, self.calls = node, 0
+        super().__init__(node)
+    def tick(self):
+        self.calls += 1
+        if self.calls == 1:
+            super().tick()
+        self.node.runtime.request_stop()
+
 class Mortal:
     "Publishes its pid, and ends its process when it is told to."
     def __init__(self, node):

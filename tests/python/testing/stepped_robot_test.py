@@ -101,6 +101,25 @@ def test_a_few_nodes_need_no_plan(tmp_path: Path) -> None:
         assert robot.expect("count").data == 7
 
 
+def test_a_class_of_the_test_replaces_a_node_of_the_plan(plan: Path) -> None:
+    class Fake:
+        def __init__(self, node: hyphos.Node) -> None:
+            count = node.publisher("count", Int64)
+            value = node.param("first", 1)
+            node.every(lambda: count.publish(Int64(data=100 * value)), rate_hz=10)
+
+    settings = ["nodes.counter.params.first=7"]
+    with Robot(plan, lockstep=True, nodes={"counter": Fake}, settings=settings) as robot:
+        assert robot.expect("doubled").data == 1400
+    with pytest.raises(hyphos.Error, match="a text cannot") as found:
+        Robot(plan, lockstep=True, nodes={"counter": "nodes.py:Counter"}).__enter__()
+    assert "settings=['nodes.counter.python=nodes.py:Counter']" in found.value.advice
+    with pytest.raises(hyphos.Error, match="the plan has no node 'absent'"):
+        Robot(plan, lockstep=True, nodes={"absent": Fake}).__enter__()
+    with pytest.raises(hyphos.Error, match="only with lockstep=True"):
+        Robot(plan, nodes=["counter"]).__enter__()
+
+
 def test_settings_change_the_plan(plan: Path) -> None:
     settings = ["nodes.counter.params.first=100"]
     with Robot(plan, lockstep=True, settings=settings) as robot:

@@ -1,0 +1,537 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hyphos/inspect.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/plan.hpp"
+#include "hyphos/runtime.hpp"
+#include "hyphos/sim_time.hpp"
+#include "hyphos/testing/launched.hpp"
+
+namespace hyphos::testing {
+
+/// Options of Robot.
+struct RobotOptions {
+  std::filesystem::path plan = {};  ///< empty: only the nodes that the test adds, in lock-step
+  /// Plug-ins of the plan run in the test, one callback at a time, on a simulated time. False: the
+  /// processes of the plan run in real time, as with `hyphos run`.
+  bool lockstep = true;
+  std::vector<std::string> settings = {};  ///< "channels.scan.depth=3", as `--set`
+  std::vector<std::string> nodes = {};  ///< in lock-step: only these nodes of the plan. Empty: all
+  std::vector<std::string> intercept = {};  ///< channels for damage() and cut()
+  bool allow_exceptions = false;            ///< exceptions in callbacks do not fail the test
+  bool strict = true;                       ///< real time: channels must be used as planned
+  Duration tick = Duration::from_ms(10);    ///< in lock-step: the largest step of the time
+  Duration ready_within = Duration::from_seconds(60);
+  std::size_t keep_messages = 1000;                    ///< the newest of each channel
+  std::string command = "hyphos";                      ///< real time: the program that runs a plan
+  std::filesystem::path failures = "hyphos-failures";  ///< real time: logs of failed tests
+};
+
+namespace detail {
+
+/// The messages of one channel. Thread-safe.
+template <typename T>
+class Inbox {
+ public:
+  explicit Inbox(std::size_t keep) : keep_(keep) {}
+
+  void add(const Message<T>& message) {
+    {
+      const std::lock_guard lock(mutex_);
+      kept_.push_back(message);
+      ++total_;
+      if (kept_.size() > keep_) kept_.pop_front();
+    }
+    changed_.notify_all();
+  }
+  /// The next message that no call has returned before, after at most `patience`.
+  std::optional<Message<T>> next(std::chrono::nanoseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [this] { return cursor_ < total_; });
+    if (cursor_ >= total_) return std::nullopt;
+    const std::size_t first = total_ - kept_.size();
+    cursor_ = std::max(cursor_, first);
+    return kept_[cursor_++ - first];
+  }
+  [[nodiscard]] std::vector<Message<T>> all() const {
+    const std::lock_guard lock(mutex_);
+    return {kept_.begin(), kept_.end()};
+  }
+  [[nodiscard]] std::size_t total() const {
+    const std::lock_guard lock(mutex_);
+    return total_;
+  }
+
+ private:
+  const std::size_t keep_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Message<T>> kept_;
+  std::size_t total_ = 0;   // also those that are not kept any more
+  std::size_t cursor_ = 0;  // number of the next message to return
+};
+
+template <typename T>
+std::string text_of(const T& value) {
+  if constexpr (requires { value.ShortDebugString(); }) {
+    return "{" + value.ShortDebugString() + "}";
+  } else {
+    return ::testing::PrintToString(value);
+  }
+}
+
+inline std::string text_of_seconds(Duration span) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%g s", span.seconds());
+  return text.data();
+}
+
+/// Forwards the messages of an intercepted channel, or applies a fault. Thread-safe.
+class Relay {
+ public:
+  using Fault = std::function<void(const Message<RawMessage>&)>;
+
+  explicit Relay(RawPublisher out) : out_(std::move(out)) {}
+  void set(Fault fault) {
+    const std::lock_guard lock(mutex_);
+    fault_ = fault ? std::make_shared<const Fault>(std::move(fault)) : nullptr;
+  }
+  void pass(const Message<RawMessage>& message) {
+    std::shared_ptr<const Fault> fault;
+    {
+      const std::lock_guard lock(mutex_);
+      fault = fault_;
+    }
+    if (fault) return (*fault)(message);
+    out_.publish(message->payload, message->buffers);
+  }
+
+ private:
+  const RawPublisher out_;
+  std::mutex mutex_;
+  std::shared_ptr<const Fault> fault_;
+};
+
+inline std::string source_of(const std::string& channel) { return channel + "/undamaged"; }
+
+/// The `--set` arguments that put the test between the publishers of a channel and the channel.
+inline void intercept(const Plan& plan, const std::string& name,
+                      std::vector<std::string>& settings) {
+  const ChannelPlan* channel = plan.channel(name);
+  if (channel == nullptr || !channel->publishers || channel->publishers->empty()) {
+    Result<void>(Error{Code::invalid_config,
+                       "cannot intercept '" + name + "': the plan does not name its publishers",
+                       plan.file})
+        .or_throw();
+  }
+  const std::string source = source_of(name);
+  const std::string key = "channels." + source + ".";
+  if (!channel->type.empty()) settings.push_back(key + "type=" + channel->type);
+  settings.push_back(key + "reliability=" + std::string(to_string(channel->policy.reliability)));
+  settings.push_back(key + "depth=" + std::to_string(channel->policy.depth));
+  settings.push_back(key + "overflow=" + std::string(to_string(channel->policy.overflow)));
+  settings.push_back(key + "latched=" + (channel->policy.latched ? "true" : "false"));
+  std::string list;
+  for (const std::string& node : *channel->publishers) {
+    list += (list.empty() ? "" : ", ") + node;
+    std::string old = name;
+    for (const auto& [from, to] : plan.node(node)->remap) {
+      if (to == name) old = from;
+    }
+    settings.push_back("nodes." + node + ".remap." + old + "=" + source);
+  }
+  settings.push_back(key + "publishers=[" + list + "]");
+  settings.push_back(key + "subscribers=[]");
+  settings.push_back("channels." + name + ".publishers=[]");
+}
+
+}  // namespace detail
+
+/// A robot in a domain of its own, for one test of GoogleTest.
+///
+///     hyphos::testing::Robot robot({.plan = "robot.yaml"});
+///     const auto stop = robot.expect<Bool>("stop", [](const Bool& m) { return m.data(); });
+///     ASSERT_TRUE(stop);
+///
+/// A failed expectation is a failure of the test that continues it, as EXPECT_TRUE does. The
+/// destructor fails the test if an exception left a callback, or in real time if a process failed
+/// or a channel was used otherwise than planned. Messages of a channel are kept from the first call
+/// that names the channel: watch(), expect() or messages(). Use it in one thread. The constructor
+/// throws hyphos::Exception.
+class Robot {
+ public:
+  explicit Robot(RobotOptions options = {}) : options_(std::move(options)) {
+    options_.lockstep ? open_in_lockstep() : open_in_real_time();
+  }
+  Robot(const Robot&) = delete;
+  Robot& operator=(const Robot&) = delete;
+  ~Robot() { finish(); }
+
+  /// In lock-step: constructs a node of the test's own, `N(node)`.
+  template <typename N>
+  N& add(const std::string& name) {
+    const Node node = runtime_->node(name).or_throw();
+    auto made = std::make_shared<std::optional<N>>();
+    settle([&] { made->emplace(node); });
+    nodes_.push_back(node);
+    made_.push_back(made);
+    connect_relays();
+    return **made;
+  }
+
+  /// Keeps the messages of a channel from now on.
+  template <typename T>
+  void watch(const std::string& channel) {
+    (void)inbox<T>(channel);
+  }
+  /// Waits for a message for which `predicate(message)` is true, for at most `within` of the
+  /// robot's time. Each message is looked at once: the next call begins after the returned message.
+  /// Fails the test and returns an empty message if none comes.
+  template <typename T, typename P>
+    requires std::predicate<P&, const T&>
+  Message<T> expect(const std::string& channel, P predicate,
+                    Duration within = Duration::from_seconds(5)) {
+    std::size_t looked = 0;
+    std::string last;
+    Message<T> found = search<T>(channel, predicate, within, looked, last);
+    if (!found) {
+      ADD_FAILURE() << (looked == 0 ? "no message"
+                                    : "none of " + std::to_string(looked) + " messages")
+                    << " on '" << channel << "' within " << detail::text_of_seconds(within)
+                    << (looked == 0 ? ends_text(channel)
+                                    : " is the expected one, the last is " + last);
+    }
+    return found;
+  }
+  template <typename T>
+  Message<T> expect(const std::string& channel, Duration within = Duration::from_seconds(5)) {
+    return expect<T>(channel, [](const T&) { return true; }, within);
+  }
+  /// Waits for `during`, and fails the test on a message for which `predicate` is true.
+  template <typename T, typename P>
+    requires std::predicate<P&, const T&>
+  void expect_none(const std::string& channel, P predicate,
+                   Duration during = Duration::from_seconds(1)) {
+    std::size_t looked = 0;
+    std::string last;
+    if (search<T>(channel, predicate, during, looked, last)) {
+      ADD_FAILURE() << "a message on '" << channel << "' that must not come: " << last;
+    }
+  }
+  /// The kept messages, the oldest first.
+  template <typename T>
+  std::vector<Message<T>> messages(const std::string& channel) {
+    return inbox<T>(channel).all();
+  }
+
+  /// Publishes a message to the robot. In real time, waits for a first subscriber.
+  template <typename T>
+  void publish(const std::string& channel, T value, Duration within = Duration::from_seconds(5)) {
+    const Publisher<T> publisher = publisher_of<T>(channel);
+    const std::uint32_t own = inboxes_.contains(channel) ? 1 : 0;
+    if (!wait([&] { return publisher.listeners() > own; }, within)) {
+      ADD_FAILURE() << "no subscriber of '" << channel << "' within "
+                    << detail::text_of_seconds(within);
+      return;
+    }
+    Published published;
+    settle([&] { published = publisher.publish(std::move(value)); });
+    EXPECT_TRUE(published) << "the message on '" << channel << "' was not delivered";
+  }
+
+  /// In lock-step: advances the time, and runs all timers and callbacks up to then.
+  void step(Duration span) {
+    (void)wait([] { return false; }, span);
+  }
+  /// In lock-step: the time since the start.
+  [[nodiscard]] Duration elapsed() const { return time_->now() - kStart; }
+
+  /// Changes all further messages of an intercepted channel. `fault` returns the message to pass
+  /// on, or nothing to lose it.
+  template <typename T>
+  void damage(const std::string& channel, std::function<std::optional<T>(const T&)> fault) {
+    const Publisher<T> changed = node_->publisher<T>(channel);
+    relay(channel).set([fault = std::move(fault), changed](const Message<RawMessage>& message) {
+      const void* value = message.block()->value(type_support<T>());
+      if (value == nullptr) return;  // corrupt bytes, which the subscribers would refuse
+      if (auto made = fault(*static_cast<const T*>(value))) changed.publish(std::move(*made));
+    });
+  }
+  /// Loses all further messages of an intercepted channel.
+  void cut(const std::string& channel) {
+    relay(channel).set([](const Message<RawMessage>&) {});
+  }
+  /// Ends the fault of a channel.
+  void repair(const std::string& channel) { relay(channel).set({}); }
+  /// In real time: kills a process of the plan with SIGKILL. Its `restart` then decides.
+  void kill(const std::string& process) { launched_->kill(process); }
+
+  /// The node of the test, for services, actions and timers.
+  [[nodiscard]] const Node& node() const { return *node_; }
+  [[nodiscard]] const std::string& domain() const { return domain_; }
+
+ private:
+  static constexpr Time kStart{1'000'000'000};  // a stamp of 0 often means "no stamp"
+  static constexpr Duration kLook = Duration::from_ms(20);
+
+  void open_in_lockstep() {
+    RuntimeOptions how;
+    how.plan_file = options_.plan;
+    how.overrides = settings();
+    how.lockstep = true;
+    how.lockstep_nodes = options_.nodes;
+    how.clock = ClockMode::sim;
+    runtime_ = Runtime::open(std::move(how)).or_throw();
+    node_ = runtime_->node("test").or_throw();
+    SimTimeOptions time;
+    time.start = kStart;
+    time.manual = true;
+    time_ = SimTime::open(*node_, time).or_throw();
+    // In the pool, so that messages of constructors are in order, too.
+    if (!options_.plan.empty()) settle([this] { runtime_->load_plugins().or_throw(); });
+    connect_relays();
+  }
+
+  void open_in_real_time() {
+    static std::atomic<int> number{0};
+    domain_ = "gtest" + std::to_string(::getpid()) + "-" + std::to_string(number++);
+    folder_ = std::filesystem::temp_directory_path() / ("hyphos-" + domain_);
+    std::filesystem::create_directories(folder_);
+    RuntimeOptions how;
+    how.process = "test";
+    how.domain = domain_;
+    runtime_ = Runtime::open(std::move(how)).or_throw();
+    node_ = runtime_->node("test").or_throw();
+    runtime_->ready();
+    launched_ = std::make_unique<Launched>(options_.command, options_.plan, settings(), domain_,
+                                           folder_, options_.strict);
+    if (!wait([this] { return launched_->ready(); }, options_.ready_within)) {
+      ADD_FAILURE() << "the robot is not ready within "
+                    << detail::text_of_seconds(options_.ready_within);
+    }
+    connect_relays();
+  }
+
+  [[nodiscard]] std::vector<std::string> settings() const {
+    std::vector<std::string> all = options_.settings;
+    if (options_.intercept.empty()) return all;
+    const Plan plan = load_plan(options_.plan, {options_.settings}).or_throw();
+    for (const std::string& channel : options_.intercept) detail::intercept(plan, channel, all);
+    return all;
+  }
+
+  /// The endpoints of the robot's nodes.
+  [[nodiscard]] std::vector<EndpointInfo> ends() const {
+    std::vector<EndpointInfo> found;
+    if (options_.lockstep) {
+      found = runtime_->endpoints();
+    } else if (const auto processes = inspect(domain_)) {
+      for (const ProcessInfo& one : *processes) {
+        found.insert(found.end(), one.endpoints.begin(), one.endpoints.end());
+      }
+    }
+    std::erase_if(found, [](const EndpointInfo& end) { return end.node == "test"; });
+    return found;
+  }
+
+  void connect_relays() {
+    if (options_.intercept.empty()) return;
+    const auto there = ends();
+    for (const std::string& channel : options_.intercept) {
+      const std::string source = detail::source_of(channel);
+      const auto end = std::ranges::find_if(there, [&](const EndpointInfo& one) {
+        return one.channel == source && one.is_publisher;
+      });
+      if (relays_.contains(channel) || end == there.end()) continue;
+      const TypeId type{end->type_name, end->encoding, end->type_hash};
+      PublisherOptions as_planned;
+      as_planned.policy = end->policy;
+      auto made = std::make_shared<detail::Relay>(
+          node_->raw_publisher(channel, type, as_planned).or_throw());
+      node_
+          ->raw_subscribe(source, type, subscription(),
+                          [made](const Message<RawMessage>& message) { made->pass(message); })
+          .or_throw();
+      relays_[channel] = std::move(made);
+    }
+  }
+  detail::Relay& relay(const std::string& channel) {
+    connect_relays();
+    const auto found = relays_.find(channel);
+    if (found == relays_.end()) {
+      Result<void>(Error{Code::invalid_config,
+                         "channel '" + channel +
+                             "' is not intercepted, or has no publisher: name it in "
+                             "RobotOptions::intercept",
+                         channel})
+          .or_throw();
+    }
+    return *found->second;
+  }
+
+  [[nodiscard]] SubscriptionOptions subscription() const {
+    SubscriptionOptions how;
+    how.mode = Mode::inline_;  // no queue of the test loses a message
+    // Best effort, because a test must not block the robot.
+    if (!options_.lockstep) how.policy = Policy{.depth = 2048};
+    return how;
+  }
+
+  template <typename T>
+  detail::Inbox<T>& inbox(const std::string& channel) {
+    std::shared_ptr<void>& place = inboxes_[channel];
+    if (!place) {
+      auto made = std::make_shared<detail::Inbox<T>>(options_.keep_messages);
+      place = made;
+      node_->subscribe<T>(channel, subscription(),
+                          [made](const Message<T>& message) { made->add(message); });
+    }
+    return *static_cast<detail::Inbox<T>*>(place.get());
+  }
+
+  template <typename T>
+  Publisher<T> publisher_of(const std::string& channel) {
+    std::shared_ptr<void>& place = publishers_[channel];
+    if (!place) place = std::make_shared<Publisher<T>>(node_->publisher<T>(channel));
+    return *static_cast<Publisher<T>*>(place.get());
+  }
+
+  template <typename T, typename P>
+  Message<T> search(const std::string& channel, P& predicate, Duration within, std::size_t& looked,
+                    std::string& last) {
+    detail::Inbox<T>& from = inbox<T>(channel);
+    Message<T> found;
+    const auto look = [&] {
+      const auto patience = std::chrono::nanoseconds(options_.lockstep ? 0 : kLook.ns);
+      while (auto next = from.next(patience)) {
+        ++looked;
+        last = detail::text_of<T>(**next);
+        if (predicate(**next)) {
+          found = *next;
+          return true;
+        }
+      }
+      return false;
+    };
+    (void)wait(look, within);
+    return found;
+  }
+
+  /// Waits on the robot's clock. Ends early if the robot has failed.
+  template <typename C>
+  bool wait(const C& condition, Duration within) {
+    const Time until = now() + within;
+    while (!condition()) {
+      if (failed() || now() >= until) return false;
+      if (options_.lockstep) {
+        advance(until);
+      } else {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] Time now() const { return options_.lockstep ? time_->now() : monotonic_now(); }
+
+  /// Advances to the next timer, or by a tick, so that each timer runs at its exact time.
+  void advance(Time until) {
+    const Time now = time_->now();
+    Duration span = std::min(options_.tick, until - now);
+    const auto due = runtime_->next_timer();
+    if (due && *due > now) span = std::min(span, *due - now);
+    settle([&] { time_->advance(span); });
+  }
+  void settle(const std::function<void()>& work) {
+    options_.lockstep ? runtime_->settle(work) : work();
+  }
+
+  bool failed() {
+    if (reported_) return true;
+    std::string words;
+    if (!options_.allow_exceptions) {
+      const CallbackErrors errors = runtime_->callback_errors();
+      if (errors.count > 0) words = errors.first;
+    }
+    if (launched_ && words.empty()) words = launched_->failure();
+    if (words.empty()) return false;
+    reported_ = true;
+    ADD_FAILURE() << words;
+    return true;
+  }
+
+  [[nodiscard]] std::string ends_text(const std::string& channel) const {
+    std::string names;
+    for (const EndpointInfo& end : ends()) {
+      if (end.channel == channel && end.is_publisher) return ": " + end.node + " published nothing";
+      if (end.is_publisher) names += (names.empty() ? "" : ", ") + end.channel;
+    }
+    return ", which has no publisher. The robot publishes " + (names.empty() ? "nothing" : names);
+  }
+
+  void finish() {
+    (void)failed();
+    if (launched_) {
+      const std::string findings = launched_->stop();
+      if (!findings.empty() && !reported_) ADD_FAILURE() << findings;
+    }
+    keep();
+    for (const Node& node : nodes_) node.close();
+    made_.clear();
+    time_.reset();
+    if (node_) node_->close();
+  }
+  /// Keeps the logs of a failed test.
+  void keep() {
+    if (folder_.empty()) return;
+    std::error_code ignored;
+    if (::testing::Test::HasFailure()) {
+      const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+      const std::string name =
+          test == nullptr ? "test" : std::string(test->test_suite_name()) + "." + test->name();
+      const auto kept = options_.failures / name;
+      std::filesystem::remove_all(kept, ignored);
+      std::filesystem::create_directories(options_.failures, ignored);
+      std::filesystem::copy(folder_, kept, std::filesystem::copy_options::recursive, ignored);
+      ADD_FAILURE() << "the logs of the robot are in " << kept;
+    }
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  const RobotOptions options_;
+  std::string domain_;
+  std::filesystem::path folder_;  // real time: logs
+  std::optional<Runtime> runtime_;
+  std::optional<Node> node_;
+  std::optional<SimTime> time_;
+  std::unique_ptr<Launched> launched_;
+  std::vector<Node> nodes_;
+  std::vector<std::shared_ptr<void>> made_;
+  std::map<std::string, std::shared_ptr<void>> inboxes_;
+  std::map<std::string, std::shared_ptr<void>> publishers_;
+  std::map<std::string, std::shared_ptr<detail::Relay>> relays_;
+  bool reported_ = false;
+};
+
+}  // namespace hyphos::testing
