@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hyphos.testing import session
+
 if TYPE_CHECKING:
     from hyphos.testing.robot import Robot
 
@@ -42,10 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "robot(plan, **options): the plan and the options of hyphos.testing.Robot for the fixture "
         "`robot`. Paths are relative to the file of the test, else to pytest's root.",
     )
-    from hyphos.testing import session  # noqa: PLC0415 - a small module
-
     session.OPTIONS.failures = Path(config.getoption("--hyphos-failures"))
     session.OPTIONS.update_golden = bool(config.getoption(_UPDATE))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    session.OPTIONS.test = item.nodeid
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ _LONGEST_NAME = 120
 class Session:
     failures: Path = Path("hyphos-failures")  # folder for the logs of failed tests
     update_golden: bool = False
+    test: str = ""  # the running one
 
 
 OPTIONS = Session()
@@ -21,9 +21,4 @@ OPTIONS = Session()
 
 def name_of_test() -> str:
     """The name of the running test as a file name. "" outside of pytest."""
-    name = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
-    return file_name(name)
-
-
-def file_name(text: str) -> str:
-    return re.sub(r"[^\w.=-]+", "_", text).strip("_.")[-_LONGEST_NAME:]
+    return re.sub(r"[^\w.=-]+", "_", OPTIONS.test).strip("_.")[-_LONGEST_NAME:]

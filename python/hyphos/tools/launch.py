@@ -94,7 +94,7 @@ class _Run:
         self._base_ns = time.time_ns()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._totals = Totals(time.monotonic())
-        self._loaded = loaded
+        self._loaded: Plan | None = loaded  # until the end: threads may outlive the run
         self._said = RunEvents(options.events)
         self._sheet: Report | None = None
         if options.report is not None:
@@ -312,13 +312,15 @@ class _Run:
         for one in restarted:
             if one.state != State.FAILED:
                 self._printer.tell(f"{one.name}: restarted {one.restarts} times", "yellow")
-        return 1 if self.supervisor.failed or self._has_faults() else 0
+        faults = self._has_faults()
+        return 1 if self.supervisor.failed or faults else 0
 
     def _has_faults(self) -> bool:
         """Compares the run with the plan, for --strict and --events. True if --strict fails."""
-        if not self._options.strict and self._options.events is None:
+        loaded, self._loaded = self._loaded, None
+        if loaded is None or not (self._options.strict or self._options.events):
             return False
-        findings = findings_of(self._loaded, self._plan, self._totals)
+        findings = findings_of(loaded, self._plan, self._totals)
         named = {process["name"] for process in self._plan["processes"]}
         for process, end in self._totals.lives():
             if process in named and drops_of(end):
