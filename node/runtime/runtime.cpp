@@ -15,6 +15,7 @@
 
 #include "base/log.hpp"
 #include "node/params/params_service.hpp"
+#include "node/runtime/environment.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "node/runtime/spin_signals.hpp"
 #include "plan/names.hpp"
@@ -62,11 +63,13 @@ Runtime::Impl::~Impl() {
 }
 
 Result<void> Runtime::Impl::read_plan() {
-  if (options_.plan_file.empty()) return success();
+  by_hand_ = options_.plan_file.empty();
+  if (by_hand_ && options_.overrides.empty()) return success();
   std::vector<std::string> overrides = options_.overrides;
   // Endpoint names include the domain, so two copies of one plan do not connect.
   if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
-  auto plan = load_plan(options_.plan_file, {std::move(overrides), false, {}});
+  const PlanOptions how{std::move(overrides), false, {}};
+  auto plan = by_hand_ ? plan_by_hand(options_.process, how) : load_plan(options_.plan_file, how);
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
@@ -106,6 +109,9 @@ Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
 
 Result<void> Runtime::Impl::start() {
   if (auto checked = check_options(options_); !checked) return checked;
+  auto domain = domain_of_environment(options_);
+  if (!domain) return domain.error();
+  if (!domain->empty()) options_.domain = std::move(*domain);
   stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
   // At least two, so that one busy callback on a single core does not block all others.
@@ -233,7 +239,9 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (auto good = usable(); !good) return good.error();
   const NodePlan* planned = nullptr;
   if (plan_ && options_.lockstep) {
-    planned = plan_->node(name);                // null: a player or recorder
+    planned = plan_->node(name);  // null: a player or recorder
+  } else if (plan_ && by_hand_) {
+    planned = plan_->node(name);                // null: a node without overrides
   } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes accepts any
     const ProcessPlan& process = *plan_->process(options_.process);
     // A program with one node uses the plan's name for it, and ignores the name in its code.
@@ -304,8 +312,10 @@ Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
                         "start late will miss static transforms. Add latched: true");
   }
   const std::string name = channels.moving;
+  std::string remedy = plan_ ? transform_remedy(*plan_, channels) : std::string();
   auto made =
       std::make_shared<Transforms::Impl>(*graph_, std::move(channels), node, std::move(options));
+  made->tree().store()->set_remedy(std::move(remedy));
   if (auto opened = made->open(); !opened) return opened.error();
   transforms_.emplace(name, made);
   return made;
@@ -368,11 +378,13 @@ void Runtime::Impl::params_done() {
     }
   }
   for (const auto& node : nodes) node->params()->done();
+  if (by_hand_ && plan_) warn_of_absent_nodes();
 }
 
 void Runtime::Impl::ready() {
   params_done();
   registry_->set_state(ProcessState::ready);
+  warn_of_namesakes();
 }
 
 int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
@@ -380,7 +392,10 @@ int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
     log::error("spin", good.error().to_string());
     return 1;
   }
-  if (!stopping()) params_done();
+  if (!stopping()) {
+    params_done();
+    warn_of_namesakes();
+  }
   {
     // Before `ready`: from then on, a signal is the normal end of this process.
     SpinSignals signals(stop_event_);

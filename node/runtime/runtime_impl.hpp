@@ -98,10 +98,15 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
   /// Reports for all current nodes that all their parameters are declared.
   void params_done();
+  /// Once: warns if another process of the domain has a node with the name of a node here.
+  void warn_of_namesakes();
+  /// Warns of nodes that --hyphos-set names without a plan, and that this process does not have.
+  void warn_of_absent_nodes();
 
   const ForkMark mark_;
   RuntimeOptions options_;
   std::optional<Plan> plan_;
+  bool by_hand_ = false;  ///< the plan consists of overrides only, and names not every node
   std::optional<Connections> connections_;
   std::string domain_ = "0";
   int threads_ = 1;
@@ -128,6 +133,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_
       HYPHOS_GUARDED_BY(transforms_mutex_);
   std::atomic<bool> strict_{false};
+  std::atomic<bool> warned_of_namesakes_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested

@@ -21,10 +21,11 @@ std::string hangs_on(const TransformFrame& frame) {
   return in_quotes(frame.name) + " is in the tree of root " + in_quotes(root.name);
 }
 
-Error disconnected(const TransformFrame& target, const TransformFrame& source) {
+Error disconnected(const TransformFrame& target, const TransformFrame& source,
+                   const std::string& remedy) {
   return {Code::disconnected,
           hangs_on(target) + " and " + hangs_on(source) +
-              ": no transform connects the two trees. Check that its publisher runs",
+              ": no transform connects the two trees. Check that its publisher runs" + remedy,
           {}};
 }
 
@@ -70,7 +71,7 @@ Result<void> TransformPath::resolve() {
   if (up_.back() != down_.back()) {
     up_.clear();
     down_.clear();
-    return disconnected(*target, *source);
+    return disconnected(*target, *source, store_->remedy());
   }
   // From the root down, both paths are the same up to their last common frame, the ancestor.
   while (!up_.empty() && !down_.empty() && up_.back() == down_.back()) {

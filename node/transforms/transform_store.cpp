@@ -261,6 +261,11 @@ TransformCounters TransformStore::counters() const {
   return counters_;
 }
 
+void TransformStore::set_remedy(std::string remedy) {
+  const MutexLock lock(mutex_);
+  remedy_ = std::move(remedy);
+}
+
 Error TransformStore::unknown(std::string_view name) const {
   std::string message = "there is no frame " + in_quotes(name);
   std::vector<std::string_view> names;
@@ -273,6 +278,7 @@ Error TransformStore::unknown(std::string_view name) const {
   } else {
     message += ". Known: " + listed(names);
   }
+  message += remedy_;
   return {Code::not_found, std::move(message), {}};
 }
 

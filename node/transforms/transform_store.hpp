@@ -46,6 +46,9 @@ class TransformStore {
 
   [[nodiscard]] TransformFrame* find(std::string_view name) const HYPHOS_REQUIRES(mutex_);
   [[nodiscard]] Error unknown(std::string_view name) const HYPHOS_REQUIRES(mutex_);
+  /// The end of each error about an absent frame or connection. Call it before the first look-up.
+  void set_remedy(std::string remedy);
+  [[nodiscard]] const std::string& remedy() const HYPHOS_REQUIRES(mutex_) { return remedy_; }
 
  private:
   Result<void> set_locked(const Transform& transform, bool is_static, std::uint64_t sender,
@@ -73,6 +76,7 @@ class TransformStore {
   /// Views into frames_.
   std::unordered_map<std::string_view, TransformFrame*> names_ HYPHOS_GUARDED_BY(mutex_);
   TransformCounters counters_ HYPHOS_GUARDED_BY(mutex_);
+  std::string remedy_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 /// The frames between source and target, computed once and used until the shape changes.

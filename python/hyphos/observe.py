@@ -6,6 +6,7 @@ Observing costs the observed processes nothing.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from hyphos._hyphos import EndpointInfo, ProcessInfo
 Key = tuple[int, int]  # participant, endpoint: an endpoint that is opened later has another number
 
 
+_MOST_DOMAINS = 8  # in an error
 INTERNAL = "hyphos/"  # channels of services and actions: hyphos.tools.services shows them
 
 
@@ -195,10 +197,32 @@ def _add_end(
         state.taken_mb_s = max(state.taken_mb_s, megabytes_per_s)
 
 
+def running_domains() -> dict[str, int]:
+    """The domains of this machine, with the number of their processes. Empty if shared memory
+    cannot be read."""
+    try:
+        listing = _hyphos.shm_list("")
+    except RuntimeError:
+        return {}
+    return dict(sorted(Counter(one.domain for one in listing.participants if one.alive).items()))
+
+
+def domains_text(but: str) -> str:
+    """ "Processes run in domain '7' (1), 'rover' (2)", without the domain `but`. Or ""."""
+    found = [(name, count) for name, count in running_domains().items() if name != but]
+    if not found:
+        return ""
+    names = ", ".join(f"'{name}' ({count})" for name, count in found[:_MOST_DOMAINS])
+    more = f" and {len(found) - _MOST_DOMAINS} more" if len(found) > _MOST_DOMAINS else ""
+    return f"Processes run in domain {names}{more}"
+
+
 def nobody(domain: str, advice: str = "start one, or give its --domain") -> Error:
-    return Error(
-        "not_found", f"no Hyphos process runs in domain '{domain}' on this machine", advice=advice
-    )
+    others = domains_text(domain)
+    text = f"no Hyphos process runs in domain '{domain}' on this machine"
+    if others:
+        advice = "give --domain, or set HYPHOS_DOMAIN"
+    return Error("not_found", f"{text}. {others}" if others else text, advice=advice)
 
 
 def call_name(channel: str, kind: str) -> str | None:

@@ -187,6 +187,17 @@ def _path(value: Path) -> str:
     return f"programs of a plan: `hyphos validate` ends with {found.returncode}"
 
 
+def _domain(value: Path) -> str:
+    """A command and a program take it as their domain, and refuse an impossible one by name."""
+    command = [*PROGRAMS["hyphos"], "node", "list"]
+    done = _run(command, value, HYPHOS_DOMAIN="of-the-environment")
+    assert "domain 'of-the-environment'" in done.stdout, done.stderr
+    program = [sys.executable, "-c", "import hyphos; hyphos.Node.open('one')"]
+    refused = _run(program, value, HYPHOS_DOMAIN="two words")
+    assert "HYPHOS_DOMAIN is 'two words'" in refused.stderr
+    return "domain of commands and programs, unless an option names one"
+
+
 def _refused(gateway: str, variable: str, value: str) -> Callable[[Path], str]:
     """A gateway of ROS reads the variable, so it refuses a wrong value by name."""
 
@@ -207,6 +218,7 @@ def _refused(gateway: str, variable: str, value: str) -> Callable[[Path], str]:
 
 EFFECTS: dict[str, Callable[[Path], str]] = {
     "AMENT_PREFIX_PATH": _packages("AMENT_PREFIX_PATH"),
+    "HYPHOS_DOMAIN": _domain,
     "PATH": _path,
     "ROS_DOMAIN_ID": _refused("ros2", "ROS_DOMAIN_ID", "many"),
     "ROS_HOSTNAME": _refused("ros1", "ROS_HOSTNAME", "a b"),

@@ -170,6 +170,42 @@ TEST(Transforms, valid_transforms_are_set_and_the_first_bad_is_reported) {
   EXPECT_EQ(sent, 2);
 }
 
+TEST(Transforms, an_absent_frame_names_the_channels_that_the_plan_omits) {
+  const auto error = [](const std::string& hosts, const std::string& channels) {
+    const PlanFile file("hyphos: 1\nrobot: test\ndomain: \"" + fresh_domain() + "\"\n" + hosts + R"(
+nodes: {pilot: {process: body}}
+)" + channels);
+    RuntimeOptions options = file.options("body");
+    options.offline = true;
+    Runtime runtime = Runtime::open(options).or_throw();
+    const Transforms transforms = runtime.node("pilot").or_throw().transforms();
+    const std::string empty = transforms.get("map", "base").error().message;
+    transforms.set_static(moved("base", "laser", Time{}, 1)).or_throw();
+    const std::string known = transforms.get("map", "laser").error().message;
+    transforms.set_static(moved("map", "odom", Time{}, 1)).or_throw();
+    const std::string apart = transforms.get("map", "laser").error().message;
+    return std::vector<std::string>{empty, known, apart};
+  };
+  const std::string one = "processes: {body: {}}";
+  const std::string two =
+      "hosts: {robot: {address: 127.0.0.1}, desk: {address: 127.0.0.2}}\n"
+      "processes: {body: {host: robot}}";
+  const std::string remedy = "Transforms of other machines do not arrive: name ";
+  const std::string end = " under channels: of the plan";
+  for (const std::string& text : error(two, "channels: {scan: {}}")) {
+    EXPECT_NE(text.find(remedy + "'tf' and 'tf_static'" + end), std::string::npos) << text;
+  }
+  for (const std::string& text : error(two, "channels: {tf: {}}")) {
+    EXPECT_NE(text.find(remedy + "'tf_static'" + end), std::string::npos) << text;
+  }
+  for (const std::string& text : error(two, "channels: {tf: {}, tf_static: {latched: true}}")) {
+    EXPECT_EQ(text.find(remedy), std::string::npos) << text;
+  }
+  for (const std::string& text : error(one, "channels: {scan: {}}")) {
+    EXPECT_EQ(text.find(remedy), std::string::npos) << text;
+  }
+}
+
 TEST(Transforms, a_wait_ends_when_the_missing_transform_arrives) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();

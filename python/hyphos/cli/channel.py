@@ -58,6 +58,14 @@ def echo(
             help="Fail with exit code 1 if no message arrives within this time. Default: no limit.",
         ),
     ] = None,
+    field: Annotated[
+        str,
+        typer.Option(
+            "--field",
+            metavar="PATH",
+            help="Print only this field, e.g. pose.position.x or ranges[3].",
+        ),
+    ] = "",
     full: Annotated[bool, typer.Option("--full", help="Do not shorten long arrays.")] = False,
     meta: Annotated[
         bool, typer.Option("--meta", help="Also print sequence, sender and stamps.")
@@ -73,8 +81,12 @@ def echo(
 
     hyphos channel echo scan -n 1
 
+    hyphos channel echo odom --field pose.pose.position.x
+
     hyphos channel echo odom --json | jq .pose
     """
+    if field and meta:
+        raise typer.BadParameter("--field prints one field, so it excludes --meta")
     from hyphos.tools.echo import EchoOptions, echo_channel  # noqa: PLC0415
 
     options = EchoOptions(
@@ -87,6 +99,7 @@ def echo(
         domain=domain,
         proto_path=proto_path or [],
         descriptors=descriptor or [],
+        field=field,
     )
     raise typer.Exit(echo_channel(options))
 
@@ -129,6 +142,9 @@ def pub(
     count: Annotated[
         int | None, typer.Option("--count", "-n", min=1, help="Stop after this many messages.")
     ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Publish once: the default without --rate and --count.")
+    ] = False,
     buffers: Annotated[
         list[Path] | None,
         typer.Option(
@@ -160,6 +176,8 @@ def pub(
 
     hyphos channel pub raw bytes 48656c6c6f --hex
     """
+    if once and (rate is not None or count is not None):
+        raise typer.BadParameter("--once excludes --rate and --count")
     from hyphos.tools.pub import PubOptions, publish_text  # noqa: PLC0415
 
     options = PubOptions(

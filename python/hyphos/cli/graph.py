@@ -16,7 +16,8 @@ def graph(
         typer.Option(
             "--format",
             "-f",
-            help="dot, svg (needs Graphviz) or json. Default: by the suffix of FILE, else dot.",
+            help="dot, json, or a drawing by Graphviz: svg, png or pdf. Default: by the suffix of "
+            "FILE, else dot.",
         ),
     ] = None,
     file: Annotated[
@@ -42,7 +43,7 @@ def graph(
 
     hyphos graph -o robot.svg
 
-    hyphos graph | dot -Tpng > robot.png
+    hyphos graph -o robot.png
     """
     from hyphos.tools.graph import draw, format_of  # noqa: PLC0415
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hyphos.cli.values import checked_domain
+from hyphos.cli.values import checked_domain, domain_of
+
+DOMAIN_VARIABLE = "HYPHOS_DOMAIN"  # the runtime of a node reads it too
 
 Domain = Annotated[
     str,
@@ -15,6 +19,7 @@ Domain = Annotated[
         "--domain",
         "-d",
         help="Domain of the robot on this machine, the `domain` of its plan.",
+        envvar=DOMAIN_VARIABLE,
         callback=checked_domain,
     ),
 ]
@@ -27,6 +32,14 @@ ProtoPath = Annotated[
         help="Folder with your own .proto files (needs protoc). Repeatable.",
         file_okay=False,
         exists=True,
+    ),
+]
+Ssh = Annotated[
+    str,
+    typer.Option(
+        "--ssh",
+        metavar="USER@HOST",
+        help="Look at the robot's processes on another machine, which has Hyphos, by ssh.",
     ),
 ]
 Ros = Annotated[
@@ -48,3 +61,12 @@ Descriptor = Annotated[
         exists=True,
     ),
 ]
+
+
+def with_domain(settings: Sequence[str] | None) -> list[str]:
+    """The settings of a plan. HYPHOS_DOMAIN replaces the plan's domain, unless they name one."""
+    given = list(settings or [])
+    domain = os.environ.get(DOMAIN_VARIABLE, "")
+    if domain and not any(one.startswith("domain=") for one in given):
+        given.append(f"domain={domain_of(DOMAIN_VARIABLE, domain)}")
+    return given

@@ -33,14 +33,19 @@ Name = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float,
-    typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Longest wait for a node."),
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.01,
+        help="Longest wait for a node. Default: 5 s if it runs, else no wait.",
+    ),
 ]
 
 
 @app.command("list")
 def list_params(
-    nodes: Nodes = None, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = 5.0
+    nodes: Nodes = None, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = None
 ) -> None:
     """List all parameters: value, unit, allowed values, and origin of the value."""
     from hyphos.tools import params  # noqa: PLC0415
@@ -50,7 +55,7 @@ def list_params(
 
 @app.command("get")
 def get(
-    node: Node, name: Name, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = 5.0
+    node: Node, name: Name, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = None
 ) -> None:
     """Print one value."""
     from hyphos.tools import params  # noqa: PLC0415
@@ -78,7 +83,7 @@ def set_params(
         ),
     ] = None,
     domain: Domain = "0",
-    timeout: Timeout = 5.0,
+    timeout: Timeout = None,
 ) -> None:
     """Change values while the node runs: all of them, or none and exit code 1.
 
@@ -103,7 +108,7 @@ def describe(
     ] = None,
     domain: Domain = "0",
     as_json: AsJson = False,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = None,
 ) -> None:
     """Show the declaration of a node's parameters: type, unit, range, description."""
     from hyphos.tools import params  # noqa: PLC0415
@@ -121,7 +126,7 @@ def dump(
         bool, typer.Option("--changed", help="Only values that were set while the nodes ran.")
     ] = False,
     domain: Domain = "0",
-    timeout: Timeout = 5.0,
+    timeout: Timeout = None,
 ) -> None:
     """Write the values as YAML, which `load` reads and a plan can include.
 
@@ -140,7 +145,7 @@ def load(
         typer.Option("--node", "-n", help="Only this node. Repeatable."),
     ] = None,
     domain: Domain = "0",
-    timeout: Timeout = 5.0,
+    timeout: Timeout = None,
 ) -> None:
     """Set the values of a file, for each node all or none. Exit code 1 if any was refused."""
     from hyphos.tools import params  # noqa: PLC0415
@@ -158,7 +163,7 @@ def watch(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per line.")
     ] = False,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = None,
 ) -> None:
     """Print changes as they happen, until Ctrl-C."""
     from hyphos.tools import params  # noqa: PLC0415

@@ -30,10 +30,19 @@ class PlainCommand(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """The same for the parameters of a group."""
+    """The same for the parameters of a group. An unknown command in the words of ROS gets an
+    answer."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _prepared(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            from hyphos.cli.ros_words import answer  # noqa: PLC0415
+
+            if text := answer([] if ctx.parent is None else [ctx.info_name], args):
+                ctx.fail(text)
+        return super().resolve_command(ctx, args)
 
 
 def _prepared(params: list[Any]) -> list[Any]:

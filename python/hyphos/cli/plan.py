@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hyphos.cli.options import with_domain
 from hyphos.cli.plain import PlainGroup
 
 
@@ -52,7 +53,8 @@ def show(
         typer.Option(
             "--svg",
             metavar="PATH",
-            help="Draw the hypergraph with Graphviz. Give a folder for several plans.",
+            help="Draw the hypergraph with Graphviz, as .svg, .png or .pdf. Give a folder for "
+            "several plans.",
         ),
     ] = None,
     settings: Settings = None,
@@ -69,10 +71,10 @@ def show(
     hyphos plan robot.yaml --set processes.mapper.host=laptop --svg robot.svg
     """
     from hyphos._hyphos import Plan  # noqa: PLC0415
-    from hyphos.tools.draw import draw_svg  # noqa: PLC0415
+    from hyphos.tools.draw import draw  # noqa: PLC0415
 
     for file in files:
-        loaded = Plan.load(str(file), settings or [], check_files)
+        loaded = Plan.load(str(file), with_domain(settings), check_files)
         for warning in loaded.warnings:
             typer.echo(f"warning: {warning}", err=True)
         if as_json:
@@ -83,7 +85,7 @@ def show(
             typer.echo(loaded.text().rstrip())
         if svg is not None:
             target = svg if len(files) == 1 else svg / f"{file.stem}.svg"
-            draw_svg(loaded.dot(), target)
+            draw(loaded.dot(), target)
             typer.echo(f"wrote {target}", err=True)
 
 
@@ -114,4 +116,4 @@ def check(
     """
     from hyphos.lab.capacity.commands import check_plans  # noqa: PLC0415
 
-    raise typer.Exit(check_plans(files, profile, link, settings or [], shared, as_json))
+    raise typer.Exit(check_plans(files, profile, link, with_domain(settings), shared, as_json))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.options import with_domain
 from hyphos.tools.waiting import ctrl_c_kills
 
 
@@ -110,6 +111,8 @@ def run(
 
     hyphos run robot.yaml --host laptop (on the laptop, for a plan with several machines)
     """
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter(f"--report writes HTML, but {report} does not end with .html")
     with ctrl_c_kills():
         from hyphos.tools.launch import LaunchOptions, launch  # noqa: PLC0415
 
@@ -117,7 +120,7 @@ def run(
         file=file,
         live=live,
         seconds=seconds,
-        settings=settings or [],
+        settings=with_domain(settings),
         only=only or [],
         hosts=host or [],
         logs=logs,

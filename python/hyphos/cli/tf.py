@@ -29,7 +29,8 @@ def tree(
     as_json: AsJson = False,
     dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz.")] = False,
     svg: Annotated[
-        Path | None, typer.Option("--svg", dir_okay=False, help="Write a drawing (needs dot).")
+        Path | None,
+        typer.Option("--svg", dir_okay=False, help="Draw it: .svg, .png or .pdf."),
     ] = None,
     prefix: Prefix = "",
     domain: Domain = "0",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Domain
+from hyphos.cli.options import DOMAIN_VARIABLE, AsJson, Domain
 from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(help="The clock of a robot: show, simulate, pause, step.")
@@ -77,7 +77,12 @@ def sim(
     channel: Channel = "",
     domain: Annotated[
         str,
-        typer.Option("--domain", "-d", help="Domain of the robot on this machine. Default: 0."),
+        typer.Option(
+            "--domain",
+            "-d",
+            envvar=DOMAIN_VARIABLE,
+            help="Domain of the robot on this machine. Default: that of the plan, or 0.",
+        ),
     ] = "",
 ) -> None:
     """Publish simulated time for the processes whose `clock` is `sim`, until Ctrl-C.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson
+from hyphos.cli.options import AsJson, with_domain
 
 
 def validate(
@@ -45,4 +45,4 @@ def validate(
     """
     from hyphos.tools import validate as tool  # noqa: PLC0415
 
-    raise typer.Exit(tool.validate(file, settings or [], seconds, strict, as_json))
+    raise typer.Exit(tool.validate(file, with_domain(settings), seconds, strict, as_json))

@@ -122,3 +122,10 @@ def checked_domain(value: str) -> str:
     if problem := _domain(value):
         raise typer.BadParameter(problem)
     return value
+
+
+def domain_of(variable: str, value: str) -> str:
+    """The value of an environment variable, if it is a domain."""
+    if problem := _domain(value):
+        raise typer.BadParameter(f"{variable}: {problem}")
+    return value

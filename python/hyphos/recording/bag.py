@@ -33,6 +33,7 @@ from hyphos.recording.remedies import (
 )
 from hyphos.recording.schemas import ChannelSpec
 from hyphos.recording.source import LEFT_OUT, Source, channel_of, is_mcap, seconds_ns, utc
+from hyphos.recording.suffixes import require_mcap_name
 from hyphos.recording.writers import is_only_unfinished, warnings_of, writer_of
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import cell, console, print_json, say, table
@@ -68,6 +69,7 @@ def progress_bar(what: str, total: int) -> Iterator[Progressor]:
 @contextmanager
 def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iterator[McapRecording]:
     """Opens the output file. Removes it if it is not finished."""
+    require_mcap_name(options.output)
     for path in inputs:
         if options.output.exists() and options.output.samefile(path):
             raise Error(

@@ -28,6 +28,7 @@ from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import Stop, stoppable, until
+from hyphos.tools.waits import process_lines, reporting
 from hyphos.types import Raw
 
 _BAR_EVERY_S = 0.1
@@ -281,7 +282,9 @@ def play(options: PlayOptions) -> int:
             for warning in source.warnings:
                 say(console, f"warning: {warning}")
             if options.wait_s:
-                until(lambda: _is_joined(player, options.domain), options.wait_s, stop)
+                head = f"waiting for subscribers, for at most {options.wait_s:g} s"
+                with reporting(lambda: process_lines(head, options.domain)):
+                    until(lambda: _is_joined(player, options.domain), options.wait_s, stop)
             with _keys(player, options, console):
                 _run(player, stop, console, options)
     finally:

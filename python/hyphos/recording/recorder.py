@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -21,13 +21,15 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy, RecorderStatus, Subscription
 from hyphos.node import Node
-from hyphos.observe import look, matches
+from hyphos.observe import domains_text, look, matches
 from hyphos.recording import session
 from hyphos.recording.control import ControlServer, ask, recorders
 from hyphos.recording.schemas import NOT_CONVERTIBLE, Conversion, Conversions, SchemaBook
+from hyphos.recording.suffixes import require_mcap_name
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.waiting import Stop
+from hyphos.tools.waits import AFTER_S, channel_lines, names_text, others, process_lines, reporting
 
 if TYPE_CHECKING:  # `hyphos.Recording` works without rich
     from rich.console import Console
@@ -286,6 +288,7 @@ def _lost(recorder: Recorder) -> list[str]:
 def _target(options: RecordOptions) -> Path:
     if options.output is None:
         return Path(default_name()) if not options.ring else Path("ring.mcap")
+    require_mcap_name(options.output)
     if options.output.suffix == ".mcap":
         options.output.parent.mkdir(parents=True, exist_ok=True)
         return options.output
@@ -339,19 +342,32 @@ def _run(
             console.print(f"{what}, Ctrl-C ends it")
         reader = threading.Thread(target=recorder.read_parameters, daemon=True)
         reader.start()
+        after_s = None if options.quiet else AFTER_S
+        shown = Live(console=console, auto_refresh=False, transient=True) if show else nullcontext()
         with (
-            Live(console=console, auto_refresh=False, transient=True)
-            if show
-            else _Nothing() as live
+            shown as live,
+            reporting(lambda: _awaited(recorder, options), after_s) as end_report,
         ):
             while True:
                 recorder.discover()
+                if any(count["received"] for count in recorder.status().channels.values()):
+                    end_report()
                 if isinstance(live, Live):
                     live.update(_status(recorder, started), refresh=True)
                 if recorder.status().failure is not None or stop.wait(LOOK_EVERY_S):
                     break
         reader.join(2.0)
     return started
+
+
+def _awaited(recorder: Recorder, options: RecordOptions) -> list[str]:
+    """The report of a recorder that has received nothing yet."""
+    patterns = [one for one in options.patterns if one != "*"]
+    names = sorted(recorder.channels) or patterns
+    head = f"nothing to record yet on {names_text(names)}" if names else "nothing to record yet"
+    if recorder.channels:
+        return channel_lines(head, options.domain, *names)
+    return process_lines(f"{head}: no publisher", options.domain)
 
 
 def record_channels(options: RecordOptions, stop: Stop) -> int:
@@ -391,7 +407,9 @@ def _why_nothing(recorder: Recorder, options: RecordOptions) -> str:
         names = ", ".join(sorted(recorder.channels))
         return f"no message arrived on {names}"
     asked = "" if list(options.patterns) == ["*"] else " for the requested channels"
-    return f"no publisher{asked} in domain '{options.domain}'"
+    more = "" if others(look(options.domain)).processes else domains_text(options.domain)
+    text = f"no publisher{asked} in domain '{options.domain}'"
+    return f"{text}. {more}" if more else text
 
 
 def closed(recorder: Recorder) -> Error | None:
@@ -445,13 +463,3 @@ def control(domain: str, wish: str, output: Path | None, overwrite: bool) -> int
         else:
             print(f"recorder {pid} starts a new file")
     return 0
-
-
-class _Nothing:
-    """Stands in for a live display."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None

@@ -10,7 +10,7 @@ from hyphos._errors import Error
 from hyphos.testing import golden
 from hyphos.testing.inbox import Inbox
 from hyphos.testing.stage import Stage
-from hyphos.tools.draw import draw_svg
+from hyphos.tools.draw import draw as draw_file
 
 DRAWING, MESSAGES = "graph.svg", "messages.mcap"
 
@@ -21,7 +21,7 @@ def draw(stage: Stage, folder: Path) -> None:
         return
     text = stage.graph().as_dot()
     try:
-        draw_svg(text, folder / DRAWING)
+        draw_file(text, folder / DRAWING)
     except Error:
         (folder / "graph.dot").write_text(text)
 

@@ -13,9 +13,11 @@ from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
 from hyphos.observe import look, require_channel
 from hyphos.ros.typebook import TypeBook
+from hyphos.tools.field_path import FieldPath
 from hyphos.tools.join import an_end, open_tool, raw_type
 from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
+from hyphos.tools.waits import channel_lines, reporting
 
 _SHORT_BYTES = 256  # longer payloads are shortened unless --full
 _SHORT_BUFFER = 64
@@ -33,6 +35,7 @@ class EchoOptions:
     domain: str
     proto_path: Sequence[Path]
     descriptors: Sequence[Path]
+    field: str = ""  # print only this field
 
 
 def hexdump(data: bytes, limit: int | None = None) -> str:
@@ -68,6 +71,16 @@ class Formatter:
         if end.encoding in ("protobuf", "attached"):
             book = TypeBook(options.proto_path, options.descriptors, options.domain)
             self._cls = book.find(end.type_name)
+        self._field: FieldPath | None = None
+        if options.field:
+            if self._cls is None:
+                raise Error(
+                    "unsupported",
+                    f"--field needs fields, but {end.type_name} ({end.encoding}) has none here",
+                    options.channel,
+                    self.note or "omit --field",
+                )
+            self._field = FieldPath(options.field, self._cls.DESCRIPTOR)
 
     @property
     def note(self) -> str:
@@ -82,7 +95,17 @@ class Formatter:
     def __call__(
         self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None = None
     ) -> str:
+        if self._field is not None:
+            return self._only_field(self._field, payload)
         return (self._json if self._options.as_json else self._text)(payload, buffers, info)
+
+    def _only_field(self, field: FieldPath, payload: bytes) -> str:
+        """One line for a plain value, so that scripts can read it."""
+        value = field.of(self._cls.FromString(payload), as_json=self._options.as_json)
+        if self._options.as_json:
+            return print_json(value)
+        text = print_yaml(value if self._options.full else shorten(value))
+        return f"{text}\n---" if isinstance(value, dict | list) else text
 
     def _fields(self, payload: bytes, *, as_json: bool) -> Any:
         return to_plain(self._cls.FromString(payload), as_json=as_json)
@@ -154,7 +177,8 @@ def echo_channel(options: EchoOptions) -> int:
     skipped = shown = 0
     with stoppable() as stop:
         deadline = Stop(options.timeout_s)
-        end = _find_end(options, deadline)
+        with reporting(lambda: _awaited(options)):
+            end = _find_end(options, deadline)
         if end is None:
             raise _nothing(options)
         formatter = Formatter(end, options)
@@ -168,12 +192,16 @@ def echo_channel(options: EchoOptions) -> int:
             except queue.Full:
                 skipped += 1
 
-        with open_tool("echo", options.domain) as node:
+        with (
+            open_tool("echo", options.domain) as node,
+            reporting(lambda: _awaited(options)) as end_report,
+        ):
             node.subscribe(options.channel, raw_type(end), arrived, policy=end.policy)
             while not stop.now and (options.count is None or shown < options.count):
                 message = _next(inbox, stop, deadline if not shown else None)
                 if message is None:
                     break
+                end_report()
                 print(formatter(*message), flush=True)
                 shown += 1
     if skipped:
@@ -191,6 +219,11 @@ def _next(inbox: queue.Queue[Any], stop: Stop, deadline: Stop | None) -> Any:
         except queue.Empty:
             time.sleep(0)
     return None
+
+
+def _awaited(options: EchoOptions) -> list[str]:
+    head = f"waiting for a message on '{options.channel}'"
+    return channel_lines(head, options.domain, options.channel)
 
 
 def _nothing(options: EchoOptions) -> Error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.observe import Delays, Look, drops_of, growth, is_hidden, key_of, look, nobody
-from hyphos.tools.draw import svg_of
+from hyphos.tools.draw import PICTURES, drawing_of, svg_of
 
-FORMATS = ("dot", "svg", "json")
+FORMATS = ("dot", *PICTURES, "json")
 
 
 @dataclass
@@ -205,6 +206,16 @@ def format_of(form: str | None, file: Path | None) -> str:
     )
 
 
+def _drawn(graph: RobotGraph, form: str) -> bytes:
+    """The graph in one of FORMATS. A text ends with a line end."""
+    if form in ("png", "pdf"):
+        return drawing_of(graph.as_dot(), form)
+    text = graph.as_json() if form == "json" else graph.as_dot()
+    if form == "svg":
+        text = svg_of(text)
+    return (text if text.endswith("\n") else f"{text}\n").encode()
+
+
 def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
     """Observes for `window_s`, then writes the graph to `file` or to standard output."""
     before = look(domain)
@@ -213,15 +224,14 @@ def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
         raise nobody(domain, advice)
     time.sleep(window_s)
     graph = graph_of(domain, look(domain), before)
-    text = graph.as_json() if form == "json" else graph.as_dot()
-    if form == "svg":
-        text = svg_of(text)
+    drawn = _drawn(graph, form)
     if file is None:
-        print(text, end="" if text.endswith("\n") else "\n")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(drawn)
         return 0
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(drawn)
     except OSError as problem:
         raise Error("permission", f"cannot write {file}: {problem.strerror}") from None
     return 0

@@ -18,6 +18,7 @@ from hyphos.msgs import Log
 from hyphos.tools.console import console
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import stoppable
+from hyphos.tools.waits import channel_lines, reporting
 
 _WAITING = 4096  # lines that wait for a slow terminal
 _STYLES = {10: "dim", 20: "", 30: "yellow", 40: "red", 50: "bold white on red"}
@@ -106,7 +107,11 @@ def show_log(options: LogOptions) -> int:
         except queue.Full:
             skipped += 1 + missing
 
-    with stoppable(options.seconds) as stop, open_tool("log", options.domain) as node:
+    with (
+        stoppable(options.seconds) as stop,
+        open_tool("log", options.domain) as node,
+        reporting(lambda: _awaited(options)) as end_report,
+    ):
         node.subscribe(options.channel, Log, arrived, policy=Policy(depth=1024))
         while not stop.now and (options.count is None or shown < options.count):
             try:
@@ -118,6 +123,7 @@ def show_log(options: LogOptions) -> int:
                 _say(f"{missing} lines of this sender were lost here", options.as_json)
             if not wanted(line, least, options.nodes):
                 continue
+            end_report()
             if options.as_json:
                 print(_as_json(line), flush=True)
             else:
@@ -127,6 +133,12 @@ def show_log(options: LogOptions) -> int:
     if skipped:
         _say(f"{skipped} lines were skipped: the terminal is too slow", options.as_json)
     return 0
+
+
+def _awaited(options: LogOptions) -> list[str]:
+    chosen = f" of {' or '.join(options.nodes)}" if options.nodes else ""
+    head = f"waiting for a line{chosen} of level {options.level} or higher"
+    return channel_lines(head, options.domain, options.channel)
 
 
 def _say(text: str, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.observe import Delays, Look, duration, key_of, look, require_channel, states
 from hyphos.tools.waiting import stoppable
+from hyphos.tools.waits import channel_lines, reporting
 
 
 def _windows(
@@ -19,9 +20,15 @@ def _windows(
     before = look(domain)
     require_channel(before, channel, domain)
     done = 0
-    with stoppable() as stop:
+
+    def awaited() -> list[str]:
+        head = f"measuring '{channel}' for {window_s:g} s"
+        return channel_lines(head, domain, channel)
+
+    with stoppable() as stop, reporting(awaited) as end_report:
         while (count is None or done < count) and not stop.wait(window_s):
             now = look(domain)
+            end_report()
             require_channel(now, channel, domain)
             yield before, now
             before = now
@@ -31,9 +38,9 @@ def _windows(
 def rate(domain: str, channel: str, window_s: float, count: int | None) -> int:
     for before, now in _windows(domain, channel, window_s, count):
         state = states(now, before)[channel]
-        print(
-            f"{state.rate_hz:.2f} Hz  ({state.sent:,} sent, {state.dropped:,} dropped)", flush=True
-        )
+        silent = "" if state.publishers else ", no publisher"
+        counts = f"{state.sent:,} sent, {state.dropped:,} dropped{silent}"
+        print(f"{state.rate_hz:.2f} Hz  ({counts})", flush=True)
     return 0
 
 

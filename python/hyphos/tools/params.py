@@ -7,36 +7,91 @@ import queue
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ParamInfo, ParamSet
+from hyphos.observe import look, nobody
 from hyphos.params import RemoteParams, nodes_with_params
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import stoppable
+from hyphos.tools.waits import names_text, process_lines, reporting
 
 _SHOWN = 60  # bytes of a value in a table
 _LOOK_S = 0.1  # between checks of a stop request
+_ANSWER_S = 5.0  # longest wait for a node that runs, without --timeout
 
 
 @contextmanager
-def _remotes(domain: str, nodes: Sequence[str], timeout_s: float) -> Iterator[list[RemoteParams]]:
-    """The parameters of nodes, once they have arrived. Without names: all nodes of this machine."""
+def _remotes(
+    domain: str, nodes: Sequence[str], timeout_s: float | None
+) -> Iterator[list[RemoteParams]]:
+    """The parameters of nodes, once they have arrived. Without names: all nodes of this machine.
+
+    Without a timeout, a node that does not run is an error at once.
+    """
     names = list(dict.fromkeys(nodes)) or nodes_with_params(domain)
     if not names:
-        raise Error(
-            "not_found",
-            f"no node with parameters runs in domain '{domain}' on this machine",
-            advice="start one, or give its --domain. hyphos node list shows all nodes",
-        )
+        raise _no_nodes(domain)
+    if timeout_s is None:
+        for name in names:
+            _require_node(domain, name)
     with open_tool("param", domain) as node:
         remotes = [node.remote_params(name) for name in names]
         for remote in remotes:
-            remote.wait(timeout_s * 1e3)
+            with reporting(partial(_awaited, domain, remote.node)):
+                remote.wait(_limit_s(timeout_s) * 1e3)
         yield remotes
+
+
+def _limit_s(timeout_s: float | None) -> float:
+    """The longest wait for a reply of a node."""
+    return _ANSWER_S if timeout_s is None else timeout_s
+
+
+def _no_nodes(domain: str) -> Error:
+    if not look(domain).processes:
+        return nobody(domain)
+    return Error(
+        "not_found",
+        f"no node with parameters runs in domain '{domain}' on this machine",
+        advice="hyphos node list shows all nodes",
+    )
+
+
+def _require_node(domain: str, name: str) -> None:
+    """Raises an error that lists the nodes, unless `name` has parameters."""
+    known = nodes_with_params(domain)
+    if name in known:
+        return
+    if not known:
+        raise _no_nodes(domain)
+    if any(end.node == name for _, end in look(domain).ends()):
+        raise Error(
+            "not_found",
+            f"node '{name}' has no parameters. Nodes with parameters: {names_text(known)}",
+            advice="hyphos param list",
+        )
+    near = get_close_matches(name, known, 1)
+    more = f"did you mean '{near[0]}'?" if near else f"Nodes with parameters: {names_text(known)}"
+    raise Error(
+        "not_found",
+        f"no node '{name}' in domain '{domain}' on this machine. {more}",
+        advice="hyphos node list, or --timeout SECONDS to wait for the node",
+    )
+
+
+def _awaited(domain: str, name: str) -> list[str]:
+    known = nodes_with_params(domain)
+    head = f"waiting for the parameters of node '{name}'"
+    if name in known:
+        return [head, "  the node runs, but did not send them yet: its process may be busy"]
+    return [*process_lines(head, domain), f"  nodes with parameters: {names_text(known) or 'none'}"]
 
 
 def _info(remote: RemoteParams, name: str) -> ParamInfo:
@@ -82,7 +137,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def show(domain: str, nodes: Sequence[str], as_json: bool, timeout_s: float) -> None:
+def show(domain: str, nodes: Sequence[str], as_json: bool, timeout_s: float | None) -> None:
     """hyphos param list"""
     with _remotes(domain, nodes, timeout_s) as remotes:
         if as_json:
@@ -113,7 +168,7 @@ def show(domain: str, nodes: Sequence[str], as_json: bool, timeout_s: float) -> 
                 )
 
 
-def get(domain: str, node: str, name: str, as_json: bool, timeout_s: float) -> None:
+def get(domain: str, node: str, name: str, as_json: bool, timeout_s: float | None) -> None:
     """hyphos param get"""
     with _remotes(domain, [node], timeout_s) as (remote,):
         info = _info(remote, name)
@@ -159,7 +214,7 @@ def _parse(info: ParamInfo, text: str) -> Any:
 
 
 def assign(
-    domain: str, node: str, words: Sequence[str], save: Path | None, timeout_s: float
+    domain: str, node: str, words: Sequence[str], save: Path | None, timeout_s: float | None
 ) -> None:
     """hyphos param set"""
     with _remotes(domain, [node], timeout_s) as (remote,):
@@ -168,7 +223,7 @@ def assign(
         if len(values) < len(pairs):
             raise Error("invalid_config", "a parameter is given twice")
         before = remote.values()
-        remote.set(values, timeout_s * 1e3)
+        remote.set(values, _limit_s(timeout_s) * 1e3)
         after = remote.values()
         for name in values:
             old, new = before.find(name), after.find(name)
@@ -183,7 +238,9 @@ def assign(
             print(f"saved in {save}")
 
 
-def describe(domain: str, node: str, name: str | None, as_json: bool, timeout_s: float) -> None:
+def describe(
+    domain: str, node: str, name: str | None, as_json: bool, timeout_s: float | None
+) -> None:
     """hyphos param describe"""
     with _remotes(domain, [node], timeout_s) as (remote,):
         infos = [_info(remote, name)] if name else list(remote.values().infos)
@@ -213,7 +270,7 @@ def _describe(info: ParamInfo) -> None:
 
 
 def dump(
-    domain: str, nodes: Sequence[str], output: Path | None, changed: bool, timeout_s: float
+    domain: str, nodes: Sequence[str], output: Path | None, changed: bool, timeout_s: float | None
 ) -> None:
     """hyphos param dump"""
     lines = []
@@ -240,7 +297,7 @@ def _limits(info: ParamInfo) -> str:
     return "" if "\n" in text or len(text) > _SHOWN else text
 
 
-def load(domain: str, file: Path, only: Sequence[str], timeout_s: float) -> int:
+def load(domain: str, file: Path, only: Sequence[str], timeout_s: float | None) -> int:
     """hyphos param load. Returns 1 if a node refused its values."""
     wanted: dict[str, list[tuple[str, str, str]]] = {}
     for node, name, yaml, where in _hyphos.read_params(str(file)):
@@ -262,7 +319,7 @@ def load(domain: str, file: Path, only: Sequence[str], timeout_s: float) -> int:
 
 
 def _load_one(
-    domain: str, node: str, lines: Sequence[tuple[str, str, str]], timeout_s: float
+    domain: str, node: str, lines: Sequence[tuple[str, str, str]], timeout_s: float | None
 ) -> None:
     with _remotes(domain, [node], timeout_s) as (remote,):
         values = {}
@@ -272,13 +329,13 @@ def _load_one(
                 values[name] = _hyphos.parse_param(info.type, yaml)
             except Error as error:
                 raise Error(error.code, f"{name}: {error.message}", where) from error
-        remote.set(values, timeout_s * 1e3)
+        remote.set(values, _limit_s(timeout_s) * 1e3)
         count = len(values)
         print(f"{node}: {count} parameter{'' if count == 1 else 's'} set")
 
 
 def watch(
-    domain: str, nodes: Sequence[str], count: int | None, as_json: bool, timeout_s: float
+    domain: str, nodes: Sequence[str], count: int | None, as_json: bool, timeout_s: float | None
 ) -> None:
     """hyphos param watch"""
     changes: queue.SimpleQueue[tuple[str, ParamSet]] = queue.SimpleQueue()

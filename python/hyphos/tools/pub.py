@@ -22,6 +22,7 @@ from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
 from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
+from hyphos.tools.waits import process_lines, reporting
 from hyphos.types import Raw
 
 _PROGRESS_S = 0.25  # between two updates
@@ -105,7 +106,8 @@ def publish_text(options: PubOptions) -> int:
     count = options.count or (1 if options.rate_hz is None else None)
     with stoppable() as stop, open_tool("pub", options.domain) as node:
         publisher = node.publisher(options.channel, Raw(kind))
-        until(lambda: publisher.listeners > 0, options.wait_s, stop)
+        with reporting(lambda: _awaited(options)):
+            until(lambda: publisher.listeners > 0, options.wait_s, stop)
         if options.rate_hz is not None:
             print(_plan(options.channel, count, options.rate_hz), file=sys.stderr, flush=True)
 
@@ -118,6 +120,11 @@ def publish_text(options: PubOptions) -> int:
 
         with _Progress(publisher) as progress:
             return _publish(publisher, make, count, options.rate_hz or 1.0, stop, progress)
+
+
+def _awaited(options: PubOptions) -> list[str]:
+    head = f"waiting for a subscriber of '{options.channel}', for at most {options.wait_s:g} s"
+    return process_lines(head, options.domain)
 
 
 def _plan(channel: str, count: int | None, rate_hz: float) -> str:

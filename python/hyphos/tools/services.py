@@ -13,7 +13,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo, TypeId
 from hyphos.action import GoalResult, raw_action_client
-from hyphos.observe import Look, call_name, drops_of, duration, look
+from hyphos.observe import Look, call_name, drops_of, duration, look, nobody
 from hyphos.ros.typebook import TypeBook
 from hyphos.service import raw_client
 from hyphos.tools.console import console, print_json, table
@@ -21,6 +21,7 @@ from hyphos.tools.echo import EchoOptions, Formatter
 from hyphos.tools.join import open_tool
 from hyphos.tools.pub import bytes_from_hex, message_from_text
 from hyphos.tools.waiting import on_signals
+from hyphos.tools.waits import process_lines, reporting
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ def list_calls(kind: str, domain: str, as_json: bool) -> None:
         print_json([_as_dict(call) for call in found.values()])
         return
     if not found:
-        console().print(f"no {kind}s in domain '{domain}' on this machine")
+        more = "" if look(domain).processes else f": {nobody(domain)}"
+        console().print(f"no {kind}s in domain '{domain}' on this machine{more}", soft_wrap=True)
         return
     asked = "requests" if kind == "service" else "goals"
     made = table(
@@ -154,7 +156,10 @@ def list_calls(kind: str, domain: str, as_json: bool) -> None:
 
 
 def _require(kind: str, domain: str, name: str) -> Call:
-    found = calls(look(domain), kind)
+    now = look(domain)
+    if not now.processes:
+        raise nobody(domain)
+    found = calls(now, kind)
     if name in found:
         return found[name]
     near = get_close_matches(name, list(found), 1)
@@ -269,8 +274,26 @@ def _show(formatter: Formatter, value: tuple[Any, Sequence[Any]]) -> str:
 def _server(kind: str, options: CallOptions) -> EndpointInfo:
     call = _require(kind, options.domain, options.name)
     if call.server is None:
-        raise Error("not_found", f"no server of '{options.name}' runs on this machine")
+        raise Error(
+            "not_found",
+            f"no server of '{options.name}' runs on this machine",
+            advice=f"hyphos {kind} info {options.name} shows its clients",
+        )
     return call.server[1]
+
+
+def _awaited(kind: str, what: str, options: CallOptions) -> list[str]:
+    head = f"waiting for {what} '{options.name}'"
+    found = calls(look(options.domain), kind).get(options.name)
+    if found is None or found.server is None:
+        return process_lines(f"{head}, which has no server now", options.domain)
+    process, end = found.server
+    asked = "requests" if kind == "service" else "goals"
+    return [
+        head,
+        f"  server {end.node} (process {process.name}, pid {process.pid}): "
+        f"{end.counter('received'):,} {asked} received, {len(found.clients)} clients",
+    ]
 
 
 def call(options: CallOptions) -> int:
@@ -281,7 +304,8 @@ def call(options: CallOptions) -> int:
     known = TypeId.known(end.type_name, end.encoding, end.type_hash)
     with open_tool("call", options.domain) as node:
         client = raw_client(node, options.name, request.id, reply.id, known)
-        answer = client.call(make(node.clock.now_ns), timeout_ms=options.timeout_s * 1e3)
+        with reporting(lambda: _awaited("service", "the reply of", options)):
+            answer = client.call(make(node.clock.now_ns), timeout_ms=options.timeout_s * 1e3)
         formatter = _formatter(reply, options)
         if formatter.note:
             print(formatter.note, file=sys.stderr)
@@ -296,9 +320,6 @@ def send(options: CallOptions, quiet: bool) -> int:
     make = _encode(goal_type, options)
     known = TypeId.known(end.type_name, end.encoding, end.type_hash)
     show_feedback = _formatter(feedback_type, options)
-
-    def heard(feedback: Any) -> None:
-        print(_show(show_feedback, feedback), flush=True)
 
     done = threading.Event()
     outcome: list[tuple[GoalResult[Any] | None, Error | None]] = []
@@ -323,9 +344,14 @@ def send(options: CallOptions, quiet: bool) -> int:
             for goal in goals:
                 goal.cancel()
 
-        with on_signals(
-            interrupted
-        ):  # before the first feedback, after which a user may press Ctrl-C
+        def heard(feedback: Any) -> None:
+            end_report()
+            print(_show(show_feedback, feedback), flush=True)
+
+        with (
+            on_signals(interrupted),  # before the first feedback: a user may then press Ctrl-C
+            reporting(lambda: _awaited("action", "feedback or result of", options)) as end_report,
+        ):
             goal = client.send(
                 make(node.clock.now_ns),
                 None if quiet else heard,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,10 +18,12 @@ from hyphos.observe import (
     duration,
     is_hidden,
     look,
+    nobody,
     require_channel,
     states,
 )
 from hyphos.tools.console import console, print_json, table
+from hyphos.tools.elsewhere import peers_text
 
 
 def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
@@ -104,7 +109,7 @@ def _percentiles(histogram: Any) -> dict[str, float]:
 def _who_runs(processes: list[ProcessInfo], domain: str) -> str:
     """The reason why a list is empty."""
     if not processes:
-        return f"no Hyphos process runs in domain '{domain}'"
+        return str(nobody(domain))
     names = ", ".join(sorted({process.name for process in processes}))
     return f"none of the processes in domain '{domain}' has one: {names}"
 
@@ -215,18 +220,33 @@ def node_list(domain: str, as_json: bool) -> None:
             " ".join(row["subscribes"]),
         )
     console().print(made)
+    _warn_of_namesakes(rows)
+
+
+def _warn_of_namesakes(rows: Sequence[dict[str, Any]]) -> None:
+    """Commands and parameters address a node by its name, so two nodes with one name mix."""
+    for name, count in Counter(row["node"] for row in rows).items():
+        if count > 1:
+            where = ", ".join(f"{r['process']} ({r['pid']})" for r in rows if r["node"] == name)
+            print(
+                f"warning: {count} nodes have the name '{name}': {where}. Commands and parameters "
+                "address all of them: rename them, or use a domain for each",
+                file=sys.stderr,
+            )
 
 
 def node_info(domain: str, name: str, as_json: bool) -> None:
     found = nodes_of(look(domain))
     ends = [end for node, of_node in found if node == name for end in of_node]
+    if not ends and not found and not look(domain).processes:
+        raise nobody(domain)
     if not ends:
         names = ", ".join(dict.fromkeys(node for node, _ in found))
         there = f"Nodes: {names}" if found else "It has no nodes"
         raise Error(
             "not_found",
-            f"no node '{name}' in domain '{domain}'. {there}",
-            advice="hyphos node list",
+            f"no node '{name}' in domain '{domain}' on this machine. {there}{peers_text(domain)}",
+            advice=f"hyphos node list, or on another machine: hyphos node info {name} --ssh HOST",
         )
     if as_json:
         print_json(ends)

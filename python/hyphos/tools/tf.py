@@ -18,9 +18,10 @@ from hyphos._errors import Error
 from hyphos._hyphos import TransformEdge
 from hyphos.observe import duration, look
 from hyphos.tools.console import console, print_json
-from hyphos.tools.draw import draw_svg
+from hyphos.tools.draw import draw
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import Stop, stoppable, until
+from hyphos.tools.waits import channel_lines, names_text, reporting
 from hyphos.transforms import Transform, Transforms
 
 _SAME_CLOCK_NS = 86_400_000_000_000  # stamps more than a day from now belong to another clock
@@ -40,6 +41,15 @@ def nothing_came(transforms: Transforms, seconds: float, domain: str) -> Error:
         f"within {seconds:g} s",
         advice=advice,
     )
+
+
+def awaited(transforms: Transforms, head: str, domain: str) -> list[str]:
+    """The report of a wait for transforms: frames so far, and endpoints of the channel."""
+    lines = channel_lines(head, domain, transforms.channel)
+    edges = transforms.edges()
+    frames = sorted({frame for edge in edges for frame in (edge.parent, edge.child)})
+    known = names_text(frames) if frames else "none"
+    return [*lines, f"  frames so far: {known}"]
 
 
 def _is_tf(channel: str) -> bool:
@@ -128,12 +138,14 @@ def show_tree(
     """Collects transforms for a time and prints them. Raises an error if there are none."""
     with stoppable() as stop, open_tool("tf", domain) as node:
         transforms = node.transforms(prefix)
-        stop.wait(wait_s)
+        head = f"collecting transforms for {wait_s:g} s"
+        with reporting(lambda: awaited(transforms, head, domain)):
+            stop.wait(wait_s)
         edges = transforms.edges()
         if not edges:
             raise nothing_came(transforms, wait_s, domain)
     if svg is not None:
-        draw_svg(_dot(edges), svg)
+        draw(_dot(edges), svg)
     elif dot:
         print(_dot(edges))
     elif as_json:
@@ -195,7 +207,10 @@ def echo(options: EchoOptions) -> int:
     """
     with stoppable() as stop, open_tool("tf", options.domain) as node:
         transforms = node.transforms(options.prefix)
-        if not until(lambda: _known(transforms, options), options.timeout_s, stop) and not stop.now:
+        head = f"waiting for a transform from '{options.source}' to '{options.target}'"
+        with reporting(lambda: awaited(transforms, head, options.domain)):
+            known = until(lambda: _known(transforms, options), options.timeout_s, stop)
+        if not known and not stop.now:
             transforms.get(
                 options.target, options.source
             )  # raises the error with the missing frame

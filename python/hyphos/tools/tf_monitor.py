@@ -16,8 +16,9 @@ from hyphos.node import Node
 from hyphos.observe import duration
 from hyphos.tools.console import console, table
 from hyphos.tools.join import open_tool
-from hyphos.tools.tf import nothing_came
+from hyphos.tools.tf import awaited, nothing_came
 from hyphos.tools.waiting import stoppable
+from hyphos.tools.waits import reporting
 from hyphos.transforms import Transforms
 
 # Names of hyphos.Transforms.counters() that stay 0 in a healthy robot.
@@ -146,8 +147,11 @@ def monitor(options: MonitorOptions) -> int:
     with stoppable() as stop, open_tool("tf", options.domain) as node:
         transforms = node.transforms(options.prefix)
         arrivals = Arrivals(node, transforms.channel)
+        head = f"measuring transforms for {options.window_s:g} s"
         while options.count is None or done < options.count:
-            if stop.wait(options.window_s):
+            with reporting(lambda: awaited(transforms, head, options.domain)):
+                ended = stop.wait(options.window_s)
+            if ended:
                 break
             edges = arrivals.take()
             edges += [Edge(e.parent, e.child, True) for e in transforms.edges() if e.is_static]

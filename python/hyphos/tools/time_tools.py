@@ -15,9 +15,11 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ClockStatus, PeerClock, Policy, ProcessInfo
 from hyphos.clock import SimTime
-from hyphos.observe import duration, look
+from hyphos.observe import domains_text, duration, look
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.join import open_tool
+from hyphos.tools.waiting import until
+from hyphos.tools.waits import process_lines, reporting
 
 _ANSWER_S = 10.0
 _LISTENER_S = 5.0
@@ -71,7 +73,9 @@ def _print(processes: list[ProcessInfo], domain: str) -> None:
     out = console()
     if not processes:
         now_ns = time.time_ns()
-        out.print(f"real time, {moment(now_ns)}, no process runs in domain '{domain}'")
+        more = domains_text(domain)
+        text = f"real time, {moment(now_ns)}, no process runs in domain '{domain}'"
+        out.print(f"{text}. {more}" if more else text, soft_wrap=True)
         return
     clocks = table("", ["process", "clock", "now", "since base", "state", "jumps"], ["jumps"])
     for process in processes:
@@ -239,18 +243,17 @@ def command(domain: str, channel: str, action: str, value: str) -> int:
         control = node.publisher(
             f"{channel}/control", ClockCommand, policy=Policy(reliability="reliable")
         )
-        deadline = time.monotonic() + _LISTENER_S
-        while control.listeners == 0:
-            if time.monotonic() > deadline:
+        head = f"waiting for the source of simulated time on channel '{channel}'"
+        with reporting(lambda: process_lines(head, domain)):
+            if not until(lambda: control.listeners > 0, _LISTENER_S):
                 raise Error(
                     "not_found",
                     f"no simulated time on channel '{channel}' of domain '{domain}'",
                     advice="start it with: hyphos time sim",
                 )
-            time.sleep(0.005)
-        control.publish(order)
-        if not answered.wait(_ANSWER_S):
-            raise Error("timeout", f"no reply on '{channel}/answer' in {_ANSWER_S:g} s")
+            control.publish(order)
+            if not answered.wait(_ANSWER_S):
+                raise Error("timeout", f"no reply on '{channel}/answer' in {_ANSWER_S:g} s")
     state = answers[0]
     if state.refusal:
         raise Error("invalid_config", state.refusal)

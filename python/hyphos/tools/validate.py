@@ -19,6 +19,7 @@ from hyphos.supervise.commands import hosts_here, python_path
 from hyphos.supervise.programs import python_problems
 from hyphos.supervise.supervisor import how_it_ended
 from hyphos.tools.console import print_json
+from hyphos.tools.waits import names_text, reporting
 
 _AT_ONCE = 4  # number of processes inspected in parallel
 
@@ -123,7 +124,8 @@ def _look_into(graph: Graph, file: Path, settings: Sequence[str], limit_s: float
             graph.unknown.update(n["name"] for n in nodes)
         elif len(closed) < len(nodes):
             by_process[process["name"]] = process
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    head = f"creating the nodes of {names_text(list(by_process))}, each for at most {limit_s:g} s"
+    with reporting(lambda: head), ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(
             lambda p: _probe(graph.plan, p, file, settings, limit_s), by_process.values()
         )
@@ -336,6 +338,10 @@ def examine(file: Path, settings: Sequence[str], limit_s: float = 30.0) -> Graph
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def validate(
     file: Path, settings: Sequence[str], limit_s: float, strict: bool, as_json: bool
 ) -> int:
@@ -358,8 +364,6 @@ def validate(
         print(f"{one.where + ': ' if one.where else ''}{one.level}: {one.text}")
     looked = len({end.node for end in graph.ends})
     channels = len({end.channel for end in graph.ends if end.channel in graph.channels()})
-    print(
-        f"{looked} nodes on {channels} channels inspected: "
-        f"{count['error']} errors, {count['warning']} warnings, {count['note']} notes"
-    )
+    found = ", ".join(_counted(number, level) for level, number in count.items())
+    print(f"{_counted(looked, 'node')} on {_counted(channels, 'channel')} inspected: {found}")
     return int(failed)

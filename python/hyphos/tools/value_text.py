@@ -46,15 +46,18 @@ def to_plain(message: Any, *, as_json: bool) -> Any:
             pass  # a value that JSON cannot hold, or an Any of an unknown type: print the fields
     out: dict[str, Any] = {}
     for field, value in message.ListFields():
-        if field.is_extension:
-            continue
-        if is_map(field):
-            out[field.name] = _plain_map(field, value, as_json)
-        elif is_repeated(field):
-            out[field.name] = [_plain_value(field, one, as_json) for one in value]
-        else:
-            out[field.name] = _plain_value(field, value, as_json)
+        if not field.is_extension:
+            out[field.name] = plain_field(field, value, as_json=as_json)
     return out
+
+
+def plain_field(field: F, value: Any, *, one: bool = False, as_json: bool) -> Any:
+    """The value of a field, as in to_plain(). With `one`, an element of a repeated field."""
+    if not one and is_map(field):
+        return _plain_map(field, value, as_json)
+    if not one and is_repeated(field):
+        return [_plain_value(field, element, as_json) for element in value]
+    return _plain_value(field, value, as_json)
 
 
 def _plain_untyped(message: Any) -> Any:

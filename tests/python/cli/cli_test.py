@@ -119,7 +119,7 @@ def test_plan_draws_an_svg(hyphos_cli: Cli, tmp_path: Path) -> None:
         (["channel", "pub", "n", "Twist", "{linear"], "neither YAML nor JSON"),
         (["channel", "pub", "n", "bytes", "xyz", "--hex"], "not hexadecimal"),
         (["channel", "info", "n"], "no Hyphos process runs"),
-        (["node", "info", "n"], "no node 'n'"),
+        (["node", "info", "n"], "no Hyphos process runs in domain"),
         (["record", "--compression", "rar"], "zstd, lz4 or none"),
     ],
 )

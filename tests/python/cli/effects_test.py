@@ -153,7 +153,7 @@ def test_validate_accepts_a_correct_robot(hyphos_cli: Cli, folder: Path, domain:
     assert "error:" not in out
 
 
-@pytest.mark.parametrize("name", ["robot.png", "robot.jpeg", "robot.pdf", "robot.foo"])
+@pytest.mark.parametrize("name", ["robot.jpeg", "robot.foo"])
 def test_a_picture_of_another_file_type_is_refused(
     name: str, hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
@@ -168,6 +168,52 @@ def test_a_picture_of_another_file_type_is_refused(
             assert name in err
             assert ".svg" in err  # the remedy
     assert not (folder / name).exists()
+
+
+PICTURES = [("g.png", b"\x89PNG\r\n"), ("g.pdf", b"%PDF-"), ("g.svg", b"<svg")]
+
+
+@pytest.mark.parametrize(("name", "begin"), PICTURES)
+def test_a_drawing_has_the_format_of_its_suffix(
+    name: str, begin: bytes, hyphos_cli: Cli, folder: Path, domain: str
+) -> None:
+    plan = plan_of(folder, domain, "nodes: {one: {}}\n")
+    with hyphos.Node.open("robot", domain=domain) as node:
+        node.publisher("number", bytes)
+        node.transforms().set_static(hyphos.Transform("map", "base", (1, 0, 0)))
+        for words in (
+            ("graph", "-o", name, "-w", "0.1", "-d", domain),
+            ("plan", plan, "--svg", name),
+            ("tf", "tree", "--svg", name, "-d", domain),
+        ):
+            code, _, err = hyphos_cli(*words)
+            assert code == 0, err
+            assert (folder / name).read_bytes().startswith(begin), words
+            (folder / name).unlink()
+
+
+@pytest.mark.parametrize("suffix", [".bag", ".db3", ".csv"])
+def test_a_recording_has_the_format_of_its_suffix(
+    suffix: str, hyphos_cli: Cli, folder: Path, domain: str
+) -> None:
+    whole = folder / "whole.mcap"
+    assert hyphos_cli("record", "-d", domain, "-o", str(whole), "--for", "0.1", "-q")[0] == 0
+    for words in (
+        ("record", "-d", domain, "--for", "0.1"),
+        ("bag", "cut", str(whole)),
+        ("bag", "merge", str(whole)),
+    ):
+        code, out, err = hyphos_cli(*words, "-o", f"part{suffix}")
+        assert (code, out) == (1, ""), words
+        assert "-o part.mcap, then hyphos bag convert" in err
+    assert not (folder / f"part{suffix}").exists()
+
+
+def test_a_report_has_the_format_of_its_suffix(hyphos_cli: Cli, folder: Path, domain: str) -> None:
+    plan = plan_of(folder, domain, "nodes: {talker: {python: 'nodes:Talker'}}\n")
+    code, out, err = run(hyphos_cli, plan, folder, "--report", "run.pdf")
+    assert (code, "started" in out) == (2, False)
+    assert ".html" in err
 
 
 @pytest.mark.parametrize(

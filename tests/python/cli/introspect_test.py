@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,7 +12,15 @@ from typing import Any
 
 import hyphos
 import pytest
-from helpers import Cli, OnTerminalStart, Program, Start, look_until, wait_until
+from helpers import (
+    Cli,
+    OnTerminalStart,
+    Program,
+    Start,
+    look_until,
+    wait_until,
+    write_program,
+)
 from hyphos.msgs import Int64
 from hyphos.observe import ChannelState, Delays
 from hyphos.supervise.children import Usage
@@ -155,7 +165,10 @@ def test_graph_draws_dot_and_svg(hyphos_cli: Cli, domain: str, tmp_path: Path) -
         (["top", "--once"], "no Hyphos process runs in domain"),
         (["top", "--sort", "speed"], "unknown --sort 'speed': give one of name, rate"),
         (["graph"], "no Hyphos process runs in domain"),
-        (["graph", "--format", "png"], "unknown --format 'png': give one of dot, svg, json"),
+        (
+            ["graph", "--format", "gif"],
+            "unknown --format 'gif': give one of dot, svg, png",
+        ),
     ],
 )
 def test_mistakes_end_in_one_sentence(
@@ -223,3 +236,68 @@ def test_starting_and_ending_processes_are_reported(
         wait_until(lambda: complete(f"hyphos channel info -d {domain} a") == ["alone"])
     del node, _alone
     wait_until(lambda: hyphos_cli("top", "--once", "-i", "0.05", "-d", domain)[0] == 1, "its end")
+
+
+NAMESAKE = """
+import sys, hyphos
+node = hyphos.Node.open("talker", domain=sys.argv[1], process=sys.argv[2])
+count = node.publisher(sys.argv[2], bytes)
+node.every(lambda: print("up", flush=True), rate_hz=50)
+node.spin()
+"""
+
+
+def test_two_nodes_with_one_name_are_reported(python: Start, hyphos_cli: Cli, domain: str) -> None:
+    first = python(NAMESAKE, domain, "body")
+    assert first.line() == "up"
+    code, _, err = hyphos_cli("node", "list", "-d", domain)
+    assert (code, err) == (0, "")
+    second = python(NAMESAKE, domain, "brain")
+    assert second.line() == "up"
+    code, _, err = hyphos_cli("node", "list", "-d", domain)
+    assert code == 0
+    assert "warning: 2 nodes have the name 'talker': body (" in err
+    assert "brain (" in err
+    _, _, warned = second.stop()
+    assert f"node 'talker' also runs in process 'body' (pid {first.popen.pid})" in warned
+    _, _, warned = first.stop()
+    assert "also runs" not in warned
+
+
+def test_a_node_of_another_machine_is_shown_by_ssh(
+    hyphos_cli: Cli, robot: Program, domain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert robot.popen.poll() is None
+    # Stands in for ssh: runs the command line on this machine, as the shell there would.
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    write_program(folder / "ssh", '#!/bin/sh\necho "host $1" >&2\nshift\nexec sh -c "$*"\n')
+    write_program(folder / "hyphos", f'#!/bin/sh\nexec {sys.executable} -m hyphos "$@"\n')
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    code, out, err = hyphos_cli("node", "info", "talker", "--ssh", "pi@robot", "-d", domain)
+    assert (code, err) == (0, "host pi@robot\n")
+    assert "body" in out
+    code, out, _ = hyphos_cli("node", "list", "--json", "--ssh", "pi@robot", "-d", domain)
+    assert [row["node"] for row in json.loads(out)] == ["talker"]
+    code, _, err = hyphos_cli("node", "info", "x; y", "--ssh", "pi@robot", "-d", domain)
+    assert code == 1
+    assert "no node 'x; y' in domain" in err
+    code, _, err = hyphos_cli("node", "list", "--ssh", "-oProxyCommand=x", "-d", domain)
+    assert code != 0
+    code, _, err = hyphos_cli("node", "list", "--ssh=-oProxyCommand=x", "-d", domain)
+    assert code == 1
+    assert "this is not USER@HOST" in err
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, _, err = hyphos_cli("node", "list", "--ssh", "pi@robot", "-d", domain)
+    assert code == 1
+    assert "apt install ssh" in err
+
+
+def test_a_missing_node_is_looked_for_elsewhere(
+    hyphos_cli: Cli, robot: Program, domain: str
+) -> None:
+    assert robot.popen.poll() is None
+    code, _, err = hyphos_cli("node", "info", "mapper", "-d", domain)
+    assert code == 1
+    assert "no node 'mapper' in domain" in err
+    assert "hyphos node info mapper --ssh HOST" in err

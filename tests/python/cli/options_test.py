@@ -129,9 +129,9 @@ def test_each_default_is_a_valid_value(file: Path) -> None:
 # --- Unknown words and names ----------------------------------------------------------------------
 
 WORDS = [
-    ("log", "--level", "loud"), ("top", "--sort", "speed"), ("graph", "--format", "png"),
-    ("record", "--compression", "rar"), ("graph", "-o", "robot.png"), ("graph", "-o", "robot.jpeg"),
-    ("plan", str(PLAN), "--svg", "robot.png"), ("plan", str(PLAN), "--set", "nothing"),
+    ("log", "--level", "loud"), ("top", "--sort", "speed"), ("graph", "--format", "gif"),
+    ("record", "--compression", "rar"), ("graph", "-o", "robot.gif"), ("graph", "-o", "robot.jpeg"),
+    ("plan", str(PLAN), "--svg", "robot.gif"), ("plan", str(PLAN), "--set", "nothing"),
     ("plan", str(PLAN), "--set", "channels.scan.depth=-1"), ("plan", "nothing.yaml"),
     ("run", "nothing.yaml"), ("run", str(PLAN), "--process", "nobody"),
     ("run", str(PLAN), "--host", "nowhere"), ("validate", "nothing.yaml"),

@@ -208,4 +208,4 @@ def test_the_text_output_has_one_line_per_finding(
     assert lines[0].endswith(
         "robot.yaml:6:12: warning: 'number' has no subscriber, but a publishes it"
     )
-    assert lines[-1] == "1 nodes on 1 channels inspected: 0 errors, 1 warnings, 0 notes"
+    assert lines[-1] == "1 node on 1 channel inspected: 0 errors, 1 warning, 0 notes"

@@ -74,7 +74,7 @@ def test_an_empty_recording_is_valid_and_reported(
     words = ("record", "-d", domain, "-o", str(path), "--for", "0.3", "--quiet")
     code, out, err = hyphos_cli(*words)
     assert (code, out) == (0, "")
-    assert err == f"nothing was recorded: no publisher in domain '{domain}'\n"
+    assert err.startswith(f"nothing was recorded: no publisher in domain '{domain}'")
     [file] = path.iterdir()
     assert everything(file) == {}
     assert hyphos_cli("bag", "check", str(file))[0] == 0

@@ -32,6 +32,7 @@ transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() + 10*
 """
 
 PYTHON = {
+    ("docs/reference/from_ros2_features.md", "import hyphos"): "",
     ("docs/how-to/gateway_ros2.md", "from hyphos.types import Raw"): "callback = print",
     ("docs/reference/messages_ros.md", "from hyphos.ros.convert import RosTypes"): """
 from hyphos.msgs import LaserScan
