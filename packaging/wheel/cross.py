@@ -32,6 +32,7 @@ def sysroot(cache: Path) -> Path:
 
 def definitions(source: Path, root: Path) -> dict[str, str]:
     """The settings of CMake for a cross build in the folder of the source."""
+    [nanobind] = source.glob(".venv/lib/python*/site-packages/nanobind/cmake")
     return {
         "CMAKE_TOOLCHAIN_FILE": str(source / "cmake/toolchains/linux-arm64.cmake"),
         "CMAKE_SYSROOT": str(root),
@@ -39,6 +40,7 @@ def definitions(source: Path, root: Path) -> dict[str, str]:
         "CMAKE_C_FLAGS": f"-ffile-prefix-map={root}=",
         "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={root}=",
         "Protobuf_PROTOC_EXECUTABLE": "/usr/bin/protoc",
+        "nanobind_DIR": str(nanobind),  # sources, so it is the same for all processors
     }
 
 
