@@ -8,6 +8,8 @@ JOBS ?= $(shell nproc)
 # Most tests wait for processes, so run twice as many tests at once as there are cores.
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 FUZZ_SECONDS ?= 60
+# The processors of the wheels.
+MACHINES ?= x86_64 aarch64
 SOAK_SECONDS ?= 3600
 BENCH ?=
 PYTHON ?=
@@ -111,12 +113,12 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 .PHONY: wheels
 wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer, x86-64 and aarch64
 	@scripts/setup default wheels
-	@packaging/wheels
+	@packaging/wheels $(MACHINES:%=--machine %) --jobs $(JOBS)
 
 .PHONY: wheels-check
 wheels-check: ## install the wheels in dist in bare roots, run the demo, and build the wheels once more
 	@scripts/setup default wheels
-	@packaging/check_wheels --again
+	@packaging/check_wheels $(MACHINES:%=--machine %) --again
 
 .PHONY: asan
 asan: setup ## build with address and undefined-behaviour sanitizers and run the C++ tests
@@ -165,12 +167,12 @@ docs: ## build the documentation site build/docs/html, and check every link
 .PHONY: dist
 dist: ## build the packages into out/dist: Debian packages, wheels, source, bill of materials
 	@scripts/setup default dist
-	@packaging/dist
+	@JOBS=$(JOBS) packaging/dist out/dist $(MACHINES)
 
 .PHONY: dist-check
 dist-check: dist ## install the packages of out/dist, each in a bare root, use them and remove them
 	@$(STEP) -t "Debian packages in a bare root" packaging/check_debs
-	@$(STEP) -t "wheels in bare roots" packaging/check_wheels out/dist
+	@$(STEP) -t "wheels in bare roots" packaging/check_wheels $(MACHINES:%=--machine %) out/dist
 
 .PHONY: dist-twice
 dist-twice: ## prove that two builds of the Debian packages and the source have the same bits (two builds long)
