@@ -14,7 +14,7 @@ MACHINE = "aarch64"
 RUNTIME = ("libc6-dev", "libstdc++-12-dev")
 
 
-def _libraries() -> list[str]:
+def libraries() -> list[str]:
     """The development packages of packages.txt that a wheel needs."""
     text = (ROOT / "packages.txt").read_text()
     names = []
@@ -27,7 +27,7 @@ def _libraries() -> list[str]:
 
 
 def sysroot(cache: Path) -> Path:
-    return debian.tree(cache, SUITE, MACHINE, [*RUNTIME, *_libraries()])
+    return debian.tree(cache, SUITE, MACHINE, [*RUNTIME, *libraries()])
 
 
 def definitions(source: Path, root: Path) -> dict[str, str]:

@@ -84,9 +84,9 @@ def _libraries(package: Path) -> dict[str, dict[str, str]]:
     form = "--showformat=${Package}\t${Version}\t${source:Package}"
     name, version, source = _output("dpkg-deb", "--show", form, package).split("\t")
     owner = {"package": name, "version": version, "source": source}
-    listed = _output("dpkg-deb", "--contents", package)
-    names = re.findall(r"/([^/ ]+\.so(?:\.[^/ ]*)?)(?= -> |$)", listed, re.MULTILINE)
-    return dict.fromkeys(names, owner)
+    listed = _output("dpkg-deb", "--contents", package).splitlines()
+    names = [line.split(" -> ")[0].rsplit("/", 1)[1] for line in listed]  # without targets of links
+    return {name: owner for name in names if re.search(r"\.so(\.|$)", name)}
 
 
 def _make_links_relative(root: Path) -> None:
