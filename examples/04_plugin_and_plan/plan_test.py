@@ -1,25 +1,13 @@
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from hyphos.testing import Robot
 
 PLAN = Path(__file__).parent / "robot.yaml"
 
 
 @pytest.mark.parametrize("process", ["work", "count"])
-def test_the_plan_chooses_the_process_of_a_plugin(process: str, tmp_path: Path) -> None:
-    settings = [f"nodes.doubler.process={process}", f"domain=doubling-{os.getpid()}"]
-    command = [sys.executable, "-m", "hyphos", "run", str(PLAN), "--logs", str(tmp_path)]
-    for setting in settings:
-        command += ["--set", setting]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as robot:
-        assert robot.stdout is not None
-        try:
-            heard = next(line for line in robot.stdout if "doubled" in line)
-        finally:
-            robot.terminate()
-            robot.stdout.read()
-    assert heard.split("│")[-1].strip() == "doubled: 2"
-    assert robot.returncode == 0
+def test_the_plan_chooses_the_process_of_a_plugin(process: str) -> None:
+    with Robot(PLAN, settings=[f"nodes.doubler.process={process}"]) as robot:
+        found = robot.expect_output("count", "^doubled: .*$", within=60)
+        assert found[0] == "doubled: 2"

@@ -61,8 +61,11 @@ def _metadata(files: dict[str, bytes], info: str, tag: str) -> list[str]:
     tags = re.findall(r"^Tag: (.*)$", files[f"{info}/WHEEL"].decode(), re.MULTILINE)
     if tags != [tag]:
         found.append(f"WHEEL has the tags {tags}, but the name has {tag}")
-    if b"hyphos = hyphos.program:main" not in files[f"{info}/entry_points.txt"]:
+    entries = files[f"{info}/entry_points.txt"]
+    if b"hyphos = hyphos.program:main" not in entries:
         found.append("the command hyphos is missing")
+    if b"[pytest11]\nhyphos.testing.plugin = hyphos.testing.plugin" not in entries:
+        found.append("the plug-in of pytest is missing")
     text = files[f"{info}/METADATA"].decode()
     listed = re.findall(r"^License-File: (.*)$", text, re.MULTILINE)
     found += [

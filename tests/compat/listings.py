@@ -17,6 +17,7 @@ from typing import Any
 import hyphos
 from goldens import ROOT, Listing
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
+from hyphos import testing
 from hyphos._hyphos import Plan
 from hyphos.cli.main import make_app
 from typer.core import TyperGroup
@@ -145,10 +146,12 @@ _SPECIAL = ("__init__", "__enter__", "__exit__", "__len__", "__getitem__", "__it
 
 
 def python_api() -> Listing:
-    """Every public name of the package, its members, and the parameters of each function."""
+    """Every public name of the package and of hyphos.testing, its members, and the parameters of
+    each function."""
     found: Listing = {}
-    for name in sorted(hyphos.__all__):
-        value = getattr(hyphos, name)
+    names = {name: getattr(hyphos, name) for name in hyphos.__all__}
+    names |= {f"testing.{name}": getattr(testing, name) for name in testing.__all__}
+    for name, value in sorted(names.items()):
         if inspect.isclass(value):
             found[name] = "class"
             for member in sorted(dir(value)):

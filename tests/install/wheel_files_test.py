@@ -23,7 +23,8 @@ CONTENT = {
     "hyphos/_hyphos.cpython-311-x86_64-linux-gnu.so": b"module",
     f"{INFO}/METADATA": b"Name: hyphos\nLicense-File: LICENSE\nVersion: 0.1.0\n\n# Readme\n",
     f"{INFO}/WHEEL": b"Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n",
-    f"{INFO}/entry_points.txt": b"[console_scripts]\nhyphos = hyphos.program:main\n",
+    f"{INFO}/entry_points.txt": b"[console_scripts]\nhyphos = hyphos.program:main\n\n"
+    b"[pytest11]\nhyphos.testing.plugin = hyphos.testing.plugin\n",
     f"{INFO}/licenses/LICENSE": b"MIT",
     f"{INFO}/RECORD": b"of scikit-build-core",
 }

@@ -154,7 +154,7 @@ TEST_F(TestingTest, a_channel_that_is_not_intercepted_is_an_error) {
 }
 
 TEST_F(TestingTest, a_robot_in_processes_of_its_own) {
-  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "no " << TEST_HYPHOS;
+  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "this build has no command hyphos";
   Robot robot({.plan = plan(), .lockstep = false, .intercept = {"out"}, .command = TEST_HYPHOS});
   const Duration patience = Duration::from_seconds(30);
   robot.watch<Number>("out");
@@ -166,7 +166,7 @@ TEST_F(TestingTest, a_robot_in_processes_of_its_own) {
 }
 
 TEST_F(TestingTest, a_fault_of_a_process_keeps_the_logs) {
-  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "no " << TEST_HYPHOS;
+  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "this build has no command hyphos";
   {
     std::ofstream file(folder_ / "robot.yaml");
     file << "hyphos: 1\nnodes: {bad: {plugin: " << TEST_PLUGIN_DIR

@@ -165,6 +165,16 @@ class Launched(Observed):
         if number == signal.SIGKILL:
             self.wait(lambda: not one.alive or one.restarts > before, _STOP_S)
 
+    def output(self, process: str) -> str:
+        """The output of a process so far, over all its restarts."""
+        known = self._report.processes
+        if process not in known:
+            raise Error("not_found", f"no process '{process}', only {', '.join(known) or 'none'}")
+        try:
+            return (self._options.folder / f"{process}.log").read_text(errors="replace")
+        except FileNotFoundError:  # it has printed nothing, or its log is being replaced
+            return ""
+
     def is_ready(self, process: str) -> bool:
         return self._process(process).state == "running"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 import tempfile
 import threading
@@ -341,6 +342,27 @@ class Robot:
         if not stage.wait(lambda: stage.is_ready(process), within):
             raise RobotError(f"process '{process}' is not ready within {within:g} s")
 
+    def expect_output(self, process: str, pattern: str, *, within: float = 5.0) -> re.Match[str]:
+        """Waits for a line of a process's output that matches, of all its lines so far.
+
+        `pattern` is a regular expression for a part of a line. Lines before a restart count.
+        """
+        stage = self._launched("expect_output()")
+        compiled = re.compile(pattern, re.MULTILINE)
+        found: list[re.Match[str]] = []
+
+        def look() -> bool:
+            found.extend(filter(None, [compiled.search(stage.output(process))]))
+            return bool(found)
+
+        if stage.wait(look, within):
+            return found[0]
+        lines = stage.output(process).splitlines()
+        last = f", the last line is {lines[-1]!r}" if lines else ""
+        raise RobotError(
+            f"no line of process '{process}' matches {pattern!r} within {within:g} s{last}"
+        )
+
     def damage(self, channel: str, fault: Callable[[Any], Any]) -> None:
         """Changes all further messages of an intercepted channel.
 
@@ -478,6 +500,7 @@ class Robot:
             evidence.draw(self._stage, self._folder)
 
     def keep_and_close(self) -> None:
+        """Ends the robot of a failed test: keeps logs, messages and drawing. Idempotent."""
         if self._stage is not None and self._folder is not None:
             self._draw()
             self._stage.stop()  # the logs then are complete

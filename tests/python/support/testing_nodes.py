@@ -56,6 +56,10 @@ class Mortal:
         node.every(lambda: self.pub.publish(Int64(data=os.getpid())), rate_hz=20)
         node.subscribe("end", Int64, lambda end: os._exit(end.data))
 
+def greeter(node):
+    print("starting")
+    print("hello you", flush=True)
+
 def broken(node):
     raise RuntimeError("the motor driver is missing")
 """

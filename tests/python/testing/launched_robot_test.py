@@ -126,6 +126,16 @@ def test_a_killed_process_is_restarted_as_the_plan_says(tmp_path: Path) -> None:
         assert robot.expect("alive", lambda m: m.data != pid, within=30)
 
 
+def test_the_output_of_a_process_can_be_expected(tmp_path: Path) -> None:
+    plan = write_robot(tmp_path, MORTAL.replace("nodes.py:Mortal", "nodes.py:greeter"))
+    with Robot(plan) as robot:
+        assert robot.expect_output("one", r"^hello (\w+)$", within=30)[1] == "you"
+        with pytest.raises(RobotError, match=r"'one' matches .hi. within 0\.1 s, the last line is"):
+            robot.expect_output("one", "hi", within=0.1)
+        with pytest.raises(hyphos.Error, match="no process 'absent', only one, two"):
+            robot.expect_output("absent", "hello", within=30)
+
+
 def test_a_paused_process_publishes_nothing(tmp_path: Path) -> None:
     with Robot(write_robot(tmp_path, MORTAL)) as robot:
         pid = robot.expect("alive", within=30).data
