@@ -23,6 +23,51 @@ T = TypeVar("T")
 Make = Callable[[Node], object]
 
 
+class PlanModules:
+    """The modules of a plan's Python nodes, in a process that runs several plans.
+
+    begin() makes the modules beside the plan importable, and end() removes them: another plan may
+    have modules of the same names in another folder.
+    """
+
+    def __init__(self, plan: Path, entries: Sequence[dict[str, Any]]) -> None:
+        self._folder = str(plan.resolve().parent)
+        self._files = {str(Path(self._folder, entry["program"])) for entry in entries}
+        self._before: dict[str, ModuleType] | None = None
+        self._replaced: dict[str, ModuleType | None] = {}
+
+    def begin(self) -> None:
+        self._before = dict(sys.modules)
+        sys.path.insert(0, self._folder)  # until the end: callbacks import, too
+
+    def loaded(self) -> None:
+        """All nodes are constructed. Modules that are imported later stay."""
+        before, now = self._before or {}, sys.modules.items()
+        self._replaced = {name: before.get(name) for name, m in now if m is not before.get(name)}
+
+    def end(self) -> None:
+        """Idempotent."""
+        for name, before in self._replaced.items():
+            file = getattr(sys.modules.get(name), "__file__", None) or ""
+            # A generated module stays: its types are registered in the process.
+            if name.endswith("_pb2") or not (file in self._files or self._is_beside(file)):
+                continue
+            del sys.modules[name]
+            if before is not None:
+                sys.modules[name] = before
+        self._replaced = {}
+        if self._before is not None:
+            self._before = None
+            with suppress(ValueError):
+                sys.path.remove(self._folder)
+
+    def _is_beside(self, file: str) -> bool:
+        """True for a module that the plan's folder provides, and not a longer path below it, such
+        as an environment with installed packages."""
+        homes = [path for path in sys.path if path and Path(file).is_relative_to(path)]
+        return max(homes, key=len, default="") == self._folder
+
+
 class SteppedNodes:
     """Runs nodes in lock-step. Not thread-safe.
 
@@ -45,8 +90,7 @@ class SteppedNodes:
         self._nodes: list[Node] = []
         self._made: list[object] = []
         self._time: SimTime | None = None
-        self._replaced: dict[str, ModuleType | None] = {}  # modules before start(), by name
-        self._folder = str(plan.resolve().parent)
+        self._modules = PlanModules(plan, entries)
         affinity = os.sched_getaffinity(0)
         # Plug-ins of replaced nodes are not loaded.
         own = [one["name"] for one in entries if one["name"] not in self._made_by]
@@ -68,8 +112,7 @@ class SteppedNodes:
 
     def start(self) -> None:
         """Constructs the nodes in the order of the plan, then the plug-ins."""
-        before = dict(sys.modules)
-        sys.path.insert(0, self._folder)  # until close(): callbacks import, too
+        self._modules.begin()
         try:
             for entry in self._entries:
                 make = self._made_by.get(entry["name"])
@@ -80,10 +123,7 @@ class SteppedNodes:
             if self._has_plugins:
                 self.run(self.runtime.load_plugins)
         finally:
-            now = sys.modules.items()
-            self._replaced = {
-                name: before.get(name) for name, m in now if m is not before.get(name)
-            }
+            self._modules.loaded()
         self.runtime.ready()
         self.runtime.settle()
 
@@ -125,21 +165,5 @@ class SteppedNodes:
             if hasattr(thing, "close"):
                 thing.close()
         self._nodes, self._made = [], []
-        self._forget_modules()
-        with suppress(ValueError):
-            sys.path.remove(self._folder)
+        self._modules.end()
         self.runtime.close()
-
-    def _forget_modules(self) -> None:
-        """Another plan may have modules of the same names in another folder."""
-        files = {str(Path(self._folder, one["program"])) for one in self._entries}
-        for name, before in self._replaced.items():
-            file = getattr(sys.modules.get(name), "__file__", None) or ""
-            own = Path(file).is_relative_to(self._folder) or file in files
-            # A generated module stays: its types are registered in the process.
-            if not own or name.endswith("_pb2"):
-                continue
-            del sys.modules[name]
-            if before is not None:
-                sys.modules[name] = before
-        self._replaced = {}

@@ -14,7 +14,7 @@ from hyphos._hyphos import CallbackErrors, EndpointInfo, Plan, Policy
 from hyphos.host import load_node
 from hyphos.node import Node, Runtime
 from hyphos.observe import Look, drops_of, is_hidden, look
-from hyphos.stepped import Make, SteppedNodes
+from hyphos.stepped import Make, PlanModules, SteppedNodes
 from hyphos.testing.inbox import Offer
 from hyphos.testing.observed import Observed
 from hyphos.testing.stage import RobotError, Trouble
@@ -252,6 +252,7 @@ class Hosted(Observed):
         self._settings = settings
         self._made_by = made_by
         self._allow_exceptions = allow_exceptions
+        self._modules = PlanModules(plan, data["nodes"])
         self._runtime: Runtime | None = None
         self._nodes: list[Node] = []
         self._made: list[object] = []
@@ -261,11 +262,15 @@ class Hosted(Observed):
         runtime = self._runtime = Runtime.open(
             plan=str(self._plan_file), overrides=self._settings, domain=self.domain
         )
-        for entry in self._plan["nodes"]:
-            make = self._made_by.get(entry["name"]) or load_node(entry, str(self._plan_file))
-            node = runtime.node(entry["name"])
-            self._nodes.append(node)
-            self._made.append(make(node))
+        self._modules.begin()
+        try:
+            for entry in self._plan["nodes"]:
+                make = self._made_by.get(entry["name"]) or load_node(entry, str(self._plan_file))
+                node = runtime.node(entry["name"])
+                self._nodes.append(node)
+                self._made.append(make(node))
+        finally:
+            self._modules.loaded()
         runtime.ready()
         self.wait(self.next_look(), 60.0)
         self.wait(self.connected, 60.0)
@@ -292,6 +297,7 @@ class Hosted(Observed):
             if hasattr(thing, "close"):
                 thing.close()
         self._nodes, self._made = [], []
+        self._modules.end()
         if self._runtime is not None:
             self._runtime.close()
         super().close()

@@ -49,6 +49,7 @@ def test_a_few_nodes_run_in_real_time(tmp_path: Path) -> None:
     with Robot(nodes=nodes, base=tmp_path) as robot:
         value = robot.expect("doubled", within=30).data
         robot.expect("doubled", lambda m: m.data == value + 2, within=30)
+    assert "nodes" not in sys.modules
     fragile = {**nodes, "doubler": "nodes.py:Fragile"}
     with (
         pytest.raises(RobotError, match="ValueError: cannot double 3"),

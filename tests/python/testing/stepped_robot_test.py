@@ -200,6 +200,23 @@ def test_modules_of_two_plans_with_one_name_are_separate(tmp_path: Path) -> None
             assert robot.expect("word").data == word
 
 
+def test_installed_packages_below_the_plan_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / ".venv/site-packages"
+    installed.mkdir(parents=True)
+    (installed / "hyphos_test_installed.py").write_text("")
+    monkeypatch.syspath_prepend(installed)
+    (tmp_path / "talk.py").write_text(
+        "import hyphos_test_installed\nclass Talk:\n    def __init__(self, node):\n        pass\n"
+    )
+    (tmp_path / "robot.yaml").write_text("hyphos: 1\nnodes: {talk: {python: talk}}\n")
+    with Robot(tmp_path / "robot.yaml", lockstep=True):
+        assert "talk" in sys.modules
+    assert "talk" not in sys.modules
+    assert sys.modules.pop("hyphos_test_installed")
+
+
 POSE = Struct("test.Pose", [("x", "f8")])
 
 
