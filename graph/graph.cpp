@@ -16,9 +16,10 @@ constexpr std::int64_t kLongestMs = 36'500LL * 86'400'000;
 }  // namespace
 
 Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one,
-             std::shared_ptr<detail::ClockCore> clock)
+             std::shared_ptr<detail::ClockCore> clock, TypeDefinitions::Publish publish)
     : registry_(std::move(registry)),
       rules_(std::move(rules)),
+      definitions_(std::move(publish)),
       executor_(threads, one_by_one),
       timers_(executor_,
               clock ? std::move(clock) : std::make_shared<detail::ClockCore>(ClockMode::real),
@@ -150,6 +151,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
                                                                 const std::string& node) {
   auto opened = channel(name, type, wish, End::publisher, node);
   if (!opened) return opened.error();
+  definitions_.add(type.definition);
   return opened->channel->add_publisher(type, scope == Scope::network, node, opened->latched);
 }
 
@@ -158,6 +160,7 @@ Result<std::shared_ptr<Subscriber>> Graph::subscribe(
     bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready) {
   auto opened = channel(name, type, wish, End::subscriber, node);
   if (!opened) return opened.error();
+  definitions_.add(type.definition);
   return opened->channel->add_subscriber(type, mode, raw ? View::envelope : View::value,
                                          scope == Scope::network, node, std::move(callback),
                                          std::move(ready));

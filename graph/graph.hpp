@@ -10,6 +10,7 @@
 #include "graph/channel.hpp"
 #include "graph/executor.hpp"
 #include "graph/timers.hpp"
+#include "graph/type_definitions.hpp"
 #include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/publisher.hpp"
@@ -42,8 +43,10 @@ class Graph {
 
   /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`: the
   /// clock of the timers, null for real time.
+  /// `publish`: see TypeDefinitions.
   Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules,
-        bool one_by_one = false, std::shared_ptr<detail::ClockCore> clock = nullptr);
+        bool one_by_one = false, std::shared_ptr<detail::ClockCore> clock = nullptr,
+        TypeDefinitions::Publish publish = {});
   ~Graph();
 
   /// Adds a started transport. Call before the first channel is opened.
@@ -62,6 +65,8 @@ class Graph {
   Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
                                                     const TypeSupport& type, const Policy& policy);
   Result<void> set_open(const std::string& channel, bool open);
+  /// The definitions of the types of this process. Channels add theirs.
+  [[nodiscard]] TypeDefinitions& definitions() { return definitions_; }
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
   /// Timers on the clock of the process.
   [[nodiscard]] Timers& timers() { return timers_; }
@@ -110,6 +115,7 @@ class Graph {
 
   const std::shared_ptr<trace::Registry> registry_;
   const Rules rules_;
+  TypeDefinitions definitions_;
   Executor executor_;
   Timers timers_;
   Timers timeouts_;

@@ -363,13 +363,30 @@ void place_nodes(Draft& draft) {
   }
 }
 
+namespace {
+
+/// The paths of a list of files or folders, relative to the plan's folder, with their places.
+std::vector<std::pair<std::filesystem::path, Source>> read_paths(const char* key,
+                                                                 const Section& top, Draft& draft) {
+  std::vector<std::pair<std::filesystem::path, Source>> paths;
+  for (const Word& word : top.words(key)) {
+    if (const std::string why = file_name_problem(word.text); !why.empty()) {
+      draft.error(word.source, std::string(key) + ": " + why);
+    }
+    paths.emplace_back(draft.plan.resolve(word.text), word.source);
+  }
+  return paths;
+}
+
+}  // namespace
+
 Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& options,
                         Problems& problems) {
   Draft draft(problems);
   draft.plan = std::move(start);
   const Section top(&root, "", problems,
-                    {"hyphos", "robot", "domain", "plugin_path", "hosts", "processes", "nodes",
-                     "channels", "network", "data_graph", "record", "clock"});
+                    {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes",
+                     "nodes", "channels", "network", "data_graph", "record", "clock"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);
@@ -379,11 +396,16 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   if (const std::string why = domain_problem(plan.domain); !why.empty()) {
     top.error("domain", "'" + plan.domain + "': " + why);
   }
-  for (const Word& word : top.words("plugin_path")) {
-    if (const std::string why = file_name_problem(word.text); !why.empty()) {
-      draft.error(word.source, "plugin_path: " + why);
-    }
-    plan.plugin_path.push_back(plan.resolve(word.text));
+  for (const auto& [place, source] : read_paths("plugin_path", top, draft)) {
+    plan.plugin_path.push_back(place);
+  }
+  for (const auto& [place, source] : read_paths("protos", top, draft)) {
+    plan.protos.push_back(place);
+    std::error_code ignored;
+    if (!options.check_files || std::filesystem::exists(place, ignored)) continue;
+    draft.error(source, "protos: '" + place.string() +
+                            "' does not exist. Give a folder of .proto files, or a file of "
+                            "descriptors (protoc --include_imports -o FILE)");
   }
   if (plan.plugin_path.empty()) plan.plugin_path.push_back(plan.resolve("."));
   read_hosts(top.find("hosts"), draft);

@@ -280,6 +280,10 @@ std::string to_json(const Plan& plan) {
   json.begin_list();
   for (const auto& place : plan.plugin_path) json.text(place.string());
   json.end_list();
+  json.key("protos");
+  json.begin_list();
+  for (const auto& place : plan.protos) json.text(place.string());
+  json.end_list();
   objects(json, "hosts", plan.hosts, [&](const HostPlan& host) {
     text(json, "name", host.name);
     text(json, "address", host.address);

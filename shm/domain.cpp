@@ -96,7 +96,7 @@ std::uint64_t owner_of(std::string_view file_name) {
   if (file_name.size() <= kIdSize || file_name[kIdSize] != '.') return 0;
   const std::string_view rest = file_name.substr(kIdSize);
   const bool ours = rest == ".ctl" || rest == ".sock" || rest == ".metrics" ||
-                    rest.ends_with(".pool") || rest.ends_with(".lane");
+                    rest.ends_with(".pool") || rest.ends_with(".lane") || rest.ends_with(".types");
   return ours ? from_hex(file_name.substr(0, kIdSize)) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "hyphos/envelope.hpp"
 
@@ -40,6 +41,13 @@ struct TypeId {
 [[nodiscard]] HYPHOS_EXPORT TypeId make_type_id(std::string_view name, Encoding encoding,
                                                 std::size_t size = 0);
 
+/// True for the .proto files of Hyphos and of protobuf itself, which every program with Hyphos has.
+[[nodiscard]] HYPHOS_EXPORT bool is_standard_file(std::string_view proto_file);
+
+/// Returns the .proto file of a type and its imports, imports first, as a serialized
+/// FileDescriptorSet. The files of Hyphos and of protobuf itself are left out.
+using TypeDefinition = std::string (*)();
+
 /// Converts values of one type to bytes and back. All functions are pure and thread-safe.
 struct TypeSupport {
   TypeId id;
@@ -59,6 +67,9 @@ struct TypeSupport {
   /// bytes are corrupt.
   bool (*decode)(const Envelope& envelope, void* storage) = nullptr;
   void (*destroy)(void* value) = nullptr;
+  /// Called when a first endpoint of the type opens. Tools decode the channel with the result.
+  /// Null: the type has no .proto file.
+  TypeDefinition definition = nullptr;
 };
 
 /// A protobuf head with attached buffers: images, point clouds, maps. The head is serialized as
@@ -142,6 +153,53 @@ bool protobuf_decode(std::span<const std::byte> in, T& message) {
          message.ParseFromArray(in.data(), static_cast<int>(in.size()));
 }
 
+/// Copies a file into a FileDescriptorProto. The generated headers only declare that class, and its
+/// first base is Message.
+template <typename File, typename Proto, typename Message>
+void copy_file(const File& file, void (File::*copy)(Proto*) const, Message& to) {
+  (file.*copy)(reinterpret_cast<Proto*>(&to));
+}
+
+/// Appends a file after its imports, as a field `file` of a FileDescriptorSet.
+template <typename File, typename Factory>
+void append_definition(const File& file, Factory& factory, std::vector<const void*>& seen,
+                       std::string& out) {
+  if (is_standard_file(std::string(file.name()))) return;
+  for (const void* one : seen) {
+    if (one == &file) return;
+  }
+  seen.push_back(&file);
+  for (int i = 0; i < file.dependency_count(); ++i) {
+    append_definition(*file.dependency(i), factory, seen, out);
+  }
+  const auto* type = file.pool()->FindMessageTypeByName("google.protobuf.FileDescriptorProto");
+  if (type == nullptr) return;
+  auto* const made = factory.GetPrototype(type)->New();
+  const std::unique_ptr<std::remove_pointer_t<decltype(made)>> proto(made);
+  copy_file(file, &File::CopyTo, *proto);
+  const std::string bytes = proto->SerializeAsString();
+  out += '\x0a';  // field 1, with a length
+  std::size_t rest = bytes.size();
+  for (; rest > 0x7f; rest >>= 7) out += static_cast<char>((rest & 0x7f) | 0x80);
+  out += static_cast<char>(rest);
+  out += bytes;
+}
+
+template <ProtobufMessage T>
+TypeDefinition definition_of() {
+  if constexpr (requires { T::descriptor()->file()->pool(); }) {
+    return [] {
+      std::string files;
+      std::vector<const void*> seen;
+      append_definition(*T::descriptor()->file(), *T().GetReflection()->GetMessageFactory(), seen,
+                        files);
+      return files;
+    };
+  } else {
+    return nullptr;  // a message of the lite runtime
+  }
+}
+
 template <typename T>
 TypeSupport make_support() {
   TypeSupport s;
@@ -164,6 +222,7 @@ TypeSupport make_support() {
       value->~T();
       return false;
     };
+    s.definition = definition_of<T>();
   } else if constexpr (IsAttached<T>::value) {
     using Head = decltype(T::head);
     static_assert(ProtobufMessage<Head>, "Attached<Head> needs a protobuf head");
@@ -180,6 +239,7 @@ TypeSupport make_support() {
       value->~T();
       return false;
     };
+    s.definition = definition_of<Head>();
   } else if constexpr (SelfSerializing<T>) {
     s.id = make_type_id(type_name<T>(), Encoding::custom);
     s.encoded_size = [](const void* v) -> std::size_t {

@@ -122,6 +122,21 @@ struct ProcessInfo {
 /// process runs.
 HYPHOS_EXPORT Result<std::vector<ProcessInfo>> inspect(const std::string& domain);
 
+/// The definitions of the protobuf types that a process uses on its channels, services and actions.
+struct AnnouncedTypes {
+  std::uint64_t participant = 0;  ///< ProcessInfo::participant
+  std::int32_t pid = 0;
+  std::string process;
+  /// A FileDescriptorSet as the process wrote it, at most 4 MiB: the .proto files and their
+  /// imports, imports first, without those of Hyphos and protobuf. A reader checks it.
+  std::string descriptors;
+};
+
+/// Reads the definitions of all processes of this user and `domain` on this machine, as inspect()
+/// reads the endpoints. Processes without types of their own are left out.
+/// Runtime::announce_types() adds definitions.
+HYPHOS_EXPORT Result<std::vector<AnnouncedTypes>> announced_types(const std::string& domain);
+
 /// One event of the flight recorder at one endpoint: a publish(), or a callback that has ended.
 /// Times are CLOCK_MONOTONIC nanoseconds of this machine as in Stamps. 0: layer not crossed. All
 /// members are plain integers, because tools read events by the hundred thousand.

@@ -300,6 +300,8 @@ struct HYPHOS_EXPORT Plan {
   std::string robot = "robot";
   std::string domain = "0";
   std::vector<std::filesystem::path> plugin_path;  ///< search path of plug-ins without a '/'
+  /// Folders of .proto files, and files with descriptors, of types that no process announces.
+  std::vector<std::filesystem::path> protos;
   std::vector<HostPlan> hosts;
   std::vector<ProcessPlan> processes;
   std::vector<NodePlan> nodes;

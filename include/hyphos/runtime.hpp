@@ -82,6 +82,15 @@ class HYPHOS_EXPORT Runtime {
   /// The same towards one peer: the name of its process, or the endpoint to which we connect.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
 
+  /// Announces the definitions of protobuf types, for programs that use types by name only
+  /// (Node::raw_publisher()). Endpoints of protobuf classes do this by themselves. Other programs
+  /// of this machine then decode the channels (announced_types()). `descriptors` is a serialized
+  /// FileDescriptorSet. Each .proto file is announced once. Copies the files into shared memory,
+  /// unless the runtime is offline. Errors: corrupt, exhausted (4 MiB in one process).
+  Result<void> announce_types(std::string_view descriptors);
+  /// The definitions that this process has announced, as a serialized FileDescriptorSet.
+  [[nodiscard]] std::string announced_types() const;
+
   /// Runs `work` (if any) on the thread pool, then waits until no callback of this process is
   /// queued or running. All consequences of `work` and of earlier events are then complete. Must
   /// not be called from a callback. Never returns under a load that never ends. Rethrows exceptions

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hyphos/message.hpp"
 #include "hyphos/policy.hpp"
@@ -65,6 +66,7 @@ struct CallTypes {
   bool action = false;
   TypeSupport request;
   TypeSupport reply;
+  std::vector<TypeDefinition> definitions = {};  ///< of all parts that have one
 };
 /// The id of a service's channels covers both types. A mismatch of either is rejected at connect.
 [[nodiscard]] HYPHOS_EXPORT CallTypes service_types(const TypeSupport& request,

@@ -29,6 +29,14 @@ TypeSupport room_for(const TypeId& id, std::initializer_list<const TypeSupport*>
   return room;
 }
 
+std::vector<TypeDefinition> definitions_of(std::initializer_list<const TypeSupport*> types) {
+  std::vector<TypeDefinition> found;
+  for (const TypeSupport* type : types) {
+    if (type->definition != nullptr) found.push_back(type->definition);
+  }
+  return found;
+}
+
 Result<void> check_name(const std::string& service) {
   const std::string problem = call_name_problem(service);
   if (problem.empty()) return success();
@@ -42,7 +50,8 @@ Result<void> check_name(const std::string& service) {
 detail::CallTypes detail::service_types(const TypeSupport& request, const TypeSupport& reply) {
   const TypeId id = make_type_id(type_part(request.id) + " -> " + type_part(reply.id),
                                  Encoding::custom, request.id.hash ^ std::rotl(reply.id.hash, 1));
-  return {false, room_for(id, {&request}), room_for(id, {&reply})};
+  return {false, room_for(id, {&request}), room_for(id, {&reply}),
+          definitions_of({&request, &reply})};
 }
 
 detail::CallTypes detail::action_types(const TypeSupport& goal, const TypeSupport& feedback,
@@ -51,7 +60,8 @@ detail::CallTypes detail::action_types(const TypeSupport& goal, const TypeSuppor
       type_part(goal.id) + " -> " + type_part(feedback.id) + " -> " + type_part(result.id),
       Encoding::custom,
       goal.id.hash ^ std::rotl(feedback.id.hash, 1) ^ std::rotl(result.id.hash, 2));
-  return {true, room_for(id, {&goal}), room_for(id, {&feedback, &result})};
+  return {true, room_for(id, {&goal}), room_for(id, {&feedback, &result}),
+          definitions_of({&goal, &feedback, &result})};
 }
 
 void detail::CallWaiter::heard(CallKind kind, const Delivery& message) {
@@ -103,6 +113,7 @@ Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
   auto reply = graph.internal_channel(base + "/reply", types.reply, call_policy());
   if (!reply) return reply.error();
   channels.reply = std::move(*reply);
+  for (const TypeDefinition definition : types.definitions) graph.definitions().add(definition);
   return channels;
 }
 

@@ -13,6 +13,7 @@
 #include "plan/transports.hpp"
 #include "shm/metrics.hpp"
 #include "shm/participant.hpp"
+#include "shm/type_files.hpp"
 #include "transport/registry.hpp"
 
 namespace hyphos {
@@ -193,6 +194,9 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   links.registry = std::make_shared<trace::Registry>(
       (*self)->metrics(), *self, options.process, (*self)->id(),
       [self = self->get()](std::size_t bytes) { return self->grow_metrics(bytes); });
+  links.publish_types = [files = std::make_shared<shm::TypeFiles>(*self)](std::string_view set) {
+    return files->add(set);
+  };
   TransportContext context;
   context.process_name = options.process;
   context.domain = domain;
@@ -277,6 +281,16 @@ Result<std::vector<ProcessInfo>> inspect(const std::string& domain) {
     if (process) processes.push_back(std::move(*process));
   }
   return processes;
+}
+
+Result<std::vector<AnnouncedTypes>> announced_types(const std::string& domain) {
+  auto found = shm::read_types(domain);
+  if (!found) return found.error();
+  std::vector<AnnouncedTypes> all;
+  for (auto& one : *found) {
+    all.push_back({one.participant, one.pid, std::move(one.process), std::move(one.definitions)});
+  }
+  return all;
 }
 
 Result<std::vector<RecordedEvents>> recorded_events(

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/type_definitions.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "trace/record.hpp"
@@ -24,6 +25,8 @@ struct Links {
   std::vector<OpenLink> open;
   /// Present if the plan enables multicast discovery. Ends before the transports.
   std::unique_ptr<transport::Announcer> announcer;
+  /// Publishes the definitions of types for tools. Empty if the process is offline.
+  graph::TypeDefinitions::Publish publish_types;
 };
 
 /// Makes the links that the plan describes. Without a plan, shared memory alone. `plan` and

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -27,6 +29,7 @@ namespace {
 
 constexpr std::int64_t kLingerMs = 200;
 constexpr std::int64_t kBeatsPerHeartbeat = 4;
+constexpr std::string_view kPlanTypes = "plan.types";
 
 /// Checks the options that a program sets in code. Loading the plan checks the plan's own values.
 Result<void> check_options(const RuntimeOptions& options) {
@@ -137,6 +140,16 @@ void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
                            [registry = registry_] { registry->beat(monotonic_now().ns); });
 }
 
+/// `hyphos run` writes the types of the plan's `protos:` into the state folder.
+void Runtime::Impl::announce_plan_types() {
+  if (!plan_ || plan_->protos.empty() || options_.state_folder.empty()) return;
+  std::ifstream in(options_.state_folder / kPlanTypes, std::ios::binary);
+  const std::string types((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (const auto added = graph_->definitions().add(types); !added) {
+    log::warn("types", "protos of the plan: " + added.error().to_string());
+  }
+}
+
 Result<void> Runtime::Impl::open_transports() {
   auto links = open_links(options_, plan(), connections_ ? &*connections_ : nullptr, domain_);
   if (!links) return links.error();
@@ -145,9 +158,10 @@ Result<void> Runtime::Impl::open_transports() {
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
       [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); },
-      options_.lockstep, clock_);
+      options_.lockstep, clock_, std::move(links->publish_types));
   links_ = std::move(links->open);
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);
+  announce_plan_types();
   log_ = std::make_shared<LogChannel>(
       *graph_, clock_, LogChannel::Options{options_.process, options_.lockstep, links_.empty()});
   log_->start();
@@ -531,6 +545,13 @@ CallbackErrors Runtime::callback_errors() const {
   return impl_->graph().executor().callback_errors();
 }
 std::vector<ChannelInfo> Runtime::channels() const { return impl_->graph().list(); }
+
+Result<void> Runtime::announce_types(std::string_view descriptors) {
+  if (auto good = usable(); !good) return good;
+  return impl_->graph().definitions().add(descriptors);
+}
+
+std::string Runtime::announced_types() const { return impl_->graph().definitions().all(); }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
   if (auto good = usable(); !good) return good;

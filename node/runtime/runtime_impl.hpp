@@ -88,6 +88,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> read_plan();
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();
+  void announce_plan_types();
   void start_heartbeat(std::int64_t heartbeat_ms);
   /// True if the plan assigns the node to this process, or in lock-step, if it was selected.
   [[nodiscard]] bool is_here(const NodePlan& node) const;

@@ -26,7 +26,7 @@ from hyphos.clock import Clock
 from hyphos.log import Log
 from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
-from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
+from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for, definitions
 
 if TYPE_CHECKING:
     from hyphos.transforms import Transforms
@@ -179,6 +179,7 @@ class Node(Closing):
         inside this process.
         """
         codec = codec_for(type)
+        self._announce(codec)
         return Publisher(self._core.publisher(channel, codec.id, local, policy), codec)
 
     def subscribe(
@@ -202,6 +203,7 @@ class Node(Closing):
         `hyphos.Error`.
         """
         codec = codec_for(type)
+        self._announce(codec)
         decode = codec.decode
         if _takes_info(callback):
 
@@ -235,6 +237,7 @@ class Node(Closing):
         queue, and `max_pending` the requests without a reply.
         """
         ask, answer = codec_for(request), codec_for(reply)
+        self._announce(ask, answer)
         handler = serve(name, ask, answer, callback)
         return Service(
             self._core.service(name, ask.id, answer.id, handler, mode, local, depth, max_pending)
@@ -254,6 +257,7 @@ class Node(Closing):
         `max_pending` bounds the calls in flight. Raises `hyphos.Error`.
         """
         ask, answer = codec_for(request), codec_for(reply)
+        self._announce(ask, answer)
         core = self._core.client(name, ask.id, None, answer.id, None, local, max_pending)
         return Client(core, ask, answer)
 
@@ -280,6 +284,7 @@ class Node(Closing):
         With `cancel_if_unwatched` a goal is canceled when its client is gone.
         """
         codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
+        self._announce(codecs.goal, codecs.feedback, codecs.result)
         ask = accept_with(name, codecs.goal, accept) if accept is not None else None
         return Action(
             self._core.action(
@@ -311,10 +316,24 @@ class Node(Closing):
         `max_pending` bounds the goals in flight. Raises `hyphos.Error`.
         """
         codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
+        self._announce(codecs.goal, codecs.feedback, codecs.result)
         core = self._core.client(
             name, codecs.goal.id, codecs.feedback.id, codecs.result.id, None, local, max_pending
         )
         return ActionClient(core, codecs)
+
+    def _announce(self, *codecs: Codec) -> None:
+        """Announces the protobuf types, so that tools decode them. The limit is no reason to fail:
+        the channels work without it."""
+        files = definitions(*codecs)
+        if not files:
+            return
+        try:
+            self._core.announce_types(files)
+        except Error as error:
+            if error.code != "exhausted":
+                raise
+            self._log.warn(f"tools cannot decode a type of this process without options: {error}")
 
     def every(
         self,
@@ -539,6 +558,19 @@ class Runtime(Closing):
     def endpoints(self) -> list[_hyphos.EndpointInfo]:
         """The publishers and subscriptions of this process now, with their counters."""
         return self._core.endpoints()
+
+    def announce_types(self, descriptors: bytes) -> None:
+        """Announces protobuf types that this process uses by name only, as `Raw`.
+
+        `descriptors` is a serialized FileDescriptorSet. Tools decode channels with it. Channels of
+        protobuf classes need no call. Raises `hyphos.Error`: corrupt, or exhausted (4 MiB in one
+        process).
+        """
+        self._core.announce_types(descriptors)
+
+    def announced_types(self) -> bytes:
+        """The types that this process has announced, as a serialized FileDescriptorSet."""
+        return self._core.announced_types()
 
     def ready(self) -> None:
         """Reports that all nodes of this process exist. Call it unless the program calls spin()."""

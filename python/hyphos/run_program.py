@@ -17,8 +17,9 @@ def run_program(
     code: str = "io",
     where: str = "",
     stdin: bytes | None = None,
+    folder: str | None = None,
 ) -> bytes:
-    """Returns the program's output.
+    """Returns the program's output. It runs in `folder`, by default the present one.
 
     Raises `missing` if the program is not installed, and an Error of `code` with its standard error
     if it fails.
@@ -26,7 +27,7 @@ def run_program(
     path = shutil.which(program)
     if path is None:
         raise missing
-    done = subprocess.run([path, *words], input=stdin, capture_output=True, check=False)
+    done = subprocess.run([path, *words], input=stdin, capture_output=True, check=False, cwd=folder)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
         raise Error(code, f"{program} failed: {said}", where or program)

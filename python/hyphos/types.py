@@ -150,6 +150,41 @@ def view(buffer: Buffer) -> Bytes:
     return np.frombuffer(memoryview(buffer), np.uint8) if len(buffer) else np.zeros(0, np.uint8)
 
 
+# Every program with Hyphos has these files.
+_STANDARD_FILES = (
+    "google/protobuf/",
+    "hyphos/msgs/",
+    "hyphos/params/",
+    "hyphos/ros/",
+    "hyphos/wire/",
+)
+
+
+def definition(cls: Any) -> bytes:
+    """The .proto file of a protobuf class and its imports, imports first, as a serialized
+    FileDescriptorSet. The files of Hyphos and of protobuf itself are left out."""
+    made = bytearray()
+    seen: set[str] = set()
+
+    def add(file: Any) -> None:
+        if file.name in seen or file.name.startswith(_STANDARD_FILES):
+            return
+        seen.add(file.name)
+        for needed in file.dependencies:
+            add(needed)
+        content = file.serialized_pb
+        made.append(0x0A)  # field 1, with a length
+        rest = len(content)
+        while rest > 0x7F:
+            made.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        made.append(rest)
+        made.extend(content)
+
+    add(cls.DESCRIPTOR.file)
+    return bytes(made)
+
+
 class _BytesCodec:
     def __init__(self) -> None:
         self.id = TypeId("bytes", "bytes")
@@ -263,6 +298,11 @@ def _type_name(cls: Any) -> str:
 
 def _is_protobuf(kind: object) -> bool:
     return isinstance(kind, type) and hasattr(kind, "DESCRIPTOR") and hasattr(kind, "FromString")
+
+
+def definitions(*codecs: Codec) -> bytes:
+    """The definitions of the protobuf types among the types of the codecs. See definition()."""
+    return b"".join(definition(one.cls) for one in codecs if isinstance(one, _ProtobufCodec))
 
 
 def codec_for(kind: Any) -> Codec:

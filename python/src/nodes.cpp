@@ -366,6 +366,17 @@ void bind_runtime(nb::module_& module) {
              return spin(*runtime, [&] { return Runtime(*runtime).spin(run_signal_handlers); });
            })
       .def("ready", [](const RuntimeHandle& r) { r.get().ready(); })
+      .def(
+          "announce_types",
+          [](const RuntimeHandle& r, const nb::bytes& descriptors) {
+            r.get().announce_types({descriptors.c_str(), descriptors.size()}).or_throw();
+          },
+          nb::arg("descriptors"))
+      .def("announced_types",
+           [](const RuntimeHandle& r) {
+             const std::string types = r.get().announced_types();
+             return nb::bytes(types.data(), types.size());
+           })
       .def("endpoints", [](const RuntimeHandle& r) { return r.get().endpoints(); })
       .def("request_stop", [](const RuntimeHandle& r) { r.get().request_stop(); })
       .def_prop_ro("stopping", [](const RuntimeHandle& r) { return r.get().stopping(); })
@@ -386,6 +397,12 @@ void bind_node(nb::module_& module) {
                 Node::open(std::move(name), arguments.count(), arguments.values()).or_throw());
           },
           nb::arg("name"), nb::arg("argv"))
+      .def(
+          "announce_types",
+          [](const NodeHandle& n, const nb::bytes& descriptors) {
+            n.get().runtime().announce_types({descriptors.c_str(), descriptors.size()}).or_throw();
+          },
+          nb::arg("descriptors"))
       .def(
           "publisher",
           [](const NodeHandle& n, const std::string& channel, const TypeId& type, bool local,

@@ -89,6 +89,20 @@ void bind_inspect(nb::module_& module) {
         return std::make_pair(keys.public_key, keys.secret_key);
       },
       "A fresh pair of CURVE keys in Z85: (public, secret).");
+  nb::class_<AnnouncedTypes>(module, "AnnouncedTypes", "The protobuf types of one process.")
+      .def_ro("participant", &AnnouncedTypes::participant)
+      .def_ro("pid", &AnnouncedTypes::pid)
+      .def_ro("process", &AnnouncedTypes::process)
+      .def_prop_ro("descriptors", [](const AnnouncedTypes& types) {
+        return nb::bytes(types.descriptors.data(), types.descriptors.size());
+      });
+  module.def(
+      "announced_types",
+      [](const std::string& domain) {
+        nb::gil_scoped_release release;
+        return announced_types(domain).or_throw();
+      },
+      nb::arg("domain") = "0");
   module.def(
       "inspect",
       [](const std::string& domain) {

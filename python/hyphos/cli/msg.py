@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Descriptor, ProtoPath, Ros
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, Ros
 
 if TYPE_CHECKING:
     from hyphos.ros.definition import Flavour
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Types of ROS 1 and ROS 2: convert to .proto, inspect. Types as C# classes.",
+    help="Message types: list, show. ROS types as .proto files. Types as Python and C# classes.",
 )
 
 Paths = Annotated[
@@ -61,23 +61,72 @@ def import_(
     raise typer.Exit(import_types(paths, output, _flavour(ros1, ros2)))
 
 
+@app.command("list")
+def list_(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names, or patterns like 'rover.*'. Default: all.", metavar="TYPE..."),
+    ] = None,
+    of_ros: Annotated[
+        bool, typer.Option("--ros", help="Also the types of ROS that this machine knows.")
+    ] = False,
+    as_json: AsJson = False,
+    domain: Domain = "0",
+    proto_path: ProtoPath = None,
+    descriptor: Descriptor = None,
+) -> None:
+    """List the types in reach, with the processes that announce them and the channels of each.
+
+    hyphos msg list 'rover.*'
+    """
+    from hyphos.tools.type_tools import TypeOptions, list_types  # noqa: PLC0415
+
+    options = TypeOptions(domain, proto_path or [], descriptor or [], as_json)
+    raise typer.Exit(list_types(patterns or ["*"], options, of_ros=of_ros))
+
+
 @app.command("show")
 def show(
     name: Annotated[
-        str, typer.Argument(help="sensor_msgs/LaserScan or LaserScan.", metavar="TYPE")
+        str,
+        typer.Argument(help="rover.Safety, LaserScan or sensor_msgs/LaserScan.", metavar="TYPE"),
     ],
-    paths: Paths,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="ROS packages, folders of packages, or single files, with the packages that they "
+            "need. Default: the known types.",
+            show_default=False,
+            metavar="PATH...",
+        ),
+    ] = None,
     ros1: Ros1 = False,
     ros2: Ros2 = False,
     as_json: AsJson = False,
+    domain: Domain = "0",
+    proto_path: ProtoPath = None,
+    descriptor: Descriptor = None,
 ) -> None:
-    """Show the fields of a type and its ROS identity: the ROS 1 md5 sum, the ROS 2 type hash.
+    """Show the fields of a type. For ROS also its identity: the ROS 1 md5 sum, the ROS 2 type hash.
 
-    hyphos msg show std_msgs/Header /usr/share/std_msgs
+    Protobuf types come from the running processes, the standard messages and -I. A name with a
+    slash is a type of ROS.
+
+    hyphos msg show LaserScan
+
+    hyphos msg show std_msgs/Header
     """
-    from hyphos.ros.importing import show_type  # noqa: PLC0415
+    flavour = _flavour(ros1, ros2)
+    if paths:
+        from hyphos.ros.importing import show_type  # noqa: PLC0415
 
-    raise typer.Exit(show_type(name, paths, _flavour(ros1, ros2), as_json=as_json))
+        raise typer.Exit(show_type(name, paths, flavour, as_json=as_json))
+    from hyphos.tools.type_tools import TypeOptions, show_protobuf, show_ros  # noqa: PLC0415
+
+    if "/" in name or flavour is not None:
+        raise typer.Exit(show_ros(name, flavour, as_json=as_json))
+    options = TypeOptions(domain, proto_path or [], descriptor or [], as_json)
+    raise typer.Exit(show_protobuf(name, options))
 
 
 @app.command("descriptors")
@@ -103,6 +152,31 @@ def descriptors_(
     from hyphos.ros.known import write_descriptors  # noqa: PLC0415
 
     raise typer.Exit(write_descriptors(ros or [], proto_path or [], output))
+
+
+@app.command("python")
+def python(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of .proto files (needs protoc). They may import those of Hyphos.",
+            show_default=False,
+            metavar="FOLDER...",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.", file_okay=False),
+    ] = Path(),
+) -> None:
+    """Convert .proto files to Python modules with type stubs: mine/thing_pb2.py, mine/thing_pb2.pyi
+
+    hyphos msg python protos -o src
+    """
+    from hyphos.ros.protos import python_modules  # noqa: PLC0415
+
+    for written in python_modules(folders, output):
+        print(written)
 
 
 @app.command("csharp")

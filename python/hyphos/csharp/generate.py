@@ -50,7 +50,8 @@ def _own_files(folders: Sequence[Path], descriptors: Sequence[Path]) -> list[Fil
 
     pool = descriptor_pool.DescriptorPool()
     sets: list[tuple[FileDescriptorSet, Path]] = [(read_set(path), path) for path in descriptors]
-    sets += [(compile_protos(folder), folder) for folder in folders]
+    if folders:
+        sets.append((compile_protos(*folders), folders[0]))
     files: dict[str, Any] = {}
     for one, where in sets:
         for proto in one.file:

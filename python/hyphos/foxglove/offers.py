@@ -150,7 +150,7 @@ class Offers:
                 end.channel, end.type_name, end.encoding, end.type_hash, policy
             )
             if not spec.schema_data:
-                why_not = "its type is unknown here: give --proto-path or --descriptor"
+                why_not = "no process announces its type: give --proto-path or --descriptor"
                 return Offer(end, counts, "", why_not)
             schema = foxglove.Schema(
                 name=end.type_name, encoding=spec.schema_encoding, data=spec.schema_data

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorSet
+from google.protobuf.message import DecodeError
 
 from hyphos.types import bytes_of
 
@@ -86,6 +87,21 @@ def _read_varint(view: memoryview, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
+
+
+def restrict_schema(schema: bytes) -> bytes:
+    """The descriptors of a schema without the fields for buffers. ValueError if it is damaged."""
+    try:
+        files = FileDescriptorSet.FromString(schema)
+    except DecodeError as error:
+        raise ValueError(f"the schema is damaged: {error}") from error
+    for file in files.file:
+        for message in file.message_type:
+            kept = [field for field in message.field if field.number != FIELD_NUMBER]
+            if len(kept) < len(message.field):
+                del message.field[:]
+                message.field.extend(kept)
+    return files.SerializeToString()
 
 
 def extend_schema(files: FileDescriptorSet, type_name: str) -> FileDescriptorSet:

@@ -29,7 +29,7 @@ from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.opening import open_source
 from hyphos.recording.player import parse_remap
-from hyphos.recording.schemas import SchemaBook
+from hyphos.recording.schemas import SchemaBook, announce, without_schema
 from hyphos.recording.source import LEFT_OUT, Source, Track, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
@@ -155,13 +155,19 @@ class Lockstep:
             clock=self._clock,
             queue_bytes=2 * _WAITING_BYTES,
         )
-        self._schemas = SchemaBook(TypeBook())
+        self._types = TypeBook()
+        self._schemas = SchemaBook(self._types)
         self._recorded: set[str] = set()
         self.played = 0
 
     @property
     def source(self) -> Source:
         return self._source
+
+    @property
+    def unknown_types(self) -> set[str]:
+        """The types that are recorded without their definitions."""
+        return self._schemas.unknown_types
 
     def counts(self) -> dict[str, dict[str, int]]:
         """The counters of the outputs, by channel."""
@@ -203,6 +209,7 @@ class Lockstep:
             else TypeId.known(track.type_name, track.encoding, track.type_hash)
         )
         policy: dict[str, Any] = dict(track.policy)
+        announce(node.runtime, track)
         channel = self._remap.get(track.channel, track.channel)
         return node.publisher(channel, Raw(kind), policy=Policy(**policy))
 
@@ -229,6 +236,7 @@ class Lockstep:
             if is_hidden(channel.name) or channel.name in self._ours:  # channels of Hyphos itself
                 continue
             kind, policy = channel.type, channel.policy
+            self._types.add(runtime.announced_types())
             spec = self._schemas.spec(
                 channel.name,
                 kind.name,
@@ -320,6 +328,7 @@ def replay_in_lockstep(options: LockstepOptions) -> int:
         f"{options.output}: {run.played:,} messages played, {sum(scan.counts.values()):,} recorded "
         f"on {len(scan.channels):,} channels, digest {digest(options.output)}"
     )
-    for line in (*run.source.warnings, *run.source.skipped.lines()):
+    unknown = without_schema(run.unknown_types)
+    for line in (*run.source.warnings, *run.source.skipped.lines(), *unknown):
         say(console, line)
     return LEFT_OUT if run.source.damaged or run.source.skipped else 0

@@ -255,10 +255,15 @@ def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track
     """The track of a channel, and a warning if its metadata are not valid."""
     meta = dict(channel.metadata)
     if "hyphos.encoding" in meta:
-        return _own_track(channel, meta, schema, count)
+        track, warning = _own_track(channel, meta, schema, count)
+        if schema is not None and schema.encoding == "protobuf":
+            track.descriptors = schema.data
+        return track, warning
     name = schema.name if schema else ""
     track = Track(channel_of(channel.topic), name, "protobuf", count, origin=channel.topic)
     track.topic = channel.topic
+    if schema is not None and schema.encoding == "protobuf":
+        track.descriptors = schema.data
     if channel.message_encoding != "protobuf":
         track.problem = f"its encoding is '{channel.message_encoding}'"
     elif not name:

@@ -23,6 +23,7 @@ from hyphos.node import Node, Publisher
 from hyphos.observe import look
 from hyphos.recording.opening import open_source
 from hyphos.recording.pace import Keys, Pace
+from hyphos.recording.schemas import announce
 from hyphos.recording.source import LEFT_OUT, Item, Source, Track, part_of, playable, utc
 from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
@@ -191,6 +192,7 @@ class Player:
             # As fast as the subscribers can receive.
             wish |= {"reliability": "reliable", "overflow": "block", "block_timeout_ms": 10_000}
         channel = self._remap.get(track.channel, track.channel)
+        announce(node.runtime, track)
         return node.publisher(channel, Raw(kind), policy=Policy(**wish))
 
     @property

@@ -6,6 +6,7 @@ Python only discovers channels, shows the status, and replies to `hyphos record 
 
 from __future__ import annotations
 
+import json
 import queue
 import signal
 import threading
@@ -19,14 +20,29 @@ from typing import TYPE_CHECKING, Any
 
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy, RecorderStatus, Subscription
+from hyphos._hyphos import (
+    Buffer,
+    EndpointInfo,
+    MessageInfo,
+    Plan,
+    Policy,
+    RecorderStatus,
+    Subscription,
+)
 from hyphos.node import Node
 from hyphos.observe import domains_text, look, matches
 from hyphos.recording import session
 from hyphos.recording.control import ControlServer, ask, recorders
-from hyphos.recording.schemas import NOT_CONVERTIBLE, Conversion, Conversions, SchemaBook
+from hyphos.recording.schemas import (
+    NOT_CONVERTIBLE,
+    Conversion,
+    Conversions,
+    SchemaBook,
+    without_schema,
+)
 from hyphos.recording.suffixes import require_mcap_name
 from hyphos.ros.typebook import TypeBook
+from hyphos.supervise.plan_types import plan_types
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.waiting import Stop
 from hyphos.tools.waits import AFTER_S, channel_lines, names_text, others, process_lines, reporting
@@ -93,6 +109,8 @@ class Recorder:
         self._options = options
         self._path = path
         book = TypeBook(options.proto_path, options.descriptors, options.domain)
+        if options.plan is not None:
+            book.add(plan_types(json.loads(Plan.load(str(options.plan), [], False).json())))
         self._schemas = SchemaBook(book)
         self._core = _hyphos.Recorder.open(
             "" if options.ring else str(path),
@@ -389,10 +407,10 @@ def record_channels(options: RecordOptions, stop: Stop) -> int:
         console.print(_status(recorder, started))
         for line in _lost(recorder):
             console.print(line, style="red")
-        for name in sorted(recorder.unknown_types):
-            console.print(f"{name} is recorded without its schema: give --proto-path")
         for name in recorder.status().files or recorder.snapshots:
             console.print(f"wrote {name}")
+    for line in without_schema(recorder.unknown_types):
+        console.print(line)
     for name in (p for p in options.patterns if "*" not in p and p not in recorder.channels):
         console.print(f"warning: '{name}' had no publisher")
     if failure is not None:

@@ -4,14 +4,18 @@ docs/reference/recording.md."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from hyphos._errors import Error
 from hyphos._hyphos import TypeId
+from hyphos.node import Runtime
 from hyphos.recording import attached
+from hyphos.recording.source import Track
 from hyphos.ros.typebook import TypeBook, descriptor_set
 
 
@@ -100,3 +104,19 @@ class SchemaBook:
         if encoding == "attached":
             files = attached.extend_schema(files, type_name)
         return type_name, "protobuf", files.SerializeToString(deterministic=True)
+
+
+def announce(runtime: Runtime, track: Track) -> None:
+    """Announces the types of a track that this process plays. A damaged schema is left out."""
+    if track.descriptors:
+        with suppress(ValueError, Error):
+            runtime.announce_types(attached.restrict_schema(track.descriptors))
+
+
+def without_schema(types: Iterable[str]) -> list[str]:
+    """One line for each type that a recording has without its definition."""
+    return [
+        f"warning: {name} is recorded without its schema, because no process announces it: "
+        "give --proto-path or --descriptor, or `protos:` in the plan"
+        for name in sorted(types)
+    ]

@@ -32,6 +32,8 @@ class Track:
     origin: str = ""  # name in a foreign recording, with the type if there is one
     topic: str = ""  # like origin, without the type
     problem: str = ""  # reason why it cannot be replayed, or ""
+    # The types as a serialized FileDescriptorSet, or b"".
+    descriptors: bytes = field(default=b"", repr=False, compare=False)
 
 
 class Item(NamedTuple):

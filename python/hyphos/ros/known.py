@@ -46,6 +46,20 @@ def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) ->
     return made
 
 
+def known_folders(flavour: Flavour) -> list[Path]:
+    """The packages of one ROS version that this machine knows."""
+    return _by_flavour(_installed())[flavour]
+
+
+def names() -> list[str]:
+    """The types of ROS that this machine knows: "sensor_msgs/msg/Image", "sensor_msgs/Image"."""
+    found: set[str] = set()
+    for flavour in Flavour:
+        library = Library.load(known_folders(flavour), flavour)
+        found.update(name.text(flavour) for name in library.names())
+    return sorted(found)
+
+
 def write_descriptors(
     paths: Sequence[Path], proto_paths: Sequence[Path], output: Path | None
 ) -> int:
@@ -149,7 +163,9 @@ def _make(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> byt
         for flavour, folders in chosen.items():
             library = Library.load(folders, flavour)
             write_files(proto_files(imported(library), library), Path(place))
-        parts = [compile_protos(Path(place)), *map(compile_protos, proto_paths)]
+        parts = [compile_protos(Path(place))]
+    if proto_paths:
+        parts.append(compile_protos(*proto_paths))
     seen = set()
     for part in parts:
         for file in part.file:

@@ -1,19 +1,22 @@
-"""Protobuf types by name: hyphos.msgs and the types of the user's .proto files and descriptors."""
+"""Protobuf types by name: hyphos.msgs, the user's files and descriptors, the types that the
+processes of a domain announce, and the types of ROS."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message import DecodeError
 
 from hyphos import _hyphos, msgs
 from hyphos._errors import Error
-from hyphos.ros.protos import compile_protos, message_class, read_set
+from hyphos.ros.pool import Pool, well_known
+from hyphos.ros.protos import compile_protos, read_set
 
 _PACKAGE = "hyphos.msgs"
 # Packages of the types that `hyphos msg import` writes.
@@ -22,11 +25,21 @@ _OF_ROS = ("ros1.", "ros2.")
 _PUBLISHED = "/memfd:hyphos-types"
 
 
+@dataclass(frozen=True)
+class _Announced:
+    """The types of one process."""
+
+    process: str
+    descriptors: bytes
+    pool: Pool
+
+
 class TypeBook:
     """Finds message classes by full name, or by the bare name for hyphos.msgs.
 
-    ROS types that no argument provides come from the gateways of `domain`, then from the
-    definitions on this machine.
+    The user's files take precedence over the types that the processes of `domain` announce. ROS
+    types that neither has come from the gateways of `domain`, then from the definitions on this
+    machine.
     """
 
     def __init__(
@@ -36,50 +49,54 @@ class TypeBook:
         domain: str | None = None,
     ) -> None:
         self._domain = domain
-        self._asked: set[str] = set()  # sources already read to find a type
-        self._pool = descriptor_pool.DescriptorPool()
-        self._names: list[str] = []
-        for value in vars(msgs).values():
-            if hasattr(value, "FromString"):
-                self._names.append(value.DESCRIPTOR.full_name)
+        self._given = Pool()
         for path in descriptors:
-            self._add(read_set(path), str(path))
-        for path in proto_paths:
-            self._add(compile_protos(path), str(path))
-
-    def _add(self, files: FileDescriptorSet, where: str) -> None:
-        known = {}
-        for file in files.file:
-            if file.name in known:
-                continue
-            known[file.name] = file
-            try:
-                self._pool.AddSerializedFile(file.SerializeToString())
-            except TypeError as error:
-                raise Error("invalid_config", f"{file.name}: {error}", where) from error
-            prefix = f"{file.package}." if file.package else ""
-            self._names += [prefix + message.name for message in file.message_type]
+            self._given.add(read_set(path), str(path))
+        if proto_paths:
+            self._given.add(compile_protos(*proto_paths), ", ".join(map(str, proto_paths)))
+        # One pool for each process, because two programs may use one name for different files.
+        self._announced: dict[int, _Announced] = {}  # by participant
+        self._of_ros = Pool()
+        self._asked: set[str] = set()  # sources already read to find a type of ROS
 
     def find(self, name: str) -> Any | None:
         """The class of a type by its full name, or None."""
         package, _, bare = name.rpartition(".")
         if package == _PACKAGE and hasattr(vars(msgs).get(bare), "FromString"):
             return vars(msgs)[bare]
-        found = self._find(name)
-        if found is not None or not name.startswith(_OF_ROS):
-            return found
-        for source, files in self._sources_of_ros():
-            self._add_late(files, source)
-            found = self._find(name)
+        for pool in self._pools(name):
+            found = pool.find(name)
             if found is not None:
                 return found
-        return None
+        return well_known(name)
 
-    def _find(self, name: str) -> Any | None:
-        try:
-            return message_class(self._pool.FindMessageTypeByName(name))
-        except KeyError:
-            return None
+    def _pools(self, name: str) -> Iterator[Pool]:
+        """The places to search, in the order of precedence. Each is read when it is needed."""
+        yield self._given
+        yield from [one.pool for one in self._announced.values()]
+        yield from self._newly_announced()
+        if name.startswith(_OF_ROS):
+            yield self._of_ros
+            for source, files in self._sources_of_ros():
+                self._asked.add(source)
+                self._of_ros.add_valid(FileDescriptorSet.FromString(files))
+                yield self._of_ros
+
+    def _newly_announced(self) -> Iterator[Pool]:
+        if self._domain is None:
+            return
+        for types in _hyphos.announced_types(self._domain):
+            known = self._announced.get(types.participant)
+            if known is None or known.descriptors != types.descriptors:
+                yield self.add(types.descriptors, types.process, types.participant)
+
+    def add(self, descriptors: bytes, process: str = "", participant: int = 0) -> Pool:
+        """Adds the valid types of a process, in place of its former ones."""
+        pool = Pool()
+        with suppress(DecodeError):  # another program wrote there
+            pool.add_valid(FileDescriptorSet.FromString(descriptors))
+        self._announced[participant] = _Announced(process, descriptors, pool)
+        return pool
 
     def _sources_of_ros(self) -> Iterator[tuple[str, bytes]]:
         """Serialized descriptor sets that were not read yet, with the key of each."""
@@ -94,19 +111,30 @@ class TypeBook:
             with suppress(Error):  # without protoc there are only the types of gateways
                 yield "here", descriptors()
 
-    def _add_late(self, files: bytes, source: str) -> None:
-        """Adds the types that do not contradict the known ones."""
-        self._asked.add(source)
-        for file in FileDescriptorSet.FromString(files).file:
-            with suppress(TypeError):
-                self._pool.AddSerializedFile(file.SerializeToString())
+    def sources(self) -> dict[str, list[str]]:
+        """The known types by full name, each with its sources: "hyphos", "options", or the names of
+        the processes that announce it. Without the types of ROS on this machine."""
+        for _ in self._newly_announced():
+            pass  # reads them
+        found: dict[str, list[str]] = {}
+        for value in vars(msgs).values():
+            if hasattr(value, "FromString"):
+                found[value.DESCRIPTOR.full_name] = ["hyphos"]
+        pools = [("options", self._given)]
+        pools += [(one.process, one.pool) for one in self._announced.values()]
+        for source, pool in pools:
+            for name in pool.names:
+                known = found.setdefault(name, [])
+                if known != ["hyphos"] and source not in known:
+                    known.append(source)
+        return dict(sorted(found.items()))
 
     def get(self, name: str) -> Any:
         """The class of "Twist" or "my.package.Type". An error suggests a similar name."""
         found = self.find(name) or self.find(f"{_PACKAGE}.{name}")
         if found is not None:
             return found
-        bare = {known.rpartition(".")[2]: known for known in self._names}
+        bare = {known.rpartition(".")[2]: known for known in self.sources()}
         near = get_close_matches(name.rpartition(".")[2], list(bare), 1)
         hint = f"; did you mean '{bare[near[0]]}'?" if near else ""
         advice = "give your own types with --proto-path or --descriptor"

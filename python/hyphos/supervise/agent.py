@@ -27,6 +27,7 @@ from hyphos.supervise.guard import Guard
 from hyphos.supervise.link import LINK_TIMEOUT_S, PROTOCOL, Sender, digest_of, messages
 from hyphos.supervise.locks import Locks
 from hyphos.supervise.place import LocalPlace
+from hyphos.supervise.plan_types import plan_types, store
 from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 from hyphos.supervise.watcher import watch_of
 
@@ -46,11 +47,13 @@ class _Agent:
         host: str,
         live: bool,
         base_ns: int,
+        types: bytes,
     ) -> None:
         self._plan = plan
         self._live = live
         self._processes = {p["name"]: p for p in plan["processes"] if p["host"] == host}
         self._guard = Guard()
+        store(types, self._guard.folder)
         commands = {
             name: command_of(loaded, plan, process, file, settings, self._guard.folder, base_ns)
             for name, process in self._processes.items()
@@ -181,7 +184,7 @@ def serve(file: Path, host: str, settings: Sequence[str], live: bool, base_ns: i
         loaded = Plan.load(str(file), list(settings), True, [host])
         plan = json.loads(loaded.json())
         check_names(plan, file, (), [host])
-        agent = _Agent(loaded, plan, file, settings, host, live, base_ns)
+        agent = _Agent(loaded, plan, file, settings, host, live, base_ns, plan_types(plan))
     except Error as error:
         remedy = f" ({error.advice})" if error.advice else ""
         print(json.dumps({"event": "error", "text": f"{error}{remedy}"}), flush=True)

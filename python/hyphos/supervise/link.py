@@ -25,7 +25,7 @@ _MOST_LINES = 5_000  # of output in the queue to a slow link
 # Keys whose values depend on the folder of a copy of the plan, or on the path to a machine.
 _LOCAL = frozenset(
     (
-        *("source", "file", "directory", "warnings", "plugin_path", "domain", "record"),
+        *("source", "file", "directory", "warnings", "plugin_path", "protos", "domain", "record"),
         *("public_key_file", "secret_key_file", "allowed_keys", "server_key"),
         *("ssh", "ssh_options", "workdir", "plan", "command"),
     )

@@ -87,8 +87,8 @@ class Formatter:
         """A note for the user about the output, or ""."""
         if self._cls is None and self._encoding in ("protobuf", "attached"):
             return (
-                f"{self._type_name} is not known here, so the output is bytes: "
-                "give --proto-path or --descriptor, or --ros to the gateway"
+                f"no process announces {self._type_name}, so the output is bytes: give "
+                "--proto-path or --descriptor, or --ros to the gateway"
             )
         return ""
 

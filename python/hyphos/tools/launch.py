@@ -33,6 +33,7 @@ from hyphos.supervise.link import digest_of
 from hyphos.supervise.locks import Locks
 from hyphos.supervise.logs import Logs
 from hyphos.supervise.place import LocalPlace
+from hyphos.supervise.plan_types import plan_types, store
 from hyphos.supervise.printer import Printer
 from hyphos.supervise.programs import notes_of, python_problems
 from hyphos.supervise.remote import RemotePlace, remote_of
@@ -87,7 +88,12 @@ class _Run:
     """One run of a plan, from the first process to the last."""
 
     def __init__(
-        self, loaded: Plan, plan: dict[str, Any], choice: Choice, options: LaunchOptions
+        self,
+        loaded: Plan,
+        plan: dict[str, Any],
+        choice: Choice,
+        options: LaunchOptions,
+        types: bytes,
     ) -> None:
         self._plan = plan
         self._options = options
@@ -107,6 +113,7 @@ class _Run:
         self._stack.callback(locks.close)
         guard = Guard()
         self._stack.callback(guard.close)
+        store(types, guard.folder)
         commands = {
             process["name"]: command_of(
                 loaded,
@@ -367,7 +374,8 @@ def launch(options: LaunchOptions) -> int:
     for note in notes_of(plan, choice.here):
         print(f"note: {note}", file=sys.stderr)
     _warn_about_others(plan, choice)
-    return _Run(loaded, plan, choice, options)()
+    types = plan_types(plan) if choice.here else b""
+    return _Run(loaded, plan, choice, options, types)()
 
 
 def _warn_about_others(plan: dict[str, Any], choice: Choice) -> None:

@@ -23,7 +23,7 @@ from hyphos.tools.join import an_end, open_tool
 from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.tools.waits import process_lines, reporting
-from hyphos.types import Raw
+from hyphos.types import Raw, definition
 
 _PROGRESS_S = 0.25  # between two updates
 
@@ -105,6 +105,8 @@ def publish_text(options: PubOptions) -> int:
         raise Error("invalid_config", f"--rate {options.rate_hz:g} must be positive")
     count = options.count or (1 if options.rate_hz is None else None)
     with stoppable() as stop, open_tool("pub", options.domain) as node:
+        if cls is not None:
+            node.runtime.announce_types(definition(cls))
         publisher = node.publisher(options.channel, Raw(kind))
         with reporting(lambda: _awaited(options)):
             until(lambda: publisher.listeners > 0, options.wait_s, stop)

@@ -324,9 +324,10 @@ def test_c_runs_as_printed(domain: str, tmp_path: Path, start: Start) -> None:
 
 def test_a_proto_compiles(tmp_path: Path) -> None:
     for block in blocks("proto"):
-        text = block.text if "syntax" in block.text else f"message Shown {{ {block.text} }}"
-        (tmp_path / "shown.proto").write_text(f'syntax = "proto3";\n{text}')
-        command = ["protoc", "-I", str(tmp_path), "--descriptor_set_out=/dev/null", "shown.proto"]
+        part = f'syntax = "proto3";\nmessage Shown {{ {block.text} }}'
+        (tmp_path / "shown.proto").write_text(block.text if "syntax" in block.text else part)
+        paths = ["-I", str(tmp_path), "-I", str(ROOT / "proto")]
+        command = ["protoc", *paths, "--descriptor_set_out=/dev/null", "shown.proto"]
         subprocess.run(command, cwd=tmp_path, check=True)
 
 

@@ -15,7 +15,7 @@ from doc_blocks import ROOT, Block, blocks_of, commands_of, is_console
 from helpers import PATIENCE_S
 
 TUTORIALS = ROOT / "docs/tutorials"
-OF_ONE_DOMAIN = r"hyphos (channel|node|param|service) \S+"
+OF_ONE_DOMAIN = r"hyphos (channel|node|param|service|msg (list|show)) \S+"
 SLOW_START = r"hyphos (channel echo|param \w+|service call)"
 
 
@@ -80,6 +80,25 @@ class Shell:
         return {**os.environ, **own}
 
 
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def test_the_page_of_own_types_works_as_printed(tmp_path: Path, domain: str) -> None:
+    page = ROOT / "docs/how-to/own_types.md"
+    with ExitStack() as stack:
+        shell = Shell(tmp_path, domain, stack)
+        for block in blocks_of(page.read_text(), page.name):
+            if block.file:
+                write(tmp_path / block.file, block.text)
+            elif block.language == "sh" or is_console(block):
+                printed = "".join(shell.run(line) for line in commands_of(block))
+                shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]
+                if shown and block.language != "sh":
+                    assert printed.splitlines() == shown
+
+
 @pytest.mark.parametrize("name", ["first_robot_cpp", "first_robot_python", "your_own_robot"])
 def test_the_tutorial_works_as_printed(name: str, tmp_path: Path, domain: str) -> None:
     printed: dict[str, list[str]] = {}
@@ -87,7 +106,7 @@ def test_the_tutorial_works_as_printed(name: str, tmp_path: Path, domain: str) -
         shell = Shell(tmp_path, domain, stack)
         for step in steps(TUTORIALS / f"{name}.md"):
             if isinstance(step, Block):
-                (tmp_path / step.file).write_text(step.text)
+                write(tmp_path / step.file, step.text)
             else:
                 printed.setdefault(step, []).append(shell.run(step))
     if name == "your_own_robot":

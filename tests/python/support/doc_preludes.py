@@ -33,6 +33,16 @@ transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() + 10*
 
 PYTHON = {
     ("docs/reference/from_ros2_features.md", "import hyphos"): "",
+    ("docs/how-to/own_types.md", "from rover.safety_pb2 import Safety"): """
+import sys
+from pathlib import Path
+from hyphos.ros.protos import python_modules
+Path("protos/rover").mkdir(parents=True)
+text = 'syntax = "proto3"; message Safety { bool stop = 1; double distance = 2; }'
+Path("protos/rover/safety.proto").write_text(text)
+python_modules([Path("protos")], Path("modules"))
+sys.path.insert(0, "modules")
+""",
     ("docs/how-to/gateway_ros2.md", "from hyphos.types import Raw"): "callback = print",
     ("docs/reference/messages_ros.md", "from hyphos.ros.convert import RosTypes"): """
 from hyphos.msgs import LaserScan
