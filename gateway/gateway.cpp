@@ -4,6 +4,7 @@
 
 #include "base/mutex.hpp"
 #include "gateway/arguments.hpp"
+#include "gateway/facade/announce.hpp"
 #include "gateway/facade/hyphos_graph.hpp"
 #include "gateway/known_types.hpp"
 #include "hyphos/plan.hpp"
@@ -16,6 +17,7 @@ class Gateway::Impl {
   static Result<std::unique_ptr<Impl>> open(Node node, const gateway::Arguments& arguments) {
     auto types = gateway::read_types(arguments.types);
     if (!types) return types.error();
+    (*types)->set_announced(gateway::announced_in_domain(node));
     std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
     auto protocol = arguments.open(made->facade_, arguments.options);
     if (!protocol) return protocol.error();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gateway/facade/announce.hpp"
 #include "gateway/facade/call_bytes.hpp"
 #include "gateway/facade/channel_names.hpp"
 #include "hyphos/action.hpp"
@@ -193,6 +194,7 @@ Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& cl
     });
     callbacks.execute(*goal, handle);
   };
+  announce(node_, *types_, {&codec->goal->id, &codec->feedback->id, &codec->result->id});
   auto opened = node_.raw_action(name, type_of(*codec), options, std::move(execute));
   if (!opened) return opened.error();
   return std::unique_ptr<ActionServer>(

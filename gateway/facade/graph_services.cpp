@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gateway/facade/announce.hpp"
 #include "gateway/facade/call_bytes.hpp"
 #include "gateway/facade/channel_names.hpp"
 
@@ -66,6 +67,7 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
       (void)(made ? received.reply(std::move(*made)) : received.refuse(made.error()));
     });
   };
+  announce(node_, *types_, {&codec->request_id, &codec->reply_id});
   auto opened = node_.raw_service(name, type_of(*codec), options, serve);
   if (!opened) return opened.error();
   return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info, std::move(*place)));

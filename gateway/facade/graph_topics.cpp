@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/facade/announce.hpp"
 #include "gateway/facade/call_bytes.hpp"
 #include "gateway/facade/channel_names.hpp"
 #include "gateway/facade/graph_publisher.hpp"
@@ -110,6 +111,7 @@ Result<std::unique_ptr<ClientPublisher>> GraphTopics::open_publisher(
   policy.deadline_ms = options.deadline_ms;
   auto place = clients_.reserve(client, {"publish " + channel});
   if (!place) return place.error();
+  announce(node_, *types_, {&(*codec)->id});
   auto opened = node_.raw_publisher(channel, (*codec)->id, publisher);
   if (!opened) return opened.error();
   GraphPublisher::Setup setup{.clients = clients_,
@@ -170,6 +172,7 @@ Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(const std::
       [this, topic](const Error& error) {
         clients_.count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
       });
+  announce(node_, *types_, {&codec.id});
   auto opened = made->open(node_, channel, depth, keeps);
   if (!opened) return opened.error();
   return made;

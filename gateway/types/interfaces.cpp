@@ -26,19 +26,24 @@ std::string_view action_of(std::string_view goal) {
 
 std::vector<std::string> Types::interfaces() const {
   std::set<std::string> names;
-  for (const auto& [name, message] : messages_) {
-    // Parts of ROS 2 services and actions have the middle part "srv" or "action".
-    const std::string_view middle = middle_of(name);
-    if (middle.empty() || middle == "msg") names.insert(name);
-    const std::string_view made_of = action_of(name);
-    if (!made_of.empty() && action(made_of)) names.emplace(made_of);
+  const auto all = layers();
+  for (const Layer* layer : all) {
+    for (const auto& [name, message] : layer->messages) {
+      // Parts of ROS 2 services and actions have the middle part "srv" or "action".
+      const std::string_view middle = middle_of(name);
+      if (middle.empty() || middle == "msg") names.insert(name);
+      const std::string_view made_of = action_of(name);
+      if (!made_of.empty() && action(made_of)) names.emplace(made_of);
+    }
   }
-  for (const auto& [name, call] : calls_) {
-    const std::string_view middle = middle_of(name);
-    if (!middle.empty() && middle != "srv") continue;
-    names.insert(name);
-    for (const std::string_view part : {"Request", "Response"}) {
-      names.erase(name + std::string(part));
+  for (const Layer* layer : all) {
+    for (const auto& [name, call] : layer->calls) {
+      const std::string_view middle = middle_of(name);
+      if (!middle.empty() && middle != "srv") continue;
+      names.insert(name);
+      for (const std::string_view part : {"Request", "Response"}) {
+        names.erase(name + std::string(part));
+      }
     }
   }
   return {names.begin(), names.end()};

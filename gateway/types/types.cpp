@@ -139,7 +139,7 @@ std::string ros2_message_name(std::string_view name) {
   return made;
 }
 
-Types::Types() : pool_(DescriptorPool::generated_pool()) {
+Types::Types() : base_(DescriptorPool::generated_pool()) {
   for (const auto& [file, packages] : standard_files()) {
     for (int i = 0; i < file->message_type_count(); ++i) {
       const std::string& name = file->message_type(i)->name();
@@ -198,9 +198,9 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
         continue;
       }
       QuietErrors errors;
-      const FileDescriptor* built = pool_.BuildFileCollectingErrors(*at->second, &errors);
+      const FileDescriptor* built = base_.pool.BuildFileCollectingErrors(*at->second, &errors);
       if (built == nullptr) return Error{Code::invalid_config, errors.text, {}};
-      index(*built);
+      base_.index(*built);
       at = waiting.erase(at);
     }
     if (waiting.size() == before) {
@@ -208,18 +208,18 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
                    waiting.begin()->first};
     }
   }
-  complete_texts();
+  base_.complete_texts();
   return {};
 }
 
-void Types::complete_texts() {
-  // Reads the texts from the options, because the texts in messages_ grow during this loop.
+void Types::Layer::complete_texts() {
+  // Reads the texts from the options, because the texts in `messages` grow during this loop.
   const auto text_of = [](const Descriptor& type) {
     const bool ros2 =
         type.file()->options().GetExtension(ros::interface).flavour() == ros::Interface::ROS2;
     return ros2 ? ros2_text(type) : type.options().GetExtension(ros::type).text();
   };
-  for (auto& [name, message] : messages_) {
+  for (auto& [name, message] : messages) {
     message.info.text = text_of(*message.descriptor);
     if (message.info.text.empty()) continue;
     std::vector<const Descriptor*> found = {message.descriptor};
@@ -236,15 +236,15 @@ void Types::complete_texts() {
   }
 }
 
-void Types::index(const FileDescriptor& file) {
+void Types::Layer::index(const FileDescriptor& file) {
   const bool ros2 = file.options().GetExtension(ros::interface).flavour() == ros::Interface::ROS2;
   for (int i = 0; i < file.message_type_count(); ++i) {
     const Descriptor& message = *file.message_type(i);
     const auto& option = message.options().GetExtension(ros::type);
     if (option.name().empty()) continue;
-    only_ros2_ = only_ros2_ && ros2;
-    messages_[option.name()] = {{option.name(), option.md5(), option.type_hash(), option.text()},
-                                &message};
+    only_ros2 = only_ros2 && ros2;
+    messages[option.name()] = {{option.name(), option.md5(), option.type_hash(), option.text()},
+                               &message};
   }
   for (int i = 0; i < file.service_count(); ++i) {
     const auto& service = *file.service(i);
@@ -252,35 +252,50 @@ void Types::index(const FileDescriptor& file) {
     if (option.name().empty() || service.method_count() == 0) continue;
     const Descriptor* request = service.method(0)->input_type();
     const Descriptor* reply = service.method(0)->output_type();
-    calls_[option.name()] = {{option.name(), option.md5(), option.type_hash(),
-                              request->options().GetExtension(ros::type).name(),
-                              reply->options().GetExtension(ros::type).name()},
-                             request,
-                             reply};
+    calls[option.name()] = {{option.name(), option.md5(), option.type_hash(),
+                             request->options().GetExtension(ros::type).name(),
+                             reply->options().GetExtension(ros::type).name()},
+                            request,
+                            reply};
   }
 }
 
+template <typename Look>
+auto Types::search(Look look) const -> decltype(look(std::declval<const Layer&>())) {
+  do {
+    for (const Layer* layer : layers()) {
+      if (auto found = look(*layer)) return found;
+    }
+  } while (learn());
+  return nullptr;
+}
+
+const Descriptor* Types::find_type(const std::string& type) const {
+  return search([&](const Layer& layer) { return layer.pool.FindMessageTypeByName(type); });
+}
+
 const Types::Message* Types::find(std::string_view name) const {
-  return find_either(messages_, name, "/msg");
+  return search([&](const Layer& layer) { return find_either(layer.messages, name, "/msg"); });
 }
 
 const Types::Call* Types::find_call(std::string_view name) const {
-  return find_either(calls_, name, "/srv");
+  return search([&](const Layer& layer) { return find_either(layer.calls, name, "/srv"); });
 }
 
 Result<TypeInfo> Types::message(std::string_view name) const {
   if (const Message* found = find(name)) return found->info;
   return Error{
       Code::not_found,
-      "no ROS message type is called '" + std::string(name) + "'" + similar(messages_, name),
+      "no ROS message type is called '" + std::string(name) + "'" + similar(base_.messages, name),
       std::string(name)};
 }
 
 Result<ServiceTypeInfo> Types::service(std::string_view name) const {
   if (const Call* found = find_call(name)) return found->info;
-  return Error{Code::not_found,
-               "no ROS service type is called '" + std::string(name) + "'" + similar(calls_, name),
-               std::string(name)};
+  return Error{
+      Code::not_found,
+      "no ROS service type is called '" + std::string(name) + "'" + similar(base_.calls, name),
+      std::string(name)};
 }
 
 const Descriptor* Types::standard(std::string_view name) const {
@@ -309,7 +324,7 @@ Result<const ChannelCodec*> Types::codec(std::string_view name, const TypeId& ch
   const Message* const type = find(name);
   if (type == nullptr) return message(name).error();
   if (channel_type == raw_type(ros2_message_name(type->info.name))) return raw_codec(name);
-  const Descriptor* const channel = pool_.FindMessageTypeByName(channel_type.name);
+  const Descriptor* const channel = find_type(channel_type.name);
   const bool known =
       channel_type.encoding == Encoding::protobuf || channel_type.encoding == Encoding::attached;
   if (channel == nullptr || !known) {
@@ -364,8 +379,8 @@ Result<ServiceCodec> Types::service_codec(std::string_view name, std::string_vie
     request = (*parts)[0];
     reply = (*parts)[1];
   }
-  const Descriptor* const request_type = pool_.FindMessageTypeByName(request.name);
-  const Descriptor* const reply_type = pool_.FindMessageTypeByName(reply.name);
+  const Descriptor* const request_type = find_type(request.name);
+  const Descriptor* const reply_type = find_type(reply.name);
   if (request_type == nullptr || reply_type == nullptr) {
     return Error{
         Code::not_found,
@@ -383,14 +398,17 @@ const Types::Message* Types::find_action_part(std::string_view name, std::string
   const std::string ros1 = ros1_name(name);
   const std::size_t slash = ros1.find('/');
   if (slash == std::string::npos) return nullptr;
-  const auto ros2 = messages_.find(ros1.substr(0, slash) + "/action" + ros1.substr(slash) + "_" +
-                                   std::string(part));
-  const auto plain = messages_.find(ros1 + std::string(part));
+  const std::string ros2 =
+      ros1.substr(0, slash) + "/action" + ros1.substr(slash) + "_" + std::string(part);
+  const std::string plain = ros1 + std::string(part);
   const bool wants_ros2 = name.size() != ros1.size();
-  const auto& first = wants_ros2 ? ros2 : plain;
-  const auto& second = wants_ros2 ? plain : ros2;
-  if (first != messages_.end()) return &first->second;
-  return second != messages_.end() ? &second->second : nullptr;
+  return search([&](const Layer& layer) -> const Message* {
+    for (const std::string& one : {wants_ros2 ? ros2 : plain, wants_ros2 ? plain : ros2}) {
+      const auto found = layer.messages.find(one);
+      if (found != layer.messages.end()) return &found->second;
+    }
+    return nullptr;
+  });
 }
 
 Result<ActionTypeInfo> Types::action(std::string_view name) const {
@@ -435,7 +453,7 @@ Result<ActionCodec> Types::action_codec(std::string_view name, std::string_view 
 std::string Types::ros_action_name(std::string_view call_type) const {
   const auto parts = parse_call(call_type, 3);
   if (!parts) return {};
-  const Descriptor* const goal = pool_.FindMessageTypeByName((*parts)[0].name);
+  const Descriptor* const goal = find_type((*parts)[0].name);
   if (goal == nullptr) return {};
   const std::string& name = goal->options().GetExtension(ros::type).name();
   for (const std::string_view end : {"_Goal", "Goal"}) {
@@ -450,7 +468,7 @@ std::string Types::ros_name(std::string_view channel_type, bool ros2) const {
     name = raw;
   } else if (const auto found = standard_ros_.find(channel_type); found != standard_ros_.end()) {
     name = found->second;
-  } else if (const Descriptor* type = pool_.FindMessageTypeByName(std::string(channel_type))) {
+  } else if (const Descriptor* type = find_type(std::string(channel_type))) {
     name = type->options().GetExtension(ros::type).name();
   }
   const std::string plain = ros1_name(name);
@@ -461,13 +479,16 @@ std::string Types::ros_name(std::string_view channel_type, bool ros2) const {
 std::string Types::ros_service_name(std::string_view call_type) const {
   const auto parts = parse_call(call_type, 2);
   if (!parts) return {};
-  for (const auto& [name, call] : calls_) {
-    if (call.request->full_name() == (*parts)[0].name &&
-        call.reply->full_name() == (*parts)[1].name) {
-      return name;
+  const std::string* const found = search([&](const Layer& layer) -> const std::string* {
+    for (const auto& [name, call] : layer.calls) {
+      if (call.request->full_name() == (*parts)[0].name &&
+          call.reply->full_name() == (*parts)[1].name) {
+        return &name;
+      }
     }
-  }
-  return {};
+    return nullptr;
+  });
+  return found == nullptr ? std::string() : *found;
 }
 
 }  // namespace hyphos::gateway

@@ -3,10 +3,13 @@
 #include <google/protobuf/descriptor.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -35,11 +38,19 @@ struct ActionCodec {
 
 /// The types that a gateway knows: ROS definitions that `hyphos msg import` converted, and the
 /// standard messages. Thread-safe.
+///
+/// The types are in layers. A layer does not change, and lives as long as this object. Each search
+/// for an unknown name first adds a layer with the new types of `announced`.
 class Types {
  public:
   /// `descriptors` is a serialized FileDescriptorSet. Errors: corrupt, invalid_config.
   static Result<std::shared_ptr<Types>> make(std::span<const std::byte> descriptors);
   static Result<std::shared_ptr<Types>> read(const std::filesystem::path& file);
+
+  /// Sets the source of further types: serialized FileDescriptorSets, which a search for an unknown
+  /// name reads. Files that are known already, are damaged or lack an import are left out.
+  void set_announced(std::function<std::vector<std::string>()> announced)
+      HYPHOS_EXCLUDES(layers_mutex_);
 
   /// Finds "sensor_msgs/LaserScan" or "sensor_msgs/msg/LaserScan". If only one ROS version has the
   /// type, either name finds it. Error: not_found, with similar names.
@@ -68,11 +79,15 @@ class Types {
   [[nodiscard]] std::string ros_service_name(std::string_view call_type) const;
   /// The same for actions, from "GOAL(…) -> FEEDBACK(…) -> RESULT(…)".
   [[nodiscard]] std::string ros_action_name(std::string_view call_type) const;
+  /// The .proto file of a protobuf type and its imports, imports first, as a serialized
+  /// FileDescriptorSet. The files of Hyphos and of protobuf itself are left out. Empty: no such
+  /// type.
+  [[nodiscard]] std::string definition(std::string_view type) const;
   /// Names of all messages, services and actions, sorted. The parts of services and actions are
   /// left out, except for the messages that ROS 1 generates from an action.
   [[nodiscard]] std::vector<std::string> interfaces() const;
-  /// True if only ROS 2 types are known, so that names have the ROS 2 form.
-  [[nodiscard]] bool only_ros2() const { return only_ros2_; }
+  /// True if only ROS 2 types were known at the start, so that names have the ROS 2 form.
+  [[nodiscard]] bool only_ros2() const { return base_.only_ros2; }
 
  private:
   struct Message {
@@ -85,11 +100,31 @@ class Types {
     const google::protobuf::Descriptor* reply = nullptr;
   };
 
+  struct Layer {
+    explicit Layer(const google::protobuf::DescriptorPool* below) : pool(below) {}
+    void index(const google::protobuf::FileDescriptor& file);
+    /// Completes the text of each type with the texts of the messages that it contains.
+    void complete_texts();
+
+    google::protobuf::DescriptorPool pool;  ///< finds the types of the layers below as well
+    std::map<std::string, Message, std::less<>> messages;  ///< by ROS name
+    std::map<std::string, Call, std::less<>> calls;
+    bool only_ros2 = true;
+  };
+
   Types();
   Result<void> add(std::span<const std::byte> descriptors);
-  void index(const google::protobuf::FileDescriptor& file);
-  /// Completes the text of each type with the texts of the messages that it contains.
-  void complete_texts();
+  /// Adds a layer with the new announced types. False: there are none.
+  bool learn() const HYPHOS_EXCLUDES(layers_mutex_);
+  /// The new files of a set that have all their imports, as a layer. Null: there are none.
+  [[nodiscard]] std::unique_ptr<Layer> layer_of(const std::string& descriptors) const
+      HYPHOS_REQUIRES(layers_mutex_);
+  /// The layers, the newest first.
+  [[nodiscard]] std::vector<const Layer*> layers() const HYPHOS_EXCLUDES(layers_mutex_);
+  /// The first pointer that `look` finds in a layer, after learning if that is necessary.
+  template <typename Look>
+  auto search(Look look) const -> decltype(look(std::declval<const Layer&>()));
+  [[nodiscard]] const google::protobuf::Descriptor* find_type(const std::string& type) const;
   [[nodiscard]] const Message* find(std::string_view name) const;
   [[nodiscard]] const Call* find_call(std::string_view name) const;
   /// One of the three messages of an action. `part` is "Goal", "Feedback" or "Result".
@@ -99,12 +134,17 @@ class Types {
   Result<const ChannelCodec*> join(const google::protobuf::Descriptor& ros,
                                    const google::protobuf::Descriptor& channel, Encoding encoding);
 
-  google::protobuf::DescriptorPool pool_;
-  std::map<std::string, Message, std::less<>> messages_;  // by ROS name
-  std::map<std::string, Call, std::less<>> calls_;
+  Layer base_;
   std::map<std::string, std::string, std::less<>> standard_;  // name in ROS 1 → name in hyphos.msgs
   std::map<std::string, std::string, std::less<>> standard_ros_;  // the inverse
-  bool only_ros2_ = true;
+
+  mutable Mutex layers_mutex_;
+  mutable std::vector<std::unique_ptr<const Layer>> learned_ HYPHOS_GUARDED_BY(layers_mutex_);
+  mutable std::set<std::string> seen_ HYPHOS_GUARDED_BY(layers_mutex_);  // announced sets
+  /// Files of this program that are in a layer.
+  mutable std::set<const google::protobuf::FileDescriptor*> compiled_
+      HYPHOS_GUARDED_BY(layers_mutex_);
+  std::function<std::vector<std::string>()> announced_ HYPHOS_GUARDED_BY(layers_mutex_);
 
   Mutex mutex_;
   Shapes shapes_ HYPHOS_GUARDED_BY(mutex_);
