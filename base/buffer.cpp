@@ -29,17 +29,24 @@ class HeapOwner final : public BufferOwner {
   alignas(kAlignment) std::byte pad_[1];
 };
 
+template <typename Byte>
 class VectorOwner final : public BufferOwner {
  public:
-  explicit VectorOwner(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  explicit VectorOwner(std::vector<Byte> bytes) : bytes_(std::move(bytes)) {}
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
 
  protected:
   void release() noexcept override { delete this; }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::vector<Byte> bytes_;
 };
+
+template <typename Byte>
+Buffer adopt_vector(std::vector<Byte> bytes) {
+  auto* owner = new VectorOwner<Byte>(std::move(bytes));
+  return {owner->bytes().data(), owner->bytes().size(), owner};
+}
 
 }  // namespace
 
@@ -53,10 +60,8 @@ Buffer Buffer::copy_of(std::string_view text) {
   return copy_of(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Buffer Buffer::adopt(std::vector<std::byte> bytes) {
-  auto* owner = new VectorOwner(std::move(bytes));
-  return {owner->bytes().data(), owner->bytes().size(), owner};
-}
+Buffer Buffer::adopt(std::vector<std::byte> bytes) { return adopt_vector(std::move(bytes)); }
+Buffer Buffer::adopt(std::vector<std::uint8_t> bytes) { return adopt_vector(std::move(bytes)); }
 
 Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
   assert(offset <= size_ && size <= size_ - offset);

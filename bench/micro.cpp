@@ -114,7 +114,7 @@ void publish_local(const Arguments& args, const char* name, bool listener) {
   const auto publisher = node.publisher<Sample>("sample");
   std::int64_t seen = 0;
   if (listener) {
-    node.subscribe<Sample>("sample", inlined,
+    node.subscribe<Sample>("sample", inline_,
                            [&](const Message<Sample>& m) { seen += m->sequence; });
   }
   Sample sample;
@@ -133,7 +133,7 @@ void listen(const RuntimeOptions& options, int alive) {
   Runtime runtime = Runtime::open(options).or_throw();
   Node node = runtime.node("listener").or_throw();
   std::uint64_t seen = 0;
-  node.subscribe<T>("sample", inlined, [&](const Message<T>& m) { seen += m.sequence(); });
+  node.subscribe<T>("sample", inline_, [&](const Message<T>& m) { seen += m.sequence(); });
   char end = 0;
   while (read(alive, &end, 1) > 0) {
   }

@@ -152,7 +152,7 @@ std::vector<std::int64_t> measure_channels(const Options& options) {
     open.process = "server";
     const auto node = hyphos::Node::open("server", open).or_throw();
     const auto back = node.publisher<Ask>("back");
-    node.subscribe<Ask>("there", hyphos::inlined,
+    node.subscribe<Ask>("there", hyphos::inline_,
                         [&](const hyphos::Message<Ask>& ask) { back.publish(*ask); });
     node.spin();
   });
@@ -160,7 +160,7 @@ std::vector<std::int64_t> measure_channels(const Options& options) {
   const auto node = hyphos::Node::open("client", open).or_throw();
   std::atomic<std::uint32_t> heard{0};
   const auto there = node.publisher<Ask>("there");
-  const auto back = node.subscribe<Ask>("back", hyphos::inlined, [&](const hyphos::Message<Ask>&) {
+  const auto back = node.subscribe<Ask>("back", hyphos::inline_, [&](const hyphos::Message<Ask>&) {
     heard.fetch_add(1);
     futex::wake(heard, 1, futex::Scope::shared);
   });
@@ -184,8 +184,8 @@ int main(int argc, char** argv) {
   };
   std::vector<Row> rows = {
       {"futex", [&] { return measure_futex(options); }},
-      {"two channels, inlined", [&] { return measure_channels(options); }},
-      {"call, inlined", [&] { return measure_call(options, hyphos::inlined); }},
+      {"two channels, inline", [&] { return measure_channels(options); }},
+      {"call, inline", [&] { return measure_call(options, hyphos::inline_); }},
       {"call, serial", [&] { return measure_call(options, hyphos::serial); }},
   };
   for (int round = 0; round < options.repeat; ++round) {

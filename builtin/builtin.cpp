@@ -4,7 +4,6 @@
 
 #include "builtin/registry.hpp"
 #include "hyphos/plan.hpp"
-#include "hyphos/plugin.hpp"
 
 namespace hyphos::builtin {
 namespace {

@@ -19,8 +19,12 @@ else()
   set(cosim_dir ${CMAKE_INSTALL_BINDIR})
 endif()
 
-install(TARGETS hyphos hyphos_msgs hyphos_c EXPORT hyphosTargets
+# The messages have a file of targets of their own, because they need Protobuf.
+install(TARGETS hyphos hyphos_c EXPORT hyphosTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${libraries} NAMELINK_COMPONENT ${devel})
+install(TARGETS hyphos_msgs EXPORT hyphosMsgsTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${libraries} NAMELINK_COMPONENT ${devel})
+install(EXPORT hyphosMsgsTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${devel})
 # The gateways and the co-simulator may be in packages that are not installed, so each has a file
 # of targets that hyphosConfig.cmake includes if it is there.
 if(HYPHOS_BUILD_GATEWAY)

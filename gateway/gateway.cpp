@@ -8,7 +8,7 @@
 #include "gateway/facade/hyphos_graph.hpp"
 #include "gateway/known_types.hpp"
 #include "hyphos/plan.hpp"
-#include "hyphos/plugin.hpp"
+#include "hyphos/node.hpp"
 
 namespace hyphos {
 

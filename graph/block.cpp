@@ -135,6 +135,21 @@ HYPHOS_HOT void Block::set_in_place(const TypeSupport& type) {
   decode_state_.store(kReady, std::memory_order_release);
 }
 
+WritableBuffer Block::take_back() {
+  Buffer& payload = envelope_.payload;
+  BufferOwner* const owner = payload.owner();
+  if (refs_.load(std::memory_order_acquire) != 1 || owner == nullptr || !owner->unique()) return {};
+  // The caller was the writer of this memory, and no reader has it.
+  auto* const data = const_cast<std::byte*>(payload.data());
+  const std::size_t size = payload.size();
+  owner->add_ref();  // for the result. The payload keeps its own until the next line
+  payload = {};
+  encode_state_.store(kNone, std::memory_order_relaxed);
+  decode_state_.store(kNone, std::memory_order_relaxed);
+  value_ = nullptr;
+  return {data, size, owner};
+}
+
 HYPHOS_HOT void Block::set_forwarded(const TypeSupport& type, const void* value, Block& upstream) {
   upstream.add_ref();
   upstream_ = &upstream;

@@ -313,7 +313,7 @@ HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, const Subs
         break;
       case Subscriber::Push::timeout:
         ++out.dropped;
-        out.failure = Code::timeout;
+        out.failure = block->meta().no_wait ? Code::overloaded : Code::timeout;
         break;
     }
   }
@@ -384,6 +384,11 @@ void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
   const MutexLock lock(mutex_);
   std::erase_if(watchers_, [](const auto& known) { return known.expired(); });
   watchers_.push_back(std::move(watcher));
+}
+
+void Channel::set_open(bool open) {
+  open_.store(open, std::memory_order_release);
+  tell_watchers();
 }
 
 void Channel::tell_watchers() {

@@ -102,7 +102,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   /// True if it has latched messages for late subscribers.
   [[nodiscard]] bool keeps_messages() const;
 
-  void set_open(bool open) { open_.store(open, std::memory_order_release); }
+  void set_open(bool open);
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_acquire); }
   /// Counts `deadline_missed` at every subscription without a message for policy().deadline_ms.
   void watch_deadline(Timers& timers);

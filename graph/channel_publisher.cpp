@@ -1,6 +1,7 @@
 #include "graph/channel_publisher.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "base/hot.hpp"
@@ -8,6 +9,36 @@
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
+namespace {
+
+/// Counts the changes around a channel for a thread that waits for one.
+class Changes final : public ChannelWatcher {
+ public:
+  void channel_changed() override {
+    const MutexLock lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  [[nodiscard]] std::uint64_t count() {
+    const MutexLock lock(mutex_);
+    return count_;
+  }
+  /// Waits until count() differs from `seen`. False if the deadline (CLOCK_MONOTONIC) has passed.
+  [[nodiscard]] bool wait(std::uint64_t seen, std::int64_t deadline_ns) {
+    UniqueLock lock(mutex_);
+    const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
+    return changed_.wait_until(
+        lock, deadline, [&, this]() HYPHOS_REQUIRES(mutex_) { return count_ != seen; });
+  }
+
+ private:
+  Mutex mutex_;
+  Condition changed_;
+  std::uint64_t count_ HYPHOS_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace
+
 std::uint64_t random_id() {
   std::random_device device;
   const std::uint64_t id = (std::uint64_t{device()} << 32) | device();
@@ -33,6 +64,7 @@ void ChannelPublisher::leave() {
     const MutexLock lock(send_);
     if (left_.exchange(true)) return;
   }
+  end_waits();
   channel_->remove(*this);
 }
 
@@ -62,6 +94,64 @@ HYPHOS_HOT bool ChannelPublisher::has_remote() const {
 std::uint32_t ChannelPublisher::listeners() const {
   if (has_ended()) return 0;
   return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
+}
+
+void ChannelPublisher::end_waits() {
+  std::vector<std::weak_ptr<ChannelWatcher>> waits;
+  {
+    const MutexLock lock(waits_mutex_);
+    waits_ended_ = true;
+    waits.swap(waits_);
+  }
+  for (const auto& weak : waits) {
+    if (const auto waiter = weak.lock()) waiter->channel_changed();
+  }
+}
+
+bool ChannelPublisher::add_wait(const std::shared_ptr<ChannelWatcher>& waiter) {
+  const MutexLock lock(waits_mutex_);
+  std::erase_if(waits_, [&](const auto& known) {
+    return known.expired() || known.lock() == waiter;
+  });
+  waits_.emplace_back(waiter);
+  return !waits_ended_;
+}
+
+Result<void> ChannelPublisher::wait_for(std::uint32_t subscribers, Duration timeout) {
+  const auto present = [this] { return channel_->is_open() ? listeners() : 0; };
+  if (present() >= subscribers && !has_ended()) return success();
+  if (Channel::delivering_here()) {
+    return Error{Code::unsupported,
+                 "a callback with mode 'inline' must not wait: it runs in the thread that would "
+                 "see the subscriber. Use mode serial",
+                 channel()};
+  }
+  const Executor::Waiting waiting(channel_->executor_);
+  if (!waiting) {
+    return Error{Code::overloaded,
+                 std::to_string(Executor::kMaxWaiting) + " callbacks of this process already wait",
+                 channel()};
+  }
+  const std::int64_t deadline_ns = (monotonic_now() + timeout).ns;
+  const auto changes = std::make_shared<Changes>();
+  channel_->watch(changes);
+  for (;;) {
+    const std::uint64_t seen = changes->count();
+    if (auto reason = ended()) return *reason;
+    if (!add_wait(changes)) {
+      return Error{Code::disconnected, "the node was closed while it waited", channel()};
+    }
+    const std::uint32_t now = present();
+    if (now >= subscribers) return success();
+    if (changes->wait(seen, deadline_ns)) continue;
+    if (auto refusal = channel_->refusal()) return *refusal;
+    return Error{Code::timeout,
+                 std::to_string(now) + " of " + std::to_string(subscribers) +
+                     " subscribers are there" +
+                     (channel_->is_open() ? ". `hyphos channel info " + channel() + "` lists them"
+                                          : ": the channel is closed. Open it"),
+                 channel()};
+  }
 }
 
 bool ChannelPublisher::has_room(std::size_t size) const {
@@ -127,7 +217,34 @@ std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
   return out;
 }
 
-HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
+bool ChannelPublisher::has_room_for(const detail::Block& block) const {
+  std::size_t size = block.encoded_size();
+  if (block.has_encoded()) {
+    const Envelope& envelope = block.envelope();
+    size = envelope.payload.size();
+    for (const Buffer& buffer : envelope.buffers) size += buffer.size();
+  }
+  return has_room(size);
+}
+
+HYPHOS_HOT Published ChannelPublisher::publish(const detail::BlockRef& block) {
+  return send<true>(block);
+}
+
+Published ChannelPublisher::try_publish(const detail::BlockRef& block) {
+  if (channel_->policy_.overflow != Overflow::block) return send<true>(block);
+  if (!has_ended() && channel_->is_open() && !has_room_for(*block)) {
+    Published out;
+    out.failure = Code::overloaded;
+    return out;
+  }
+  // Another thread may take the room now. Then the queue refuses the message instead of waiting.
+  block->meta().no_wait = true;
+  return send<false>(block);
+}
+
+template <bool wait>
+HYPHOS_HOT Published ChannelPublisher::send(const detail::BlockRef& block) {
   Published out;
   if (has_ended()) {
     out.failure = Code::disconnected;
@@ -151,7 +268,14 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
                       (channel_->remote_listeners() > 0 || latched);
   if (remote) {
-    const MutexLock lock(send_);
+    // Held by a thread that publishes, also while it waits for room.
+    BriefLock lock(send_, std::defer_lock);
+    if constexpr (wait) {
+      lock.lock();
+    } else if (!lock.try_lock()) {
+      out.failure = Code::overloaded;
+      return out;
+    }
     if (!brought) meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!left_) bytes = publish_remote(*block, out);
   } else if (!brought) {
@@ -179,7 +303,8 @@ HYPHOS_HOT std::size_t ChannelPublisher::publish_remote(detail::Block& block, Pu
       out.failure = refused->failure;
       return 0;
     }
-    if (block.encoded(size > 0 ? loan(size) : WritableBuffer{}) == nullptr) {
+    const bool loans = size > 0 && !block.meta().no_wait;  // a loan may wait for memory
+    if (block.encoded(loans ? loan(size) : WritableBuffer{}) == nullptr) {
       record.count(trace::Counter::encode_failed);
       out.failure = Code::unsupported;
       return 0;

@@ -3,10 +3,12 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/brief_mutex.hpp"
 #include "base/fork.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/publisher.hpp"
 #include "trace/record.hpp"
@@ -24,7 +26,9 @@ class ChannelPublisher final : public detail::PublisherCore {
   ~ChannelPublisher() override;
 
   detail::BlockRef block() override;
-  Published publish(detail::BlockRef block) override;
+  Published publish(const detail::BlockRef& block) override;
+  Published try_publish(const detail::BlockRef& block) override;
+  Result<void> wait_for(std::uint32_t subscribers, Duration timeout) override;
   [[nodiscard]] bool has_remote() const override;
   [[nodiscard]] std::uint32_t listeners() const override;
   [[nodiscard]] bool has_room(std::size_t size) const override;
@@ -37,6 +41,8 @@ class ChannelPublisher final : public detail::PublisherCore {
   /// Ends the publisher before its last reference is dropped. It sends nothing afterwards.
   /// Idempotent.
   void leave();
+  /// Ends wait_for() in all threads, now and later, with `disconnected`.
+  void end_waits();
   [[nodiscard]] bool network() const { return network_; }
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
   /// `mask`: the transports with subscribers now. The bit for pointers is unchanged.
@@ -46,7 +52,14 @@ class ChannelPublisher final : public detail::PublisherCore {
   }
 
  private:
+  /// Registers a waiting thread. False if end_waits() was called.
+  [[nodiscard]] bool add_wait(const std::shared_ptr<ChannelWatcher>& waiter);
   [[nodiscard]] std::optional<Published> refuse_large(std::size_t size);
+  /// publish(), or try_publish() if `wait` is false.
+  template <bool wait>
+  Published send(const detail::BlockRef& block);
+  /// False if try_publish() of the message would have to wait.
+  [[nodiscard]] bool has_room_for(const detail::Block& block) const;
   /// Returns the encoded size of the sent message.
   std::size_t publish_remote(detail::Block& block, Published& out);
 
@@ -67,6 +80,9 @@ class ChannelPublisher final : public detail::PublisherCore {
   // only one thread publishes.
   BriefMutex send_;
   std::atomic<bool> left_{false};  // set under send_
+  Mutex waits_mutex_;
+  bool waits_ended_ HYPHOS_GUARDED_BY(waits_mutex_) = false;
+  std::vector<std::weak_ptr<ChannelWatcher>> waits_ HYPHOS_GUARDED_BY(waits_mutex_);
   log::OncePerSecond too_large_log_;
 };
 

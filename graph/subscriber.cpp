@@ -59,7 +59,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery), nullptr);
   BriefLock lock(mutex_);
   if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
-      !is_replay(delivery) && !wait_for_room(lock)) {
+      !is_replay(delivery) && (delivery.block->meta().no_wait || !wait_for_room(lock))) {
     (*trace_)->count(trace::Counter::queue_timeout);
     return Push::timeout;
   }

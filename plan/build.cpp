@@ -244,7 +244,7 @@ void read_processes(const Value* value, Draft& draft) {
         &entry.value, "processes." + entry.key, draft.problems,
         {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint", "after",
          "ready", "ready_timeout_ms", "stop_timeout_ms", "restart", "backoff_ms", "max_backoff_ms",
-         "max_restarts_per_minute", "health", "params"});
+         "max_restarts_per_minute", "health", "params", "replicas"});
     ProcessPlan process;
     process.name = entry.key;
     process.source = to_line(entry.source);
@@ -290,7 +290,7 @@ void read_nodes(const Value* value, Draft& draft) {
     const Section section(
         &entry.value, "nodes." + entry.key, draft.problems,
         {"plugin", "python", "executable", "gateway", "builtin", "args", "params", "persist",
-         "remap", "process", "services", "calls", "actions", "goals", "load"});
+         "remap", "process", "services", "calls", "actions", "goals", "load", "replicas"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);
@@ -386,7 +386,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   draft.plan = std::move(start);
   const Section top(&root, "", problems,
                     {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes",
-                     "nodes", "channels", "network", "data_graph", "record", "clock"});
+                     "nodes", "transport", "channels", "network", "data_graph", "record", "clock"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);
@@ -414,6 +414,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   place_nodes(draft);
   override_params(top.find("processes"), draft);
   check_persist(draft);
+  read_transport(top, draft);
   read_channels(top.find("channels"), draft);
   read_clock(top.find("clock"), draft);
   read_calls(draft);

@@ -45,6 +45,7 @@ struct Draft {
   Problems& problems;
   bool channels_declared = false;  ///< a `channels:` section exists: other names are errors
   bool several_hosts = false;
+  std::string transport{kAutomaticTransport};  ///< of channels without a transport of their own
   /// Node → the process whose `nodes:` list contains it.
   std::map<std::string, Word> placed;
   std::map<std::string, std::string> placed_in;
@@ -96,6 +97,8 @@ void place_nodes(Draft& draft);
 void override_params(const Value* processes, Draft& draft);
 /// Reports nodes that would write the same file.
 void check_persist(Draft& draft);
+/// Reads the top-level key `transport`. Before read_channels().
+void read_transport(const Section& top, Draft& draft);
 void read_channels(const Value* value, Draft& draft);
 /// Reads the services and actions of the nodes, and adds their channels.
 void read_calls(Draft& draft);

@@ -79,6 +79,7 @@ void read_clients(bool action, Draft& draft) {
 void add_channels(const CallPlan& call, Draft& draft) {
   ChannelPlan channel;
   channel.internal = true;
+  channel.transport = draft.transport;
   channel.policy = call_policy();
   channel.source = call.source;
   channel.name = call_channel_base(call.name, call.action) + "/request";

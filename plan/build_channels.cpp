@@ -58,7 +58,17 @@ Policy read_policy(const Section& section) {
   return policy;
 }
 
+std::vector<std::string_view> transport_words() {
+  std::vector<std::string_view> words{kAutomaticTransport};
+  for (const TransportTraits& each : transports()) words.push_back(each.name);
+  return words;
+}
+
 }  // namespace
+
+void read_transport(const Section& top, Draft& draft) {
+  draft.transport = top.word_of("transport", kAutomaticTransport, transport_words());
+}
 
 std::vector<std::string_view> Draft::channel_names() const {
   std::vector<std::string_view> names;
@@ -96,6 +106,7 @@ ChannelPlan* Draft::refer_to_channel(const Word& word, const std::string& path) 
   ChannelPlan implied;
   implied.name = word.text;
   implied.implied = true;
+  implied.transport = transport;
   implied.source = to_line(word.source);
   add_channel(std::move(implied));
   return &plan.channels.back();
@@ -138,13 +149,14 @@ void read_channels(const Value* value, Draft& draft) {
                       suggestion(draft.problems, channel.type, "standard types", standard_types()));
     }
     channel.policy = read_policy(section);
-    std::vector<std::string_view> transport_words{kAutomaticTransport};
-    for (const TransportTraits& each : transports()) transport_words.push_back(each.name);
-    channel.transport = section.word_of("transport", kAutomaticTransport, transport_words);
     channel.reach = section.choice(
         "scope", Reach::network,
         {{"local", Reach::local}, {"machine", Reach::machine}, {"network", Reach::network}});
-    if (channel.reach == Reach::local && channel.transport != kAutomaticTransport) {
+    const bool is_local = channel.reach == Reach::local;
+    channel.transport = section.word_of(
+        "transport", is_local ? kAutomaticTransport : std::string_view(draft.transport),
+        transport_words());
+    if (is_local && channel.transport != kAutomaticTransport) {
       section.error("transport",
                     "has no effect with scope local, which stays in the process. "
                     "Remove it, or write scope: machine");

@@ -37,6 +37,7 @@ void need_channel(const std::string& name, const std::string& type, Reach reach,
   channel.name = name;
   channel.type = type;
   channel.reach = reach;
+  if (reach != Reach::local) channel.transport = draft.transport;
   channel.policy.latched = latched;
   channel.source = to_line(source);
   draft.add_channel(std::move(channel));

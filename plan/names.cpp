@@ -80,6 +80,14 @@ Policy call_policy() {
 std::string name_problem(std::string_view name) {
   if (name.empty()) return "a name must not be empty";
   if (name.size() > kMaxName) return "a name has at most 48 bytes";
+  // The name of a replica ends in its index: "worker.0".
+  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) {
+    const std::string_view index = name.substr(dot + 1);
+    if (!index.empty() && std::all_of(index.begin(), index.end(), is_digit)) {
+      name = name.substr(0, dot);
+    }
+  }
+  if (name.empty()) return "a name must not be empty";
   const auto fits = [](char c) { return is_word_char(c) || c == '-'; };
   if (!is_letter(name[0]) || !std::all_of(name.begin(), name.end(), fits)) {
     return "a name is letters, digits, '_' and '-', starting with a letter";

@@ -7,6 +7,7 @@
 
 #include "plan/build.hpp"
 #include "plan/load.hpp"
+#include "plan/replicas.hpp"
 
 namespace hyphos {
 namespace {
@@ -46,6 +47,7 @@ Result<Plan> make_plan(std::string_view text, const std::string& name,
   }
   check_version(root, problems);
   for (const std::string& one : options.overrides) plan::apply_override(root, one, problems);
+  plan::expand_replicas(root, problems);
   Plan start;
   start.file = name;
   start.directory = path.parent_path();

@@ -146,7 +146,8 @@ class Transport {
   /// Sends to every receiver of the port. If Meta::to is set, sends only to the receiver in that
   /// process. If that receiver does not exist, the report counts neither accepted nor dropped
   /// messages. Takes its own references, so the caller may drop the envelope at once. Thread-safe.
-  /// Blocks only under `block`, for at most block_timeout_ms.
+  /// Blocks only under `block`, for at most block_timeout_ms. With Meta::no_wait it never blocks: a
+  /// receiver without room loses the message, and the failure is Code::overloaded.
   ///
   /// Latched channels: the transport caches the last envelope of each Meta::sender
   /// (LatchedEnvelopes) and sends the cached envelopes to each late receiver, also beyond the depth

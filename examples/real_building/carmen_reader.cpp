@@ -24,7 +24,7 @@ class CarmenReader {
         runtime_(node.runtime()),
         odom_(node.publisher<Odometry>("odom")),
         scan_(node.publisher<LaserScan>("scan")),
-        mapped_(node.subscribe<PoseStamped>("pose", hyphos::inlined,
+        mapped_(node.subscribe<PoseStamped>("pose", hyphos::inline_,
                                             [this](const auto&) {
                                               const std::lock_guard lock(mutex_);
                                               ++poses_;

@@ -1,6 +1,7 @@
 #include "gateway/facade/graph_params.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 

@@ -11,6 +11,7 @@
 #include "gateway/facade/parameters.hpp"
 #include "gateway/types/rules.hpp"
 #include "hyphos/node.hpp"
+#include "hyphos/remote_params.hpp"
 
 namespace hyphos::gateway {
 

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,23 +21,6 @@ enum class GoalState : std::uint8_t {
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalState state);
 [[nodiscard]] constexpr bool is_final(GoalState state) { return state >= GoalState::succeeded; }
-
-/// The treatment of a goal that arrives while another one is being executed.
-enum class GoalPolicy : std::uint8_t {
-  queue,     ///< it waits until the earlier goals have ended
-  preempt,   ///< the other is asked to cancel, and this one starts when it has ended
-  reject,    ///< it is rejected as `overloaded`
-  parallel,  ///< both are executed, at most ActionOptions::depth at once
-};
-[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalPolicy policy);
-
-/// Options of Node::action().
-struct ActionOptions {
-  GoalPolicy policy = GoalPolicy::queue;
-  Scope scope = Scope::network;
-  std::uint32_t depth = 16;         ///< accepted goals that have not ended, including waiting ones
-  bool cancel_if_unwatched = true;  ///< a client that dies cancels its goals
-};
 
 namespace detail {
 
@@ -386,5 +367,36 @@ std::function<void(const ServerGoalRef&)> action_callback(F execute, std::string
 }
 
 }  // namespace detail
+
+template <typename Goal, typename Feedback, typename Res, typename F>
+Action Node::action(const std::string& name, ActionOptions options, F execute,
+                    std::function<Result<void>(const Goal&)> accept) const {
+  detail::ActionCallbacks callbacks;
+  callbacks.execute = detail::action_callback<Goal, Feedback, Res>(std::move(execute), name);
+  if (accept) {
+    callbacks.accept = [accept = std::move(accept),
+                        name](const detail::ExchangeRef& exchange) -> Result<void> {
+      auto goal = detail::read_block<Goal>(exchange->request(), name);
+      if (!goal) return goal.error();
+      return accept(**goal);
+    };
+  }
+  return Action(open_action(name,
+                            detail::action_types(type_support<Goal>(), type_support<Feedback>(),
+                                                 type_support<Res>()),
+                            options, std::move(callbacks))
+                    .or_throw());
+}
+
+template <typename Goal, typename Feedback, typename Res>
+ActionClient<Goal, Feedback, Res> Node::action_client(const std::string& name,
+                                                      ClientOptions options) const {
+  return ActionClient<Goal, Feedback, Res>(
+      open_client(name,
+                  detail::action_types(type_support<Goal>(), type_support<Feedback>(),
+                                       type_support<Res>()),
+                  options)
+          .or_throw());
+}
 
 }  // namespace hyphos

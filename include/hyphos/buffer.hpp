@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,22 @@ class HYPHOS_EXPORT BufferOwner {
   std::atomic<std::uint32_t> refs_{1};
 };
 
+namespace detail {
+
+/// A type whose values are their bytes: std::uint8_t, float, a plain struct.
+template <typename T>
+concept PlainBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T>;
+
+/// `bytes` as values of T. Empty if their number is no multiple of sizeof(T), or if they are not
+/// aligned for T.
+template <typename T, typename Byte>
+[[nodiscard]] std::span<T> bytes_as(Byte* bytes, std::size_t size) noexcept {
+  if (size % sizeof(T) != 0 || reinterpret_cast<std::uintptr_t>(bytes) % alignof(T) != 0) return {};
+  return {reinterpret_cast<T*>(bytes), size / sizeof(T)};
+}
+
+}  // namespace detail
+
 /// An immutable span of bytes that keeps its memory alive, wherever that memory is.
 ///
 /// Copying a Buffer copies a pointer. A Buffer may outlive the callback, the subscription and the
@@ -78,13 +95,34 @@ class HYPHOS_EXPORT Buffer {
   /// Copies `bytes` to a new heap block. Allocates.
   [[nodiscard]] static Buffer copy_of(std::span<const std::byte> bytes);
   [[nodiscard]] static Buffer copy_of(std::string_view text);
+  /// The same for values: `copy_of(std::span(pixels))` with a std::vector<std::uint8_t> or an array
+  /// of floats.
+  template <detail::PlainBytes T, std::size_t N>
+    requires(!std::is_same_v<T, std::byte>)
+  [[nodiscard]] static Buffer copy_of(std::span<T, N> values) {
+    return copy_of(std::as_bytes(values));
+  }
+  template <detail::PlainBytes T, std::size_t N>
+    requires(!std::is_same_v<T, std::byte>)
+  [[nodiscard]] static Buffer copy_of(std::span<const T, N> values) {
+    return copy_of(std::as_bytes(values));
+  }
   /// Adopts a vector without copying its elements. Allocates the owner only.
   [[nodiscard]] static Buffer adopt(std::vector<std::byte> bytes);
+  [[nodiscard]] static Buffer adopt(std::vector<std::uint8_t> bytes);
 
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  /// The bytes as values of T, without a copy: `as<std::uint8_t>()`, `as<float>()`, `as<Point>()`.
+  /// Valid as long as the buffer. Empty if the size is no multiple of sizeof(T), or if the bytes
+  /// are not aligned for T. A whole payload is aligned to 64. Check the size first where the bytes
+  /// come from others.
+  template <detail::PlainBytes T>
+  [[nodiscard]] std::span<const T> as() const noexcept {
+    return detail::bytes_as<const T>(data_, size_);
+  }
   [[nodiscard]] std::string_view text() const noexcept {
     return {reinterpret_cast<const char*>(data_), size_};
   }
@@ -119,6 +157,11 @@ class HYPHOS_EXPORT WritableBuffer {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, buffer_.size()}; }
+  /// The memory as values of T, to be written. As Buffer::as(). The values are not initialised.
+  template <detail::PlainBytes T>
+  [[nodiscard]] std::span<T> as() const noexcept {
+    return detail::bytes_as<T>(data_, buffer_.size());
+  }
   [[nodiscard]] bool empty() const noexcept { return buffer_.empty(); }
   /// Ends the loan: the memory is immutable from now on. `size` may be less than the loan.
   [[nodiscard]] Buffer freeze(std::size_t size) && {

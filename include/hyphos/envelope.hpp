@@ -45,6 +45,8 @@ struct Meta {
   std::uint64_t sender = 0;     ///< unique per publisher handle, over all machines
   bool replayed = false;        ///< a latched value sent again to a late subscriber
   Latch latch = Latch::none;
+  /// Not sent. Publisher::try_publish(): a full queue refuses the message instead of waiting.
+  bool no_wait = false;
   CallMark call;
   /// Not sent, like `to`. The process from which the message came, as the receiving transport
   /// identifies it. kThisProcess: this process.

@@ -26,6 +26,8 @@ class HYPHOS_EXPORT Block {
  public:
   Meta& meta() { return envelope_.meta; }
   [[nodiscard]] const Meta& meta() const { return envelope_.meta; }
+  /// The encoded message of a block that has_encoded(), else incomplete.
+  [[nodiscard]] const Envelope& envelope() const { return envelope_; }
 
   /// The typed value, decoded on first use. Null if the bytes are corrupt. `type` is the caller's
   /// TypeSupport and has the type id of the channel.
@@ -59,6 +61,8 @@ class HYPHOS_EXPORT Block {
   }
   /// Uses the encoded payload as the typed value, so that no value is constructed.
   void set_in_place(const TypeSupport& type);
+  /// The memory of the payload, if nothing else refers to the block or to the memory. Else empty.
+  [[nodiscard]] WritableBuffer take_back();
 
  private:
   friend class BlockPool;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -12,14 +10,48 @@
 #include <type_traits>
 #include <utility>
 
-#include "hyphos/action.hpp"
-#include "hyphos/params.hpp"
-#include "hyphos/remote_params.hpp"
+#include "hyphos/publisher.hpp"
 #include "hyphos/runtime.hpp"
-#include "hyphos/service.hpp"
-#include "hyphos/transforms.hpp"
+#include "hyphos/subscription.hpp"
 
+/// The header of a node. Publishers, subscriptions, timers, log lines and `param()` need no other
+/// one. A program that calls one of the functions below also includes the header of its result.
+/// This keeps the time to compile short. `hyphos/hyphos.hpp` includes all of them.
+///
+/// | function of Node | header |
+/// |---|---|
+/// | service(), client(), raw_service(), raw_client() | `hyphos/service.hpp` |
+/// | action(), action_client(), raw_action() | `hyphos/action.hpp` |
+/// | params() | `hyphos/params.hpp` |
+/// | remote_params() | `hyphos/remote_params.hpp` |
+/// | transforms() | `hyphos/transforms.hpp` |
 namespace hyphos {
+
+class Action;
+template <typename Goal, typename Feedback, typename Res>
+class ActionClient;
+class CallMemory;
+struct CallType;
+template <typename Req, typename Rep>
+class Client;
+class Params;
+class RawClient;
+class RawGoalHandle;
+class RawRequest;
+class RemoteParams;
+class Service;
+class Transforms;
+struct TransformsOptions;
+
+namespace detail {
+struct ActionCallbacks;
+class CallClient;
+class CallServer;
+struct CallTypes;
+class Exchange;
+using ExchangeRef = std::shared_ptr<Exchange>;
+using ServerCallback = std::function<void(const ExchangeRef&)>;
+}  // namespace detail
 
 /// Options of Node::publisher() and Node::raw_publisher().
 struct PublisherOptions {
@@ -39,6 +71,49 @@ struct SubscriptionOptions {
   /// polling thread must not fill a queue of its own whose overflow rule is `block`, because no
   /// other thread empties that queue.
   std::function<void()> ready = {};
+};
+
+/// The default timeout of a call.
+inline constexpr Duration kCallTimeout = {5'000'000'000};
+
+/// Options of Node::service().
+struct ServiceOptions {
+  /// How the callback runs: `serial` and `concurrent` on the pool, `inline_` in the receiving
+  /// thread. An `inline_` callback must be quick and must not call() itself.
+  Mode mode = Mode::serial;
+  Scope scope = Scope::network;
+  /// Requests that may wait for the callback, 1..65536. Cost: each keeps its message in memory.
+  std::uint32_t depth = 256;
+  /// Accepted requests without a reply, including waiting ones. Cost: about 500 bytes and the
+  /// message of each.
+  std::uint32_t max_pending = 256;
+};
+
+/// Options of Node::client() and Node::action_client().
+struct ClientOptions {
+  Scope scope = Scope::network;
+  /// Calls in flight at once, 1..65536. Cost: about 300 bytes each. A call beyond fails at once.
+  std::uint32_t max_pending = 64;
+};
+
+/// The treatment of a goal that arrives while another one is being executed. The policies cost the
+/// same, except that `parallel` may occupy as many threads of the pool as it executes goals.
+enum class GoalPolicy : std::uint8_t {
+  queue,     ///< it waits until the earlier goals have ended
+  preempt,   ///< the other is asked to cancel, and this one starts when it has ended
+  reject,    ///< it is rejected as `overloaded`
+  parallel,  ///< both are executed, at most ActionOptions::depth at once
+};
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalPolicy policy);
+
+/// Options of Node::action().
+struct ActionOptions {
+  GoalPolicy policy = GoalPolicy::queue;
+  Scope scope = Scope::network;
+  /// Accepted goals that have not ended, including waiting ones. Cost: each keeps its goal in
+  /// memory.
+  std::uint32_t depth = 16;
+  bool cancel_if_unwatched = true;  ///< a client that dies cancels its goals
 };
 
 /// A repeating callback. The node owns it, so dropping the handle does not end it.
@@ -76,6 +151,12 @@ struct LogStart {
   unsigned line;
 };
 
+HYPHOS_EXPORT void append_number(std::string& text, long long number);
+HYPHOS_EXPORT void append_number(std::string& text, unsigned long long number);
+HYPHOS_EXPORT void append_number(std::string& text, float number);
+HYPHOS_EXPORT void append_number(std::string& text, double number);
+HYPHOS_EXPORT void append_number(std::string& text, long double number);
+
 template <typename T>
 void append_piece(std::string& text, const T& piece) {
   if constexpr (std::convertible_to<const T&, std::string_view>) {
@@ -84,9 +165,11 @@ void append_piece(std::string& text, const T& piece) {
     text.append(piece ? "true" : "false");
   } else if constexpr (std::same_as<T, char>) {
     text.push_back(piece);
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    char digits[64];
-    text.append(digits, std::to_chars(digits, digits + sizeof digits, piece).ptr);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    append_number(text, piece);
+  } else if constexpr (std::is_integral_v<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;
+    append_number(text, static_cast<Wide>(piece));
   } else {
     static_assert(
         requires { std::string_view(piece.to_string()); },
@@ -222,24 +305,13 @@ class HYPHOS_EXPORT Node {
   /// already_exists if a live process serves the name, or invalid_config if the plan assigns it to
   /// another node.
   template <typename Req, typename Rep, typename F>
-  Service service(const std::string& name, ServiceOptions options, F callback) const {
-    return Service(
-        open_server(name, detail::service_types(type_support<Req>(), type_support<Rep>()), options,
-                    detail::service_callback<Req, Rep>(std::move(callback), name))
-            .or_throw());
-  }
+  Service service(const std::string& name, ServiceOptions options, F callback) const;
   template <typename Req, typename Rep, typename F>
     requires(!std::convertible_to<F, ServiceOptions>)
-  Service service(const std::string& name, F callback) const {
-    return service<Req, Rep>(name, ServiceOptions{}, std::move(callback));
-  }
+  Service service(const std::string& name, F callback) const;
   /// Opens a client of a service. The server need not exist yet.
   template <typename Req, typename Rep>
-  Client<Req, Rep> client(const std::string& name, ClientOptions options = {}) const {
-    return Client<Req, Rep>(
-        open_client(name, detail::service_types(type_support<Req>(), type_support<Rep>()), options)
-            .or_throw());
-  }
+  Client<Req, Rep> client(const std::string& name, ClientOptions options = {}) const;
 
   /// Executes goals. `execute` takes GoalHandle<Goal, Feedback, Res>, runs on the pool once per
   /// goal and may block in GoalHandle::wait_for. It ends the goal through the handle, now or later,
@@ -247,34 +319,11 @@ class HYPHOS_EXPORT Node {
   /// Result<void>. An error rejects the goal. Throws as service() does.
   template <typename Goal, typename Feedback, typename Res, typename F>
   Action action(const std::string& name, ActionOptions options, F execute,
-                std::function<Result<void>(const Goal&)> accept = {}) const {
-    detail::ActionCallbacks callbacks;
-    callbacks.execute = detail::action_callback<Goal, Feedback, Res>(std::move(execute), name);
-    if (accept) {
-      callbacks.accept = [accept = std::move(accept),
-                          name](const detail::ExchangeRef& exchange) -> Result<void> {
-        auto goal = detail::read_block<Goal>(exchange->request(), name);
-        if (!goal) return goal.error();
-        return accept(**goal);
-      };
-    }
-    return Action(open_action(name,
-                              detail::action_types(type_support<Goal>(), type_support<Feedback>(),
-                                                   type_support<Res>()),
-                              options, std::move(callbacks))
-                      .or_throw());
-  }
+                std::function<Result<void>(const Goal&)> accept = {}) const;
   /// Opens a client of an action. The server need not exist yet.
   template <typename Goal, typename Feedback, typename Res>
   ActionClient<Goal, Feedback, Res> action_client(const std::string& name,
-                                                  ClientOptions options = {}) const {
-    return ActionClient<Goal, Feedback, Res>(
-        open_client(name,
-                    detail::action_types(type_support<Goal>(), type_support<Feedback>(),
-                                         type_support<Res>()),
-                    options)
-            .or_throw());
-  }
+                                                  ClientOptions options = {}) const;
 
   /// Services and actions of types known only by name (gateways, tools, other languages).
   /// docs/reference/services.md defines their messages. The errors are those that service() and
@@ -296,12 +345,13 @@ class HYPHOS_EXPORT Node {
   /// instants do not drift. In real time a late call (the previous one still runs) is skipped and
   /// counted (Timer::skipped), and setting the wall clock has no effect. In simulated time no
   /// instant is skipped: late calls follow afterwards. A jump starts a new series of instants
-  /// without a call.
+  /// without a call. Cost: one wake-up of the pool per call (5 to 50 us), and none between calls.
   Timer every(Duration period, std::function<void()> callback) const;
 
   /// The robot's coordinate frames: one tree per process and prefix. The first call subscribes to
   /// the channels, so make it at start. It throws if the channels cannot be opened.
-  [[nodiscard]] Transforms transforms(TransformsOptions options = {}) const;
+  [[nodiscard]] Transforms transforms() const;
+  [[nodiscard]] Transforms transforms(TransformsOptions options) const;
   /// The time of this node: real, simulated or replayed, as set in the plan.
   [[nodiscard]] Clock clock() const;
   /// Calls `callback` on the thread pool after each jump of the clock. Use it to discard state
@@ -372,39 +422,57 @@ class HYPHOS_EXPORT Node {
 /// process. The node logs the channel, the reason and the count, at most one line per second. Cheap
 /// to copy, and copies share the count. Thread-safe. A refusal costs a log line and setting a
 /// parameter. An accepted message costs one comparison.
-class Refusals {
+class HYPHOS_EXPORT Refusals {
  public:
   /// Start-up code: declares the parameter. Throws already_exists if the node has it already.
-  explicit Refusals(const Node& node) : shared_(std::make_shared<Shared>(node)) {}
+  explicit Refusals(const Node& node);
 
   /// Returns true and counts the message if there is a reason. `reason`: "" for a usable message.
   [[nodiscard]] bool refuse(std::string_view channel, std::string_view reason) const {
-    if (reason.empty()) return false;
-    std::int64_t count = shared_->count.fetch_add(1) + 1;
-    shared_->log.every(Duration::from_ms(1000))
-        .warn(channel, " refused: ", reason, " (", count, " refused so far)");
-    // Of two concurrent threads, the last to set the parameter has read the other's count.
-    do {
-      count = shared_->count.load();
-      (void)shared_->shown.set(count);
-    } while (count != shared_->count.load());
-    return true;
+    return !reason.empty() && count_one(channel, reason);
   }
   /// The number of refused messages.
-  [[nodiscard]] std::int64_t count() const { return shared_->count.load(); }
+  [[nodiscard]] std::int64_t count() const;
 
  private:
-  struct Shared {
-    explicit Shared(const Node& node)
-        : log(node.log()),
-          shown(node.params().declare<std::int64_t>(
-              "refused", {.description = "number of unusable messages"})),
-          count(*shown) {}
-    const Logger log;
-    const Param<std::int64_t> shown;
-    std::atomic<std::int64_t> count;  // continues over a restart of the process
-  };
-  std::shared_ptr<Shared> shared_;
+  class Impl;
+  bool count_one(std::string_view channel, std::string_view reason) const;  // always true
+  std::shared_ptr<Impl> impl_;
 };
 
+/// Runs a node as a program. HYPHOS_NODE makes a plug-in (shared object) of the same class:
+///
+///     class Mapper { public: explicit Mapper(hyphos::Node node); ... };
+///     HYPHOS_NODE(Mapper)                                          // in the plug-in
+///     int main(int c, char** v) { return hyphos::run<Mapper>("mapper", c, v); }  // in a program
+///
+/// The object is constructed before the first callback and destroyed after the last callback has
+/// ended.
+template <typename T>
+int run(std::string name, int argc, char** argv) {
+  Node node = Node::open(std::move(name), argc, argv).or_throw();
+  T object(node);
+  const int code = node.spin();
+  node.close();
+  return code;
+}
+
+/// The version of the plug-in interface, raised with each change. A plug-in built for another
+/// version is rejected with an error that names the plug-in.
+inline constexpr int kPluginAbi = 2;
+
 }  // namespace hyphos
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a class cannot be in parentheses
+
+/// Exports `Class` as the node of a plug-in. Use it once per shared object, at namespace scope. The
+/// constructor takes a `hyphos::Node`. An exception that it throws fails the start with its text.
+#define HYPHOS_NODE(Class)                                                          \
+  extern "C" HYPHOS_EXPORT int hyphos_plugin_abi() { return ::hyphos::kPluginAbi; } \
+  extern "C" HYPHOS_EXPORT void* hyphos_plugin_create(const ::hyphos::Node* node) { \
+    return new Class(*node);                                                        \
+  }                                                                                 \
+  extern "C" HYPHOS_EXPORT void hyphos_plugin_destroy(void* object) {               \
+    delete static_cast<Class*>(object);                                             \
+  }
+// NOLINTEND(bugprone-macro-parentheses)

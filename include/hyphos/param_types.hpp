@@ -40,6 +40,7 @@ enum class ParamType : std::uint8_t {
   texts,
 };
 
+// Each change publishes all values of its node, so its cost grows with their size.
 inline constexpr std::size_t kMaxParams = 1000;            ///< of one node
 inline constexpr std::size_t kMaxParamBytes = 1 << 16;     ///< of one value
 inline constexpr std::size_t kMaxParamItems = 4096;        ///< of one list

@@ -421,7 +421,7 @@ struct Connections {
 /// The policy of those channels.
 [[nodiscard]] HYPHOS_EXPORT Policy call_policy();
 /// The problem of a name of a node, process, host or robot, or "". Such a name is one word of at
-/// most 48 bytes, with '-' allowed inside.
+/// most 48 bytes, with '-' allowed inside. A replica has its index behind a dot: "worker.0".
 [[nodiscard]] HYPHOS_EXPORT std::string name_problem(std::string_view name);
 
 }  // namespace hyphos

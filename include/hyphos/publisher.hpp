@@ -6,6 +6,7 @@
 
 #include "hyphos/message.hpp"
 #include "hyphos/result.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos {
 
@@ -31,7 +32,10 @@ class HYPHOS_EXPORT PublisherCore {
   virtual ~PublisherCore() = default;
   /// An empty block with room for one value of the channel's type. Pooled: allocates only to grow.
   virtual BlockRef block() = 0;
-  virtual Published publish(BlockRef block) = 0;
+  virtual Published publish(const BlockRef& block) = 0;
+  /// As publish(), but never waits.
+  virtual Published try_publish(const BlockRef& block) = 0;
+  virtual Result<void> wait_for(std::uint32_t subscribers, Duration timeout) = 0;
   /// True if there is a subscriber outside the process. In-place values are then built in the
   /// memory from which they are sent.
   [[nodiscard]] virtual bool has_remote() const = 0;
@@ -69,6 +73,16 @@ class PublisherHandle {
   [[nodiscard]] bool has_room(std::size_t size) const { return core_->has_room(size); }
   /// Number of subscriptions in this process plus remote receivers.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
+  /// Blocks until at least `subscribers` of them would get a message that is published now: they
+  /// are connected, their type fits and the channel is open. A process counts once per channel,
+  /// however many subscriptions it has. May be called from a callback on the pool: another thread
+  /// replaces the blocked one meanwhile. Errors: timeout (with the present number), type_mismatch
+  /// (a subscriber was refused), disconnected (the publisher is closed), unsupported (in an
+  /// `inline_` callback), overloaded (too many callbacks wait).
+  [[nodiscard]] Result<void> wait_for(std::uint32_t subscribers,
+                                      Duration timeout = Duration::from_ms(10'000)) const {
+    return core_->wait_for(subscribers, timeout);
+  }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
   /// The Message::sender() of all messages of this publisher.
   [[nodiscard]] std::uint64_t sender() const { return core_->sender(); }
@@ -95,6 +109,8 @@ template <typename T>
 class Loan {
  public:
   explicit Loan(WritableBuffer memory) : memory_(std::move(memory)) {}
+  /// False once it was published.
+  explicit operator bool() const { return !memory_.empty(); }
   T& operator*() const { return *get(); }
   T* operator->() const { return get(); }
   [[nodiscard]] T* get() const { return std::launder(reinterpret_cast<T*>(memory_.data())); }
@@ -109,6 +125,12 @@ class Loan {
 /// No string is hashed per message and, for structs and bytes, no heap memory is allocated.
 /// publish() does not block unless the channel's overflow rule is `block`. A message is encoded
 /// only if there are subscribers outside the process, and then once for all of them.
+///
+/// Each publish() has a try_publish() that never waits. If the overflow rule is `block` and some
+/// queue is full, it sends nothing and fails with Code::overloaded. The caller keeps its value and
+/// may try again. Such a message counts neither as sent nor as dropped. With another overflow rule
+/// try_publish() is publish(). Cost: that of publish() plus, under `block`, that of has_room() and
+/// one copy of an encoded value.
 template <typename T>
 class Publisher : public detail::PublisherHandle {
  public:
@@ -124,44 +146,55 @@ class Publisher : public detail::PublisherHandle {
       if (core_->has_remote()) {
         if (WritableBuffer memory = core_->loan(sizeof(T)); !memory.empty()) {
           std::memcpy(memory.data(), &value, sizeof(T));
-          return publish_in_place(std::move(block), std::move(memory));
+          set_in_place(block, std::move(memory));
+          return core_->publish(block);
         }
       }
-    } else if constexpr (std::same_as<T, Buffer>) {
-      block->set_encoded(value, {});
     }
-    ::new (block->storage()) T(std::move(value));
-    block->set_stored(type_support<T>());
-    return core_->publish(std::move(block));
+    set_value(block, std::move(value));
+    return core_->publish(block);
+  }
+  Published try_publish(T value) const {
+    detail::BlockRef block = core_->block();
+    set_value(block, std::move(value));
+    return core_->try_publish(block);
   }
   /// Publishes a shared value. Within the process the pointer itself is passed.
   template <typename P>
     requires std::convertible_to<P, std::shared_ptr<const T>>
   Published publish(P value) const {
-    detail::BlockRef block = core_->block();
-    block->set_shared(type_support<T>(), std::shared_ptr<const T>(std::move(value)));
-    return core_->publish(std::move(block));
+    return core_->publish(shared(std::move(value)));
+  }
+  template <typename P>
+    requires std::convertible_to<P, std::shared_ptr<const T>>
+  Published try_publish(P value) const {
+    return core_->try_publish(shared(std::move(value)));
   }
   /// Publishes a received message again, without a copy of its value or its bytes.
   template <std::same_as<Message<T>> M>
   Published publish(const M& message) const {
-    detail::BlockRef block = core_->block();
-    if (message.block()->has_encoded()) {
-      const Envelope* encoded = message.block()->encoded();
-      block->set_encoded(encoded->payload, encoded->buffers);
-    }
-    block->set_forwarded(type_support<T>(), message.get(), *message.block());
-    return core_->publish(std::move(block));
+    return core_->publish(forwarded(message));
   }
-  /// Publishes a loaned struct without a copy. The loan ends.
+  template <std::same_as<Message<T>> M>
+  Published try_publish(const M& message) const {
+    return core_->try_publish(forwarded(message));
+  }
+  /// Publishes a loaned struct without a copy. The loan ends, unless publishing failed and nothing
+  /// else refers to its memory: then the caller has the loan as before and may publish it again. A
+  /// latched channel and a receiver that got the message refer to the memory.
   template <std::same_as<Loan<T>> L>
     requires detail::Structure<T>
-  Published publish(L loan) const {
-    return publish_in_place(core_->block(), std::move(loan).take());
+  Published publish(L&& loan) const {
+    return publish_loan(loan, [this](const auto& block) { return core_->publish(block); });
+  }
+  template <std::same_as<Loan<T>> L>
+    requires detail::Structure<T>
+  Published try_publish(L&& loan) const {
+    return publish_loan(loan, [this](const auto& block) { return core_->try_publish(block); });
   }
 
   /// A value-initialised struct in memory that receivers read directly. Destroying it unpublished
-  /// returns the memory.
+  /// returns the memory. On a `block` channel, waits for memory as publish() does.
   [[nodiscard]] Loan<T> loan() const
     requires detail::Structure<T>
   {
@@ -171,10 +204,36 @@ class Publisher : public detail::PublisherHandle {
   }
 
  private:
-  Published publish_in_place(detail::BlockRef block, WritableBuffer memory) const {
+  static void set_value(const detail::BlockRef& block, T&& value) {
+    if constexpr (std::same_as<T, Buffer>) block->set_encoded(value, {});
+    ::new (block->storage()) T(std::move(value));
+    block->set_stored(type_support<T>());
+  }
+  static void set_in_place(const detail::BlockRef& block, WritableBuffer memory) {
     block->set_encoded(std::move(memory).freeze(), {});
     block->set_in_place(type_support<T>());
-    return core_->publish(std::move(block));
+  }
+  [[nodiscard]] detail::BlockRef shared(std::shared_ptr<const T> value) const {
+    detail::BlockRef block = core_->block();
+    block->set_shared(type_support<T>(), std::move(value));
+    return block;
+  }
+  [[nodiscard]] detail::BlockRef forwarded(const Message<T>& message) const {
+    detail::BlockRef block = core_->block();
+    if (message.block()->has_encoded()) {
+      const Envelope* encoded = message.block()->encoded();
+      block->set_encoded(encoded->payload, encoded->buffers);
+    }
+    block->set_forwarded(type_support<T>(), message.get(), *message.block());
+    return block;
+  }
+  template <typename Publish>
+  Published publish_loan(Loan<T>& loan, Publish publish) const {
+    detail::BlockRef block = core_->block();
+    set_in_place(block, std::move(loan).take());
+    const Published result = publish(block);
+    if (!result) loan = Loan<T>(block->take_back());
+    return result;
   }
 };
 
@@ -190,7 +249,13 @@ class RawPublisher : public detail::PublisherHandle {
   Published publish(const Buffer& payload, const BufferList& buffers = {}) const {
     detail::BlockRef block = core_->block();
     block->set_encoded(payload, buffers);
-    return core_->publish(std::move(block));
+    return core_->publish(block);
+  }
+  /// As Publisher::try_publish().
+  Published try_publish(const Buffer& payload, const BufferList& buffers = {}) const {
+    detail::BlockRef block = core_->block();
+    block->set_encoded(payload, buffers);
+    return core_->try_publish(block);
   }
   /// Injects a message from another graph. Message::sender() and sequence() are copied from
   /// `message.meta`, which must have a sender. For bridges between graphs.
@@ -200,7 +265,7 @@ class RawPublisher : public detail::PublisherHandle {
     block->meta().sequence = message.meta.sequence;
     block->meta().replayed = message.meta.replayed;
     block->set_encoded(message.payload, message.buffers);
-    return core_->publish(std::move(block));
+    return core_->publish(block);
   }
 };
 

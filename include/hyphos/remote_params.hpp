@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -77,13 +76,13 @@ struct ParamLine {
 /// All values under `nodes.<node>.params` of a file and of its includes. Other keys of a plan are
 /// ignored. Errors: not_found and other errors of the file, invalid_config with every place.
 [[nodiscard]] HYPHOS_EXPORT Result<std::vector<ParamLine>> read_params(
-    const std::filesystem::path& file);
+    const std::string& file);
 /// The text of a file with these values, sorted. `heading` precedes them as a comment.
 [[nodiscard]] HYPHOS_EXPORT std::string params_text(std::vector<ParamLine> lines,
                                                     const std::string& heading);
 /// Merges the values into the file and replaces it atomically. Concurrent readers see either the
 /// old file or the new one. Refuses a file with anything but parameters, such as a whole plan.
-[[nodiscard]] HYPHOS_EXPORT Result<void> save_params(const std::filesystem::path& file,
+[[nodiscard]] HYPHOS_EXPORT Result<void> save_params(const std::string& file,
                                                      const std::vector<ParamLine>& lines);
 
 }  // namespace hyphos

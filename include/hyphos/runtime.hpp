@@ -1,48 +1,86 @@
 #pragma once
 
-#include <filesystem>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hyphos/clock.hpp"
-#include "hyphos/codec.hpp"
-#include "hyphos/inspect.hpp"
-#include "hyphos/policy.hpp"
-#include "hyphos/publisher.hpp"
+#include "hyphos/export.hpp"
 #include "hyphos/result.hpp"
-#include "hyphos/subscription.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos {
 
-struct ChannelInfo;
-struct Plan;
+struct CallbackErrors;  // hyphos/inspect.hpp
+struct ChannelInfo;     // hyphos/inspect.hpp
+struct EndpointInfo;    // hyphos/inspect.hpp
+struct Plan;            // hyphos/plan.hpp
 class Node;
+
+/// A plan given in code: the text of a robot.yaml, or a Plan of load_plan() or parse_plan().
+///
+///     options.plan = R"(
+///       hyphos: 1
+///       channels: {scan: {reliability: reliable, transport: zmq}}
+///       network: {publisher: {ip: "tcp://*:5553", channels: [scan]}}
+///     )";
+///     options.plan = hyphos::parse_plan(text, "my_robot").or_throw();
+///
+/// Mistakes in a text are reported with the line in it, under the name "plan in code". Relative
+/// paths in a text start at the working directory.
+class PlanInCode {
+ public:
+  PlanInCode() = default;
+  PlanInCode(std::string text) : text_(std::move(text)) {}  // NOLINT: implicit by design
+  PlanInCode(std::string_view text) : text_(text) {}        // NOLINT
+  PlanInCode(const char* text) : text_(text) {}             // NOLINT
+  PlanInCode(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}  // NOLINT
+  /// Needs `#include <hyphos/plan.hpp>`.
+  template <std::same_as<Plan> P>
+  PlanInCode(P plan) : plan_(std::make_shared<const P>(std::move(plan))) {}  // NOLINT
+
+  [[nodiscard]] bool empty() const { return plan_ == nullptr && text_.empty(); }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Null if it is a text.
+  [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
+
+ private:
+  std::string text_;
+  std::shared_ptr<const Plan> plan_;
+};
 
 /// Options of Runtime::open() and Node::open(). The defaults suit a program without a plan.
 struct RuntimeOptions {
-  std::filesystem::path plan_file;     ///< empty: no plan, shared memory only, default policies
-  std::string process = "main";        ///< name of this process in the plan
-  std::vector<std::string> overrides;  ///< "channels.scan.depth=3", as `--set` on the command line
-  std::string domain;    ///< replaces the plan's domain. Separates robots on one machine
-  int threads = 0;       ///< worker threads. 0: the plan's number, or one per core, at least 2
-  bool offline = false;  ///< no transports: all messages stay in this process
+  std::string plan_file = {};    ///< empty: no plan, shared memory only, default policies
+  PlanInCode plan = {};          ///< instead of a file
+  std::string process = "main";  ///< name of this process in the plan
+  /// "channels.scan.depth=3", as `--set` on the command line. Without a plan they change an empty
+  /// plan, which accepts every node and channel.
+  std::vector<std::string> overrides = {};
+  std::string domain = {};  ///< replaces the plan's domain. Separates robots on one machine
+  /// Worker threads. 0: the plan's number, or one per core, at least 2. Cost: the stack of each. A
+  /// thread without work sleeps.
+  int threads = 0;
+  /// No transports: all messages stay in this process. Opens faster and writes nothing to /dev/shm.
+  bool offline = false;
   std::optional<ClockMode> clock = {};  ///< replaces the plan's clock
-  std::string clock_channel;  ///< replaces the plan's channel. Empty: the plan's, or "clock"
-  std::int64_t base_ns = 0;   ///< base of real time, Unix time. 0: the start of this process
+  std::string clock_channel = {};  ///< replaces the plan's channel. Empty: the plan's, or "clock"
+  std::int64_t base_ns = 0;        ///< base of real time, Unix time. 0: the start of this process
   /// Folder for the state that survives a restart of a node (parameters that were set). Empty: a
   /// restart begins with the plan's values.
-  std::filesystem::path state_folder;
+  std::string state_folder = {};
   /// Deterministic execution: the same inputs in the same order give the same outputs for any
   /// number of threads. All nodes of the plan run in this process without transports. Callbacks run
   /// one at a time in the order in which they became due. `threads` remains the limit for parallel
-  /// algorithms inside callbacks.
+  /// algorithms inside callbacks. Cost: one core at most runs callbacks.
   bool lockstep = false;
-  std::vector<std::string> lockstep_nodes;  ///< run only these nodes of the plan. Empty: all
+  std::vector<std::string> lockstep_nodes = {};  ///< run only these nodes of the plan. Empty: all
 };
 
 /// The runtime of one process: the graph, its thread pool and its transports, configured by the

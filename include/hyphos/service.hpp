@@ -1,40 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <future>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "hyphos/message.hpp"
-#include "hyphos/policy.hpp"
-#include "hyphos/publisher.hpp"
-#include "hyphos/result.hpp"
-#include "hyphos/time.hpp"
+#include "hyphos/node.hpp"
 
 namespace hyphos {
-
-/// The default timeout of a call.
-inline constexpr Duration kCallTimeout = {5'000'000'000};
-
-/// Options of Node::service().
-struct ServiceOptions {
-  /// How the callback runs: `serial` and `concurrent` on the pool, `inlined` in the receiving
-  /// thread. An `inlined` callback must be quick and must not call() itself.
-  Mode mode = Mode::serial;
-  Scope scope = Scope::network;
-  std::uint32_t depth = 256;        ///< requests that may wait for the callback, 1..65536
-  std::uint32_t max_pending = 256;  ///< accepted requests without a reply, including waiting ones
-};
-
-/// Options of Node::client() and Node::action_client().
-struct ClientOptions {
-  Scope scope = Scope::network;
-  std::uint32_t max_pending = 64;  ///< calls in flight at once, 1..65536
-};
 
 namespace detail {
 
@@ -84,14 +58,17 @@ class CallListener {
   virtual void failed(const Error& error) = 0;
 };
 
+/// A locked mutex and the condition on which its owner waits. Defined in node/.
+struct WaitPlace;
+
 /// Waiting in cooperation with the thread pool, so that blocked callbacks cannot starve it.
 class HYPHOS_EXPORT PoolWait {
  public:
   virtual ~PoolWait() = default;
-  /// Waits on `changed` until `ready`. Errors: timeout, overloaded (too many callbacks wait),
+  /// Waits at `place` until `ready`. Errors: timeout, overloaded (too many callbacks wait),
   /// unsupported (the calling thread is the one that would deliver the awaited event).
-  virtual Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                            std::int64_t deadline_ns, const std::function<bool()>& ready) = 0;
+  virtual Result<void> wait(const WaitPlace& place, std::int64_t deadline_ns,
+                            const std::function<bool()>& ready) = 0;
   /// Runs `work` on the pool.
   virtual void post(std::function<void()> work) = 0;
 };
@@ -137,8 +114,6 @@ class HYPHOS_EXPORT Exchange : public PoolWait {
   /// Calls `hook` on the pool once canceled() is true. Replaces an earlier hook.
   virtual void on_cancel(std::function<void()> hook) = 0;
 };
-using ExchangeRef = std::shared_ptr<Exchange>;
-using ServerCallback = std::function<void(const ExchangeRef&)>;
 
 /// The type-erased half of a Service, implemented in node/.
 class HYPHOS_EXPORT CallServer {
@@ -190,21 +165,13 @@ inline BlockRef make_raw_block(PublisherCore& core, RawMessage& message) {
   return block;
 }
 
-/// Blocks until one call has ended.
-class HYPHOS_EXPORT CallWaiter final : public CallListener {
- public:
-  void heard(CallKind kind, const Delivery& message) override;
-  void failed(const Error& error) override;
-  /// Starts the call and returns its last message.
-  static Result<Delivery> run(CallClient& client, BlockRef request, Duration timeout);
+/// Starts a call, blocks until it has ended and returns its last message.
+[[nodiscard]] HYPHOS_EXPORT Result<Delivery> call_and_wait(CallClient& client, BlockRef request,
+                                                           Duration timeout);
 
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  Delivery message_;
-  Error error_;
-};
+/// The call of which hyphos/future.hpp makes a std::future.
+template <typename Rep>
+struct CallNeedsFutureHpp;
 
 template <typename Rep, typename F>
 class AsyncListener final : public CallListener {
@@ -395,7 +362,7 @@ class Client {
   explicit Client(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
 
   /// Blocks until the reply. May be called from a callback on the pool: another thread replaces the
-  /// blocked one meanwhile. In an `inlined` callback it fails with Code::unsupported. Use
+  /// blocked one meanwhile. In an `inline_` callback it fails with Code::unsupported. Use
   /// call_async there.
   Result<Rep> call(Req request, Duration timeout = kCallTimeout) const {
     auto message = call_message(std::move(request), timeout);
@@ -404,7 +371,7 @@ class Client {
   }
   /// The same without a copy of the reply.
   Result<Message<Rep>> call_message(Req request, Duration timeout = kCallTimeout) const {
-    auto last = detail::CallWaiter::run(
+    auto last = detail::call_and_wait(
         *core_, detail::make_block(core_->sender(), core_->travels(), std::move(request)), timeout);
     if (!last) return last.error();
     return detail::read_block<Rep>(*last, core_->name());
@@ -417,14 +384,11 @@ class Client {
     core_->start(detail::make_block(core_->sender(), core_->travels(), std::move(request)),
                  (monotonic_now() + timeout).ns, std::move(listener));
   }
-  /// Returns a future. Waiting for it in a callback blocks a thread of the pool. call() does not.
-  [[nodiscard]] std::future<Result<Rep>> call_async(Req request,
-                                                    Duration timeout = kCallTimeout) const {
-    auto promise = std::make_shared<std::promise<Result<Rep>>>();
-    auto future = promise->get_future();
-    call_async(std::move(request), timeout,
-               [promise](Result<Rep> reply) { promise->set_value(std::move(reply)); });
-    return future;
+  /// Returns a std::future. Needs `#include <hyphos/future.hpp>`. Waiting for it in a callback
+  /// blocks a thread of the pool. call() does not.
+  template <typename R = Rep>
+  [[nodiscard]] auto call_async(Req request, Duration timeout = kCallTimeout) const {
+    return detail::CallNeedsFutureHpp<R>::start(*this, std::move(request), timeout);
   }
 
   /// True if a server is known now. Shortly after the start of either side it may not be known yet.
@@ -456,7 +420,7 @@ class RawClient {
   /// Blocks until the reply, as Client::call(). For an action, until the result of a goal.
   [[nodiscard]] Result<MessageRef> call(RawMessage request, Duration timeout = kCallTimeout) const {
     auto last =
-        detail::CallWaiter::run(*core_, detail::make_raw_block(core_->sender(), request), timeout);
+        detail::call_and_wait(*core_, detail::make_raw_block(core_->sender(), request), timeout);
     if (!last) return last.error();
     return MessageRef(*last);
   }
@@ -472,7 +436,7 @@ class RawClient {
   /// publish, call or read the message.
   template <typename F>
     requires std::invocable<F&, Result<MessageRef>>
-  std::uint64_t call_inlined(RawMessage request, Duration timeout, F callback) const {
+  std::uint64_t call_inline(RawMessage request, Duration timeout, F callback) const {
     return start<false>(std::move(request), timeout, std::move(callback));
   }
   /// Ends a call as its timeout would, and notifies the server. No effect if the call has ended.
@@ -540,5 +504,26 @@ ServerCallback service_callback(F function, std::string name) {
 }
 
 }  // namespace detail
+
+template <typename Req, typename Rep, typename F>
+Service Node::service(const std::string& name, ServiceOptions options, F callback) const {
+  return Service(open_server(name,
+                             detail::service_types(type_support<Req>(), type_support<Rep>()),
+                             options, detail::service_callback<Req, Rep>(std::move(callback), name))
+                     .or_throw());
+}
+
+template <typename Req, typename Rep, typename F>
+  requires(!std::convertible_to<F, ServiceOptions>)
+Service Node::service(const std::string& name, F callback) const {
+  return service<Req, Rep>(name, ServiceOptions{}, std::move(callback));
+}
+
+template <typename Req, typename Rep>
+Client<Req, Rep> Node::client(const std::string& name, ClientOptions options) const {
+  return Client<Req, Rep>(
+      open_client(name, detail::service_types(type_support<Req>(), type_support<Rep>()), options)
+          .or_throw());
+}
 
 }  // namespace hyphos

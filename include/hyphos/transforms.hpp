@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +11,12 @@
 #include "hyphos/transform.hpp"
 
 namespace hyphos {
+
+namespace detail {
+/// The wait of which hyphos/future.hpp makes a std::future.
+template <typename T>
+struct WaitNeedsFutureHpp;
+}  // namespace detail
 
 /// Options of Node::transforms().
 struct TransformsOptions {
@@ -62,12 +67,14 @@ class HYPHOS_EXPORT Transforms {
   /// reason.
   [[nodiscard]] Result<Transform> get(std::string_view target, std::string_view source, Time time,
                                       Duration timeout) const;
-  /// The same without blocking. The future is set in the thread that receives the missing
-  /// transform. It is also set when the timeout expires, and immediately with out_of_range if
-  /// `time` is older than the history.
-  [[nodiscard]] std::future<Result<Transform>> wait(std::string_view target,
-                                                    std::string_view source, Time time,
-                                                    Duration timeout) const;
+  /// The same without blocking. Returns a std::future and needs `#include <hyphos/future.hpp>`. The
+  /// future is set in the thread that receives the missing transform. It is also set when the
+  /// timeout expires, and immediately with out_of_range if `time` is older than the history.
+  template <typename T = Transform>
+  [[nodiscard]] auto wait(std::string_view target, std::string_view source, Time time,
+                          Duration timeout) const {
+    return detail::WaitNeedsFutureHpp<T>::start(*this, target, source, time, timeout);
+  }
   /// Calls `done` once, on the thread pool.
   void wait(std::string_view target, std::string_view source, Time time, Duration timeout,
             Callback done) const;
@@ -87,6 +94,10 @@ class HYPHOS_EXPORT Transforms {
   explicit Transforms(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
  private:
+  friend struct detail::WaitNeedsFutureHpp<Transform>;
+  /// As wait(), but calls `done` in the thread that receives the transform. It must not block.
+  void wait_inline(std::string_view target, std::string_view source, Time time, Duration timeout,
+                   Callback done) const;
   std::shared_ptr<Impl> impl_;
 };
 

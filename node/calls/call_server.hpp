@@ -133,9 +133,11 @@ class ExchangeImpl final : public detail::Exchange,
   [[nodiscard]] bool canceled() const override { return canceled_.load(); }
   [[nodiscard]] bool client_gone() const override { return gone_.load(); }
   void on_cancel(std::function<void()> hook) override;
-  Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                    std::int64_t deadline_ns, const std::function<bool()>& ready) override {
-    return wait_on_pool(server_->executor(), server_->name(), lock, changed, deadline_ns, ready);
+  Result<void> wait(const detail::WaitPlace& place, std::int64_t deadline_ns,
+                    const std::function<bool()>& ready) override
+      HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+    return wait_on_pool(server_->executor(), server_->name(), place.lock, place.changed,
+                        deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
     // A responder may outlive the runtime and its pool. The node has then closed the server.

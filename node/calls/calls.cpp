@@ -64,39 +64,58 @@ detail::CallTypes detail::action_types(const TypeSupport& goal, const TypeSuppor
           definitions_of({&goal, &feedback, &result})};
 }
 
-void detail::CallWaiter::heard(CallKind kind, const Delivery& message) {
-  if (!is_final(kind)) return;
-  const std::lock_guard lock(mutex_);
-  done_ = true;
-  message_ = message;
-  changed_.notify_all();
-}
+namespace {
 
-void detail::CallWaiter::failed(const Error& error) {
-  const std::lock_guard lock(mutex_);
-  done_ = true;
-  error_ = error;
-  changed_.notify_all();
-}
+/// Receives the end of one call.
+class CallWaiter final : public detail::CallListener {
+ public:
+  void heard(detail::CallKind kind, const detail::Delivery& message) override {
+    if (!detail::is_final(kind)) return;
+    const MutexLock lock(mutex_);
+    done_ = true;
+    message_ = message;
+    changed_.notify_all();
+  }
+  void failed(const Error& error) override {
+    const MutexLock lock(mutex_);
+    done_ = true;
+    error_ = error;
+    changed_.notify_all();
+  }
+  /// Waits for the end of the call `id` of `client`.
+  Result<detail::Delivery> wait(detail::CallClient& client, std::uint64_t id,
+                                std::int64_t deadline_ns) {
+    UniqueLock lock(mutex_);
+    const auto done = [this]() HYPHOS_REQUIRES(mutex_) { return done_; };
+    const auto waited = calls::wait_by(client, lock, changed_, deadline_ns, done);
+    if (!waited) {
+      lock.unlock();
+      client.expire(id);
+      lock.lock();
+      // expire() may have failed the call, or another thread is about to end it.
+      changed_.wait(lock, done);
+      if (waited.error().code != Code::timeout) return waited.error();
+    }
+    if (message_.block) return std::move(message_);
+    return error_;
+  }
 
-Result<detail::Delivery> detail::CallWaiter::run(CallClient& client, BlockRef request,
-                                                 Duration timeout) {
+ private:
+  Mutex mutex_;
+  Condition changed_;
+  bool done_ HYPHOS_GUARDED_BY(mutex_) = false;
+  detail::Delivery message_ HYPHOS_GUARDED_BY(mutex_);
+  Error error_ HYPHOS_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+Result<detail::Delivery> detail::call_and_wait(CallClient& client, BlockRef request,
+                                               Duration timeout) {
   const std::int64_t deadline = (monotonic_now() + timeout).ns;
   const auto waiter = std::make_shared<CallWaiter>();
   const std::uint64_t id = client.start(std::move(request), 0, waiter);
-  std::unique_lock lock(waiter->mutex_);
-  const auto done = [&] { return waiter->done_; };
-  const auto waited = client.wait(lock, waiter->changed_, deadline, done);
-  if (!waited) {
-    lock.unlock();
-    client.expire(id);
-    lock.lock();
-    // expire() may have failed the call, or another thread is about to end it.
-    waiter->changed_.wait(lock, done);
-    if (waited.error().code != Code::timeout) return waited.error();
-  }
-  if (waiter->message_.block) return std::move(waiter->message_);
-  return waiter->error_;
+  return waiter->wait(client, id, deadline);
 }
 
 namespace calls {
@@ -154,12 +173,12 @@ void post(graph::Executor& executor, const std::string& service, std::function<v
 }
 
 Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
-                          std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                          std::int64_t deadline_ns, const std::function<bool()>& ready) {
+                          UniqueLock<Mutex>& lock, Condition& changed, std::int64_t deadline_ns,
+                          const std::function<bool()>& ready) {
   if (ready()) return success();
   if (graph::Channel::delivering_here()) {
     return Error{Code::unsupported,
-                 "a callback with mode 'inlined' must not wait: it runs in the thread that "
+                 "a callback with mode 'inline' must not wait: it runs in the thread that "
                  "receives the replies. Use call_async, or mode serial",
                  service};
   }

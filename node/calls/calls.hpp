@@ -12,7 +12,14 @@
 
 /// The parts that clients and servers of services and actions share. Protocol:
 /// docs/reference/services.md.
-namespace hyphos::calls {
+namespace hyphos {
+
+struct detail::WaitPlace {
+  UniqueLock<Mutex>& lock;
+  Condition& changed;
+};
+
+namespace calls {
 
 /// The two channels of one service in this process.
 struct Channels {
@@ -38,26 +45,18 @@ Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
 /// Runs `work` on the pool. Exceptions are logged with the name.
 void post(graph::Executor& executor, const std::string& service, std::function<void()> work);
 
-/// PoolWait for the threads of one executor. The public interface has the types of the standard.
+/// PoolWait for the threads of one executor.
 [[nodiscard]] Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
-                                        std::unique_lock<std::mutex>& lock,
-                                        std::condition_variable& changed, std::int64_t deadline_ns,
-                                        const std::function<bool()>& ready);
-[[nodiscard]] inline Result<void> wait_on_pool(graph::Executor& executor,
-                                               const std::string& service, UniqueLock<Mutex>& lock,
-                                               Condition& changed, std::int64_t deadline_ns,
-                                               const std::function<bool()>& ready)
-    HYPHOS_REQUIRES(lock) {
-  NativeLock native(lock);
-  return wait_on_pool(executor, service, native.get(), changed.native(), deadline_ns, ready);
-}
+                                        UniqueLock<Mutex>& lock, Condition& changed,
+                                        std::int64_t deadline_ns,
+                                        const std::function<bool()>& ready) HYPHOS_REQUIRES(lock);
 /// The same through the interface.
 [[nodiscard]] inline Result<void> wait_by(detail::PoolWait& pool, UniqueLock<Mutex>& lock,
                                           Condition& changed, std::int64_t deadline_ns,
                                           const std::function<bool()>& ready)
     HYPHOS_REQUIRES(lock) {
-  NativeLock native(lock);
-  return pool.wait(native.get(), changed.native(), deadline_ns, ready);
+  return pool.wait({lock, changed}, deadline_ns, ready);
 }
 
-}  // namespace hyphos::calls
+}  // namespace calls
+}  // namespace hyphos

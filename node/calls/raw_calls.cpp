@@ -1,6 +1,7 @@
 #include <cassert>
 #include <utility>
 
+#include "hyphos/action.hpp"
 #include "hyphos/node.hpp"
 #include "node/calls/raw_support.hpp"
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <limits>
 #include <system_error>
@@ -253,5 +254,21 @@ void Logger::write_line(LogLevel level, std::string_view text, std::string_view 
   made.line = line;
   to->publish(impl_, std::move(made));
 }
+
+namespace {
+
+template <typename T>
+void append(std::string& text, T number) {
+  char digits[64];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+}  // namespace
+
+void detail::append_number(std::string& text, long long number) { append(text, number); }
+void detail::append_number(std::string& text, unsigned long long number) { append(text, number); }
+void detail::append_number(std::string& text, float number) { append(text, number); }
+void detail::append_number(std::string& text, double number) { append(text, number); }
+void detail::append_number(std::string& text, long double number) { append(text, number); }
 
 }  // namespace hyphos

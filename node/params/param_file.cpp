@@ -160,7 +160,7 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
 
 }  // namespace params
 
-Result<std::vector<ParamLine>> read_params(const std::filesystem::path& file) {
+Result<std::vector<ParamLine>> read_params(const std::string& file) {
   auto read = params::read_file(file);
   if (!read) return read.error();
   std::vector<ParamLine> lines;
@@ -190,14 +190,14 @@ std::string params_text(std::vector<ParamLine> lines, const std::string& heading
   return out;
 }
 
-Result<void> save_params(const std::filesystem::path& file, const std::vector<ParamLine>& lines) {
+Result<void> save_params(const std::string& file, const std::vector<ParamLine>& lines) {
   std::map<std::pair<std::string, std::string>, ParamLine> all;
   auto known = params::read_file(file);
   if (known && known->other_keys) {
     return Error{Code::already_exists,
                  "has keys other than parameters, which would be lost. Name another file and "
                  "include it",
-                 file.string()};
+                 file};
   }
   if (!known && known.error().code != Code::not_found) return known.error();
   if (known) {

@@ -80,6 +80,7 @@ Result<ParamInfo> decode_param(const v1::Param& param) {
 std::string channel_name(const std::string& node, const char* rest) {
   std::string name = node;
   std::replace(name.begin(), name.end(), '-', '_');
+  std::replace(name.begin(), name.end(), '.', '_');
   return name + rest;
 }
 

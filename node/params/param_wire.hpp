@@ -26,8 +26,8 @@ void encode(const ParamVariant& value, v1::Value& out);
 [[nodiscard]] Result<ParamSet> decode(const v1::NodeParams& message);
 [[nodiscard]] Result<std::vector<ParamAssignment>> decode(const v1::SetParams& message);
 
-/// "mapper/_params" and "mapper/_set_params". A '-' in a node's name becomes '_', because channel
-/// names cannot contain '-'.
+/// "mapper/_params" and "mapper/_set_params". A '-' or '.' in a node's name becomes '_', because
+/// channel names contain neither.
 [[nodiscard]] std::string channel_of(const std::string& node);
 [[nodiscard]] std::string service_of(const std::string& node);
 

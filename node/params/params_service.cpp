@@ -3,6 +3,7 @@
 #include "node/params/params_service.hpp"
 
 #include "base/log.hpp"
+#include "hyphos/service.hpp"
 #include "node/params/remote_params_impl.hpp"
 #include "node/runtime/runtime_impl.hpp"
 

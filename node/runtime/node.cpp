@@ -156,9 +156,11 @@ void Node::Impl::close() {
   std::vector<std::shared_ptr<detail::CallServer>> servers;
   std::vector<std::weak_ptr<calls::ClientCore>> clients;
   std::vector<std::weak_ptr<RemoteParams::Impl>> remotes;
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
   {
     const MutexLock lock(mutex_);
     closed_ = true;
+    publishers = publishers_;
     const std::uint64_t one = 1;
     for (const int event : spinning_) (void)!::write(event, &one, sizeof one);
     timers.swap(timers_);
@@ -166,7 +168,10 @@ void Node::Impl::close() {
     clients.swap(clients_);
     remotes.swap(remotes_);
   }
-  // Close the clients first: a callback that waits for a reply would block the rest.
+  // First end the waits: a callback that waits for a subscriber or a reply would block the rest.
+  for (const auto& weak : publishers) {
+    if (const auto core = weak.lock()) static_cast<graph::ChannelPublisher&>(*core).end_waits();
+  }
   for (const auto& weak : clients) {
     if (const auto client = weak.lock()) client->close();
   }
@@ -273,6 +278,7 @@ Timer Node::on_clock_jump(std::function<void(const ClockJump&)> callback) const 
 
 Logger Node::log() const { return impl_->logger(); }
 Params Node::params() const { return Params(impl_->params()); }
+Transforms Node::transforms() const { return transforms(TransformsOptions{}); }
 Transforms Node::transforms(TransformsOptions options) const {
   impl_->check_open().or_throw();
   const std::string before = options.prefix.empty() ? "" : options.prefix + "/";

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "hyphos/plugin.hpp"
+#include "hyphos/node.hpp"
 
 namespace hyphos {
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -50,6 +51,31 @@ Result<void> check_options(const RuntimeOptions& options) {
   return success();
 }
 
+/// Loads the plan of a file or of a text, or copies the given one.
+Result<Plan> chosen_plan(const RuntimeOptions& options) {
+  if (!options.plan_file.empty() && !options.plan.empty()) {
+    return Error{Code::invalid_config, "give either plan_file or plan, not both", "options"};
+  }
+  if (const auto& made = options.plan.plan()) {
+    if (!options.overrides.empty()) {
+      return Error{Code::invalid_config,
+                   "overrides change the text of a plan, but a made Plan was given. Pass them to "
+                   "parse_plan() as PlanOptions::overrides",
+                   "options"};
+    }
+    Plan plan = *made;
+    if (!options.domain.empty()) plan.domain = options.domain;
+    return plan;
+  }
+  std::vector<std::string> overrides = options.overrides;
+  // Endpoint names include the domain, so two copies of one plan do not connect.
+  if (!options.domain.empty()) overrides.push_back("domain=" + options.domain);
+  const PlanOptions how{std::move(overrides), false, {}};
+  if (!options.plan_file.empty()) return load_plan(options.plan_file, how);
+  if (options.plan.empty()) return plan_by_hand(options.process, how);
+  return parse_plan(options.plan.text(), "plan in code", how);
+}
+
 log::Level parse_level(const std::string& text) {
   if (text == "debug") return log::Level::debug;
   if (text == "warn") return log::Level::warn;
@@ -66,13 +92,9 @@ Runtime::Impl::~Impl() {
 }
 
 Result<void> Runtime::Impl::read_plan() {
-  by_hand_ = options_.plan_file.empty();
+  by_hand_ = options_.plan_file.empty() && options_.plan.empty();
   if (by_hand_ && options_.overrides.empty()) return success();
-  std::vector<std::string> overrides = options_.overrides;
-  // Endpoint names include the domain, so two copies of one plan do not connect.
-  if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
-  const PlanOptions how{std::move(overrides), false, {}};
-  auto plan = by_hand_ ? plan_by_hand(options_.process, how) : load_plan(options_.plan_file, how);
+  auto plan = chosen_plan(options_);
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
@@ -86,8 +108,7 @@ Result<void> Runtime::Impl::read_plan() {
   if (options_.lockstep) {
     for (const std::string& name : options_.lockstep_nodes) {
       if (plan_->node(name) != nullptr) continue;
-      return Error{Code::not_found, "the plan has no node '" + name + "'",
-                   options_.plan_file.string()};
+      return Error{Code::not_found, "the plan has no node '" + name + "'", plan_->file};
     }
   }
   return apply_process_settings(*plan_->process(options_.process));
@@ -143,7 +164,7 @@ void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
 /// `hyphos run` writes the types of the plan's `protos:` into the state folder.
 void Runtime::Impl::announce_plan_types() {
   if (!plan_ || plan_->protos.empty() || options_.state_folder.empty()) return;
-  std::ifstream in(options_.state_folder / kPlanTypes, std::ios::binary);
+  std::ifstream in(std::filesystem::path(options_.state_folder) / kPlanTypes, std::ios::binary);
   const std::string types((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (const auto added = graph_->definitions().add(types); !added) {
     log::warn("types", "protos of the plan: " + added.error().to_string());
@@ -376,7 +397,8 @@ void Runtime::Impl::shutdown() {
 ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* planned) const {
   ParamFiles files;
   if (!options_.state_folder.empty()) {
-    files.run = options_.state_folder / (options_.process + "." + node + ".params.yaml");
+    files.run = std::filesystem::path(options_.state_folder) /
+                (options_.process + "." + node + ".params.yaml");
   }
   if (planned != nullptr && !planned->persist.empty())
     files.keep = plan_->resolve(planned->persist);

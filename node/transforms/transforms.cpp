@@ -1,6 +1,7 @@
 #include "hyphos/transforms.hpp"
 
 #include <array>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -273,16 +274,15 @@ Result<Transform> Transforms::get(std::string_view target, Time target_time,
 
 Result<Transform> Transforms::get(std::string_view target, std::string_view source, Time time,
                                   Duration timeout) const {
-  return wait(target, source, time, timeout).get();
-}
-
-std::future<Result<Transform>> Transforms::wait(std::string_view target, std::string_view source,
-                                                Time time, Duration timeout) const {
   auto promise = std::make_shared<std::promise<Result<Transform>>>();
-  auto future = promise->get_future();
   impl_->wait(target, source, time, timeout,
               [promise](Result<Transform> result) { promise->set_value(std::move(result)); });
-  return future;
+  return promise->get_future().get();
+}
+
+void Transforms::wait_inline(std::string_view target, std::string_view source, Time time,
+                             Duration timeout, Callback done) const {
+  impl_->wait(target, source, time, timeout, std::move(done));
 }
 
 void Transforms::wait(std::string_view target, std::string_view source, Time time, Duration timeout,

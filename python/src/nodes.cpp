@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "bytes.hpp"
 #include "handles.hpp"
@@ -44,8 +46,9 @@ RuntimeOptions make_options(const std::string& plan_file, const std::string& pro
                             std::vector<std::string> overrides, const std::string& domain,
                             int threads, bool offline, bool lockstep = false,
                             std::vector<std::string> lockstep_nodes = {},
-                            const std::string& clock = "") {
+                            const std::string& clock = "", const std::string& plan_text = "") {
   RuntimeOptions options;
+  if (!plan_text.empty()) options.plan = plan_text;
   options.lockstep = lockstep;
   options.lockstep_nodes = std::move(lockstep_nodes);
   options.plan_file = plan_file;
@@ -61,6 +64,7 @@ RuntimeOptions make_options(const std::string& plan_file, const std::string& pro
   return options;
 }
 
+template <bool wait>
 Published publish(const PublisherHandle& handle, nb::handle payload, const nb::sequence& buffers) {
   const RawPublisher publisher = handle.get();
   const std::size_t count = nb::len(buffers);
@@ -75,7 +79,10 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
     const auto refused = publisher.too_large(size < 0 ? 0 : static_cast<std::size_t>(size));
     if (refused) return *refused;
   }
-  const Lend lend = [&publisher](std::size_t size) { return publisher.loan_bytes(size); };
+  // A loan of a `block` channel may wait for memory.
+  const Lend lend = [&publisher](std::size_t size) {
+    return wait ? publisher.loan_bytes(size) : WritableBuffer::on_heap(size);
+  };
   BufferList list;
   for (std::size_t i = 0; i < count; ++i) {
     list.push_back(to_buffer(nb::object(buffers[i]), lend));
@@ -85,7 +92,7 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
   Published published;
   {
     nb::gil_scoped_release release;
-    published = publisher.publish(body, list);
+    published = wait ? publisher.publish(body, list) : publisher.try_publish(body, list);
   }
   if (!published) {
     if (const auto ended = publisher.ended()) throw Exception(*ended);
@@ -97,6 +104,28 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
 void run_signal_handlers() {
   nb::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Waits in slices, between which the handlers of signals run. Called with the GIL.
+void wait_for_subscribers(const PublisherHandle& handle, std::uint32_t subscribers,
+                          std::int64_t timeout_ns) {
+  constexpr std::int64_t kSliceNs = 100'000'000;
+  const RawPublisher publisher = handle.get();
+  const Time end = monotonic_now() + Duration{timeout_ns};
+  for (;;) {
+    const Duration left = end - monotonic_now();
+    Result<void> waited = success();
+    {
+      nb::gil_scoped_release release;
+      waited =
+          publisher.wait_for(subscribers, Duration{std::clamp<std::int64_t>(left.ns, 0, kSliceNs)});
+    }
+    if (waited) return;
+    const Code code = waited.error().code;
+    const bool may_come = code == Code::timeout || code == Code::type_mismatch;
+    if (!may_come || monotonic_now() >= end) throw Exception(waited.error());
+    run_signal_handlers();
+  }
 }
 
 /// True if Python's default handler of Ctrl-C has raised KeyboardInterrupt.
@@ -238,7 +267,9 @@ void bind_types(nb::module_& module) {
 
 void bind_ends(nb::module_& module) {
   nb::class_<PublisherHandle>(module, "Publisher")
-      .def("publish", &publish, nb::arg("payload"), nb::arg("buffers") = nb::list())
+      .def("publish", &publish<true>, nb::arg("payload"), nb::arg("buffers") = nb::list())
+      .def("try_publish", &publish<false>, nb::arg("payload"), nb::arg("buffers") = nb::list())
+      .def("wait_for", &wait_for_subscribers, nb::arg("subscribers"), nb::arg("timeout_ns"))
       .def(
           "loan",
           [](const PublisherHandle& p, std::size_t size) {
@@ -304,16 +335,17 @@ void bind_runtime(nb::module_& module) {
           [](const std::string& plan, const std::string& process,
              std::vector<std::string> overrides, const std::string& domain, int threads,
              bool offline, bool lockstep, std::vector<std::string> lockstep_nodes,
-             const std::string& clock) {
+             const std::string& clock, const std::string& plan_text) {
             RuntimeOptions options =
                 make_options(plan, process, std::move(overrides), domain, threads, offline,
-                             lockstep, std::move(lockstep_nodes), clock);
+                             lockstep, std::move(lockstep_nodes), clock, plan_text);
             nb::gil_scoped_release release;
             return std::make_unique<RuntimeHandle>(Runtime::open(std::move(options)).or_throw());
           },
           nb::arg("plan"), nb::arg("process"), nb::arg("overrides"), nb::arg("domain"),
           nb::arg("threads"), nb::arg("offline"), nb::arg("lockstep") = false,
-          nb::arg("lockstep_nodes") = std::vector<std::string>(), nb::arg("clock") = "")
+          nb::arg("lockstep_nodes") = std::vector<std::string>(), nb::arg("clock") = "",
+          nb::arg("plan_text") = "")
       .def(
           "settle",
           [](const RuntimeHandle& r, nb::object work) {

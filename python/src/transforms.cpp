@@ -14,6 +14,7 @@
 
 #include "bindings.hpp"
 #include "handles.hpp"
+#include "hyphos/future.hpp"
 #include "hyphos/node.hpp"
 
 namespace hyphos::python {

@@ -243,7 +243,7 @@ def _described(place: str, default: str | None) -> str:
 # --- Numbers ------------------------------------------------------------------------------------
 
 _NUMBERS = (
-    ("include/hyphos/plugin.hpp", "kPluginAbi", r"kPluginAbi = (\d+)"),
+    ("include/hyphos/node.hpp", "kPluginAbi", r"kPluginAbi = (\d+)"),
     ("wire/control.hpp", "kLinkVersion", r"kLinkVersion = (\d+)"),
     ("wire/control.hpp", "kBeaconVersion", r"kBeaconVersion = (\d+)"),
     ("shm/layout.hpp", "kLayoutVersion", r"kLayoutVersion = (\d+)"),

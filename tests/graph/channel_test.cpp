@@ -95,7 +95,7 @@ TEST(Pointer, subscribers_get_the_published_object_itself) {
   OneGraph g;
   const auto value = std::make_shared<const Counted>(Counted{5});
   const void* seen = nullptr;
-  g.subscribe<Counted>("c", inlined, [&](const Message<Counted>& m) { seen = m.get(); });
+  g.subscribe<Counted>("c", inline_, [&](const Message<Counted>& m) { seen = m.get(); });
   g.publisher<Counted>("c").publish(value);
   EXPECT_EQ(seen, value.get());
 }
@@ -103,7 +103,7 @@ TEST(Pointer, subscribers_get_the_published_object_itself) {
 TEST(Pointer, a_message_kept_beyond_its_callback_stays_intact) {
   OneGraph g;
   Message<Number> kept;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>& m) {
     if (!kept) kept = m;
   });
   auto pub = g.publisher<Number>("n");
@@ -135,7 +135,7 @@ TEST(Channel, invalid_names_are_refused) {
 TEST(Channel, a_closed_channel_delivers_nothing_and_counts) {
   Arrivals got;
   OneGraph g;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>&) { got.add(); });
   auto pub = g.publisher<Number>("n");
   ASSERT_TRUE(g.graph.set_open("n", false).ok());
   EXPECT_EQ(pub.publish({1}).failure, Code::disconnected);
@@ -157,7 +157,7 @@ TEST(Latched, a_late_subscriber_gets_the_last_value_as_replayed) {
   pub.publish({2});
   std::vector<std::pair<std::int64_t, bool>> got;
   auto sub = g.subscribe<Number>(
-      "n", inlined, [&](const Message<Number>& m) { got.emplace_back(m->value, m.replayed()); });
+      "n", inline_, [&](const Message<Number>& m) { got.emplace_back(m->value, m.replayed()); });
   pub.publish({3});
   EXPECT_EQ(got, (std::vector<std::pair<std::int64_t, bool>>{{2, true}, {3, false}}));
   EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value is not part of the latency
@@ -167,13 +167,13 @@ TEST(Latched, the_first_publisher_makes_a_channel_latched) {
   OneGraph g;
   std::vector<std::int64_t> got;
   const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
-  g.subscribe<Number>("n", inlined, hear);
+  g.subscribe<Number>("n", inline_, hear);
   Policy p;
   p.latched = true;
   auto pub = g.publisher<Number>("n", p);
   pub.publish({1});
   EXPECT_TRUE(g.graph.list().front().policy.latched);
-  g.subscribe<Number>("n", inlined, hear);
+  g.subscribe<Number>("n", inline_, hear);
   EXPECT_EQ(got, (std::vector<std::int64_t>{1, 1}));
 }
 
@@ -219,8 +219,8 @@ TEST(Unused, last_messages_are_kept_for_a_bounded_number_of_channels) {
   }
   std::vector<std::int64_t> got;
   const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
-  g.subscribe<Number>("n999", inlined, hear);
-  g.subscribe<Number>("n0", inlined, hear, p);
+  g.subscribe<Number>("n999", inline_, hear);
+  g.subscribe<Number>("n0", inline_, hear, p);
   EXPECT_EQ(got, std::vector<std::int64_t>{999});
 }
 
@@ -256,11 +256,11 @@ TEST(Latched, a_late_subscriber_gets_the_last_value_of_each_publisher) {
   third.publish({300});
   first.publish({2});
   std::vector<std::int64_t> got;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>& m) { got.push_back(m->value); });
   EXPECT_EQ(got, (std::vector<std::int64_t>{20, 300, 2})) << "the newest last";
   got.clear();
   second = {};
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>& m) { got.push_back(m->value); });
   EXPECT_EQ(got, (std::vector<std::int64_t>{300, 2}));
 }
 
@@ -275,7 +275,7 @@ TEST(Latched, a_late_subscriber_gets_all_values_beyond_its_depth) {
     all.back().publish({number});
   }
   std::vector<std::int64_t> got;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>& m) { got.push_back(m->value); });
   EXPECT_EQ(got, (std::vector<std::int64_t>{1, 2, 3, 4}));
 }
 
@@ -286,12 +286,12 @@ TEST(Latched, the_next_message_replaces_the_value_of_an_ended_publisher) {
   std::vector<std::int64_t> got;
   const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
   g.publisher<Number>("n", p).publish({1});
-  g.subscribe<Number>("n", inlined, hear);
+  g.subscribe<Number>("n", inline_, hear);
   EXPECT_EQ(got, std::vector<std::int64_t>{1});
   auto pub = g.publisher<Number>("n", p);
   pub.publish({2});
   got.clear();
-  g.subscribe<Number>("n", inlined, hear);
+  g.subscribe<Number>("n", inline_, hear);
   EXPECT_EQ(got, std::vector<std::int64_t>{2});
 }
 
@@ -304,8 +304,8 @@ TEST(Latched, an_inline_callback_may_subscribe_again) {
   auto pub = g.publisher<Number>("n", p);
   pub.publish({1});
   int inner = 0;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) {
-    g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { ++inner; });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>&) {
+    g.subscribe<Number>("n", inline_, [&](const Message<Number>&) { ++inner; });
   });
   EXPECT_EQ(inner, 1);
 }
@@ -314,15 +314,15 @@ TEST(Latched, a_channel_that_is_not_latched_keeps_no_value) {
   Arrivals got;
   OneGraph g;
   g.publisher<Number>("n").publish({1});
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  g.subscribe<Number>("n", inline_, [&](const Message<Number>&) { got.add(); });
   EXPECT_EQ(got.count(), 0U);
 }
 
 TEST(Encoding, encoding_happens_once_and_only_for_remote_subscribers) {
   Arrivals got;
   WithRecorder w;
-  w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
-  w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
+  w.g.subscribe<Counted>("c", inline_, [&](const Message<Counted>&) { got.add(); });
+  w.g.subscribe<Counted>("c", inline_, [&](const Message<Counted>&) { got.add(); });
   auto pub = w.g.publisher<Counted>("c");
   Counted::encodes = 0;
   Counted::decodes = 0;
@@ -357,7 +357,7 @@ TEST(Encoding, a_received_message_is_decoded_once_for_all_subscribers) {
 TEST(Encoding, corrupt_bytes_are_counted_and_never_reach_the_user) {
   Arrivals got;
   WithRecorder w;
-  auto sub = w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
+  auto sub = w.g.subscribe<Counted>("c", inline_, [&](const Message<Counted>&) { got.add(); });
   Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(std::string_view("rubbish")));
   EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   EXPECT_EQ(got.count(), 0U);
@@ -367,7 +367,7 @@ TEST(Encoding, corrupt_bytes_are_counted_and_never_reach_the_user) {
 TEST(Encoding, a_struct_is_read_in_the_receive_buffer) {
   WithRecorder w;
   const void* seen = nullptr;
-  w.g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { seen = m.get(); });
+  w.g.subscribe<Number>("n", inline_, [&](const Message<Number>& m) { seen = m.get(); });
   const Number number{3};
   Envelope e =
       w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
@@ -394,7 +394,7 @@ TEST(Forwarding, a_received_buffer_is_forwarded_without_a_copy) {
   WithRecorder w;
   auto pub = w.g.publisher<Buffer>("out");
   w.recorder->send_events->listeners("recorder", 1);
-  w.g.subscribe<Buffer>("in", inlined, [&](const Message<Buffer>& m) { pub.publish(*m); });
+  w.g.subscribe<Buffer>("in", inline_, [&](const Message<Buffer>& m) { pub.publish(*m); });
   Envelope e = w.envelope(type_support<Buffer>().id, Buffer::copy_of(std::string_view("pixels")));
   const void* where = e.payload.data();
   EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
@@ -407,8 +407,8 @@ TEST(Forwarding, a_received_message_is_forwarded_without_a_copy) {
   auto pub = w.g.publisher<Number>("out");
   w.recorder->send_events->listeners("recorder", 1);
   const void* local = nullptr;
-  w.g.subscribe<Number>("out", inlined, [&](const Message<Number>& m) { local = m.get(); });
-  w.g.subscribe<Number>("in", inlined, [&](const Message<Number>& m) { pub.publish(m); });
+  w.g.subscribe<Number>("out", inline_, [&](const Message<Number>& m) { local = m.get(); });
+  w.g.subscribe<Number>("in", inline_, [&](const Message<Number>& m) { pub.publish(m); });
   const Number number{3};
   Envelope e =
       w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
@@ -493,7 +493,7 @@ TEST(Remote, every_paused_transport_is_resumed) {
 
 TEST(Remote, drops_of_the_transport_are_counted_at_both_endpoints) {
   WithRecorder w;
-  auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
+  auto sub = w.g.subscribe<Number>("n", inline_, [](const Message<Number>&) {});
   auto pub = w.g.publisher<Number>("n");
   w.recorder->sink->dropped("recorder", transport::Drop::gap, 4);
   EXPECT_EQ(counter(*sub, "drop.recorder.gap"), 4U);
@@ -503,7 +503,7 @@ TEST(Remote, local_scope_never_opens_a_port) {
   Arrivals got;
   WithRecorder w;
   auto pub = w.g.publisher<Number>("n", {}, Scope::local);
-  w.g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); }, {}, Scope::local);
+  w.g.subscribe<Number>("n", inline_, [&](const Message<Number>&) { got.add(); }, {}, Scope::local);
   pub.publish({1});
   EXPECT_EQ(got.count(), 1U);
   EXPECT_EQ(w.recorder->ports, 0U);
@@ -513,7 +513,7 @@ TEST(Remote, ports_are_closed_with_the_last_endpoint) {
   WithRecorder w;
   {
     auto pub = w.g.publisher<Number>("n");
-    auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
+    auto sub = w.g.subscribe<Number>("n", inline_, [](const Message<Number>&) {});
     EXPECT_EQ(w.recorder->ports, 2U);
     sub->close();
     EXPECT_EQ(w.recorder->closed, 1);
@@ -592,7 +592,7 @@ TEST(Deadline, silence_is_counted_and_traffic_is_not) {
   OneGraph g;
   Policy p;
   p.deadline_ms = 1;
-  auto sub = g.subscribe<Number>("n", inlined, [](const Message<Number>&) {}, p);
+  auto sub = g.subscribe<Number>("n", inline_, [](const Message<Number>&) {}, p);
   auto pub = g.publisher<Number>("n", p);
   EXPECT_EQ(counter(*sub, "deadline_missed"), 0U);  // no deadline before the first message
   pub.publish({1});

@@ -54,7 +54,7 @@ TEST(Concurrent, concurrent_callbacks_overlap) {
 TEST(Inline, a_callback_runs_in_the_publisher_before_publish_returns) {
   OneGraph g;
   std::thread::id where;
-  g.subscribe<Number>("n", inlined,
+  g.subscribe<Number>("n", inline_,
                       [&](const Message<Number>&) { where = std::this_thread::get_id(); });
   g.publisher<Number>("n").publish({1});
   EXPECT_EQ(where, std::this_thread::get_id());

@@ -203,7 +203,7 @@ TEST(SimDeadline, the_deadline_is_measured_on_the_simulated_clock) {
   Policy p;
   p.deadline_ms = 10;
   auto sub = graph
-                 .subscribe("n", type_support<Buffer>(), p, Scope::local, inlined, false, "node",
+                 .subscribe("n", type_support<Buffer>(), p, Scope::local, inline_, false, "node",
                             [](const detail::Delivery&, const void*) {})
                  .or_throw();
   const Publisher<Buffer> pub(

@@ -24,6 +24,24 @@ run(protoc --descriptor_set_in=${WORK_DIR}/build/garden_msgs.pb --cpp_out=${WORK
 if(COSIM)
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target run_scenario)
 endif()
+# A project of structs and bytes needs no Protobuf. It gets a remedy where it does.
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/structs -B ${WORK_DIR}/structs -G ${GENERATOR}
+  -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON -DCMAKE_CXX_FLAGS=-Werror=all)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/structs)
+run(${WORK_DIR}/structs/ticker)
+foreach(wrong "MESSAGES" "REQUIRE")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/structs
+    -B ${WORK_DIR}/structs_${wrong} -G ${GENERATOR} -D${wrong}=ON
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  if(code EQUAL 0 OR NOT text MATCHES "apt install libprotobuf-dev protobuf-compiler")
+    message(FATAL_ERROR "${wrong}: expected the remedy for a missing Protobuf, found ${code}: ${text}")
+  endif()
+endforeach()
+
 set(programs gardener plain)
 if(GATEWAY)
   list(APPEND programs door)

@@ -79,7 +79,7 @@ TEST(Allocation, publishing_structs_inside_the_process_allocates_nothing) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   std::atomic<int> got{0};
-  node.subscribe<Number>("i", inlined, [&](const Message<Number>&) { ++got; });
+  node.subscribe<Number>("i", inline_, [&](const Message<Number>&) { ++got; });
   SubscriptionOptions wish;
   wish.policy = reliable_policy(8);
   PublisherOptions same;

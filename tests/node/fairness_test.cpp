@@ -135,7 +135,7 @@ TEST(InlineCallback, an_inline_callback_delays_no_other) {
   listener.subscribe<Number>("echo", serial,
                              [&](const Message<Number>& m) { answered = m->value; });
   const auto echo = listener.publisher<Number>("echo");
-  listener.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
+  listener.subscribe<Number>("n", inline_, [&](const Message<Number>& m) {
     echo.publish(*m);
     if (eventually([&] { return heard == m->value && answered == m->value; },
                    std::chrono::seconds(10))) {

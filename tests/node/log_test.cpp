@@ -179,7 +179,7 @@ TEST_F(LogChannelTest, a_slow_subscriber_blocks_no_writer_and_losses_are_counted
   gate.lock();
   const Node node = open_runtime(domain_).node("a").or_throw();
   // Called in the publishing thread: the slowest possible subscriber.
-  node.subscribe<Log>("log", inlined, [&](const Message<Log>& m) {
+  node.subscribe<Log>("log", inline_, [&](const Message<Log>& m) {
     const std::lock_guard wait(gate);
     lines_(m);
   });

@@ -56,7 +56,7 @@ data_graph: {close_channels: [n]}
 )"));
   Runtime runtime = Runtime::open(file.options("main")).or_throw();
   const Node node = runtime.node("one").or_throw();
-  node.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  node.subscribe<Number>("n", inline_, [&](const Message<Number>&) { got.add(); });
   const auto pub = node.publisher<Number>("n");
   EXPECT_FALSE(pub.publish({1}));
   ASSERT_TRUE(runtime.set_channel_open("n", true).ok());

@@ -216,7 +216,7 @@ TEST(RawCalls, an_inlined_callback_may_keep_the_message) {
   std::promise<Result<MessageRef>> ended;
   {
     const RawClient client = two.client.raw_client("s", type).or_throw();
-    client.call_inlined(raw("a"), kForEver,
+    client.call_inline(raw("a"), kForEver,
                         [&](Result<MessageRef> end) { ended.set_value(std::move(end)); });
   }
   auto kept = ended.get_future().get();

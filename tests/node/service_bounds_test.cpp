@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "hyphos/future.hpp"
 #include "tests/node/service_pair.hpp"
 
 namespace hyphos::test {
@@ -150,7 +151,7 @@ TEST(Service, an_inlined_callback_must_not_wait) {
   const auto client = two.client.client<Number, Number>("s");
   ASSERT_TRUE(client.wait_for_server(kForEver).ok());
   std::promise<Error> told;
-  two.client.subscribe<Number>("n", inlined, [&](const Message<Number>&) {
+  two.client.subscribe<Number>("n", inline_, [&](const Message<Number>&) {
     const auto reply = client.call({1}, kForEver);
     told.set_value(reply.ok() ? Error{Code::io, "was let through", ""} : reply.error());
   });

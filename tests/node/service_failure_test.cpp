@@ -4,6 +4,7 @@
 #include <future>
 #include <set>
 
+#include "hyphos/future.hpp"
 #include "node/calls/call_client.hpp"
 #include "node/calls/call_server.hpp"
 #include "tests/node/child.hpp"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <future>
 
+#include "hyphos/future.hpp"
 #include "hyphos/wire/head.pb.h"
 #include "tests/node/service_pair.hpp"
 
@@ -27,7 +28,7 @@ TEST(Service, a_call_in_one_process_passes_pointers) {
 }
 
 TEST(Service, calls_cross_processes_in_every_mode) {
-  for (const Mode mode : {serial, concurrent, inlined}) {
+  for (const Mode mode : {serial, concurrent, inline_}) {
     Two two;
     ServiceOptions options;
     options.mode = mode;

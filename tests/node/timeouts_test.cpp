@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "hyphos/future.hpp"
 #include "tests/node/service_pair.hpp"
 
 namespace hyphos::test {

@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "hyphos/future.hpp"
 #include "node/transforms/tf_codec.hpp"
 #include "tests/node/harness.hpp"
 #include <hyphos/msgs/tf.pb.h>
@@ -114,8 +115,8 @@ TEST(Transforms, the_message_on_the_channel_is_tf_message) {
   const Node node = runtime.node("n").or_throw();
   std::vector<msgs::TfMessage> heard;
   std::vector<msgs::TfMessage> heard_static;
-  node.subscribe<msgs::TfMessage>("tf", inlined, [&](const auto& m) { heard.push_back(*m); });
-  node.subscribe<msgs::TfMessage>("tf_static", inlined,
+  node.subscribe<msgs::TfMessage>("tf", inline_, [&](const auto& m) { heard.push_back(*m); });
+  node.subscribe<msgs::TfMessage>("tf_static", inline_,
                                   [&](const auto& m) { heard_static.push_back(*m); });
   const Transforms transforms = node.transforms();
   const std::vector<Transform> both{
@@ -159,7 +160,7 @@ TEST(Transforms, valid_transforms_are_set_and_the_first_bad_is_reported) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   int sent = 0;
-  node.subscribe<msgs::TfMessage>("tf", inlined,
+  node.subscribe<msgs::TfMessage>("tf", inline_,
                                   [&](const auto& m) { sent += m->transforms_size(); });
   const Transforms transforms = node.transforms();
   const std::vector<Transform> all{moved("a", "b", at_ms(0), 1), moved("b", "a", at_ms(0), 1),

@@ -61,8 +61,8 @@ TEST(PlanErrors, the_version_is_required) {
   EXPECT_EQ(error_of(""), "r.yaml: the file is empty. Begin it with 'hyphos: 1' [invalid_config]");
   EXPECT_EQ(error_of("[1, 2]"),
             "r.yaml:1:1: the file: expected a map with keys hyphos, robot, domain, plugin_path, "
-            "protos, "
-            "hosts, processes, nodes, channels, network, data_graph, record, clock, found a list "
+            "protos, hosts, processes, nodes, transport, channels, network, data_graph, record, "
+            "clock, found a list "
             "[invalid_config]");
 }
 
@@ -86,7 +86,7 @@ TEST(PlanErrors, unknown_keys_are_reported_with_a_suggestion) {
       {"processes: {a: {colour: red}}",
        "2:17: processes.a.colour: unknown key (keys here are: host, nodes, threads, cpu_affinity, "
        "log_level, env, endpoint, after, ready, ready_timeout_ms, stop_timeout_ms, restart, "
-       "backoff_ms, max_backoff_ms, max_restarts_per_minute, health, params)"},
+       "backoff_ms, max_backoff_ms, max_restarts_per_minute, health, params, replicas)"},
       {"nodes: {a: {pluggin: x.so}}",
        "2:13: nodes.a.pluggin: unknown key (did you mean 'plugin'?)"},
       {"channels:\n  scan:\n    dept: 3",

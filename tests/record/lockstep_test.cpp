@@ -172,7 +172,7 @@ TEST(LockstepTest, messages_come_before_timers_of_the_same_instant) {
   };
   const auto publisher = s.node->publisher<Buffer>("a");
   s.node->subscribe<Buffer>("a", serial, [&](const Message<Buffer>&) { note("message"); });
-  s.node->subscribe<Buffer>("a", inlined, [&](const Message<Buffer>&) { note("inline"); });
+  s.node->subscribe<Buffer>("a", inline_, [&](const Message<Buffer>&) { note("inline"); });
   s.node->every(Duration::from_ms(10), [&] { note("timer"); });
   s.runtime->settle([&] {
     s.time->advance(Duration::from_ms(10));

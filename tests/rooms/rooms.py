@@ -23,11 +23,11 @@ PUBLIC_HEADERS = {
     "graph": ("message", "publisher", "subscription"),
     "node": (
         "action",
+        "future",
         "hyphos",
         "node",
         "param_types",
         "params",
-        "plugin",
         "remote_params",
         "runtime",
         "service",

@@ -21,18 +21,12 @@ BARE_LOCK = re.compile(
 )
 
 RECURSIVE = "a callback under the lock may take it again, which the analysis cannot model"
-POOL_WAIT = "implements PoolWait of include/hyphos/service.hpp"
 # File: the reason for its locks of the standard library.
 EXCEPTIONS = {
     "base/mutex.hpp": "wraps them",
     "gateway/facade/graph_actions.cpp": RECURSIVE,
     "gateway/facade/shared_subscription.cpp": RECURSIVE,
     "gateway/facade/shared_subscription.hpp": RECURSIVE,
-    "include/hyphos/service.hpp": "a public header includes nothing of base",
-    "node/calls/call_client.hpp": POOL_WAIT,
-    "node/calls/call_server.hpp": POOL_WAIT,
-    "node/calls/calls.cpp": POOL_WAIT,
-    "node/calls/calls.hpp": POOL_WAIT,
 }
 
 

@@ -333,9 +333,10 @@ HYPHOS_HOT void Sender::push_to_all(Sending& now, const TxRings& rings, bool dro
 void Sender::push_to_waiting(Sending& now, const TxRings& rings) {
   for (std::size_t at = 0; at < now.waiting.size(); ++at) {
     const std::size_t i = now.waiting[at];
-    const Pushed result = push_blocking(*rings[i], now.message, now.deadline);
+    const Pushed result =
+        now.blocks ? push_blocking(*rings[i], now.message, now.deadline) : Pushed::full;
     note(now, result, *rings[i]);
-    if (result == Pushed::full) now.report.failure = Code::timeout;
+    if (result == Pushed::full) now.report.failure = now.blocks ? Code::timeout : Code::overloaded;
   }
 }
 
@@ -436,7 +437,8 @@ HYPHOS_HOT SendReport Sender::send(PortId id, const Envelope& message) {
     __builtin_prefetch(&(*rings)[i]->doorbell->asleep, 1);
   }
   // The wait for memory happens before the latch is locked, and only if there is a receiver.
-  if (!rings->empty() && !prepare(message, now.blocks, now.deadline, now.message)) {
+  const bool waits = now.blocks && !message.meta.no_wait;
+  if (!rings->empty() && !prepare(message, waits, now.deadline, now.message)) {
     explain(now, *port, message);
   }
   if (policy.latched) {
@@ -452,7 +454,10 @@ HYPHOS_HOT SendReport Sender::send(PortId id, const Envelope& message) {
   } else {
     push_to_all(now, *rings, policy.overflow == Overflow::drop_oldest);
   }
-  if (!now.waiting.empty()) push_to_waiting(now, *rings);
+  if (!now.waiting.empty()) {
+    now.blocks = waits;
+    push_to_waiting(now, *rings);
+  }
   settle(now, *port);
   return now.report;
 }

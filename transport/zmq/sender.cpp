@@ -179,7 +179,14 @@ SendReport Sender::send(PortId id, const Envelope& message,
   if (report.dropped > 0 && policy.reliability == Reliability::reliable) {
     report.failure = Code::overloaded;
   }
-  if (!full.empty()) wait_for_room(lock, port, out, std::move(full), pump, report, notices);
+  if (!full.empty() && message.meta.no_wait) {
+    const auto count = static_cast<std::uint32_t>(full.size());
+    report.dropped += count;
+    report.failure = Code::overloaded;
+    notices.dropped(port, Drop::overflow, count);
+  } else if (!full.empty()) {
+    wait_for_room(lock, port, out, std::move(full), pump, report, notices);
+  }
   settle_lost(notices);
   out.now.head.swap(spare_head_);
   return report;

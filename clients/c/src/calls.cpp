@@ -221,7 +221,7 @@ hyphos_code hyphos_call_async(hyphos_client* client, const void* payload, size_t
     const RawClient& core = client->core;
     auto parts = copy_parts(payload, size, buffers, buffer_count, core.memory());
     if (!parts) return parts.error();
-    (void)core.call_inlined(std::move(*parts), timeout_of(timeout_ns),
+    (void)core.call_inline(std::move(*parts), timeout_of(timeout_ns),
                             Listener{node.value()->pump, core, callback, user});
     return success();
   });

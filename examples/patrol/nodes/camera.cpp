@@ -23,7 +23,7 @@ class CameraNode {
                node.param("camera_yaw", 0.0)},
         world_(World::building()),
         image_(node.publisher<Picture>("image")) {
-    node.subscribe<PoseStamped>("truth", hyphos::inlined, [this](const auto& m) {
+    node.subscribe<PoseStamped>("truth", hyphos::inline_, [this](const auto& m) {
       if (refusals_.refuse("truth", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
       latest_ = m;

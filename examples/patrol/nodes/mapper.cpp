@@ -43,7 +43,7 @@ class MapperNode {
         mapper_(config_of(node)),
         pose_(node.publisher<PoseStamped>("pose")),
         map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
-    node.subscribe<Odometry>("odom", hyphos::inlined, [this](const hyphos::Message<Odometry>& m) {
+    node.subscribe<Odometry>("odom", hyphos::inline_, [this](const hyphos::Message<Odometry>& m) {
       if (refusals_.refuse("odom", unusable(*m))) return;
       odometry_.add(m->header().stamp_ns(), get_pose(m->pose().pose()));
     });

@@ -28,7 +28,7 @@ class WorldNode {
         truth_(node.publisher<PoseStamped>("truth")),
         scan_(node.publisher<LaserScan>("scan")),
         walls_(node.publisher<OccupancyGrid>("walls")) {
-    node.subscribe<Twist>("drive", hyphos::inlined, [this](const hyphos::Message<Twist>& m) {
+    node.subscribe<Twist>("drive", hyphos::inline_, [this](const hyphos::Message<Twist>& m) {
       if (refusals_.refuse("drive", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
       simulator_.command(m->linear().x(), m->angular().z());

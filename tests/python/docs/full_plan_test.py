@@ -37,11 +37,12 @@ network:
 # Keys whose default the JSON of a plan does not show as it is in the file.
 NOT_PRINTED = {
     ".include", ".hosts", ".processes", ".nodes", ".channels", ".network", ".clock", ".data_graph",
-    ".record", "processes.*.nodes", "processes.*.params", "processes.*.endpoint",
-    "processes.*.health", "nodes.*.plugin", "nodes.*.python", "nodes.*.executable",
-    "nodes.*.gateway", "nodes.*.builtin", "nodes.*.load", "channels.*.load",
-    "channels.*.load.rate_hz", "network.publisher", "network.subscribers", "network.discovery",
-    "network.curve", "network.faults", "data_graph.close_channels", "record.channels",
+    ".record", ".transport", "processes.*.replicas", "nodes.*.replicas", "processes.*.nodes",
+    "processes.*.params", "processes.*.endpoint", "processes.*.health", "nodes.*.plugin",
+    "nodes.*.python", "nodes.*.executable", "nodes.*.gateway", "nodes.*.builtin", "nodes.*.load",
+    "channels.*.load", "channels.*.load.rate_hz", "network.publisher", "network.subscribers",
+    "network.discovery", "network.curve", "network.faults", "data_graph.close_channels",
+    "record.channels",
 }  # fmt: skip
 # Sections that are always there: the comments of their keys have the defaults.
 WITHOUT_DEFAULT = {

@@ -161,6 +161,8 @@ CPP = {
         "", "void shown(const hyphos::Transforms& transforms) {", "(void)found; }"),
     (_CPP, "const hyphos::Clock clock = node.clock();"): ("", *BODY),
     ("docs/how-to/cpp_project.md", "class Doubler {"): ("", *FILE),
+    ("docs/how-to/cpp_project.md", "hyphos::RuntimeOptions options;"): (
+        "", "void shown() {", "}"),
     ("docs/how-to/gateways.md", '#include "hyphos/gateway.hpp"                            // '
      "hyphos::gateway in CMake"): ("", "void shown(int argc, char** argv) {", "}"),
     (_PARAMS, "const hyphos::Params params = node.params();"): (
