@@ -52,6 +52,15 @@ demo: ## let a robot map a building in three processes, and save a map, a record
 	@echo "── [4 of 4] the robot drives for $(DEMO_SECONDS) s"
 	@$(VENV)/hyphos demo --seconds $(DEMO_SECONDS) --out $(DEMO)
 
+PREFIX ?= $(HOME)/hyphos
+
+.PHONY: install
+install: ## install the library, the Python package and the command into PREFIX (~/hyphos)
+	@STEP="1 of 4" scripts/setup $(if $(filter demo,$(DEMO_PRESET)),demo,default)
+	@STEP="2 of 4" $(STEP) "configure" cmake --preset $(DEMO_PRESET) -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@STEP="3 of 4" $(STEP) "build" cmake --build build/release -j $(JOBS)
+	@STEP="4 of 4" $(STEP) -t "install into $(PREFIX)" $(VENV)/python scripts/install "$(PREFIX)"
+
 # A failed test makes `make test` fail. With RERUN_FAILED=1, which only CI sets, a test that failed
 # while the machine stalled runs once more. At most two tests may. build/repeated_tests lists them.
 RERUN_FAILED ?=
@@ -69,6 +78,10 @@ test: build ## run all tests: C++, Python, examples, rooms, installed package, s
 	@$(STEP) -t "pytest" $(STEADY) 1 build/pytest/v/cache/lastfailed $(VENV)/python -m pytest -o cache_dir=build/pytest -n $(TEST_JOBS) -- \
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 	@if [[ -s build/repeated_tests ]]; then echo "repeated after a stall:"; cat build/repeated_tests; fi
+
+.PHONY: first-hour
+first-hour: build ## go the way of a newcomer by README and tutorials alone, on two machines (namespaces)
+	@scripts/first_hour
 
 .PHONY: test-quick
 test-quick: build ## check the style of changed files, and run the tests of all rooms but the slow ones

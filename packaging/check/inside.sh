@@ -12,7 +12,8 @@ step "dependencies"
 "${apt[@]}" update
 mapfile -t needed < <(for file in ./*.deb; do dpkg-deb -f "$file" Depends; done | tr ',|' '\n\n' |
   sed 's/ *(.*//; s/^ *//' | grep -v hyphos | sort -u)
-"${apt[@]}" install "${needed[@]}" cmake g++ make pkg-config man-db bash-completion zsh fish >/dev/null
+"${apt[@]}" install "${needed[@]}" cmake g++ make pkg-config python3-pytest man-db bash-completion \
+  zsh fish >/dev/null
 "${apt[@]}" install "${needed[@]}" >/dev/null
 files() {
   find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp \
@@ -60,6 +61,17 @@ g++ -std=c++20 hello.cpp -o /tmp/hello $(pkg-config --cflags --libs hyphos hypho
 cc plain.c -o /tmp/hello_c $(pkg-config --cflags --libs hyphos_c)
 /tmp/hello_c
 
+step "hyphos new"
+(
+  cd /tmp
+  hyphos new rover >/tmp/output
+  cd rover
+  cmake -B build >/tmp/output
+  cmake --build build >/tmp/output
+  hyphos run robot.yaml --for 5
+  python3 -m pytest -q
+)
+
 step "man pages"
 for page in /usr/share/man/man1/hyphos*.1.gz; do
   problems=$(man --warnings -E UTF-8 -l "$page" 2>&1 >/tmp/page)
@@ -80,7 +92,7 @@ fish -c 'complete -C "hyphos to"' >/tmp/output
 grep -q '^top' /tmp/output
 
 step "apt purge"
-rm -rf /tmp/build /tmp/lab /tmp/hello* /tmp/page /tmp/output /tmp/types.pb
+rm -rf /tmp/build /tmp/lab /tmp/rover /tmp/hello* /tmp/page /tmp/output /tmp/types.pb
 "${apt[@]}" purge "${packages[@]}" >/dev/null
 files >/tmp/after
 # fish keeps files of the user, which are not of the packages.

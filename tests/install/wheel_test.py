@@ -65,6 +65,9 @@ def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
         "hyphos/ros/options_pb2.py",
         "hyphos/demo/patrol/three_processes.yaml",
         "hyphos/demo/patrol/patrol.yaml",
+        "hyphos/new/templates/robot.yaml.in",
+        "hyphos/new/templates/github/workflows/test.yml.in",
+        "hyphos/new/templates/my_robot/gap.proto.in",
         "hyphos/demo/patrol/watcher.py",
         *(f"hyphos/demo/patrol/libpatrol_{n}.so" for n in ("world", "camera", "mapper", "planner")),
     ):
@@ -103,6 +106,8 @@ assert heard.wait(60)
     assert str(site / "hyphos/libhyphos.so") in run("ldd", site / "hyphos/hyphos-host")
     assert "usage: hyphos-link" in run(site / "hyphos/hyphos-link", "--help")
     run(site / "bin/hyphos", "--help")
+    run(site / "bin/hyphos", "new", "rover")
+    assert (tmp_path / "rover/.github/workflows/test.yml").exists()
     plan = tmp_path / "robot.yaml"
     nodes = "nodes: {unity: {gateway: ros_tcp, args: [--port, '0']}}"
     plan.write_text(f"hyphos: 1\ndomain: wheel{os.getpid()}\n{nodes}\n")

@@ -4,9 +4,11 @@ line.
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -19,11 +21,13 @@ import pytest
 import schedule
 from browser import Page, browser, chromium
 from cli_server import CliServer
-from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
+from doc_terminals import Terminals, in_domain, plain_environment
+from helpers import PATIENCE_S, Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan
 from recordings import POSE
 
+ROOT = Path(__file__).resolve().parents[2]
 _numbers = itertools.count()
 
 # A shell that starts pytest in the background makes it ignore Ctrl-C, and all its children too.
@@ -121,6 +125,35 @@ def domain() -> Iterator[str]:
     name = f"py{os.getpid()}-{next(_numbers)}"
     yield name
     _hyphos.shm_clean(name)  # of the processes that the test killed
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The prefix of an installed package, which the first worker of a run makes for all."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    prefix = folder / "prefix"
+    with (folder / "prefix.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "prefix.made").exists():
+            subprocess.run([sys.executable, ROOT / "scripts/install", prefix], check=True)
+            (folder / "prefix.made").touch()
+    return prefix
+
+
+@pytest.fixture
+def terminals(installed: Path, tmp_path: Path, domain: str) -> Iterator[Terminals]:
+    """Terminals in an empty folder, with the installed package on the path."""
+    folder = tmp_path / "page"
+    folder.mkdir()
+    environment = plain_environment(ROOT, tmp_path, {"CMAKE_BUILD_PARALLEL_LEVEL": "1"})
+    environment["PATH"] = f"{installed}/bin:{environment['PATH']}"
+    opened = Terminals(
+        folder, environment, patience_s=PATIENCE_S,
+        change=lambda line: in_domain(line, domain, PATIENCE_S),
+    )  # fmt: skip
+    yield opened
+    opened.kill()
 
 
 @pytest.fixture

@@ -156,6 +156,7 @@ PYTHON = (
     "recording",
     "__init__",  # exports Recording, besides the API
     # The applications.
+    "new",
     "demo",
     "csharp",
     "gateway",

@@ -16,7 +16,7 @@ from hyphos.cli.values import Checked
 
 # In the order of the command list. Each is a function of the same name in the module of that name.
 _COMMANDS = (
-    "demo", "run", "validate", "agent", "doctor", "keys", "log", "top", "graph", "metrics",
+    "new", "demo", "run", "validate", "agent", "doctor", "keys", "log", "top", "graph", "metrics",
     "foxglove", "gateway", "record", "replay", "teleop",
 )  # fmt: skip
 # Each is the `app` in the module of that name.

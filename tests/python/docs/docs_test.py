@@ -8,7 +8,6 @@ comment with the reason before it, and the last test counts these blocks by reas
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -39,6 +38,7 @@ from helpers import PATIENCE_S, Cli, Start, repeating, wait_until
 from hyphos._hyphos import Plan
 from hyphos.cli.main import make_app
 from hyphos.lab import experiment
+from hyphos.new import project
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -48,11 +48,20 @@ LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh",
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
     "pkg-config", "protoc", "python3", "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo",
-    "dot", "grep", "journalctl", "jq", "ls", "pytest", "tar", "udevadm",
+    "dot", "grep", "journalctl", "jq", "ls", "pytest", "rsync", "ssh", "tar", "udevadm",
 }  # fmt: skip
 CHEAP = (
     ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),
 )  # fmt: skip
+
+
+# Blocks of the project of `hyphos new`, which other tests build and run.
+TEMPLATES = "quoted from python/hyphos/new/templates/"
+
+
+def runs_in_its_page(block: Block) -> bool:
+    """True for a file of a page, which runs with the commands of the page (tutorials_test.py)."""
+    return bool(block.file) or block.marker.startswith(TEMPLATES)
 
 
 def names(found: list[Block]) -> list[Any]:
@@ -166,8 +175,8 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
 
 def test_a_plan_with_a_mistake_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
-    file.write_text(blocks("yaml")[0].text.replace("nodes: [talker]", "nodes: [talkr]"))
-    with pytest.raises(hyphos.Error, match="talkr"):
+    file.write_text(blocks("yaml")[0].text.replace("nodes: [pilot]", "nodes: [pilott]"))
+    with pytest.raises(hyphos.Error, match="pilott"):
         Plan.load(str(file), [], False)
 
 
@@ -212,7 +221,7 @@ def test_python_runs_as_printed(domain: str, tmp_path: Path) -> None:
     pieces: list[tuple[str, str | None, str]] = []
     for block in blocks("python"):
         compile(block.text, str(block), "exec")
-        if not block.why_not_run:
+        if not block.why_not_run and not runs_in_its_page(block):
             pieces.append((str(block), PYTHON.get((block.page, block.first)), block.text))
     assert len(pieces) > 20
     assert run_python(pieces, domain, tmp_path) == {}
@@ -273,7 +282,9 @@ def compiled(source: str, folder: Path, *words: str) -> subprocess.CompletedProc
 
 
 def test_cpp_compiles_as_printed(tmp_path: Path) -> None:
-    shown = [block for block in blocks("cpp") if not block.why_not_run]
+    shown = [
+        block for block in blocks("cpp") if not block.why_not_run and not runs_in_its_page(block)
+    ]
     for block in shown:
         known = (block.page, block.first) in CPP
         assert known or is_whole(block), f"{block}: not a whole program, and without a prelude"
@@ -292,7 +303,7 @@ def test_a_whole_program_is_an_example_or_a_file_that_runs() -> None:
     """Tests build and run the programs of README (below) and of examples/."""
     examples = [path.read_text() for path in ROOT.glob("examples/*/*.cpp")]
     for block in blocks("cpp"):
-        if is_whole(block) and not block.why_not_run and not block.file:
+        if is_whole(block) and not block.why_not_run and not runs_in_its_page(block):
             assert any(block.text.strip() == one.strip() for one in examples) or (
                 (block.page, block.first) in CPP
             ), block
@@ -338,6 +349,10 @@ def test_xml_is_well_formed() -> None:
 
 @pytest.mark.parametrize("block", names([b for b in all_blocks() if b.marker[:6] == "quoted"]))
 def test_each_quotation_equals_its_source(block: Block) -> None:
+    if block.marker.startswith(TEMPLATES):
+        path = block.marker.removeprefix(TEMPLATES).removesuffix(".in")
+        assert block.text in project.rendered("my_robot", project.Languages.BOTH)[path]
+        return
     source = (ROOT / block.marker.removeprefix("quoted from ")).read_text()
     assert set(block.text.splitlines()) - {""} <= set(source.splitlines())
 
@@ -405,6 +420,7 @@ def check_command(words: list[str], where: str) -> None:
         check_hyphos(words[1:])
     elif program == "make":
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        words = words[2:] if words[1:2] == ["-C"] else words
         wanted = [word for word in words[1:] if "=" not in word and not word.startswith("-")]
         assert set(wanted) <= set(targets), where
     elif program.startswith("hyphos-"):
@@ -466,28 +482,6 @@ def test_cheap_commands_run(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert done >= 3
 
 
-def test_the_robot_of_the_first_page_runs(domain: str, tmp_path: Path) -> None:
-    page = [block for block in all_blocks() if block.page == "README.md"]
-    for block in page:
-        if block.file:
-            (tmp_path / block.file).write_text(block.text)
-    [shown] = [block for block in page if block.marker.startswith("run with the files")]
-    # A domain of its own, and time for a machine that is busy.
-    own = f"--set domain={domain} --logs logs --for 15"
-    text = shown.text.replace("run robot.yaml --for 5", f"run robot.yaml {own}")
-    assert text.count(own) == 2
-    done = subprocess.run(
-        ["bash", "-ec", text], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "CLONE": str(ROOT), "CMAKE_BUILD_PARALLEL_LEVEL": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    runs = [line for line in done.stdout.splitlines() if "│ hello" in line]
-    assert len(runs) >= 2, done.stdout
-    assert {"started speak", "started hear"} <= {
-        " ".join(line.split()[:2]) for line in done.stdout.splitlines()
-    }
-
-
 # --- Omitted blocks -------------------------------------------------------------------------------
 
 
@@ -499,7 +493,6 @@ def test_skipped_blocks_are_few_and_have_a_reason(record_property: Any) -> None:
     assert all(len(reason) > 10 for reason in reasons)
     unmarked = [
         block for block in all_blocks()
-        if block.marker and not re.match(r"(not run: |file |quoted from |run with the files)",
-                                         block.marker)
+        if block.marker and not re.match(r"not run: |file |quoted from ", block.marker)
     ]  # fmt: skip
     assert unmarked == []

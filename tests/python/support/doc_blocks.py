@@ -20,7 +20,6 @@ PAGES = [
 ]
 # A marker on the line before a block selects its check:
 #   <!-- block: file NAME -->                a file that the commands of the page use
-#   <!-- block: run with the files ... -->   commands that a test runs in a folder of those files
 #   <!-- block: quoted from PATH -->         each line is a line of that file, which a test runs
 #   <!-- block: not run: REASON -->          a test checks the syntax only
 _MARKER = re.compile(r"<!-- block: ((?:(?!-->).)*?) -->\n+$", re.DOTALL)
@@ -75,8 +74,8 @@ def is_console(block: Block) -> bool:
     """A block without a language that shows commands, with or without their output."""
     if block.language or block.why_not_run:
         return False
-    known = ("$ ", "hyphos ", "robot@ugv$ ", "PYTHONPATH=")
-    return any(line.startswith(known) for line in block.text.splitlines())
+    known = r"(robot@\w+)?\$ |hyphos |PYTHONPATH="
+    return any(re.match(known, line) for line in block.text.splitlines())
 
 
 def commands_of(block: Block) -> list[str]:
@@ -86,9 +85,9 @@ def commands_of(block: Block) -> list[str]:
     if block.language == "sh":
         return lines
     prompted = [
-        re.sub(r"^(robot@ugv)?\$ +", "", line)
+        re.sub(r"^(robot@\w+)?\$ +", "", line)
         for line in lines
-        if re.match(r"(robot@ugv)?\$ ", line)
+        if re.match(r"(robot@\w+)?\$ ", line)
     ]
     return prompted or [line for line in lines if line.startswith(("hyphos ", "PYTHONPATH="))]
 

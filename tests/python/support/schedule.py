@@ -23,7 +23,7 @@ SLOW_S = 0.3
 # A folder without another test keeps its fastest one up to here.
 KEPT_S = 3.0
 # The fixtures that start programs. A start takes longer than most tests.
-STARTS = {"start", "hyphos_start", "hyphos_terminal", "listen", "python", "tab"}
+STARTS = {"installed", "start", "hyphos_start", "hyphos_terminal", "listen", "python", "tab"}
 # The fixture that builds a wheel, which takes as long as all fast tests.
 WHEEL = "wheel"
 

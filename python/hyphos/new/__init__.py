@@ -1,0 +1,1 @@
+"""`hyphos new`: a complete small project from templates."""
