@@ -325,8 +325,8 @@ class Robot {
     runtime_ = Runtime::open(std::move(how)).or_throw();
     node_ = runtime_->node("test").or_throw();
     runtime_->ready();
-    launched_ = std::make_unique<Launched>(options_.command, options_.plan, settings(), domain_,
-                                           folder_, options_.strict);
+    launched_ = std::make_unique<detail::Launched>(options_.command, options_.plan, settings(),
+                                                   domain_, folder_, options_.strict);
     if (!wait([this] { return launched_->ready(); }, options_.ready_within)) {
       ADD_FAILURE() << "the robot is not ready within "
                     << detail::text_of_seconds(options_.ready_within);
@@ -525,7 +525,7 @@ class Robot {
   std::optional<Runtime> runtime_;
   std::optional<Node> node_;
   std::optional<SimTime> time_;
-  std::unique_ptr<Launched> launched_;
+  std::unique_ptr<detail::Launched> launched_;
   std::vector<Node> nodes_;
   std::vector<std::shared_ptr<void>> made_;
   std::map<std::string, std::shared_ptr<void>> inboxes_;

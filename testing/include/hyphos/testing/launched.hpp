@@ -22,7 +22,7 @@
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
-namespace hyphos::testing {
+namespace hyphos::testing::detail {
 
 /// `hyphos run` as a child process: the processes of a plan in a domain of their own. Part of
 /// Robot. Not thread-safe. The destructor ends the robot.
@@ -156,4 +156,4 @@ class Launched {
   bool stopped_ = false;
 };
 
-}  // namespace hyphos::testing
+}  // namespace hyphos::testing::detail
