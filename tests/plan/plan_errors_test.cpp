@@ -225,7 +225,7 @@ TEST(PlanErrors, contradictions_in_the_placement_are_reported) {
        "5:22: nodes.n.process: 'b' here, but process 'a' names the node at r.yaml:3:15. Keep one"},
       {"nodes: {n: {plugin: a.so, executable: b}}",
        "2:39: nodes.n.executable: the node is already a plugin. Keep one of plugin, python, "
-       "executable, gateway"},
+       "executable, gateway, builtin"},
       {"nodes: {n: {plugin: a.so, args: [x]}}",
        "2:33: nodes.n.args: only executables and gateways take arguments. Pass values to a plugin "
        "node as params"},
