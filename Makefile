@@ -8,8 +8,9 @@ JOBS ?= $(shell nproc)
 # Most tests wait for processes, so run twice as many tests at once as there are cores.
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 FUZZ_SECONDS ?= 60
-# The processors of the wheels.
-MACHINES ?= x86_64 aarch64
+# The processors of the wheels: x86_64, aarch64 or both.
+MACHINES ?= x86_64
+ARM64 = $(if $(filter aarch64,$(MACHINES)),arm64)
 SOAK_SECONDS ?= 3600
 BENCH ?=
 PYTHON ?=
@@ -124,13 +125,13 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 
 # The targets dist and dist-check include both.
 .PHONY: wheels
-wheels: ## build the wheels of the last commit in dist: CPython 3.11 and newer, x86-64 and aarch64
-	@scripts/setup default wheels
+wheels: ## build the wheels of the last commit in dist, for MACHINES (x86_64): CPython 3.11 and newer
+	@scripts/setup default wheels $(ARM64)
 	@packaging/wheels $(MACHINES:%=--machine %) --jobs $(JOBS)
 
 .PHONY: wheels-check
 wheels-check: ## install the wheels in dist in bare roots, run the demo, and build the wheels once more
-	@scripts/setup default wheels
+	@scripts/setup default wheels $(ARM64)
 	@packaging/check_wheels $(MACHINES:%=--machine %) --again
 
 .PHONY: asan

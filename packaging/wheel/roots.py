@@ -85,5 +85,5 @@ def unpacked(suite: str, machine: str, packages: Sequence[str]) -> Root:
     subprocess.run([BARE_ROOT, "connect", tree], check=True)
     emulator = shutil.which(f"qemu-{machine}-static")
     if emulator is None:
-        sys.exit(f"qemu-{machine}-static is missing: scripts/setup wheels")
+        sys.exit(f"qemu-{machine}-static is missing: scripts/setup arm64")
     return Root(tree, Path(emulator))
