@@ -212,7 +212,8 @@ def check_connected(graph: Graph) -> None:
         publishers = graph.of(name, publishes=True)
         subscribers = graph.of(name, publishes=False)
         where = planned.get("source", "")
-        fed = discovered or name in outside_in or name in graph.fed
+        told = planned.get("publishers") == []  # the plan declares that no node publishes
+        fed = told or discovered or name in outside_in or name in graph.fed
         if subscribers and not publishers and not fed:
             maybe = _maybe(graph, planned.get("publishers"))
             nodes = _nodes(subscribers)
@@ -222,7 +223,10 @@ def check_connected(graph: Graph) -> None:
                 # The publisher of a transform tree opens with the first transform that is set.
                 maybe += ". node.transforms() opens it when a node sets the first transform"
             elif not maybe:
-                maybe = ": correct the name, add the node that publishes it, or name it in network"
+                maybe = (
+                    ": correct the name, add the node that publishes it, or name it in network. "
+                    "'publishers: []' declares that a replay or a tool publishes it"
+                )
             graph.add(level, "no_publisher", text + maybe, where)
         meant = planned.get("subscribers") == []  # the plan declares that no node subscribes
         outside = meant or name in outside_out or discovered

@@ -51,7 +51,7 @@ def test_a_field_is_printed_alone(
 ) -> None:
     assert robot.name == "sim"
     words = ("channel", "echo", channel, "--field", path, "-n", "1", "-d", domain)
-    assert hyphos_cli(*words) == (0, text, "")
+    assert hyphos_cli(*words)[:2] == (0, text)
 
 
 def test_a_field_is_json_on_request(hyphos_cli: Cli, robot: hyphos.Node, domain: str) -> None:
@@ -98,7 +98,7 @@ def test_a_field_of_a_map_has_a_key() -> None:
 @pytest.mark.parametrize("more", [["--rate", "2"], ["--count", "2"]])
 def test_once_excludes_repetition(more: list[str], hyphos_cli: Cli, domain: str) -> None:
     words = ("channel", "pub", "note", "String", "{}", "-d", domain, "--wait", "0")
-    assert hyphos_cli(*words, "--once")[2] == "published 1 on note, no subscriber\n"
+    assert hyphos_cli(*words, "--once")[2].endswith("published 1 on note, no subscriber\n")
     code, _, err = hyphos_cli(*words, "--once", *more)
     assert code == 2
     assert "--once excludes --rate and --count" in " ".join(err.split())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Cli, write_program
+from helpers import Cli, Start, write_program
 
 NODES = """
 import os, signal, time
@@ -108,7 +109,8 @@ def test_inputs_without_a_publisher_are_an_error(check: Check) -> None:
     assert code == 1
     assert texts["error"] == [
         "'number' has no publisher, but b subscribes to it: correct the name, add the node that "
-        "publishes it, or name it in network"
+        "publishes it, or name it in network. 'publishers: []' declares that a replay or a tool "
+        "publishes it"
     ]
     rest = "network: {subscribers: [{ip: '10.0.0.1:5556', channels: [number]}]}"
     assert check({"b": "hears_numbers"}, rest)[1] == NOTHING
@@ -209,3 +211,39 @@ def test_the_text_output_has_one_line_per_finding(
         "robot.yaml:6:12: warning: 'number' has no subscriber, but a publishes it"
     )
     assert lines[-1] == "1 node on 1 channel inspected: 0 errors, 1 warning, 0 notes"
+
+
+ROOT = Path(__file__).resolve().parents[3]
+# The reader of this example needs the file of a recording.
+NEEDS_A_FILE = {"examples/real_building/carmen.yaml"}
+ROBOTS = sorted(
+    name
+    for path in ROOT.glob("examples/*/*.yaml")
+    if re.search(r"^hyphos:", path.read_text(), re.MULTILINE)
+    and (name := str(path.relative_to(ROOT))) not in NEEDS_A_FILE
+)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_every_example_is_accepted(robot: str, hyphos_cli: Cli) -> None:
+    assert len(ROBOTS) >= 7
+    code, out, err = hyphos_cli("validate", str(ROOT / robot), "--json")
+    assert code == 0, out + err
+    texts = [one["text"] for one in json.loads(out)["findings"]]
+    assert not any("_params" in text for text in texts), texts  # channels of Hyphos itself
+
+
+def test_an_input_from_a_replay_is_declared(
+    check: Check, hyphos_start: Start, hyphos_cli: Cli, tmp_path: Path, domain: str
+) -> None:
+    code, texts, _ = check({"b": "hears_numbers"})
+    assert code == 1
+    assert "'publishers: []' declares that a replay or a tool publishes it" in texts["error"][0]
+    rest = f"domain: {domain}\nchannels: {{number: {{publishers: [], subscribers: [b]}}}}"
+    assert check({"b": "hears_numbers"}, rest)[:2] == (0, NOTHING)
+    # The declaration does not separate a tool from the node.
+    logs = str(tmp_path / "logs")
+    robot = hyphos_start("run", str(tmp_path / "robot.yaml"), "--logs", logs)
+    words = ("channel", "pub", "number", "Int64", "{data: 7}", "-d", domain, "--wait", "60")
+    assert hyphos_cli(*words)[2].endswith("published 1 on number\n")  # and not ", no subscriber"
+    assert robot.stop()[0] == 0

@@ -104,14 +104,6 @@ def test_a_wait_names_its_thing_and_the_endpoints(
     program.stop()
 
 
-def test_a_message_in_time_prevents_the_report(domain: str, hyphos_cli: Cli) -> None:
-    with hyphos.Node.open("sim", domain=domain) as node:
-        text = node.publisher("text", String)
-        node.every(lambda: text.publish(String(data="x")), rate_hz=50)
-        code, out, err = hyphos_cli("channel", "echo", "text", "-n", "150", "-d", domain)
-    assert (code, err, out.count("---")) == (0, "", 150)
-
-
 def test_the_report_is_printed_once_and_only_while_waiting(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
