@@ -112,6 +112,9 @@ _GROUPS: dict[str, dict[str, Word]] = {
         "show": _word("hyphos channel info {rest}"),
     },
     "interface": {
+        "list": _word("hyphos msg list", _SHOW),
+        "package": _word("hyphos msg list", _SHOW),
+        "packages": _word("hyphos msg list", _SHOW),
         "show": _word("hyphos msg show {rest}", _SHOW, ros_types=True),
         "proto": _word("hyphos msg show {rest}", _SHOW, ros_types=True),
     },
@@ -141,6 +144,8 @@ _GROUPS: dict[str, dict[str, Word]] = {
         "ping": _word("hyphos node list"),
     },
     "msg": {
+        "package": _word("hyphos msg list"),
+        "packages": _word("hyphos msg list"),
         "info": _word("hyphos msg show {rest}", ros_types=True),
     },
     "tf": {

@@ -33,6 +33,7 @@ TYPED = [
     ("launch robot.yaml", "hyphos run robot.yaml"),
     ("launch bringup robot.launch.py", "hyphos run robot.yaml"),
     ("interface show std_msgs/msg/String", "hyphos msg show std_msgs/msg/String"),
+    ("interface list", "hyphos msg list"),
     ("bag play run.mcap -r 2", "hyphos replay run.mcap -r 2"),
     ("bag record -a -o run.mcap", "hyphos record -o run.mcap"),
     ("play run.mcap", "hyphos replay run.mcap"),
