@@ -51,6 +51,9 @@ _TOP: dict[str, Word] = {
     "call": _word("hyphos service call {rest}"),
     "play": _word("hyphos replay {rest}", _BAG),
     "rosbag": _word("hyphos bag --help", "hyphos record writes recordings, hyphos replay plays"),
+    "pkg": _word("hyphos new NAME", "there are no packages: CMake and pip build a robot"),
+    "create": _word("hyphos new {rest}"),
+    "init": _word("hyphos new {rest}"),
     "build": _word("cmake -B build && cmake --build build", "there is no workspace to source"),
     "colcon": _word("cmake -B build && cmake --build build", "there is no workspace to source"),
     "test": _word("python3 -m pytest", "tests are programs of pytest or GoogleTest"),
@@ -118,6 +121,9 @@ _GROUPS: dict[str, dict[str, Word]] = {
         "show": _word("hyphos msg show {rest}", _SHOW, ros_types=True),
         "proto": _word("hyphos msg show {rest}", _SHOW, ros_types=True),
     },
+    "pkg": {
+        "create": _word("hyphos new NAME", "there are no packages: CMake and pip build a robot"),
+    },
     "bag": {
         "play": _word("hyphos replay {rest}", "", change="-l=--loop,-p=--step"),
         "record": _word("hyphos record {rest}", "", "-a --all --all-topics"),
@@ -173,6 +179,9 @@ def answer(path: Sequence[str], args: Sequence[str]) -> str:
 
 
 def _command(word: Word, rest: Sequence[str]) -> str:
+    names = [one for one in rest if not one.startswith("-")]
+    if word.command == "hyphos new NAME" and names:
+        return f"hyphos new {names[-1]}"
     if "{rest}" not in word.command:
         return word.command
     if word.command.startswith("hyphos run"):

@@ -33,6 +33,7 @@ TYPED = [
     ("launch robot.yaml", "hyphos run robot.yaml"),
     ("launch bringup robot.launch.py", "hyphos run robot.yaml"),
     ("interface show std_msgs/msg/String", "hyphos msg show std_msgs/msg/String"),
+    ("pkg create --build-type ament_cmake my_robot", "hyphos new my_robot"),
     ("interface list", "hyphos msg list"),
     ("bag play run.mcap -r 2", "hyphos replay run.mcap -r 2"),
     ("bag record -a -o run.mcap", "hyphos record -o run.mcap"),
