@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <sstream>
 #include <tuple>
 #include <unordered_map>
@@ -307,6 +308,29 @@ Result<std::string> read_file(const std::string& path, const Limits& limits) {
   return text;
 }
 
+namespace {
+
+/// Line and column of a tab in the indentation of a line, the last one up to `line` or the next
+/// one.
+std::optional<std::pair<int, int>> find_indenting_tab(std::string_view text, int line) {
+  std::optional<std::pair<int, int>> found;
+  int number = 1;
+  for (std::size_t at = 0; at < text.size() && (number <= line || !found); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view whole = text.substr(at, end - at);
+    const std::string_view indent =
+        whole.substr(0, std::min(whole.find_first_not_of(" \t"), whole.size()));
+    if (const std::size_t tab = indent.find('\t');
+        tab != std::string_view::npos && indent.size() < whole.size()) {
+      found = {number, static_cast<int>(tab) + 1};
+    }
+    at = end + 1;
+  }
+  return found;
+}
+
+}  // namespace
+
 Value parse_yaml(std::string_view text, const std::string& name, Problems& problems,
                  const Limits& limits) {
   const auto file = std::make_shared<const std::string>(name);
@@ -331,8 +355,13 @@ Value parse_yaml(std::string_view text, const std::string& name, Problems& probl
   } catch (const Stop& stop) {
     problems.error(stop.source, stop.text);
   } catch (const YAML::Exception& error) {
-    problems.error({file, error.mark.line + 1, error.mark.column + 1},
-                   "invalid YAML: " + error.msg);
+    if (const auto tab = find_indenting_tab(text, error.mark.line + 1)) {
+      problems.error({file, tab->first, tab->second},
+                     "invalid YAML: a tab in the indentation. Replace it by spaces");
+    } else {
+      problems.error({file, error.mark.line + 1, error.mark.column + 1},
+                     "invalid YAML: " + error.msg);
+    }
   }
   Value root = builder.take();
   if (!root.source.file) root.source = {file, 1, 1};

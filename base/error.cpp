@@ -49,9 +49,9 @@ std::optional<Code> code_named(std::string_view word) {
 std::string_view advice(Code code) {
   switch (code) {
     case Code::invalid_config:
-      return "correct the named key and start again";
+      return "correct the value or file that the message names";
     case Code::not_found:
-      return "check the spelling, the message lists the existing names";
+      return "check the name or path in the message";
     case Code::already_exists:
       return "choose another name or endpoint, or stop the program that uses it";
     case Code::type_mismatch:

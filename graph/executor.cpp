@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/brief_mutex.hpp"
+#include "base/crash.hpp"
 #include "base/futex.hpp"
 #include "base/hot.hpp"
 
@@ -130,6 +131,7 @@ struct Executor::State {
 
 void Executor::State::run(Worker& self, bool in_arena) {
   ::pthread_setname_np(::pthread_self(), "hyphos-pool");
+  const crash::HandlerStack stack;
   current_pool = this;
   if (in_arena) {
     arena.execute([&] { work_off(self); });
@@ -232,6 +234,7 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
 
 void Executor::State::serve(const transport::PollFunction& poll, int number) {
   ::pthread_setname_np(::pthread_self(), "hyphos-rx");
+  const crash::HandlerStack stack;
   Ready found(*this);
   for (transport::Poll last = transport::Poll::again; last != transport::Poll::over;) {
     last = poll(number, &found);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "graph/failure.hpp"
 #include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
 #include "transport/ready_list.hpp"
@@ -47,6 +49,13 @@ class Executor final {
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
 
+  /// The process ends from now on. Callbacks that still run find their node disconnected.
+  void begin_ending() { ending_.store(true, std::memory_order_relaxed); }
+  /// True if the failure of a callback only results from the end of the process. Such a failure is
+  /// neither logged nor counted.
+  [[nodiscard]] bool is_normal_end(const Failure& failure) const {
+    return failure.disconnected && ending_.load(std::memory_order_relaxed);
+  }
   /// Records that a callback threw an exception. `what` names the callback.
   void callback_failed(std::string what);
   /// The number of such exceptions, and the first one.
@@ -66,6 +75,7 @@ class Executor final {
 
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
+  std::atomic<bool> ending_{false};
 };
 
 class Executor::Waiting {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/config.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "hyphos/plan.hpp"
@@ -60,10 +61,16 @@ bool Graph::fits(const Channel& there, const TypeId& type, const Policy& wanted,
 Result<void> Graph::check_type(const std::string& name, const TypeId& type,
                                const ChannelRules& rules, const std::string& node) {
   if (rules.type.empty() || rules.type == type.name) return success();
+  const auto last_word = [](std::string_view whole) {
+    return whole.substr(whole.find_last_of(".:") + 1);  // the whole name without either
+  };
+  const std::string_view there[] = {last_word(type.name)};
+  const bool near = !config::nearest(last_word(rules.type), there).empty();
   return Error{Code::type_mismatch,
                "channel '" + name + "' carries " + rules.type + " by the plan, but node '" + node +
-                   "' uses " + type.name + " (" + std::string(to_string(type.encoding)) +
-                   "). Correct the type in the plan, or the node",
+                   "' uses " + type.name + " (" + std::string(to_string(type.encoding)) + "). " +
+                   (near ? "Did you mean '" + type.name + "' in the plan?"
+                         : "Correct the type in the plan, or the node"),
                rules.where};
 }
 
@@ -79,8 +86,10 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
     const TypeId& there = found->second.channel->type();
     return Error{Code::type_mismatch,
                  "channel '" + name + "' carries " + there.name + " (" +
-                     std::string(to_string(there.encoding)) + ") in this process, not " +
-                     type.id.name + " (" + std::string(to_string(type.id.encoding)) + ")",
+                     std::string(to_string(there.encoding)) + ") in this process, but " +
+                     (node.empty() ? "this call" : "node '" + node + "'") + " uses " +
+                     type.id.name + " (" + std::string(to_string(type.id.encoding)) +
+                     "). Use one type in both, or two names",
                  name};
   }
   if (std::string problem = end == End::call ? std::string() : channel_name_problem(name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/crash.hpp"
 #include "base/hot.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/time.hpp"
@@ -45,6 +46,14 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       strand_(options_.mode) {}
 
 HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
+
+std::size_t Subscriber::locate(char* text, std::size_t size) {
+  const Subscriber* const here = running_here.subscriber;
+  if (here == nullptr) return 0;
+  return crash::join(
+      text, size,
+      {"node '", here->options_.node, "', callback of channel '", here->channel_->name(), "'"});
+}
 
 const std::string& Subscriber::channel() const { return channel_->name(); }
 std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(); }
@@ -304,22 +313,20 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
 HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* value) {
   const Meta& meta = delivery.block->meta();
   const RunningHere here({this, {meta.sender, meta.sequence, trace_->id()}});
-  std::string what;
   try {
     callback_(delivery, value);
-    return;
-  } catch (const std::exception& error) {
-    what = error.what();
   } catch (...) {
-    what = "an exception that is not a std::exception";
+    failed(Failure::current());
   }
+}
+
+void Subscriber::failed(const Failure& failure) {
+  if (executor_.is_normal_end(failure)) return;
   (*trace_)->count(trace::Counter::callback_error);
-  what =
-      "node '" + options_.node + "': callback of channel '" + channel_->name() + "' threw: " + what;
-  if (std::uint64_t more = 0; errors_.allow(more)) {
-    log::error("graph", what + " (" + std::to_string(more) + " more before)");
-  }
-  executor_.callback_failed(std::move(what));
+  const std::string who =
+      "node '" + options_.node + "': callback of channel '" + channel_->name() + "'";
+  failure.log(who, errors_);
+  executor_.callback_failed(who + " threw: " + failure.summary);
 }
 
 void Subscriber::close() {

@@ -75,6 +75,8 @@ class Subscriber final : public detail::SubscriptionCore,
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
   /// The message whose callback is running in this thread.
   [[nodiscard]] static trace::Cause cause_here();
+  /// A crash::Locate for that callback.
+  static std::size_t locate(char* text, std::size_t size);
 
   /// Maximum number of latched values beyond the depth of the queue, and of known publishers.
   static constexpr std::size_t kMostReplays = 1024;
@@ -101,6 +103,7 @@ class Subscriber final : public detail::SubscriptionCore,
   /// Returns the time at the end of the callback, or 0 if it was not read.
   std::int64_t run(detail::Delivery& delivery, std::int64_t now);
   void call(const detail::Delivery& delivery, const void* value);
+  void failed(const Failure& failure);
   detail::Delivery pop() HYPHOS_REQUIRES(mutex_);
   /// The caller must keep the object alive.
   void tell_if_ended(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);

@@ -6,7 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/log.hpp"
+#include "base/crash.hpp"
+#include "graph/failure.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
@@ -31,6 +32,7 @@ struct Timers::Entry {
   bool cancelled = false;
   bool self_cancelled = false;  // its work is destroyed when the call has ended
   std::thread::id runner;
+  log::OncePerSecond errors;
 
   void skip(std::int64_t count) const {
     if (skipped != nullptr) *skipped += static_cast<std::uint64_t>(count);
@@ -264,12 +266,16 @@ void Timers::run(const std::shared_ptr<Entry>& entry) {
     }
     lock.unlock();
     try {
+      const crash::Work here(entry->owner, "callback of a timer");
       entry->kind == Entry::Kind::jump ? entry->jump_work(jump) : entry->work();
-    } catch (const std::exception& error) {
-      std::string what = entry->owner.empty() ? "" : "node '" + entry->owner + "': ";
-      what += std::string("a timer's callback threw: ") + error.what();
-      log::error("graph", what);
-      executor_.callback_failed(std::move(what));
+    } catch (...) {
+      const Failure failure = Failure::current();
+      if (!executor_.is_normal_end(failure)) {
+        const std::string who =
+            (entry->owner.empty() ? "" : "node '" + entry->owner + "': ") + "a timer's callback";
+        failure.log(who, entry->errors);
+        executor_.callback_failed(who + " threw: " + failure.summary);
+      }
     }
     lock.lock();
   }

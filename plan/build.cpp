@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "plan/names.hpp"
@@ -49,6 +50,27 @@ void read_env(const Section& section, ProcessPlan& process, Draft& draft) {
       draft.error(entry.value.source, key + ": expected text, found " + describe(entry.value));
     }
     process.env.emplace_back(entry.key, entry.value.text);
+  }
+}
+
+/// `prefix: gdb -ex run --args`, or a list for words with spaces.
+void read_prefix(const Section& section, ProcessPlan& process, Draft& draft) {
+  const Value* const value = section.find("prefix");
+  const bool is_text = value != nullptr && value->is(Value::Kind::scalar);
+  for (const Word& word : section.words("prefix")) {
+    if (const std::string why = file_name_problem(word.text); !why.empty()) {
+      draft.error(word.source, section.path("prefix") + ": '" + word.text + "': " + why);
+    } else if (!is_text) {
+      process.prefix.push_back(word.text);
+    } else {
+      std::istringstream parts(word.text);
+      for (std::string part; parts >> part;) process.prefix.push_back(part);
+    }
+  }
+  if (is_text && value->text.find_first_of("\"'") != std::string::npos) {
+    draft.error(value->source, section.path("prefix") +
+                                   ": quotes are not read. Give a list of words instead: [gdb, "
+                                   "-ex, \"break main\", --args]");
   }
 }
 
@@ -242,9 +264,9 @@ void read_processes(const Value* value, Draft& draft) {
     check_name(entry, "processes", draft);
     const Section section(
         &entry.value, "processes." + entry.key, draft.problems,
-        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint", "after",
-         "ready", "ready_timeout_ms", "stop_timeout_ms", "restart", "backoff_ms", "max_backoff_ms",
-         "max_restarts_per_minute", "health", "params", "replicas"});
+        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "prefix", "endpoint",
+         "after", "ready", "ready_timeout_ms", "stop_timeout_ms", "restart", "backoff_ms",
+         "max_backoff_ms", "max_restarts_per_minute", "health", "params", "replicas"});
     ProcessPlan process;
     process.name = entry.key;
     process.source = to_line(entry.source);
@@ -266,6 +288,7 @@ void read_processes(const Value* value, Draft& draft) {
                                                      {"off", "off"}});
     read_affinity(section, process, draft);
     read_env(section, process, draft);
+    read_prefix(section, process, draft);
     read_process_endpoint(section, process, draft);
     read_supervision(section, process, draft);
     for (const Word& word : section.words("nodes")) {

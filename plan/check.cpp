@@ -155,7 +155,10 @@ void need_file(const std::filesystem::path& file, int mode, const SourceLine& so
                const std::string& path, Draft& draft) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    draft.error(to_source(source), path + ": '" + file.string() + "' does not exist");
+    const bool plugin = path.ends_with(".plugin");
+    draft.error(to_source(source),
+                path + ": '" + file.string() + "' does not exist" +
+                    (plugin ? ". Build it, or add its folder to plugin_path" : ""));
   } else if (std::filesystem::is_directory(file, ignored)) {
     draft.error(to_source(source), path + ": '" + file.string() + "' is a folder, not a file");
   } else if (mode == X_OK && is_idle_script(file)) {

@@ -139,6 +139,7 @@ void write_process(JsonWriter& json, const Plan& plan, const ProcessPlan& proces
   json.end_list();
   text(json, "log_level", process.log_level);
   pairs(json, "env", process.env);
+  texts(json, "prefix", process.prefix);
   text(json, "endpoint", process.endpoint);
   boolean(json, "endpoint_given", process.endpoint_given);
   write_supervision(json, process.supervision);

@@ -155,6 +155,7 @@ struct ProcessPlan {
   std::vector<int> cpu_affinity;   ///< CPU numbers, empty for all
   std::string log_level = "info";  ///< debug, info, warn, error, off
   std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment
+  std::vector<std::string> prefix;  ///< the program that runs this one, such as a debugger
   /// "tcp://*:5553", as written or derived from the host's address. Empty if none can be derived
   /// (no free port below 65536).
   std::string endpoint;

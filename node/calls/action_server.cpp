@@ -102,18 +102,18 @@ void ActionCore::execute(const GoalPtr& goal) {
     ++running_;
   }
   const ActionCore* const outer = std::exchange(executing_here, this);
-  std::string what;
+  std::optional<graph::Failure> failure;
   try {
     callbacks_.execute(goal);
-  } catch (const std::exception& error) {
-    what = error.what();
   } catch (...) {
-    what = "an exception that is not a std::exception";
+    failure = graph::Failure::current();
   }
   executing_here = outer;
-  if (!what.empty()) {
-    log::error("graph", "callback of action '" + name_ + "' threw: " + what);
-    (void)goal->fail({Code::io, "the server's callback threw: " + what, name_});
+  if (failure) {
+    if (!executor_.is_normal_end(*failure)) {
+      failure->log("callback of action '" + name_ + "'", errors_);
+    }
+    (void)goal->fail({Code::io, "the server's callback threw: " + failure->summary, name_});
   }
   const MutexLock lock(mutex_);
   --running_;

@@ -50,6 +50,7 @@ class ActionCore final : public std::enable_shared_from_this<ActionCore> {
   const std::string name_;
   const ActionOptions options_;
   const detail::ActionCallbacks callbacks_;
+  log::OncePerSecond errors_;
   mutable Mutex mutex_;
   Condition idle_;
   std::map<GoalCore*, std::weak_ptr<GoalCore>> active_ HYPHOS_GUARDED_BY(mutex_);

@@ -177,20 +177,20 @@ bool ServerCore::run_one(UniqueLock<Mutex>& lock) {
 
 void ServerCore::run(const ExchangePtr& exchange) {
   const ServerCore* const outer = std::exchange(running_here, this);
-  std::string what;
+  std::optional<graph::Failure> failure;
   try {
     callback_(exchange);
-  } catch (const std::exception& error) {
-    what = error.what();
   } catch (...) {
-    what = "an exception that is not a std::exception";
+    failure = graph::Failure::current();
   }
   running_here = outer;
-  if (what.empty()) return;
-  count(trace::Counter::callback_error);
-  log::error("graph", "node '" + settings_.node + "': callback of " +
-                          describe(name(), settings_.action) + " threw: " + what);
-  (void)exchange->fail({Code::io, "the server's callback threw: " + what, name()});
+  if (!failure) return;
+  if (!executor_.is_normal_end(*failure)) {
+    count(trace::Counter::callback_error);
+    failure->log("node '" + settings_.node + "': callback of " + describe(name(), settings_.action),
+                 errors_);
+  }
+  (void)exchange->fail({Code::io, "the server's callback threw: " + failure->summary, name()});
 }
 
 // --- Replies leave -----------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 
 #include "base/mutex.hpp"
 #include "graph/channel_publisher.hpp"
+#include "graph/failure.hpp"
 #include "graph/strand.hpp"
 #include "graph/subscriber.hpp"
 #include "node/calls/calls.hpp"
@@ -98,6 +99,7 @@ class ServerCore final : public detail::CallServer,
   const Settings settings_;
   const detail::ServerCallback callback_;
   std::shared_ptr<detail::PublisherCore> publisher_;
+  log::OncePerSecond errors_;
 
   Mutex update_ HYPHOS_ACQUIRED_BEFORE(mutex_);  // and before the channels'; see channel_changed()
   mutable Mutex mutex_;

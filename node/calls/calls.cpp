@@ -163,11 +163,14 @@ Error decode_error(const Buffer& payload, const std::string& service) {
 }
 
 void post(graph::Executor& executor, const std::string& service, std::function<void()> work) {
-  executor.enqueue(Priority::normal, [service, work = std::move(work)] {
+  executor.enqueue(Priority::normal, [&executor, service, work = std::move(work)] {
     try {
       work();
-    } catch (const std::exception& error) {
-      log::error("graph", "a callback of '" + service + "' threw: " + error.what());
+    } catch (...) {
+      const graph::Failure failure = graph::Failure::current();
+      if (executor.is_normal_end(failure)) return;
+      log::OncePerSecond each;  // calls are rare, so every failure has its line
+      failure.log("a callback of '" + service + "'", each);
     }
   });
 }

@@ -151,22 +151,14 @@ int Node::Impl::spin(const std::function<void()>& interrupted) {
   return closed ? 0 : runtime_->spin(interrupted, event);
 }
 
-void Node::Impl::close() {
-  std::vector<std::shared_ptr<Timer::Impl>> timers;
-  std::vector<std::shared_ptr<detail::CallServer>> servers;
+void Node::Impl::end_waits() {
   std::vector<std::weak_ptr<calls::ClientCore>> clients;
-  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes;
   std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
   {
     const MutexLock lock(mutex_);
     closed_ = true;
     publishers = publishers_;
-    const std::uint64_t one = 1;
-    for (const int event : spinning_) (void)!::write(event, &one, sizeof one);
-    timers.swap(timers_);
-    servers.swap(servers_);
     clients.swap(clients_);
-    remotes.swap(remotes_);
   }
   // First end the waits: a callback that waits for a subscriber or a reply would block the rest.
   for (const auto& weak : publishers) {
@@ -177,6 +169,21 @@ void Node::Impl::close() {
   }
   *ended_ = true;
   runtime_->wake_sleepers();
+}
+
+void Node::Impl::close() {
+  end_waits();  // a callback that waits for a reply would block the rest
+  std::vector<std::shared_ptr<Timer::Impl>> timers;
+  std::vector<std::shared_ptr<detail::CallServer>> servers;
+  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes;
+  {
+    const MutexLock lock(mutex_);
+    const std::uint64_t one = 1;
+    for (const int event : spinning_) (void)!::write(event, &one, sizeof one);
+    timers.swap(timers_);
+    servers.swap(servers_);
+    remotes.swap(remotes_);
+  }
   for (const auto& timer : timers) timer->close();
   for (const auto& server : servers) server->close();
   for (const auto& subscriber : subscribers_->take()) subscriber->close();

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/crash.hpp"
 #include "hyphos/node.hpp"
 
 namespace hyphos {
@@ -51,9 +52,12 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
                  file.string()};
   }
   try {
+    const crash::Work here(node.name(), "constructor");
     return LoadedPlugin(node, create(&node), destroy);
   } catch (const Exception& error) {
-    return error.error();
+    Error named = error.error();
+    named.message = "node '" + node.name() + "' could not be set up: " + named.message;
+    return named;
   } catch (const std::exception& error) {
     return Error{Code::invalid_config,
                  "node '" + node.name() + "' could not be set up: " + error.what(), file.string()};

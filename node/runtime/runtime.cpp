@@ -16,6 +16,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/crash.hpp"
 #include "base/log.hpp"
 #include "node/params/params_service.hpp"
 #include "node/runtime/environment.hpp"
@@ -384,6 +385,8 @@ void Runtime::Impl::shutdown() {
   }
   watch.reset();
   if (clock_ticks_) clock_ticks_->close();
+  // Before the timers, whose callbacks may wait for a reply or sleep.
+  for (const auto& node : nodes) node->end_waits();
   if (graph_) {
     graph_->timers().stop();
     graph_->timeouts().stop();
@@ -465,6 +468,7 @@ int Runtime::Impl::exit_code() const {
 void Runtime::Impl::request_stop() {
   if (mark_.is_inherited()) return;  // the child shares the parent's event
   stopping_.store(true, std::memory_order_release);
+  if (graph_) graph_->executor().begin_ending();
   if (clock_) clock_->stop();
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(stop_event_, &one, sizeof(one));
@@ -492,6 +496,7 @@ Result<Runtime> Runtime::open(RuntimeOptions options) {
 Result<Runtime> Runtime::open(int argc, char** argv) {
   RuntimeOptions options;
   bool strict = false;
+  bool supervised = false;  // a launcher names the process
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (!flag.starts_with("--hyphos-")) continue;
@@ -503,6 +508,7 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
       options.plan_file = value;
     } else if (flag == "--hyphos-process") {
       options.process = value;
+      supervised = true;
     } else if (flag == "--hyphos-set") {
       options.overrides.push_back(value);
     } else if (flag == "--hyphos-domain") {
@@ -538,6 +544,10 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
               "--hyphos-state, --hyphos-clock, --hyphos-base-ns, --hyphos-strict",
           "command line"};
     }
+  }
+  if (supervised) {
+    crash::install(options.process, crash::Others::keep);
+    crash::set_locate(&graph::Subscriber::locate);
   }
   auto opened = open(std::move(options));
   if (opened && strict) opened->impl()->be_strict();

@@ -188,6 +188,8 @@ class Node::Impl {
   void keep(const std::shared_ptr<RemoteParams::Impl>& remote);
   void keep(std::weak_ptr<detail::PublisherCore> publisher);
   void close();
+  /// Ends the waits of callbacks for replies and times. The node takes no new ones.
+  void end_waits();
   /// Node::close(): also ends publishers before their handles end.
   void close_all();
   int spin(const std::function<void()>& interrupted);

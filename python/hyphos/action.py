@@ -104,7 +104,7 @@ class GoalHandle(Generic[Goal, Feedback, Res]):
             if isinstance(error, Error):
                 self._core.fail(error.code, error.message, error.where)
             else:
-                report_callback_error(error)
+                report_callback_error(f"the callback of action '{self._name}'", error)
                 self._core.fail("io", f"the server's callback raised {error!r}", self._name)
         except Error:
             pass  # the goal has ended already, or its client is gone

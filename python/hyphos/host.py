@@ -11,16 +11,25 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hyphos._errors import Error
+from hyphos._errors import Error, own_frames
 from hyphos._hyphos import Plan
 from hyphos.node import Node, Runtime
+
+
+class SetUpError(Error):
+    """An exception left the module or the constructor of a node. It is the cause of this one."""
 
 
 def _option(argv: list[str], name: str) -> list[str]:
@@ -57,7 +66,9 @@ def _load(program: str, class_name: str, where: str) -> Any:
         ) from error
     if class_name:
         if not hasattr(module, class_name):
-            raise Error("not_found", f"module '{program}' has no '{class_name}'", where)
+            near = get_close_matches(class_name, vars(module), 1)
+            hint = f". Did you mean '{near[0]}'?" if near else ""
+            raise Error("not_found", f"module '{program}' has no '{class_name}'{hint}", where)
         return getattr(module, class_name)
     classes = [
         value
@@ -93,12 +104,33 @@ def make_nodes(
     for entry in plan["nodes"]:
         if entry["process"] != runtime.process or entry["kind"] != "python":
             continue
-        make = load_node(entry, file)
+        with _named(entry, "could not be imported"):
+            make = load_node(entry, entry["source"])
         node = runtime.node(entry["name"])
         made.append((node, None))
-        made[-1] = (node, make(node))
+        with _named(entry, "could not be set up"):
+            made[-1] = (node, make(node))
     runtime.load_plugins()
     return made
+
+
+@contextmanager
+def _named(entry: dict[str, Any], what: str) -> Iterator[None]:
+    """Names the node and its place in the plan in an exception of the user's code."""
+    try:
+        yield
+    except SetUpError:
+        raise
+    except Error as error:
+        if what == "could not be imported" and error.where == entry["source"]:
+            raise  # an error of load_node(), which names both
+        text = f"node '{entry['name']}' {what}: {error}"
+        raise SetUpError(error.code, text, entry["source"], error.advice) from error
+    except Exception as error:
+        last = traceback.format_exception_only(error)[-1].strip()
+        text = f"node '{entry['name']}' {what}: {last}"
+        advice = "correct the line above"
+        raise SetUpError("invalid_config", text, entry["source"], advice) from error
 
 
 def run(argv: list[str]) -> int:
@@ -122,10 +154,14 @@ def run(argv: list[str]) -> int:
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
+        # Blocked by the launcher, so that a stop request interrupts no import before this line.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
         sys.exit(run(sys.argv))
     except KeyboardInterrupt:  # before spin(), which handles Ctrl-C itself
         sys.exit(130)
     except Error as error:
+        if isinstance(error, SetUpError) and error.__cause__ is not None:
+            print(own_frames(error.__cause__), file=sys.stderr)
         sys.exit(f"error: {error}" + (f"\n  {error.advice}" if error.advice else ""))
 
 

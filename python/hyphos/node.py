@@ -12,6 +12,7 @@ import numpy as np
 
 from hyphos import _hyphos
 from hyphos._closing import Closing
+from hyphos._crash import report_crashes
 from hyphos._errors import Error
 from hyphos._hyphos import ClockJump, MessageInfo, Policy, Published, Subscription, Timer
 from hyphos._timeouts import to_ns
@@ -170,6 +171,7 @@ class Node(Closing):
         "sim". An empty `clock` means the clock of the plan.
         """
         if argv is not None:
+            report_crashes(argv)
             return cls(_hyphos.Node.open(name, list(argv)))
         runtime = Runtime.open(
             plan=plan,
@@ -535,6 +537,7 @@ class Runtime(Closing):
         threads.
         """
         if argv is not None:
+            report_crashes(argv)
             return cls(_hyphos.Runtime.open(list(argv)))
         return cls(
             _hyphos.Runtime.open_with(

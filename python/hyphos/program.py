@@ -1,6 +1,8 @@
-"""The entry point of the program `hyphos`."""
+"""The entry points of the programs `hyphos` and `hyphos-host`."""
 
+import os
 import sys
+from pathlib import Path
 
 from hyphos._extras import missing_extra
 from hyphos.tools.waiting import ctrl_c_kills
@@ -16,3 +18,17 @@ def main() -> None:
             raise
         sys.exit(f"error: {error}\n  → {error.advice}")
     command_line()
+
+
+def host() -> None:
+    """The program `hyphos-host` of the wheel, which has the binary inside the package."""
+    from hyphos._errors import Error  # noqa: PLC0415
+    from hyphos.supervise.commands import find_host_program  # noqa: PLC0415
+
+    try:
+        program = find_host_program()
+        if Path(program).resolve() == Path(sys.argv[0]).resolve():
+            raise Error("not_found", "the package has no hyphos-host", str(Path(__file__).parent))
+    except Error as error:
+        sys.exit(f"error: {error}\n  → {error.advice}")
+    os.execv(program, [program, *sys.argv[1:]])

@@ -154,7 +154,7 @@ class Responder(Generic[Rep]):
             if isinstance(error, Error):
                 self.refuse(error.message, error.code, error.where)
             else:
-                report_callback_error(error)
+                report_callback_error(f"the callback of '{where}'", error)
                 self.refuse(f"the server's callback raised {error!r}", "io", where)
         except Error:
             pass  # the client is gone, so the error has no receiver

@@ -164,6 +164,22 @@ void close_all_handles() {
 
 bool closing() { return is_closing.load(); }
 
+namespace {
+
+/// A `hyphos.Error` with the code disconnected that left a callback. At the end of the process it
+/// is normal, so the runtime must recognise it.
+class Disconnected final : public Exception {
+ public:
+  explicit Disconnected(std::string text)
+      : Exception(Error{Code::disconnected, {}, {}}), text_(std::move(text)) {}
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  const std::string text_;
+};
+
+}  // namespace
+
 Callable::Callable(nb::object function) {
   {
     const MutexLock lock(graveyard().mutex);
@@ -175,17 +191,12 @@ Callable::Callable(nb::object function) {
 }
 
 void Callable::rethrow(nb::python_error& error) {
-  // Python reports the traceback. The runtime logs and counts this short text.
-  const std::string text = error.what();
-  const std::size_t last = text.find_last_not_of('\n');
-  const std::size_t line = text.rfind('\n', last);
-  const std::string summary =
-      last == std::string::npos
-          ? std::string("Python error")
-          : text.substr(line == std::string::npos ? 0 : line + 1,
-                        last - (line == std::string::npos ? 0 : line + 1) + 1);
-  nb::module_::import_("hyphos._errors").attr("report_callback_error")(error.value());
-  throw std::runtime_error(summary);
+  // The runtime logs the first line, and the traceback behind it, once a second at most.
+  const nb::object described =
+      nb::module_::import_("hyphos._errors").attr("describe_failure")(error.value());
+  const std::string text = nb::cast<std::string>(described[0]);
+  if (nb::cast<bool>(described[1])) throw Disconnected(text);
+  throw std::runtime_error(text);
 }
 
 std::string Callable::reason(const nb::object& answer) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/crash.hpp"
 #include "bindings.hpp"
 #include "bytes.hpp"
 #include "hyphos/result.hpp"
@@ -82,6 +83,12 @@ NB_MODULE(_hyphos, module) {
   using namespace hyphos::python;
   module.doc() = "The C++ core of hyphos. Use the package `hyphos`.";
   nb::register_exception_translator(&translate);
+  module.def(
+      "report_crashes",
+      [](const std::string& process) {
+        hyphos::crash::install(process, hyphos::crash::Others::follow);
+      },
+      nb::arg("process"));
   bind_bytes(module);
   bind_clock(module);
   bind_params(module);

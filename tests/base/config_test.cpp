@@ -84,6 +84,13 @@ TEST(Config, duplicate_keys_are_reported_at_every_level) {
 TEST(Config, a_syntax_error_has_line_and_column) {
   EXPECT_EQ(complaints("a: 1\n  b: [1, 2\nc: 3\n"),
             "f.yaml:2:4: invalid YAML: illegal map value [invalid_config]");
+  for (const auto& [text, place] : {std::pair{"a:\n\tb: 1\n", "f.yaml:2:1"},
+                                    std::pair{"a:\n  b: 1\n \tc: 2\n", "f.yaml:3:2"}}) {
+    EXPECT_EQ(complaints(text),
+              std::string(place) +
+                  ": invalid YAML: a tab in the indentation. Replace it by spaces "
+                  "[invalid_config]");
+  }
 }
 
 TEST(Config, aliases_and_merge_keys_are_expanded) {

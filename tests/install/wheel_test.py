@@ -108,6 +108,7 @@ assert heard.wait(60)
     run(site / "bin/hyphos", "--help")
     run(site / "bin/hyphos", "new", "rover")
     assert (tmp_path / "rover/.github/workflows/test.yml").exists()
+    assert "plug-ins of one process" in run(site / "bin/hyphos-host", "--help")
     plan = tmp_path / "robot.yaml"
     nodes = "nodes: {unity: {gateway: ros_tcp, args: [--port, '0']}}"
     plan.write_text(f"hyphos: 1\ndomain: wheel{os.getpid()}\n{nodes}\n")

@@ -85,8 +85,8 @@ TEST(PlanErrors, unknown_keys_are_reported_with_a_suggestion) {
        "2:13: hosts.a.adress: unknown key (did you mean 'address'?)"},
       {"processes: {a: {colour: red}}",
        "2:17: processes.a.colour: unknown key (keys here are: host, nodes, threads, cpu_affinity, "
-       "log_level, env, endpoint, after, ready, ready_timeout_ms, stop_timeout_ms, restart, "
-       "backoff_ms, max_backoff_ms, max_restarts_per_minute, health, params, replicas)"},
+       "log_level, env, prefix, endpoint, after, ready, ready_timeout_ms, stop_timeout_ms, "
+       "restart, backoff_ms, max_backoff_ms, max_restarts_per_minute, health, params, replicas)"},
       {"nodes: {a: {pluggin: x.so}}",
        "2:13: nodes.a.pluggin: unknown key (did you mean 'plugin'?)"},
       {"channels:\n  scan:\n    dept: 3",
@@ -127,6 +127,11 @@ TEST(PlanErrors, values_of_the_wrong_kind_or_range_are_reported) {
       {"processes: {p: {threads: 5000}}",
        "2:26: processes.p.threads: expected a whole number from 0 to 1024, found '5000'"},
       {"processes: {p: {cpu_affinity: [0, 0]}}", "2:35: processes.p.cpu_affinity: CPU 0 twice"},
+      {"processes: {p: {prefix: gdb -ex 'break main' --args}}",
+       "2:26: processes.p.prefix: quotes are not read. Give a list of words instead: [gdb, -ex, "
+       "\"break main\", --args]"},
+      {"processes: {p: {prefix: [gdb, '']}}",
+       "2:32: processes.p.prefix: '': a file name must not be empty"},
       {"processes: {p: {cpu_affinity: [-1]}}",
        "2:32: processes.p.cpu_affinity: expected CPU numbers from 0 to 1023, found '-1'"},
       {"processes: {p: {log_level: verbose}}",

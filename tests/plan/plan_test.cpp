@@ -61,7 +61,7 @@ TEST(Plan, nodes_run_in_their_configured_processes) {
   const Plan plan = plan_of(R"(hyphos: 1
 processes:
   sense: {nodes: [world, camera]}
-  map: {threads: 3, env: {A: 1, B: two}, cpu_affinity: [1, 0], log_level: debug}
+  map: {threads: 3, env: {A: 1, B: two}, prefix: gdb  -batch --args, cpu_affinity: [1, 0], log_level: debug}
 nodes:
   camera: {plugin: libcamera.so}
   world: {plugin: libworld.so, process: sense}
@@ -78,6 +78,7 @@ nodes:
   EXPECT_EQ(plan.process("driver")->kind, ProcessKind::executable);
   EXPECT_EQ(plan.process("map")->cpu_affinity, (std::vector<int>{1, 0}));
   EXPECT_EQ(plan.process("map")->env[1].second, "two");
+  EXPECT_EQ(plan.process("map")->prefix, (std::vector<std::string>{"gdb", "-batch", "--args"}));
   EXPECT_EQ(plan.node("mapper")->program, "patrol.mapper");
   EXPECT_EQ(plan.node("mapper")->python_class, "Mapper");
   EXPECT_EQ(plan.node("driver")->args, (Names{"--fast", "3"}));

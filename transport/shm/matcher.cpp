@@ -1,9 +1,14 @@
 #include "transport/shm/matcher.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
 #include <unordered_set>
 
 #include "base/log.hpp"
+#include "shm/metrics.hpp"
+#include "trace/record.hpp"
 #include "wire/packet.hpp"
 
 namespace hyphos::transport::shm_detail {
@@ -12,6 +17,32 @@ namespace {
 std::string describe(std::string_view process, std::uint64_t id) {
   std::string text = process.empty() ? "process" : std::string(process);
   return text + " (shm:" + shm::to_hex(id) + ")";
+}
+
+/// The owner of an endpoint for people: "node 'talker' of process 'main' (pid 12)". The names of
+/// the nodes are in the metrics of the process, which are absent if it has no node yet.
+std::string owner(const std::vector<shm::MetricsView>& all, std::string_view process,
+                  std::uint64_t id, const std::string& channel, bool is_publisher,
+                  std::uint64_t type_hash) {
+  std::string nodes;
+  int pid = 0;
+  for (const shm::MetricsView& view : all) {
+    if (view.participant != id) continue;
+    pid = view.pid;
+    const auto info = trace::read_area(view.bytes());
+    if (!info) continue;
+    std::set<std::string> names;
+    for (const EndpointInfo& end : info->endpoints) {
+      if (end.channel == channel && end.is_publisher == is_publisher &&
+          end.type_hash == type_hash && !end.node.empty()) {
+        names.insert(end.node);
+      }
+    }
+    for (const std::string& name : names) nodes += (nodes.empty() ? "'" : ", '") + name + "'";
+    if (!names.empty()) nodes = (names.size() > 1 ? "nodes " : "node ") + nodes + " of ";
+  }
+  std::string text = nodes + "process '" + std::string(process) + "'";
+  return pid == 0 ? text : text + " (pid " + std::to_string(pid) + ")";
 }
 
 }  // namespace
@@ -100,14 +131,25 @@ void Matcher::refuse(const std::shared_ptr<Port>& port, const Peer& peer,
   const auto type = [](std::string_view name, Encoding encoding) {
     return "'" + std::string(name) + "' (" + std::string(hyphos::to_string(encoding)) + ")";
   };
-  Error error{Code::type_mismatch,
-              "channel '" + port->spec.name + "': " + describe(config_.process_name, self_->id()) +
-                  (port->sink != nullptr ? " expects " : " publishes ") +
-                  type(port->spec.type.name, port->spec.type.encoding) + ", " +
-                  describe(peer.control.process(), peer.id) +
-                  (theirs.is_publisher != 0 ? " publishes " : " expects ") +
-                  type(shm::get_text(theirs.type), static_cast<Encoding>(theirs.encoding)),
-              port->spec.name};
+  const std::string& channel = port->spec.name;
+  const bool publishes = port->sink == nullptr;
+  const std::string ours = type(port->spec.type.name, port->spec.type.encoding);
+  const std::string other =
+      type(shm::get_text(theirs.type), static_cast<Encoding>(theirs.encoding));
+  const std::filesystem::path base =
+      std::filesystem::path(self_->domain().path()).parent_path().parent_path();
+  const auto metrics = shm::open_metrics(self_->domain().name(), base);
+  const std::vector<shm::MetricsView> none;
+  const auto& all = metrics ? *metrics : none;
+  Error error{
+      Code::type_mismatch,
+      owner(all, config_.process_name, self_->id(), channel, publishes, port->spec.type.hash) +
+          (publishes ? " publishes " : " expects ") + ours + ", " +
+          owner(all, peer.control.process(), peer.id, channel, !publishes, theirs.type_hash) +
+          (publishes ? " expects " : " publishes ") + other +
+          (ours == other ? ". The two definitions of the type differ: build both programs with one"
+                         : ". No message passes. Use one type in both, or two channels"),
+      "channel '" + channel + "'"};
   calls_.emplace_back([port, error = std::move(error)] {
     const CallGate::Entry call(port->gate);
     if (!call) return;

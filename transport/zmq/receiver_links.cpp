@@ -103,7 +103,8 @@ void Receiver::report_refusal(const PeerView& link, Subscription& subscription,
                     "'" + subscription.publisher->process + "' publishes channel '" + spec.name +
                         "' as " + std::string(to_string(theirs.encoding)) + " '" + theirs.name +
                         "', but '" + settings_.process + "' subscribes to " +
-                        std::string(to_string(spec.type.encoding)) + " '" + spec.type.name + "'",
+                        std::string(to_string(spec.type.encoding)) + " '" + spec.type.name +
+                        "'. No message passes. Use one type in both, or two channels",
                     link.endpoint};
   const MutexLock calls(subscription.port->calls);
   if (subscription.port->sink != nullptr) subscription.port->sink->refused(kName, error);

@@ -195,7 +195,8 @@ void Sender::match(Stream& stream, Notices& notices) {
                          "'" + stream.who->process + "' subscribes to channel '" + stream.channel +
                              "' as " + std::string(to_string(stream.type.encoding)) + " '" +
                              stream.type.name + "', but '" + settings_.process + "' publishes " +
-                             std::string(to_string(own.encoding)) + " '" + own.name + "'",
+                             std::string(to_string(own.encoding)) + " '" + own.name +
+                             "'. No message passes. Use one type in both, or two channels",
                          stream.who->via});
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -20,6 +21,13 @@ _LONGEST_LINE = 65_536  # bytes, longer lines are split
 _REST_S = 1.0  # for processes that remain in the group of an ended one
 _DRAIN_S = 5.0  # for its last output
 _ENDS = (signal.SIGINT, signal.SIGTERM)
+_PACKAGES = {  # programs of a `prefix:`
+    "gdb": "apt install gdb",
+    "gdbserver": "apt install gdbserver",
+    "perf": "apt install linux-perf",
+    "strace": "apt install strace",
+    "valgrind": "apt install valgrind",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,14 @@ class Command:
     # The process starts with SIGINT and SIGTERM blocked, and unblocks them when it can end cleanly.
     # A stop request during its start then takes effect after the start, not in the middle.
     ends_when_ready: bool = False
+    debugger: Sequence[str] = ()  # runs the same program under a debugger, by hand
+
+    @property
+    def debug_line(self) -> str:
+        """The line for a shell that does so, or ""."""
+        if not self.debugger:
+            return ""
+        return f"cd {shlex.quote(str(self.folder))} && {shlex.join(self.debugger)}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,7 @@ def _check(command: Command, env: dict[str, str]) -> None:
     if "/" not in program:
         if any(os.access(Path(p, program), os.X_OK) for p in os.get_exec_path(env)):
             return
-        raise Error("not_found", "program not found on PATH", program)
+        raise Error("not_found", "program not found on PATH", program, _PACKAGES.get(program, ""))
     path = command.folder / program
     if not path.exists():
         raise Error("not_found", "program not found", str(path))

@@ -161,12 +161,29 @@ def command_of(
     else:
         words = [find_host_program(), *arguments]
     netns = next((h["netns"] for h in plan["hosts"] if h["name"] == process["host"]), "")
-    if netns:
-        words = [*_enter(netns, process["name"]), *words]
+    enter = _enter(netns, process["name"]) if netns else []
     env = dict(process["env"])
     env.setdefault("PYTHONPATH", python_path())
     env.setdefault("HYPHOS_PYTHON", sys.executable)
-    return Command(process["name"], words, env, Path(plan["directory"] or ".").resolve())
+    return Command(
+        process["name"],
+        [*enter, *process["prefix"], *words],
+        env,
+        Path(plan["directory"] or ".").resolve(),
+        # hyphos.host unblocks them. A debugger would not.
+        ends_when_ready=process["kind"] == "python" and not process["prefix"],
+        debugger=_debugger(words, enter, process["env"]),
+    )
+
+
+def _debugger(words: Sequence[str], enter: Sequence[str], env: dict[str, str]) -> list[str]:
+    """The command that runs a process under gdb, without the launcher."""
+    alone = list(words)
+    for option in ("--hyphos-state", "--hyphos-base-ns"):  # of this run
+        at = alone.index(option)
+        del alone[at : at + 2]
+    settings = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
+    return [*enter, *settings, "gdb", "-ex", "run", "--args", *alone]
 
 
 def _enter(netns: str, process: str) -> list[str]:

@@ -42,6 +42,15 @@ class Healthy:
 
 
 @dataclass(frozen=True)
+class Crashed:
+    """The process printed the report of a crash. `place` is the work of its thread, or ""."""
+
+    process: str
+    pid: int
+    place: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """`code` as in subprocess: a negative number is the signal that killed the process."""
 
@@ -65,10 +74,11 @@ class Signalled:
     number: int
 
 
-Event = Started | NotStarted | IsReady | Unhealthy | Healthy | Ended | Lost | Signalled
+Event = Started | NotStarted | IsReady | Unhealthy | Healthy | Crashed | Ended | Lost | Signalled
 
 _REMOTE: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Started, NotStarted, IsReady, Unhealthy, Healthy, Ended)
+    kind.__name__: kind
+    for kind in (Started, NotStarted, IsReady, Unhealthy, Healthy, Crashed, Ended)
 }
 
 

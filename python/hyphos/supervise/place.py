@@ -7,7 +7,8 @@ from typing import Protocol
 
 from hyphos._errors import Error
 from hyphos.supervise.children import Child, Children, Command, Usage, usage_of
-from hyphos.supervise.events import Ended, Event, NotStarted, Started
+from hyphos.supervise.crash import Reports, explain
+from hyphos.supervise.events import Crashed, Ended, Event, NotStarted, Started
 from hyphos.supervise.guard import Guard
 from hyphos.supervise.watcher import Watch, Watcher
 
@@ -48,7 +49,9 @@ class LocalPlace:
         self._commands = commands
         self._watches = watches
         self._emit = emit
-        self._children = Children(guard, on_line, self._ended)
+        self._on_line = on_line
+        self._crashes = Reports()
+        self._children = Children(guard, self._line, self._ended)
         self._running: dict[str, Child] = {}
         self._watcher = Watcher(domain, emit)
 
@@ -69,8 +72,18 @@ class LocalPlace:
         if child is not None:
             child.signal(number)
 
+    def _line(self, process: str, line: bytes) -> None:
+        self._crashes.line(process, line)
+        self._on_line(process, line)
+
     def _ended(self, child: Child, code: int) -> None:
+        """Runs in the thread of the child, so looking up a stack delays no other process."""
         self._watcher.remove(child.name)
+        report = self._crashes.take(child.name)
+        if report is not None and code != 0:
+            for line in explain(child.name, report, child.command.folder):
+                self._on_line(child.name, line.encode() + b"\n")
+            self._emit(Crashed(child.name, child.pid, report.place))
         self._emit(Ended(child.name, child.pid, code))
 
     def usage(self, process: str) -> Usage:

@@ -12,7 +12,37 @@ from rich.text import Text
 
 _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 _MOST_WAITING = 10_000  # lines, so that a stopped terminal (Ctrl-S) does not stop a robot
+_MOST_HELD = 1_000  # lines of one traceback
+_TRACEBACK = b"Traceback (most recent call last):"
 _LAST_S = 2.0  # for the remaining lines at the end
+
+
+class Interrupted:
+    """Holds back the traceback of a program that Ctrl-C interrupted before it could end cleanly.
+
+    A stop was requested, so the traceback has no news, and it would hide the reason of the stop.
+    The log of the process has it.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, list[bytes]] = {}
+
+    def take(self, process: str, line: bytes) -> list[bytes]:
+        """Returns the lines to print now."""
+        held = self._held.get(process)
+        if held is None:
+            if not line.startswith(_TRACEBACK):
+                return [line]
+            self._held[process] = [line]
+            return []
+        held.append(line)
+        if line[:1].isspace() and len(held) < _MOST_HELD:
+            return []
+        del self._held[process]
+        return [] if line.startswith(b"KeyboardInterrupt") else held
+
+    def rest(self, process: str) -> list[bytes]:
+        return self._held.pop(process, [])
 
 
 class Printer:
@@ -26,10 +56,22 @@ class Printer:
         self._colours = dict(zip(names, itertools.cycle(_COLOURS), strict=False))
         self._lines: queue.Queue[RenderableType | None] = queue.Queue(_MOST_WAITING)
         self._lost = 0
+        self._interrupted = Interrupted()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def line(self, process: str, line: bytes) -> None:
+    def line(self, process: str, line: bytes, stopping: bool = False) -> None:
+        """Prints a line of a process. `stopping`: the launcher has asked all processes to end."""
+        lines = self._interrupted.take(process, line) if stopping else [line]
+        for one in lines:
+            self._print(process, one)
+
+    def ended(self, process: str) -> None:
+        """The process prints no more lines."""
+        for line in self._interrupted.rest(process):
+            self._print(process, line)
+
+    def _print(self, process: str, line: bytes) -> None:
         if self._quiet:
             return
         text = Text(f"{process:<{self._width}} │ ", self._colours.get(process, "white"))

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from hyphos.supervise.events import (
+    Crashed,
     Ended,
     Event,
     Healthy,
@@ -30,6 +31,7 @@ _MINUTE_S = 60.0
 _TERM_S = 2.0  # between SIGTERM and SIGKILL
 _KILL_S = 10.0  # for the kernel to end a process after SIGKILL
 _STEPS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _ASKED = (-signal.SIGINT, -signal.SIGTERM, 130, 143)  # clean exits after a stop request
 
 
@@ -46,9 +48,10 @@ class State(StrEnum):
 def how_it_ended(code: int) -> str:
     if code < 0:
         try:
-            return f"killed by {signal.Signals(-code).name}"
+            name = signal.Signals(-code).name
         except ValueError:
             return f"killed by signal {-code}"
+        return f"crashed ({name})" if -code in _CRASHES else f"killed by {name}"
     return "ended" if code == 0 else f"failed ({code})"
 
 
@@ -66,6 +69,7 @@ class Managed:
     complaint: str = ""  # reason for "unhealthy"
     was_ready: bool = False
     killed_for: str = ""
+    crashed_in: str = ""  # the work of the thread that crashed
     restarts_at: deque[float] = field(default_factory=deque)
     failures_in_row: int = 0
     began: float = 0.0
@@ -118,6 +122,7 @@ class Supervisor:
         self._options = options
         self._tell = tell
         self._mark = mark
+        self.cause: Managed | None = None  # the process whose failure ended the run
         self._hurry = 0  # number of further signals during the stop
 
     # Public functions.
@@ -210,7 +215,7 @@ class Supervisor:
         one.alive = True
         one.pid = 0
         one.began = now
-        one.killed_for = one.complaint = ""
+        one.killed_for = one.complaint = one.crashed_in = ""
         limit_ms = one.plan["ready_timeout_ms"]
         one.due = now + limit_ms / 1e3 if limit_ms > 0 else None
         one.place.start(one.name)
@@ -220,8 +225,11 @@ class Supervisor:
     def _of_a_run(self, one: Managed, event: Event, now: float) -> None:
         if isinstance(event, Ended):
             how = one.killed_for or how_it_ended(event.code)
+            how += f" in {one.crashed_in}" if one.crashed_in else ""
             asked = one.step >= 0 and event.code in _ASKED
             self._gone(one, how, bool(one.killed_for) or not (event.code == 0 or asked), now)
+        elif isinstance(event, Crashed):
+            one.crashed_in = event.place
         elif isinstance(event, IsReady):
             if one.state != State.STARTING:
                 return
@@ -292,7 +300,9 @@ class Supervisor:
         one.state = State.FAILED
         one.end = how
         self._tell(f"{one.name} {how}", "bold red")
-        if not self._options.keep_going:
+        self._mark(one.name, f"--- {how} ---")
+        if not self._options.keep_going and not self.stopping:
+            self.cause = one
             self.stop(now)
 
     # Ending.

@@ -172,14 +172,17 @@ class Watcher:
 
 
 def _find(seen: list[ProcessInfo], one: _Watched) -> ProcessInfo | None:
-    """Finds a process by pid, or by name in its process group for a program behind a wrapper."""
+    """Finds a process by pid, or by name in its session for a program behind a wrapper.
+
+    A debugger runs the program in a process group of its own.
+    """
     for info in seen:
         if info.pid == one.pid:
             return info
     for info in seen:
         if info.name == one.watch.process:
             try:
-                if os.getpgid(info.pid) == one.pid:
+                if os.getsid(info.pid) == one.pid:
                     return info
             except OSError:
                 continue

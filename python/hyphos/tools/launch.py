@@ -27,7 +27,7 @@ from hyphos.supervise.commands import (
     recorder,
     recorder_process,
 )
-from hyphos.supervise.events import Event, Signalled
+from hyphos.supervise.events import Ended, Event, Signalled
 from hyphos.supervise.guard import Guard
 from hyphos.supervise.link import digest_of
 from hyphos.supervise.locks import Locks
@@ -106,6 +106,7 @@ class _Run:
         if options.report is not None:
             title = f"{plan['robot']}: {options.file.stem}"
             self._sheet = Report(title, loaded.dot(), 0.0, self._totals, options.pictures)
+        self._stopping = False
         self._stack = ExitStack()
         self._stack.callback(self._said.close)
         # Before any thread starts: a fork of a process with threads may copy locked mutexes.
@@ -114,7 +115,7 @@ class _Run:
         guard = Guard()
         self._stack.callback(guard.close)
         store(types, guard.folder)
-        commands = {
+        commands = self._commands = {
             process["name"]: command_of(
                 loaded,
                 plan,
@@ -202,7 +203,7 @@ class _Run:
         log = self._logs.of(process)
         if log is not None:
             log.write(line)
-        self._printer.line(process, line)
+        self._printer.line(process, line, self._stopping)
 
     def _mark(self, process: str, words: str) -> None:
         log = self._logs.of(process)
@@ -237,11 +238,15 @@ class _Run:
             event = self._next_event()
             now = time.monotonic()
             if event is not None:
-                if isinstance(event, Signalled) and not supervisor.stopping:
+                if isinstance(event, (Signalled, Ended)) and not supervisor.stopping:
                     self._look()  # counters end with their processes
+                if isinstance(event, Ended):
+                    self._printer.ended(event.process)
+                self._stopping |= isinstance(event, Signalled)
                 supervisor.handle(event, now)
             supervisor.tick(now)
             self._said.states(supervisor.processes)
+            self._stopping = supervisor.stopping
             self._set_end(began, now)
             if self._end_at is not None and now >= self._end_at and not supervisor.stopping:
                 self._look()
@@ -311,10 +316,31 @@ class _Run:
         self._sheet.write(self._options.report)
         self._printer.tell(f"report: {self._options.report}")
 
+    def _see(self, one: Managed) -> str:
+        """The log of a process, if it exists."""
+        path = self._logs.path(one.name) if self._logs.folder is not None else None
+        return f", see {path}" if path is not None and path.exists() else ""
+
+    def _tell_cause(self) -> None:
+        """The reason why the whole robot ended, and the key that keeps it running next time."""
+        cause = self.supervisor.cause
+        if cause is None:
+            return
+        words = f"the robot ended because process '{cause.name}' {cause.end}"
+        if cause.plan["restart"] == "never" and not cause.is_tool:
+            words += (
+                f". To restart the process instead: processes.{cause.name}.restart: on_failure "
+                f"in {self._options.file}"
+            )
+        self._printer.tell(words, "bold red")
+
     def _result(self) -> int:
         for one in self.supervisor.failed:
-            where = f", see {self._logs.path(one.name)}" if self._logs.folder is not None else ""
-            self._printer.tell(f"{one.name}: {one.end}{where}", "bold red")
+            self._printer.tell(f"{one.name}: {one.end}{self._see(one)}", "bold red")
+            command = self._commands.get(one.name)
+            if command is not None and command.debug_line and "crashed" in one.end:
+                self._printer.tell(f"  in a debugger: {command.debug_line}", "bold red")
+        self._tell_cause()
         restarted = [one for one in self.supervisor.processes if one.restarts]
         for one in restarted:
             if one.state != State.FAILED:

@@ -178,7 +178,7 @@ def test_nodes_that_cannot_be_constructed_are_reported(check: Check) -> None:
         "'number' has no publisher, but b subscribes to it, unless a (not inspected) do"
     ]
     assert (
-        "'a_process': its nodes were not created: killed by SIGSEGV"
+        "'a_process': its nodes were not created: crashed (SIGSEGV)"
         in (check({"a": "crashing"})[1]["error"][0])
     )
     _, texts, _ = check({"a": "endless"}, "", "--timeout", "2")

@@ -38,6 +38,22 @@ class Listener:
     def close(self):
         print("listener closed", flush=True)
 
+class Hasty:
+    "Publishes faster than Slow takes, then ends its process with an error."
+    def __init__(self, node):
+        self.pub = node.publisher("word", String)
+        self.sent = 0
+        node.every(self.tick, rate_hz=200)
+    def tick(self):
+        self.pub.publish(String(data="x"))
+        self.sent += self.pub.listeners
+        if self.sent == 100:
+            os._exit(3)
+
+class Slow:
+    def __init__(self, node):
+        node.subscribe("word", String, lambda _: time.sleep(0.1))
+
 def failing(node):
     raise RuntimeError("cannot work")
 
@@ -178,8 +194,18 @@ def test_a_failing_process_ends_the_run(hyphos_cli: Cli, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker", "bad": "failing"})
     code, out, _ = hyphos_cli("run", plan)
     assert code == 1
-    assert "cannot work" in out
     assert "bad_process failed (1)" in out
+    # The node, its line in the plan, and only the frames of its own code.
+    assert re.search(
+        r"error: \S*robot.yaml:8:3: node 'bad' could not be set up: RuntimeError: cannot work", out
+    )
+    assert "in failing" in out
+    assert "hyphos/host.py" not in out
+    assert "importlib" not in out
+    assert (
+        "the robot ended because process 'bad_process' failed (1). To restart the process instead: "
+        f"processes.bad_process.restart: on_failure in {plan}"
+    ) in out
 
 
 def test_keep_going_keeps_the_other_processes_running(hyphos_start: Start, robot: Robot) -> None:
@@ -187,15 +213,22 @@ def test_keep_going_keeps_the_other_processes_running(hyphos_start: Start, robot
     words = ("run", plan, "--keep-going", "--logs", str(robot.folder / "logs"))
     program = hyphos_start(*words)
     line = ""
-    while "killed by" not in line:
+    while "bad_process crashed" not in line:
         line = program.line()
-    assert "bad_process killed by SIGSEGV" in line
+    assert "bad_process crashed (SIGSEGV)" in line
     heard = Inbox()
     with hyphos.Node.open("outside", domain=robot.domain) as node:
         node.subscribe("word", String, heard)
         heard.wait(5)
     code, _, _ = program.stop()
     assert code == 1  # the exit code still reports the failure
+
+
+def test_drops_of_a_short_run_are_in_its_last_lines(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"slow": "Slow", "hasty": "Hasty"}, "channels: {word: {depth: 1}}\n")
+    code, out, _ = hyphos_cli("run", plan)
+    assert code == 1
+    assert re.search(r"^word → slow: \d+ of \d+ dropped, queue full$", out, re.MULTILINE), out
 
 
 def test_a_process_that_ignores_signals_is_killed(hyphos_start: Start, robot: Robot) -> None:
@@ -275,7 +308,8 @@ def test_a_recorder_without_messages_has_not_failed(
     ("plan", "message"),
     [
         ('nodes: {n: {python: "absent:Node"}}', "cannot import Python module 'absent'"),
-        ('nodes: {n: {python: "nodes:Absent"}}', "has no 'Absent'"),
+        ('nodes: {n: {python: "nodes:Absent"}}', "robot.yaml:3:9: nodes.n.python: 'nodes' has no"),
+        ('nodes: {n: {python: "nodes:Talkr"}}', "has no 'Talkr'; did you mean 'Talker'?"),
         ('nodes: {n: {python: "nodes"}}', "name one, 'python: nodes:Class'"),
         ('nodes: {n: {python: "absent.py:Node"}}', "absent.py"),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hyphos.supervise.children import Usage
 from hyphos.supervise.events import (
+    Crashed,
     Ended,
     Event,
     Healthy,
@@ -20,6 +21,7 @@ from hyphos.supervise.events import (
     from_message,
     to_message,
 )
+from hyphos.supervise.printer import Interrupted
 from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 
 HEALTH = {"heartbeat_ms": 0, "channels": [], "action": "kill"}
@@ -161,7 +163,50 @@ def test_a_failure_ends_the_run_unless_keep_going_is_set() -> None:
     going.end("a", -11)
     assert going.take_signals() == []
     assert not going.sup.over
-    assert going["a"].label == "killed by SIGSEGV"
+    assert going["a"].label == "crashed (SIGSEGV)"
+    assert scene.sup.cause is scene["a"]
+    assert going.sup.cause is None
+
+
+def test_a_crash_names_the_work_of_the_thread_once() -> None:
+    scene = Scene(process("a", restart="on_failure"))
+    scene.up("a")
+    crashed = Crashed("a", scene["a"].pid, "node 'n', callback of a timer")
+    assert from_message(to_message(crashed)) == crashed
+    scene.sup.handle(crashed, scene.now)
+    scene.end("a", -signal.SIGSEGV)
+    assert scene["a"].end == "crashed (SIGSEGV) in node 'n', callback of a timer"
+    assert ("a", f"--- {scene['a'].end}, restart 1 ---") in scene.marks
+    scene.now += 1
+    scene.sup.tick(scene.now)
+    scene.up("a")
+    scene.end("a", -signal.SIGKILL)  # the next end is not a crash
+    assert scene["a"].end == "killed by SIGKILL"
+
+
+def test_a_failure_is_noted_in_the_log() -> None:
+    scene = Scene(process("a"))
+    scene.up("a")
+    scene.end("a", 3)
+    assert scene.marks == [("a", "--- failed (3) ---")]
+
+
+def test_only_tracebacks_of_a_stop_are_held_back() -> None:
+    held = Interrupted()
+    asked = [
+        b"Traceback (most recent call last):\n",
+        b'  File "a.py", line 1, in <module>\n',
+        b"    import re\n",
+        b"KeyboardInterrupt\n",
+    ]
+    assert [line for one in asked for line in held.take("p", one)] == []
+    other = [*asked[:3], b"ValueError: no map\n", b"next\n"]
+    assert [line for one in other for line in held.take("p", one)] == other
+    for line in asked[:2]:
+        assert held.take("p", line) == []
+    assert held.take("q", b"other\n") == [b"other\n"]
+    assert held.rest("p") == asked[:2]  # it ended in the middle
+    assert held.rest("p") == []
 
 
 @pytest.mark.parametrize(
