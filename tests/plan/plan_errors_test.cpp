@@ -128,10 +128,10 @@ TEST(PlanErrors, values_of_the_wrong_kind_or_range_are_reported) {
        "2:26: processes.p.threads: expected a whole number from 0 to 1024, found '5000'"},
       {"processes: {p: {cpu_affinity: [0, 0]}}", "2:35: processes.p.cpu_affinity: CPU 0 twice"},
       {"processes: {p: {prefix: gdb -ex 'break main' --args}}",
-       "2:26: processes.p.prefix: quotes are not read. Give a list of words instead: [gdb, -ex, "
+       "2:25: processes.p.prefix: quotes are not read. Give a list of words instead: [gdb, -ex, "
        "\"break main\", --args]"},
       {"processes: {p: {prefix: [gdb, '']}}",
-       "2:32: processes.p.prefix: '': a file name must not be empty"},
+       "2:31: processes.p.prefix: '': a file name must not be empty"},
       {"processes: {p: {cpu_affinity: [-1]}}",
        "2:32: processes.p.cpu_affinity: expected CPU numbers from 0 to 1023, found '-1'"},
       {"processes: {p: {log_level: verbose}}",

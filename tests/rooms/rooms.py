@@ -133,6 +133,7 @@ PYTHON = (
     "_hyphos",
     "_closing",
     "_timeouts",
+    "_crash",
     "msgs",
     "struct_values",
     "types",
