@@ -132,4 +132,26 @@ std::string_view to_string(Priority value) {
   return "unknown";
 }
 
+std::string_view to_string(Unmatched value) {
+  switch (value) {
+    case Unmatched::queue_full:
+      return "queue_full";
+    case Unmatched::too_far_apart:
+      return "too_far_apart";
+    case Unmatched::superseded:
+      return "superseded";
+    case Unmatched::after_loss:
+      return "after_loss";
+    case Unmatched::incomplete:
+      return "incomplete";
+    case Unmatched::repeated:
+      return "repeated";
+    case Unmatched::clock_jump:
+      return "clock_jump";
+    case Unmatched::closed:
+      return "closed";
+  }
+  return "unknown";
+}
+
 }  // namespace hyphos

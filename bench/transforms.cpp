@@ -8,6 +8,8 @@
 // two strings. The three alternate in batches, so that a disturbance of the machine affects all of
 // them. The figure is the median over the batches. `write` sets one transform, in order.
 
+#include "hyphos/transforms.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -18,7 +20,6 @@
 #include <thread>
 #include <vector>
 
-#include "hyphos/transform.hpp"
 #include "lab/common/clock.hpp"
 #ifdef HYPHOS_HAVE_TF2
 #include "tests/node/tf2_peer.hpp"

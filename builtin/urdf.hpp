@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hyphos/result.hpp"
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 namespace hyphos::builtin {
 

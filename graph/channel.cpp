@@ -33,7 +33,7 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy,
       executor_(executor),
       pool_(detail::BlockPool::create(type)),
       subscribers_(std::make_shared<const Subscribers>()),
-      is_latched_(policy.latched) {
+      latched_depth_(policy.latched ? policy.latched_depth : 0) {
   for (const TransportBinding& binding : bindings) {
     ports_.push_back(std::make_unique<Port>());
     ports_.back()->binding = binding;
@@ -140,11 +140,11 @@ void Channel::watch_deadline(Timers& timers) {
 Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const TypeSupport& type,
                                                                       bool network,
                                                                       const std::string& node,
-                                                                      bool latched) {
+                                                                      std::uint32_t latched) {
   // Declared first: after an error its destructor takes setup_.
   std::shared_ptr<ChannelPublisher> publisher;
   const MutexLock setup(setup_);
-  if (latched && !is_latched()) become_latched(node);
+  if (latched > 0 && latched != latched_depth()) become_latched(node, latched);
   trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
   publisher = make_for_this_process<ChannelPublisher>(shared_from_this(), type, network,
                                                       registry_->add(id));
@@ -160,13 +160,20 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
   return std::shared_ptr<detail::PublisherCore>(std::move(publisher));
 }
 
-void Channel::become_latched(const std::string& node) {
+void Channel::become_latched(const std::string& node, std::uint32_t depth) {
   {
     const MutexLock lock(mutex_);
     if (publishers_.empty()) {
-      is_latched_.store(true, std::memory_order_release);
+      latched_depth_.store(depth, std::memory_order_release);
       return;
     }
+  }
+  if (is_latched()) {
+    log::warn("graph", "channel '" + name_ + "' keeps " + std::to_string(latched_depth()) +
+                           " messages of each publisher, not " + std::to_string(depth) +
+                           " as node " + node +
+                           " requests: the first publisher of this process decides");
+    return;
   }
   log::warn("graph", "channel '" + name_ + "' is not latched as node " + node +
                          " requests: it has publishers in this process that are not latched");
@@ -203,20 +210,19 @@ void Channel::remove(ChannelPublisher& publisher) {
   unuse();
 }
 
-Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& type, Mode mode,
-                                                            View view, bool network,
-                                                            const std::string& node,
-                                                            detail::Callback callback,
-                                                            std::function<void()> ready) {
+Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(
+    const TypeSupport& type, Mode mode, View view, bool network, const std::string& node,
+    detail::Callback callback, std::function<void()> ready, std::shared_ptr<Group> group) {
   trace::EndpointId id{name_, node, type_, policy(), mode, false};
-  Subscriber::Options options{mode, network, policy_, node, view, std::move(ready)};
+  Subscriber::Options options{mode, network,          policy_,         node,
+                              view, std::move(ready), std::move(group)};
   auto subscriber = std::make_shared<Subscriber>(
       shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
       std::move(callback), executor_, registry_->add(id));
   UniqueLock setup(setup_);
   use();
-  std::vector<detail::BlockRef> kept;
   {
+    std::vector<detail::BlockRef> kept;
     const MutexLock lock(mutex_);
     auto list = std::make_shared<Subscribers>(*subscribers_);
     list->push_back(subscriber);
@@ -225,6 +231,8 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     for (const detail::BlockRef& block : latched_) {
       if (network || block->meta().peer == kThisProcess) kept.push_back(block);
     }
+    // Under the lock, so that no later message comes first. No thread holds the subscriber's lock.
+    if (!kept.empty()) subscriber->preload(kept);
   }
   tell_watchers();
   if (network && network_subscribers_++ == 0) {
@@ -235,9 +243,7 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     }
   }
   setup.unlock();  // an inline callback may open or close an endpoint of this channel
-  // A newer message of the same publisher may have arrived already. The subscriber then drops this
-  // one.
-  for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
+  subscriber->joined();
   return subscriber;
 }
 
@@ -275,14 +281,14 @@ std::shared_ptr<const Channel::Subscribers> Channel::keep(const detail::BlockRef
     gone = latched_.forget_if(
         [](const detail::BlockRef& one) { return one->meta().peer == kThisProcess; });
   }
-  before = latched_.keep(block);
+  before = latched_.keep(block, block->meta().sequence, block->meta().latched_depth);
   return subscribers_;
 }
 
 void Channel::forget_publisher(std::uint64_t sender) {
-  detail::BlockRef before;
+  std::list<detail::BlockRef> gone;
   const MutexLock lock(mutex_);
-  before = latched_.forget(sender);
+  gone = latched_.forget(sender);
 }
 
 void Channel::announce_end(std::uint64_t sender) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
@@ -24,6 +25,7 @@ namespace hyphos::graph {
 
 class Subscriber;
 class ChannelPublisher;
+class Group;
 enum class View : std::uint8_t;
 
 /// A transport as used by one graph.
@@ -62,17 +64,18 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Channel& operator=(const Channel&) = delete;
   ~Channel();
 
-  /// `latched`: late subscribers shall get the publisher's last message. This makes the channel
-  /// latched if it has no publisher yet. Otherwise it stays as it is, because the transports keep
-  /// no messages of the existing publishers.
+  /// `latched`: late subscribers shall get this many of the publisher's last messages, 0 for none.
+  /// This makes the channel latched if it has no publisher yet. Otherwise it stays as it is,
+  /// because the transports keep no messages of the existing publishers.
   Result<std::shared_ptr<detail::PublisherCore>> add_publisher(const TypeSupport& type,
                                                                bool network,
                                                                const std::string& node,
-                                                               bool latched = false);
+                                                               std::uint32_t latched = 0);
   Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, View view,
                                                      bool network, const std::string& node,
                                                      detail::Callback callback,
-                                                     std::function<void()> ready = {});
+                                                     std::function<void()> ready = {},
+                                                     std::shared_ptr<Group> group = {});
   void remove(Subscriber& subscriber);
   void remove(ChannelPublisher& publisher);
 
@@ -114,9 +117,14 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   [[nodiscard]] Policy policy() const {
     Policy policy = policy_;
     policy.latched = is_latched();
+    policy.latched_depth = std::max(latched_depth(), 1U);
     return policy;
   }
-  [[nodiscard]] bool is_latched() const { return is_latched_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_latched() const { return latched_depth() > 0; }
+  /// The number of messages of each publisher that late subscribers get. 0: not latched.
+  [[nodiscard]] std::uint32_t latched_depth() const {
+    return latched_depth_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] std::uint32_t publisher_count() const;
   [[nodiscard]] std::uint32_t remote_listeners() const {
     return remote_listeners_.load(std::memory_order_acquire);
@@ -158,7 +166,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   };
 
   void tell_watchers() HYPHOS_EXCLUDES(mutex_);
-  void become_latched(const std::string& node) HYPHOS_REQUIRES(setup_);
+  void become_latched(const std::string& node, std::uint32_t depth) HYPHOS_REQUIRES(setup_);
   /// Marks pointers as used in the counters.
   void mark_pointer() HYPHOS_REQUIRES(mutex_);
   Result<void> open_ports(bool sink) HYPHOS_REQUIRES(setup_);
@@ -177,7 +185,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   const std::string name_;
   const TypeId type_;
-  const Policy policy_;  // except for `latched`
+  const Policy policy_;  // except for `latched` and `latched_depth`
   const std::shared_ptr<trace::Registry> registry_;
   Executor& executor_;
   detail::BlockPool* const pool_;
@@ -203,7 +211,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};
   std::atomic<bool> open_{true};
-  std::atomic<bool> is_latched_{false};
+  std::atomic<std::uint32_t> latched_depth_{0};
   std::atomic<std::uint32_t> users_{0};
   std::atomic<std::int64_t> unused_ns_{0};
   std::atomic<bool> paused_{false};

@@ -257,8 +257,10 @@ HYPHOS_HOT Published ChannelPublisher::send(const detail::BlockRef& block) {
   if (!brought) meta.sender = sender_;
   meta.peer = kThisProcess;
   meta.type_hash = channel_->type().hash;
-  const bool latched = channel_->is_latched();
+  const std::uint32_t latched_depth = channel_->latched_depth();
+  const bool latched = latched_depth > 0;
   meta.latch = latched ? Latch::last : Latch::none;
+  meta.latched_depth = static_cast<std::uint16_t>(latched_depth);
   if (!channel_->is_open()) {
     record.count(trace::Counter::closed);
     out.failure = Code::disconnected;

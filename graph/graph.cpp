@@ -14,6 +14,17 @@ namespace {
 /// A hundred years. A longer time would overflow the arithmetic in nanoseconds.
 constexpr std::int64_t kLongestMs = 36'500LL * 86'400'000;
 
+std::string policy_problem(const Policy& policy) {
+  if (policy.depth < 1 || policy.deadline_ms < 0 || policy.block_timeout_ms < 0) {
+    return "a depth of at least 1, and a deadline and a timeout of 0 or more";
+  }
+  if (policy.lifespan_ms < 0) return "a lifespan of 0 (no limit) or more";
+  if (policy.latched_depth < 1 || policy.latched_depth > kMaxLatchedDepth) {
+    return "a latched_depth of 1 to " + std::to_string(kMaxLatchedDepth);
+  }
+  return {};
+}
+
 }  // namespace
 
 Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one,
@@ -96,14 +107,13 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
       !problem.empty()) {
     return Error{Code::invalid_config, std::move(problem), name};
   }
-  if (rules.policy.depth < 1 || rules.policy.deadline_ms < 0 || rules.policy.block_timeout_ms < 0) {
-    return Error{Code::invalid_config,
-                 "the policy of channel '" + name +
-                     "' needs a depth of at least 1, and a deadline and a timeout of 0 or more",
+  if (const std::string problem = policy_problem(rules.policy); !problem.empty()) {
+    return Error{Code::invalid_config, "the policy of channel '" + name + "' needs " + problem,
                  name};
   }
   rules.policy.deadline_ms = std::min(rules.policy.deadline_ms, kLongestMs);
   rules.policy.block_timeout_ms = std::min(rules.policy.block_timeout_ms, kLongestMs);
+  rules.policy.lifespan_ms = std::min(rules.policy.lifespan_ms, kLongestMs);
   std::shared_ptr<Channel> channel;
   if (found == channels_.end()) {
     drop_unused();
@@ -119,7 +129,7 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
   // Counted under the lock, so that a channel found unused under the lock stays unused.
   channel->use();
   const std::shared_ptr<void> use(nullptr, [channel](void*) { channel->unuse(); });
-  return Opened{{use, channel.get()}, rules.policy.latched};
+  return Opened{{use, channel.get()}, rules.policy.latched ? rules.policy.latched_depth : 0};
 }
 
 std::shared_ptr<Channel> Graph::make(const std::string& name, const TypeSupport& type,
@@ -166,13 +176,14 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
 
 Result<std::shared_ptr<Subscriber>> Graph::subscribe(
     const std::string& name, const TypeSupport& type, const Policy& wish, Scope scope, Mode mode,
-    bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready) {
+    bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready,
+    std::shared_ptr<Group> group) {
   auto opened = channel(name, type, wish, End::subscriber, node);
   if (!opened) return opened.error();
   definitions_.add(type.definition);
   return opened->channel->add_subscriber(type, mode, raw ? View::envelope : View::value,
                                          scope == Scope::network, node, std::move(callback),
-                                         std::move(ready));
+                                         std::move(ready), std::move(group));
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {

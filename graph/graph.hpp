@@ -60,7 +60,8 @@ class Graph {
                                                 const Policy& wish, Scope scope, Mode mode,
                                                 bool raw, const std::string& node,
                                                 detail::Callback callback,
-                                                std::function<void()> ready = {});
+                                                std::function<void()> ready = {},
+                                                std::shared_ptr<Group> group = {});
   /// A channel for the services of the node room. Its name need not follow the rules for users.
   Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
                                                     const TypeSupport& type, const Policy& policy);
@@ -91,7 +92,7 @@ class Graph {
   };
   struct Opened {
     std::shared_ptr<Channel> channel;  ///< keeps the channel in use
-    bool latched = false;              ///< the rules make the channel latched for this endpoint
+    std::uint32_t latched = 0;  ///< the latched_depth of the rules for this endpoint, 0: none
   };
   enum class End : std::uint8_t { publisher, subscriber, call };
 

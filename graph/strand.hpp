@@ -20,7 +20,9 @@ namespace hyphos::graph {
 ///      may_run() is true.
 class Strand {
  public:
-  explicit Strand(Mode mode) : serial_(mode == Mode::serial) {}
+  /// `share`: items of a serial queue that one task runs.
+  explicit Strand(Mode mode, int share = kFairShare)
+      : serial_(mode == Mode::serial), share_(serial_ ? share : 1) {}
 
   /// Returns true if one more task must be enqueued for a queue of `waiting` items, and counts it.
   [[nodiscard]] bool needs_task(std::size_t waiting) {
@@ -39,8 +41,7 @@ class Strand {
     // concurrent queue, so it must not count in `tasks_`.
     --tasks_;
     if (!may_run()) return;
-    const int share = serial_ ? kFairShare : 1;
-    for (int i = 0; i < share && run_one(); ++i) {
+    for (int i = 0; i < share_ && run_one(); ++i) {
     }
   }
 
@@ -53,12 +54,13 @@ class Strand {
   /// True if no item runs, and no task will look at the queue.
   [[nodiscard]] bool idle() const { return running_ == 0 && tasks_ == 0; }
 
- private:
   // A task of a serial queue yields after this many items, so that one busy queue cannot occupy a
   // worker.
   static constexpr int kFairShare = 32;
 
+ private:
   const bool serial_;
+  const int share_;
   std::uint32_t tasks_ = 0;    // enqueued, not yet started
   std::uint32_t running_ = 0;  // items
 };

@@ -43,7 +43,7 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       executor_(executor),
       trace_(std::move(trace)),
       ring_(options_.policy.depth),
-      strand_(options_.mode) {}
+      strand_(options_.mode, options_.group ? 1 : Strand::kFairShare) {}
 
 HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
 
@@ -59,7 +59,7 @@ const std::string& Subscriber::channel() const { return channel_->name(); }
 std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(); }
 
 HYPHOS_HOT bool Subscriber::has_room() {
-  if (options_.mode == Mode::inline_) return true;
+  if (options_.mode == Mode::inline_ && !joining_.load(std::memory_order_relaxed)) return true;
   const MutexLock lock(mutex_);
   return closed_ || count_ < options_.policy.depth;
 }
@@ -82,12 +82,11 @@ HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery,
   return push(std::move(delivery), lock, ready);
 }
 
-HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock,
-                                             transport::ReadyList* ready) {
+HYPHOS_HOT Subscriber::Push Subscriber::append(detail::Delivery&& delivery,
+                                               detail::Delivery& oldest) {
   if (closed_) return Push::closed;
   if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
   Push outcome = Push::accepted;
-  detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
   if (count_ >= options_.policy.depth) {
     outcome = make_room(delivery, oldest);
     if (outcome == Push::dropped_newest) return outcome;
@@ -95,8 +94,44 @@ HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLoc
   replays_ += is_replay(delivery) ? 1 : 0;
   delivery.scheduled_ns = monotonic_now().ns;
   ring_[(head_ + count_++) % ring_.size()] = std::move(delivery);
-  schedule(lock, ready);
   return outcome;
+}
+
+HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock,
+                                             transport::ReadyList* ready) {
+  detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
+  const Push outcome = append(std::move(delivery), oldest);
+  if (outcome == Push::accepted || outcome == Push::dropped_oldest) schedule(lock, ready);
+  return outcome;
+}
+
+void Subscriber::preload(const std::vector<detail::BlockRef>& kept) {
+  const MutexLock lock(mutex_);
+  for (const detail::BlockRef& block : kept) {
+    detail::Delivery delivery{block, 0, monotonic_now().ns, 0, true};
+    if (!note_latched(delivery)) continue;
+    if (count_ == ring_.size()) grow();
+    ++replays_;
+    ring_[(head_ + count_++) % ring_.size()] = std::move(delivery);
+  }
+  joining_ = options_.mode == Mode::inline_ && count_ > 0;
+}
+
+void Subscriber::joined() {
+  // The callback may close the subscription and hold its last reference.
+  const std::shared_ptr<Subscriber> self = shared_from_this();
+  BriefLock lock(mutex_);
+  if (options_.mode != Mode::inline_) {
+    schedule(lock, nullptr);
+    return;
+  }
+  if (!joining_) return;
+  std::int64_t now = 0;
+  while (run_one(lock, now)) {
+  }
+  joining_ = false;
+  lock.unlock();
+  changed_.notify_all();
 }
 
 bool Subscriber::note_latched(const detail::Delivery& delivery) {
@@ -177,7 +212,11 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* read
   }
   if (!strand_.needs_task(count_)) return;
   lock.unlock();
-  executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+  if (options_.group == nullptr) {
+    executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+  } else {
+    options_.group->request(shared_from_this(), options_.policy.priority, ready);
+  }
   lock.lock();
 }
 
@@ -234,10 +273,16 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
     return closed_ || count_ < options_.policy.depth;
   };
   while (!ready()) {
-    const bool may_help = !options_.ready && executor_.on_worker() && strand_.may_run();
+    const bool may_help = !options_.ready && executor_.on_worker() && strand_.may_run() &&
+                          (options_.group == nullptr || options_.group->try_hold());
     if (may_help) {
       std::int64_t now = 0;
       run_one(lock, now);
+      if (options_.group != nullptr) {
+        lock.unlock();
+        options_.group->release();
+        lock.lock();
+      }
       changed_.notify_all();
       continue;
     }
@@ -246,8 +291,22 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
   return true;
 }
 
+Subscriber::Push Subscriber::append_joining(detail::Delivery&& delivery, detail::Delivery& oldest) {
+  // A publisher does not wait here. It may be the callback that joined() runs.
+  if (options_.policy.overflow == Overflow::block && count_ - replays_ >= options_.policy.depth) {
+    (*trace_)->count(trace::Counter::queue_timeout);
+    return Push::timeout;
+  }
+  return append(std::move(delivery), oldest);
+}
+
 HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery,
                                                    transport::ReadyList* ready) {
+  if (joining_) {
+    detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
+    const MutexLock lock(mutex_);
+    if (joining_) return append_joining(std::move(delivery), oldest);
+  }
   {
     const MutexLock lock(mutex_);
     if (closed_) return Push::closed;
@@ -266,6 +325,10 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery,
 
 HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   const std::int64_t dequeued = now != 0 ? now : monotonic_now().ns;
+  if (options_.policy.lifespan_ms > 0 && is_expired(delivery, dequeued)) {
+    (*trace_)->count(trace::Counter::queue_expired);
+    return dequeued;
+  }
   const detail::BlockRef& block = delivery.block;
   const void* value = options_.view == View::block ? block.get()
                       : type_ == nullptr           ? static_cast<const void*>(block->encoded())
@@ -310,6 +373,12 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   return end;
 }
 
+bool Subscriber::is_expired(const detail::Delivery& delivery, std::int64_t now) const {
+  // Of a message without this stamp, the age is unknown.
+  const std::int64_t published = delivery.block->meta().stamps.publish;
+  return published != 0 && (now - published) / kNsPerMs >= options_.policy.lifespan_ms;
+}
+
 HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* value) {
   const Meta& meta = delivery.block->meta();
   const RunningHere here({this, {meta.sender, meta.sequence, trace_->id()}});
@@ -343,9 +412,11 @@ void Subscriber::close() {
     rest.clear();
     lock.lock();
   }
-  // Inside its own callback it cannot wait for itself.
-  if (running_here.subscriber == this) {
-    closed_inside_ = true;
+  // Inside its own callback it cannot wait for itself. Inside a callback of its group, no callback
+  // of this subscription runs, and its task waits for the end of that callback.
+  const bool in_group = options_.group != nullptr && options_.group->held_here();
+  if (running_here.subscriber == this || in_group) {
+    closed_inside_ = !strand_.idle();
     return;
   }
   changed_.wait(lock, [&]() HYPHOS_REQUIRES(mutex_) { return strand_.idle(); });

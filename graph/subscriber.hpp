@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "base/fork.hpp"
 #include "base/log.hpp"
 #include "graph/executor.hpp"
+#include "graph/group.hpp"
 #include "graph/strand.hpp"
 #include "hyphos/subscription.hpp"
 #include "trace/record.hpp"
@@ -33,7 +35,8 @@ enum class View : std::uint8_t { value, envelope, block };
 ///      subscription (`told_`). So no message is ever forgotten.
 ///  (3) Serial: at most one callback runs: see Strand (2). No callback runs under a lock.
 ///  (4) A repeated latched value is accepted only if it is newer than all accepted messages of its
-///      publisher: `newest_`. So a repeated value arrives once and in order.
+///      publisher: `newest_`. So a repeated value arrives once and in order. The latched values of
+///      this process are in the queue before any later message: preload().
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:
@@ -44,7 +47,8 @@ class Subscriber final : public detail::SubscriptionCore,
     Policy policy;
     std::string node;
     View view = View::value;
-    std::function<void()> ready;  // if set, the callback runs in poll() only, and this notifies
+    std::function<void()> ready;   // if set, the callback runs in poll() only, and this notifies
+    std::shared_ptr<Group> group;  // if set, the mode is serial
   };
 
   /// `type` is null unless the view is `value`. It must live as long as the program.
@@ -59,9 +63,19 @@ class Subscriber final : public detail::SubscriptionCore,
   Push push_remote(detail::Delivery delivery, transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] bool has_room();
 
+  /// Puts latched values into the queue of a new subscription. Its callback runs from joined() on.
+  /// For an inline subscription, other threads queue their messages until joined() has run these.
+  void preload(const std::vector<detail::BlockRef>& kept) HYPHOS_EXCLUDES(mutex_);
+  void joined() HYPHOS_EXCLUDES(mutex_);
+  /// The body of a task of the thread pool.
+  void drain_task() HYPHOS_EXCLUDES(mutex_);
+
   /// For a subscription with Options::ready, see Subscription::poll().
   std::uint32_t poll(std::uint32_t most) HYPHOS_EXCLUDES(mutex_) override;
   void close() HYPHOS_EXCLUDES(mutex_) override;
+  void count_unmatched(Unmatched why, std::uint64_t count) override {
+    trace_->unmatched(why, count);
+  }
   /// True if it is closed and no callback runs or will run. The owner may then destroy it.
   [[nodiscard]] bool ended();
   /// Sets a notification for a subscription closed in its own callback, where close() cannot wait.
@@ -84,7 +98,11 @@ class Subscriber final : public detail::SubscriptionCore,
  private:
   Push push(detail::Delivery delivery, BriefLock& lock, transport::ReadyList* ready)
       HYPHOS_REQUIRES(mutex_, lock);
+  /// Without a task. `oldest` receives a message that made room.
+  Push append(detail::Delivery&& delivery, detail::Delivery& oldest) HYPHOS_REQUIRES(mutex_);
   Push run_inline(detail::Delivery delivery, transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
+  Push append_joining(detail::Delivery&& delivery, detail::Delivery& oldest)
+      HYPHOS_REQUIRES(mutex_);
   /// For latched channels. Returns false for a repeated value that was accepted before.
   bool note_latched(const detail::Delivery& delivery) HYPHOS_REQUIRES(mutex_);
   /// The queue is full: makes room for one more message, or returns the reason for dropping it.
@@ -95,13 +113,13 @@ class Subscriber final : public detail::SubscriptionCore,
   detail::Delivery take_oldest_live() HYPHOS_REQUIRES(mutex_);
   bool wait_for_room(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
   void schedule(BriefLock& lock, transport::ReadyList* ready) HYPHOS_REQUIRES(mutex_, lock);
-  void drain_task();
   /// Takes one message and runs its callback without the lock. Returns false if the queue was
   /// empty. `now`: the present time if the caller has just read it, or 0. On return, the time at
   /// which the callback ended.
   bool run_one(BriefLock& lock, std::int64_t& now) HYPHOS_REQUIRES(mutex_, lock);
   /// Returns the time at the end of the callback, or 0 if it was not read.
   std::int64_t run(detail::Delivery& delivery, std::int64_t now);
+  [[nodiscard]] bool is_expired(const detail::Delivery& delivery, std::int64_t now) const;
   void call(const detail::Delivery& delivery, const void* value);
   void failed(const Failure& failure);
   detail::Delivery pop() HYPHOS_REQUIRES(mutex_);
@@ -127,6 +145,8 @@ class Subscriber final : public detail::SubscriptionCore,
   /// is last.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_ HYPHOS_GUARDED_BY(mutex_);
   Strand strand_ HYPHOS_GUARDED_BY(mutex_);
+  // An inline subscription queues messages: see preload(). Changed under mutex_.
+  std::atomic<bool> joining_{false};
   // Options::ready was called, and poll() was not called since.
   bool told_ HYPHOS_GUARDED_BY(mutex_) = false;
   bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;

@@ -45,6 +45,13 @@ Policy read_policy(const Section& section) {
   policy.depth = static_cast<std::uint32_t>(section.integer("depth", policy.depth, 1, kMaxDepth));
   policy.deadline_ms = section.integer("deadline_ms", 0, 0, kMaxMs);
   policy.block_timeout_ms = section.integer("block_timeout_ms", 0, 0, kMaxMs);
+  policy.lifespan_ms = section.integer("lifespan_ms", 0, 0, kMaxMs);
+  policy.latched_depth = static_cast<std::uint32_t>(
+      section.integer("latched_depth", policy.latched_depth, 1, kMaxLatchedDepth));
+  if (section.has("latched_depth") && !policy.latched) {
+    section.error("latched_depth",
+                  "has no effect without latched. Remove it, or write latched: true");
+  }
   if (policy.overflow == Overflow::block && !is_reliable) {
     section.error("overflow",
                   "'block' contradicts reliability best_effort, which drops. Write "
@@ -133,10 +140,10 @@ void read_channels(const Value* value, Draft& draft) {
     if (const std::string why = channel_name_problem(entry.key); !why.empty()) {
       draft.error(entry.source, "channels: '" + entry.key + "': " + why);
     }
-    const Section section(
-        &entry.value, path, draft.problems,
-        {"type", "reliability", "depth", "overflow", "latched", "deadline_ms", "priority",
-         "block_timeout_ms", "transport", "scope", "publishers", "subscribers", "load"});
+    const Section section(&entry.value, path, draft.problems,
+                          {"type", "reliability", "depth", "overflow", "latched", "latched_depth",
+                           "deadline_ms", "lifespan_ms", "priority", "block_timeout_ms",
+                           "transport", "scope", "publishers", "subscribers", "load"});
     ChannelPlan channel;
     channel.name = entry.key;
     channel.source = to_line(entry.source);

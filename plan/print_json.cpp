@@ -187,8 +187,10 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
   number(json, "depth", policy.depth);
   text(json, "priority", to_string(policy.priority));
   boolean(json, "latched", policy.latched);
+  number(json, "latched_depth", policy.latched_depth);
   number(json, "deadline_ms", policy.deadline_ms);
   number(json, "block_timeout_ms", policy.block_timeout_ms);
+  number(json, "lifespan_ms", policy.lifespan_ms);
   text(json, "scope", to_string(channel.reach));
   text(json, "transport", channel.transport);
   for (const auto& [key, ends] : {std::pair{"publishers", &channel.publishers},

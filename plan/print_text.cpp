@@ -54,7 +54,11 @@ std::string policy_text(const ChannelPlan& channel) {
   out += ", depth " + std::to_string(policy.depth) + ", " + std::string(to_string(policy.overflow));
   if (policy.block_timeout_ms > 0) out += " " + std::to_string(policy.block_timeout_ms) + " ms";
   if (policy.latched) out += ", latched";
+  if (policy.latched && policy.latched_depth > 1) {
+    out += " (last " + std::to_string(policy.latched_depth) + ")";
+  }
   if (policy.deadline_ms > 0) out += ", deadline " + std::to_string(policy.deadline_ms) + " ms";
+  if (policy.lifespan_ms > 0) out += ", lifespan " + std::to_string(policy.lifespan_ms) + " ms";
   if (policy.priority != Priority::normal) {
     out += ", " + std::string(to_string(policy.priority)) + " priority";
   }

@@ -227,6 +227,8 @@ inline constexpr std::uint32_t kSimple = 2;
 inline constexpr std::uint32_t kCall = 4;
 inline constexpr std::uint32_t kLatched = 8;         ///< Latch::last
 inline constexpr std::uint32_t kPublisherGone = 16;  ///< Latch::gone: a notice, not a message
+/// The upper bits of the flags, with kLatched: Meta::latched_depth - 1.
+inline constexpr std::uint32_t kLatchedDepthShift = 24;
 
 /// Copies the header out of shared memory, once, and checks everything that does not depend on the
 /// segments. False: corrupt.

@@ -18,7 +18,7 @@ namespace hyphos::trace {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kVersion = 6;
 constexpr std::uint32_t kRecordsOfBlock = Registry::kBlock / sizeof(Record);
 constexpr std::uint32_t kTimingsOfBlock = Registry::kBlock / sizeof(Timings);
 enum class Block : std::uint8_t { unused, records, timings };
@@ -35,7 +35,16 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "drop.call.overloaded",
                                                                    "drop.call.timeout",
                                                                    "drop.call.disconnected",
-                                                                   "drop.call.stale"};
+                                                                   "drop.call.stale",
+                                                                   "drop.queue.expired",
+                                                                   "unmatched.queue_full",
+                                                                   "unmatched.too_far_apart",
+                                                                   "unmatched.superseded",
+                                                                   "unmatched.after_loss",
+                                                                   "unmatched.incomplete",
+                                                                   "unmatched.repeated",
+                                                                   "unmatched.clock_jump",
+                                                                   "unmatched.closed"};
 // In the order of transport::Drop. A test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap",

@@ -42,8 +42,10 @@ enum class Counter : std::uint8_t {
   call_timeout,       ///< a call timed out before its reply
   call_disconnected,  ///< the other side of a call is gone
   call_stale,         ///< a reply without a waiting caller, or a duplicate request
+  queue_expired,      ///< older than the lifespan of the channel when its callback was due
+  unmatched,          ///< the first of kUnmatchedReasons counters, in the order of Unmatched
 };
-inline constexpr std::size_t kCounters = 14;
+inline constexpr std::size_t kCounters = 15 + kUnmatchedReasons;
 inline constexpr std::size_t kMaxTransports = 4;
 inline constexpr std::size_t kDropKinds = 10;
 
@@ -121,6 +123,10 @@ class Endpoint {
   /// Counts drops of a transport. `transport` is an index from Registry::transport_index().
   void drop(std::size_t transport, std::size_t kind, std::uint64_t n) const noexcept {
     record_->drops[transport][kind].fetch_add(n, std::memory_order_relaxed);
+  }
+  void unmatched(Unmatched why, std::uint64_t n) const noexcept {
+    const auto at = static_cast<std::size_t>(Counter::unmatched) + static_cast<std::size_t>(why);
+    record_->counters[at].fetch_add(n, std::memory_order_relaxed);
   }
   /// Records the end of a publish() or of a callback in the flight recorder, if the record is
   /// visible to tools.

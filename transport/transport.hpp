@@ -149,11 +149,11 @@ class Transport {
   /// Blocks only under `block`, for at most block_timeout_ms. With Meta::no_wait it never blocks: a
   /// receiver without room loses the message, and the failure is Code::overloaded.
   ///
-  /// Latched channels: the transport caches the last envelope of each Meta::sender
-  /// (LatchedEnvelopes) and sends the cached envelopes to each late receiver, also beyond the depth
-  /// of its queue. An envelope with Latch::gone is not a message: the transport drops the cached
-  /// envelope of this sender and sends the notice to every receiver after all messages of the
-  /// sender. Such a send never waits and counts nothing.
+  /// Latched channels: the transport caches the last Meta::latched_depth envelopes of each
+  /// Meta::sender (LatchedEnvelopes) and sends the cached envelopes to each late receiver, before
+  /// later ones and also beyond the depth of its queue. An envelope with Latch::gone is not a
+  /// message: the transport drops the cached envelopes of this sender and sends the notice to every
+  /// receiver after all messages of the sender. Such a send never waits and counts nothing.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
   /// False if send() of a message of `size` bytes would now wait (`block` channels) or make a full
   /// queue drop a message (other channels). Only other sends of this process can use up the room in

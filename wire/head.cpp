@@ -1,9 +1,11 @@
 #include "wire/head.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 
+#include "hyphos/policy.hpp"
 #include "wire/corrupt.hpp"
 
 namespace hyphos::wire {
@@ -35,7 +37,8 @@ enum HeadField : std::uint32_t {
   kCallClient,
   kCallId,
   kCallKind,
-  kLatch
+  kLatch,
+  kLatchedDepth
 };
 
 void write_sizes(ProtoWriter& out, HeadField field, const BufferList& buffers) {
@@ -77,11 +80,12 @@ bool type_fits(std::uint64_t field, std::uint32_t type) {
     case kCallId:
     case kCallKind:
     case kLatch:
+    case kLatchedDepth:
       return type == kVarint;
     case kBufferBytes:
       return type == kBytes || type == kVarint;
     default:
-      return field > kLatch || type == kFixed64;
+      return field > kLatchedDepth || type == kFixed64;
   }
 }
 
@@ -159,6 +163,10 @@ bool assign(std::uint64_t field, std::uint32_t type, const ProtoValue& value, He
                            ? static_cast<Latch>(value.number)
                            : Latch::none;  // from a later version
       break;
+    case kLatchedDepth:
+      out.meta.latched_depth =
+          static_cast<std::uint16_t>(std::clamp<std::uint64_t>(value.number, 1, kMaxLatchedDepth));
+      break;
     default:
       break;  // from a later version
   }
@@ -206,6 +214,7 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   out.varint(kCallId, meta.call.id);
   out.varint(kCallKind, meta.call.kind);
   out.varint(kLatch, static_cast<std::uint64_t>(meta.latch));
+  out.varint(kLatchedDepth, meta.latched_depth > 1 ? meta.latched_depth : 0);
   return out.end();
 }
 

@@ -13,7 +13,7 @@ namespace hyphos::wire {
 
 /// All strings at their maximum length, ten bytes per varint, eight per fixed field, and the tags.
 inline constexpr std::size_t kLongestHead =
-    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 8;
+    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 5 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 8;
 static_assert(kLongestHead <= kMaxHeadBytes);
 
 /// Writes at most kLongestHead bytes and returns their end. `handed` points to that stamp

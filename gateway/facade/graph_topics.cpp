@@ -55,6 +55,9 @@ void keep_to(TopicInfo& topic, const Policy& policy) {
   topic.depth = std::max(topic.depth, policy.depth);
   const bool both = policy.deadline_ms > 0 && (first || topic.deadline_ms > 0);
   topic.deadline_ms = both ? std::max(topic.deadline_ms, policy.deadline_ms) : 0;
+  const bool both_end = policy.lifespan_ms > 0 && (first || topic.lifespan_ms > 0);
+  topic.lifespan_ms = both_end ? std::max(topic.lifespan_ms, policy.lifespan_ms) : 0;
+  if (policy.latched) topic.latched_depth = std::max(topic.latched_depth, policy.latched_depth);
 }
 
 }  // namespace
@@ -109,6 +112,7 @@ Result<std::unique_ptr<ClientPublisher>> GraphTopics::open_publisher(
   if (options.depth > 0) policy.depth = options.depth;
   if (options.reliable) policy.reliability = Reliability::reliable;
   policy.deadline_ms = options.deadline_ms;
+  policy.lifespan_ms = options.lifespan_ms;
   auto place = clients_.reserve(client, {"publish " + channel});
   if (!place) return place.error();
   announce(node_, *types_, {&(*codec)->id});

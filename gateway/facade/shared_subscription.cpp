@@ -62,7 +62,9 @@ void SharedSubscription::on_message(const Message<RawMessage>& message) {
                                  message.sender(), message.sequence()};
   if (keeps) {
     const MutexLock lock(mutex_);
-    (void)last_.keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
+    const Meta& meta = message.block()->meta();
+    (void)last_.keep({meta.sender, meta.peer, group, {}, outgoing}, meta.sequence,
+                     meta.latched_depth);
     // listeners that came since the first copy have not received this message
     listeners = listeners_;
     std::erase_if(listeners, [&](const auto& listener) { return !listener->wants(group); });

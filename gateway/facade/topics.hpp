@@ -23,11 +23,13 @@ struct TopicInfo {
   std::string type;                     ///< the ROS type, empty if ROS has no type for the channel
   std::vector<std::string> publishers;  ///< names of nodes and of clients
   std::vector<std::string> subscribers;
-  bool latched = false;  ///< a late subscriber gets the last message
+  bool latched = false;  ///< a late subscriber gets the last `latched_depth` messages
+  std::uint32_t latched_depth = 1;
   // The guarantees that all publishers give. `depth` is their maximum.
   bool reliable = false;
   std::uint32_t depth = 0;
   std::int64_t deadline_ms = 0;  ///< 0: none
+  std::int64_t lifespan_ms = 0;  ///< the longest one. 0: none, or a publisher has none
   std::string carries = {};      ///< type of the channel in the graph
 };
 
@@ -85,6 +87,7 @@ struct ClientPublisherOptions {
   std::uint32_t depth = 0;       ///< 0: depth of the channel
   bool reliable = false;         ///< transports resend lost messages, a full queue still drops
   std::int64_t deadline_ms = 0;  ///< 0: none
+  std::int64_t lifespan_ms = 0;  ///< 0: none
   /// Spreads bursts (pace.hpp). Only for a client that the caller pauses while keeps() is true.
   bool spread = false;
   /// If no endpoint has opened the channel yet, it becomes a raw channel: CDR passes unchanged

@@ -30,6 +30,7 @@ Remote remote_of(const ProxyData& data) {
   remote.qos.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
   remote.qos.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
   remote.qos.deadline_ms = whole_ms(data.m_qos.m_deadline.period);
+  remote.qos.lifespan_ms = whole_ms(data.m_qos.m_lifespan.duration);
   remote.qos.liveliness = static_cast<Liveliness>(data.m_qos.m_liveliness.kind);
   remote.qos.lease_ms = whole_ms(data.m_qos.m_liveliness.lease_duration);
   remote.qos.exclusive = data.m_qos.m_ownership.kind == dds::EXCLUSIVE_OWNERSHIP_QOS;

@@ -29,6 +29,10 @@ void set(DdsQos& to, const EndpointSpec& spec) {
     to.deadline().period =
         eprosima::fastrtps::Duration_t(static_cast<double>(qos.deadline_ms) / 1e3);
   }
+  if (qos.lifespan_ms > 0) {
+    to.lifespan().duration =
+        eprosima::fastrtps::Duration_t(static_cast<double>(qos.lifespan_ms) / 1e3);
+  }
   to.history().kind = dds::KEEP_LAST_HISTORY_QOS;
   to.history().depth = qos.depth;
   auto& limits = to.resource_limits();

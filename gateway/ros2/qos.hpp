@@ -17,6 +17,7 @@ struct Qos {
   bool transient_local = false;  ///< "latched" in ROS 1 and Hyphos
   std::int32_t depth = 10;
   std::int64_t deadline_ms = 0;  ///< longest time between messages, 0: no promise
+  std::int64_t lifespan_ms = 0;  ///< of a writer: age at which a message expires, 0: never
   // ROS 2 leaves these at their defaults unless a program sets them.
   Liveliness liveliness = Liveliness::automatic;
   std::int64_t lease_ms = 0;  ///< longest time between liveliness signals, 0: no promise

@@ -51,6 +51,7 @@ class TopicsIn::Inbound {
          .depth = static_cast<std::uint32_t>(context_.settings.depth),
          .reliable = qos_.reliable,
          .deadline_ms = qos_.deadline_ms,
+         .lifespan_ms = qos_.lifespan_ms,
          .raw = context_.settings.raw.match(topic_)});
   }
   /// Each latched writer has its own client publisher, so that its last message is kept separately.
@@ -153,6 +154,8 @@ std::map<std::string, Offer> offers_of(const Remotes& writers) {
     offer.type = *type;
     all_of.reliable = all_of.reliable && writer.qos.reliable;
     all_of.transient_local = all_of.transient_local && writer.qos.transient_local;
+    const bool expires = writer.qos.lifespan_ms > 0 && (first || all_of.lifespan_ms > 0);
+    all_of.lifespan_ms = expires ? std::max(all_of.lifespan_ms, writer.qos.lifespan_ms) : 0;
     all_of.deadline_ms = promise ? std::max(all_of.deadline_ms, writer.qos.deadline_ms) : 0;
     offer.writers.insert(guid);
   }

@@ -14,13 +14,14 @@ namespace {
 
 /// The QoS of the writer for a channel. It is reliable by default, even if the channel is not, so
 /// that every subscriber matches: subscribers of rclcpp request reliable by default. A latched
-/// channel keeps exactly one message.
+/// channel keeps its latched_depth.
 Qos qos_of(const TopicInfo& info, const Settings& settings) {
   const auto depth = static_cast<std::int32_t>(std::max(info.depth, 1U));
   return {.reliable = info.reliable || !settings.best_effort.match(info.topic),
           .transient_local = info.latched,
-          .depth = info.latched ? 1 : depth,
-          .deadline_ms = info.deadline_ms};
+          .depth = info.latched ? static_cast<std::int32_t>(info.latched_depth) : depth,
+          .deadline_ms = info.deadline_ms,
+          .lifespan_ms = info.lifespan_ms};
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct CallMark {
 /// The meaning of a message for late subscribers of its channel.
 enum class Latch : std::uint8_t {
   none,  ///< the channel is not latched
-  last,  ///< the last value of its publisher, sent to late subscribers
-  gone,  ///< no message: its publisher has ended, so its last value is no longer valid
+  last,  ///< among the last values of its publisher, which are sent to late subscribers
+  gone,  ///< no message: its publisher has ended, so its last values are no longer valid
 };
 
 /// The metadata that is sent with every message.
@@ -47,6 +47,8 @@ struct Meta {
   Latch latch = Latch::none;
   /// Not sent. Publisher::try_publish(): a full queue refuses the message instead of waiting.
   bool no_wait = false;
+  /// For Latch::last: the number of messages of this publisher for late subscribers.
+  std::uint16_t latched_depth = 1;
   CallMark call;
   /// Not sent, like `to`. The process from which the message came, as the receiving transport
   /// identifies it. kThisProcess: this process.

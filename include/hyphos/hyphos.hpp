@@ -18,5 +18,6 @@
 #include "hyphos/service.hpp"
 #include "hyphos/sim_time.hpp"
 #include "hyphos/subscription.hpp"
+#include "hyphos/synchronizer.hpp"
 #include "hyphos/time.hpp"
 #include "hyphos/transforms.hpp"

@@ -64,6 +64,8 @@ struct SubscriptionOptions {
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
   std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
+  /// At most one callback of the group runs at a time. Requires the mode `serial`.
+  CallbackGroup group = {};
   /// For programs with their own event loop. If set, the callback runs only in
   /// Subscription::poll(), one at a time, and `mode` is ignored. `ready` is called when messages
   /// wait that poll() has not seen. It runs in the delivering thread, or at the end of a poll()
@@ -291,6 +293,9 @@ class HYPHOS_EXPORT Node {
     options.mode = mode;
     return subscribe<T>(channel, options, std::move(callback));
   }
+
+  /// A new group for SubscriptionOptions::group, for subscriptions of this process.
+  [[nodiscard]] CallbackGroup callback_group() const;
 
   /// Endpoints for types known only by name (tools, Python). Only `type.id` is used.
   Result<RawPublisher> raw_publisher(const std::string& channel, const TypeId& type,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -49,13 +50,29 @@ enum class Scope : std::uint8_t {
 /// runs `low`.
 enum class Priority : std::uint8_t { low, normal, high };
 
+/// The reason for which a synchronizer passed a message to no callback. Each is a counter of the
+/// subscription, `unmatched.<reason>`.
+enum class Unmatched : std::uint8_t {
+  queue_full,     ///< no complete set before SyncOptions::queue was exceeded
+  too_far_apart,  ///< approximate: the others were more than SyncOptions::max_interval away
+  superseded,     ///< approximate: a later message of its channel was closer to the others
+  after_loss,     ///< approximate: not provably the best set, because of `queue_full` before
+  incomplete,     ///< exact: a set with a later stamp was complete first
+  repeated,       ///< exact: a later message of its channel had the same stamp
+  clock_jump,     ///< the clock was set back
+  closed,         ///< the synchronizer was closed
+};
+inline constexpr std::size_t kUnmatchedReasons = 8;
+
+inline constexpr std::uint32_t kMaxLatchedDepth = 256;
+
 /// The guarantees of a channel. Part of the plan: all endpoints of a channel use the same policy.
 struct Policy {
   Reliability reliability = Reliability::best_effort;
   Overflow overflow = Overflow::drop_oldest;
   Priority priority = Priority::normal;
-  /// A late subscriber gets the last message immediately. Cost: each message is encoded, also
-  /// without a subscriber elsewhere, and the last one of each publisher stays in memory.
+  /// A late subscriber gets the last messages immediately. Cost: each message is encoded, also
+  /// without a subscriber elsewhere, and the last ones of each publisher stay in memory.
   bool latched = false;
   /// Capacity of each queue in messages, 1..65536. Cost: 40 bytes per message and subscription, and
   /// up to `depth` messages kept alive by a slow subscriber.
@@ -65,6 +82,13 @@ struct Policy {
   std::int64_t deadline_ms = 0;
   /// For `block`: after this time publish() fails with Code::timeout. 0: no limit.
   std::int64_t block_timeout_ms = 0;
+  /// A message that was published longer ago is dropped before its callback, and counted as
+  /// `drop.queue.expired`. Real time, also in a simulation. Lock-step ignores it. 0: no limit. Cost:
+  /// a comparison.
+  std::int64_t lifespan_ms = 0;
+  /// For `latched`: the number of messages of each publisher for late subscribers,
+  /// 1..kMaxLatchedDepth. Cost: that many messages stay in memory.
+  std::uint32_t latched_depth = 1;
 
   bool operator==(const Policy&) const = default;
 };
@@ -83,5 +107,6 @@ struct Policy {
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Overflow value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Mode value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Priority value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Unmatched value);
 
 }  // namespace hyphos

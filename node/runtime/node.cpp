@@ -37,6 +37,9 @@ class OwnedSubscription final : public detail::SubscriptionCore {
     const auto subscriber = subscriber_.lock();
     return subscriber ? subscriber->poll(most) : 0;
   }
+  void count_unmatched(Unmatched why, std::uint64_t count) override {
+    if (const auto subscriber = subscriber_.lock()) subscriber->count_unmatched(why, count);
+  }
   [[nodiscard]] const std::string& channel() const override { return channel_; }
   [[nodiscard]] std::uint32_t publishers() const override {
     const auto subscriber = subscriber_.lock();
@@ -114,6 +117,27 @@ void Node::Impl::keep(std::weak_ptr<detail::PublisherCore> publisher) {
   const MutexLock lock(mutex_);
   std::erase_if(publishers_, [](const auto& known) { return known.expired(); });
   publishers_.push_back(std::move(publisher));
+}
+
+Result<std::shared_ptr<graph::Group>> Node::Impl::group_of(
+    const std::string& channel, const SubscriptionOptions& options) const {
+  if (!options.group) return std::shared_ptr<graph::Group>();
+  std::string problem;
+  auto group = std::dynamic_pointer_cast<graph::Group>(options.group.core());
+  if (options.mode != Mode::serial) {
+    problem = "a callback group requires the mode serial, not " +
+              std::string(to_string(options.mode)) + ". Remove the group or the mode";
+  } else if (options.ready) {
+    problem =
+        "a callback group has no effect on a subscription with `ready`, whose callback runs "
+        "in poll(). Remove one of the two";
+  } else if (group == nullptr || &group->executor() != &runtime_->graph().executor()) {
+    problem = "the callback group belongs to another runtime. Make it with a node of this one";
+  }
+  if (problem.empty()) return group;
+  return Error{Code::invalid_config,
+               "node '" + name_ + "', subscription of channel '" + channel + "': " + problem,
+               channel};
 }
 
 Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
@@ -226,14 +250,21 @@ Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
     const std::string& channel, const TypeSupport& type, bool raw,
     const SubscriptionOptions& options, detail::Callback callback) const {
   if (auto open = impl_->check_open(); !open) return open.error();
-  auto made = impl_->runtime().graph().subscribe(impl_->channel_for(channel), type,
-                                                 options.policy.value_or(Policy{}), options.scope,
-                                                 options.ready ? Mode::serial : options.mode, raw,
-                                                 impl_->name(), std::move(callback), options.ready);
+  auto group = impl_->group_of(channel, options);
+  if (!group) return group.error();
+  auto made = impl_->runtime().graph().subscribe(
+      impl_->channel_for(channel), type, options.policy.value_or(Policy{}), options.scope,
+      options.ready ? Mode::serial : options.mode, raw, impl_->name(), std::move(callback),
+      options.ready, std::move(*group));
   if (!made) return made.error();
   impl_->subscribers()->keep(*made);
   return std::shared_ptr<detail::SubscriptionCore>(
       std::make_shared<OwnedSubscription>(impl_->subscribers(), *made));
+}
+
+CallbackGroup Node::callback_group() const {
+  impl_->check_open().or_throw();
+  return CallbackGroup(std::make_shared<graph::Group>(impl_->runtime().graph().executor()));
 }
 
 Result<RawPublisher> Node::raw_publisher(const std::string& channel, const TypeId& type,

@@ -179,7 +179,12 @@ Result<void> Runtime::Impl::open_transports() {
   announcer_ = std::move(links->announcer);
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
-      [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); },
+      [this](const std::string& channel, const Policy& wish) {
+        graph::ChannelRules found = rules(channel, wish);
+        // Real time passes between the steps, so that an age would not be repeatable.
+        if (options_.lockstep) found.policy.lifespan_ms = 0;
+        return found;
+      },
       options_.lockstep, clock_, std::move(links->publish_types));
   links_ = std::move(links->open);
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);

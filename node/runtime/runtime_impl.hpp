@@ -14,6 +14,7 @@
 #include "base/mutex.hpp"
 #include "base/wall_watch.hpp"
 #include "graph/graph.hpp"
+#include "graph/group.hpp"
 #include "graph/subscriber.hpp"
 #include "hyphos/node.hpp"
 #include "hyphos/plan.hpp"
@@ -181,6 +182,9 @@ class Node::Impl {
   /// The clock of the process. Its sleeps end with this node.
   [[nodiscard]] Clock clock();
   Result<void> check_open() const;
+  /// The group of these options, null if there is none.
+  Result<std::shared_ptr<graph::Group>> group_of(const std::string& channel,
+                                                 const SubscriptionOptions& options) const;
   [[nodiscard]] const std::shared_ptr<OwnSubscribers>& subscribers() const { return subscribers_; }
   void keep(std::shared_ptr<Timer::Impl> timer);
   void keep(std::shared_ptr<detail::CallServer> server);

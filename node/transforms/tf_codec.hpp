@@ -5,7 +5,7 @@
 #include <span>
 
 #include "hyphos/codec.hpp"
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 /// A hand-written codec for hyphos.msgs.TfMessage (proto/hyphos/msgs/tf.proto): the core library
 /// does not contain the standard messages, and no message object is built to read a transform.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 /// Arithmetic of rotations and rigid motions, inline for the look-ups.
 namespace hyphos::maths {

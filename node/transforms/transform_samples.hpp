@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 namespace hyphos::detail {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 #include "node/transforms/transform_samples.hpp"
 
 namespace hyphos::detail {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/brief_mutex.hpp"
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 #include "node/transforms/transform_store.hpp"
 
 namespace hyphos {

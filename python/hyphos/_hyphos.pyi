@@ -69,6 +69,8 @@ class Policy:
         depth: int = 10,
         deadline_ms: int = 0,
         block_timeout_ms: int = 0,
+        lifespan_ms: int = 0,
+        latched_depth: int = 1,
     ) -> None: ...
     @property
     def reliability(self) -> str:
@@ -84,7 +86,7 @@ class Policy:
 
     @property
     def latched(self) -> bool:
-        """True if a late subscriber immediately gets the last message."""
+        """True if a late subscriber immediately gets the last messages: see `latched_depth`."""
 
     @property
     def depth(self) -> int:
@@ -97,6 +99,14 @@ class Policy:
     @property
     def block_timeout_ms(self) -> int:
         """The longest wait of a blocked publisher. 0: no limit."""
+
+    @property
+    def lifespan_ms(self) -> int:
+        """An older message is dropped and counted before its callback. 0: no limit."""
+
+    @property
+    def latched_depth(self) -> int:
+        """Messages of each publisher for a late subscriber, if `latched`. 1 to 256."""
 
 class TypeId:
     """Identifies a message type in all processes and languages.
@@ -195,6 +205,45 @@ class Subscription:
     @property
     def channel(self) -> str:
         """The name of the channel."""
+
+class CallbackGroup:
+    """Subscriptions of which at most one callback runs at a time: Node.callback_group()."""
+
+class SyncCounts:
+    """Messages of one channel of a synchronizer: received = matched + unmatched + waiting."""
+
+    @property
+    def channel(self) -> str:
+        """The name of the channel."""
+
+    @property
+    def received(self) -> int:
+        """Messages of the channel."""
+
+    @property
+    def matched(self) -> int:
+        """Messages that were passed to the callback."""
+
+    @property
+    def waiting(self) -> int:
+        """Messages that wait for partners."""
+
+    @property
+    def unmatched(self) -> int:
+        """Messages without a set."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The unmatched messages by reason, such as "queue_full". All reasons are keys."""
+
+class Synchronizer:
+    """A handle of the subscriptions of Node.synchronize(). The node owns them. Thread-safe."""
+
+    def counts(self) -> list[SyncCounts]:
+        """One entry for each channel. The entries are consistent with each other."""
+
+    def close(self) -> None:
+        """Ends the subscriptions and drops the waiting messages. Idempotent."""
 
 class Timer:
     """A handle of a timer. The node owns the timer: dropping the handle has no effect.
@@ -410,7 +459,23 @@ class Node:
         mode: str,
         local: bool,
         policy: Policy | None = None,
+        group: CallbackGroup | None = None,
     ) -> Subscription: ...
+    def callback_group(self) -> CallbackGroup: ...
+    def synchronize(
+        self,
+        channels: Sequence[str],
+        types: Sequence[TypeId],
+        decoders: Sequence[Callable[[Buffer, list[Buffer]], tuple[int, Any]]],
+        callback: Callable[[list[Any]], object],
+        rule: str,
+        queue: int,
+        max_interval_ns: int,
+        age_penalty: float,
+        min_spacing_ns: Sequence[int],
+        local: bool,
+        policy: Policy | None = None,
+    ) -> Synchronizer: ...
     def service(
         self,
         name: str,

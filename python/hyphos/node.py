@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -14,7 +14,16 @@ from hyphos import _hyphos
 from hyphos._closing import Closing
 from hyphos._crash import report_crashes
 from hyphos._errors import Error
-from hyphos._hyphos import ClockJump, MessageInfo, Policy, Published, Subscription, Timer
+from hyphos._hyphos import (
+    CallbackGroup,
+    ClockJump,
+    MessageInfo,
+    Policy,
+    Published,
+    Subscription,
+    Synchronizer,
+    Timer,
+)
 from hyphos._timeouts import to_ns
 from hyphos.action import (
     Action,
@@ -28,6 +37,7 @@ from hyphos.clock import Clock
 from hyphos.log import Log
 from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
+from hyphos.stamps import header_stamp, stamped
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for, definitions
 
 if TYPE_CHECKING:
@@ -223,6 +233,7 @@ class Node(Closing):
         *,
         local: bool = False,
         policy: Policy | None = None,
+        group: CallbackGroup | None = None,
     ) -> Subscription:
         """Calls `callback(value)`, or `callback(value, info)`, for every message of `channel`.
 
@@ -231,7 +242,8 @@ class Node(Closing):
         thread pool: the calls start in order. "inline" runs the callback in the thread that
         publishes or receives the message, so the callback must be short and must not block.
         `policy` applies only if the plan does not name the channel. `local` receives only from this
-        process. The node owns the subscription. Dropping the handle changes nothing. Raises
+        process. Of all subscriptions with one `group` (see callback_group()), at most one callback
+        runs at a time. The node owns the subscription. Dropping the handle changes nothing. Raises
         `hyphos.Error`.
         """
         codec = codec_for(type)
@@ -246,7 +258,60 @@ class Node(Closing):
             def deliver(payload: Any, buffers: Any, info: MessageInfo) -> None:  # noqa: ARG001
                 callback(decode(payload, buffers))
 
-        return self._core.subscribe(channel, codec.id, deliver, mode, local, policy)
+        return self._core.subscribe(channel, codec.id, deliver, mode, local, policy, group)
+
+    def callback_group(self) -> CallbackGroup:
+        """Returns a new group for subscribe(), for subscriptions of this process.
+
+        The subscriptions take turns, one message each, so they share a state without a lock. Their
+        mode is "serial". A callback must not wait for another callback of its group.
+        """
+        return self._core.callback_group()
+
+    def synchronize(
+        self,
+        channels: Mapping[str, Any] | Sequence[tuple[str, Any]],
+        callback: Callable[..., object],
+        *,
+        rule: str = "approximate",
+        queue: int = 10,
+        max_interval_ms: float | None = None,
+        age_penalty: float = 0.1,
+        min_spacing_ms: Sequence[float] = (),
+        stamp: Callable[[Any], int] | None = None,
+        local: bool = False,
+        policy: Policy | None = None,
+    ) -> Synchronizer:
+        """Calls `callback(a, b, ...)` with sets of messages that belong together by their stamps.
+
+        `channels` are 2 to 9 pairs of name and type, such as `{"camera": Image, "scan":
+        LaserScan}`. The callback gets one message of each, in this order, one call at a time.
+
+        `rule` "exact" forms sets of equal stamps. "approximate" is the adaptive algorithm
+        ApproximateTime of ROS's message_filters: it uses each message at most once and prefers
+        small sets. `max_interval_ms` limits the interval of a set. `min_spacing_ms` bounds the time
+        between two messages of each channel, so that sets are complete earlier. `queue` messages of
+        each channel wait for partners. `stamp(message)` returns the stamp in nanoseconds. Without
+        it, the stamp is the field `stamp_ns` of the message or of its `header`.
+
+        Synchronizer.counts() counts every message without a set, by channel and reason. The node
+        logs a warning if messages arrive and form no sets. Raises `hyphos.Error`.
+        """
+        pairs = list(channels.items() if isinstance(channels, Mapping) else channels)
+        codecs = [codec_for(type) for _, type in pairs]
+        return self._core.synchronize(
+            [name for name, _ in pairs],
+            [codec.id for codec in codecs],
+            [stamped(codec, stamp or header_stamp) for codec in codecs],
+            lambda values: callback(*values),
+            rule,
+            queue,
+            -1 if max_interval_ms is None else round(max_interval_ms * 1e6),
+            age_penalty,
+            [round(spacing * 1e6) for spacing in min_spacing_ms],
+            local,
+            policy,
+        )
 
     def service(
         self,

@@ -29,6 +29,8 @@ template <typename T>
 class Handle;
 /// Binds services and actions, and adds their functions to the node.
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
+/// Binds synchronizers, and adds their function to the node.
+void bind_synchronizer(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 void bind_transforms(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
 void bind_cosim(nanobind::module_& module);

@@ -104,7 +104,8 @@ class Spinning {
   const std::function<void()> stop;
 };
 
-/// A Python callable that C++ threads may copy, call and drop without holding the GIL.
+/// A Python callable, or another object, that C++ threads may copy, call and drop without holding
+/// the GIL.
 class Callable {
  public:
   explicit Callable(nb::object function);
@@ -112,14 +113,22 @@ class Callable {
   /// and rethrown as std::runtime_error, so that the runtime counts `callback_error`.
   template <typename... Args>
   void operator()(Args&&... args) const {
+    (void)result(std::forward<Args>(args)...);
+  }
+  /// The same with the result, which is invalid after an error while the interpreter ends.
+  template <typename... Args>
+  nb::object result(Args&&... args) const {
     try {
-      nb::borrow<nb::object>(function_.get())(std::forward<Args>(args)...);
+      return object()(std::forward<Args>(args)...);
     } catch (nb::python_error& error) {
       // While the interpreter ends, objects that the callback uses are closed, so errors are
       // normal.
       if (!closing()) rethrow(error);
     }
+    return {};
   }
+  /// The Python object. The caller holds the GIL.
+  [[nodiscard]] nb::object object() const { return nb::borrow<nb::object>(function_.get()); }
   /// Calls a check. Returns "" if it returns None, True or "". Otherwise returns the reason for the
   /// refusal, which may also be an exception of the check.
   template <typename... Args>

@@ -186,7 +186,8 @@ void bind_types(nb::module_& module) {
           "__init__",
           [](Policy* self, const std::string& reliability, const std::string& overflow,
              const std::string& priority, bool latched, std::int64_t depth,
-             std::int64_t deadline_ms, std::int64_t block_timeout_ms) {
+             std::int64_t deadline_ms, std::int64_t block_timeout_ms, std::int64_t lifespan_ms,
+             std::int64_t latched_depth) {
             constexpr std::int64_t kMaxDepth = 65536;  // as in a plan
             if (depth < 1 || depth > kMaxDepth) {
               throw nb::value_error("depth: expected 1 to 65536 messages");
@@ -195,7 +196,14 @@ void bind_types(nb::module_& module) {
             if (block_timeout_ms < 0) {
               throw nb::value_error("block_timeout_ms: expected 0 (no limit) or more");
             }
+            if (lifespan_ms < 0)
+              throw nb::value_error("lifespan_ms: expected 0 (no limit) or more");
+            if (latched_depth < 1 || latched_depth > kMaxLatchedDepth) {
+              throw nb::value_error("latched_depth: expected 1 to 256 messages");
+            }
             new (self) Policy(make_policy(reliability, overflow, priority));
+            self->lifespan_ms = lifespan_ms;
+            self->latched_depth = static_cast<std::uint32_t>(latched_depth);
             self->latched = latched;
             self->depth = static_cast<std::uint32_t>(depth);
             self->deadline_ms = deadline_ms;
@@ -203,7 +211,8 @@ void bind_types(nb::module_& module) {
           },
           nb::kw_only(), nb::arg("reliability") = "best_effort", nb::arg("overflow") = "",
           nb::arg("priority") = "normal", nb::arg("latched") = false, nb::arg("depth") = 10,
-          nb::arg("deadline_ms") = 0, nb::arg("block_timeout_ms") = 0)
+          nb::arg("deadline_ms") = 0, nb::arg("block_timeout_ms") = 0, nb::arg("lifespan_ms") = 0,
+          nb::arg("latched_depth") = 1)
       .def_prop_ro("reliability",
                    [](const Policy& p) { return std::string(to_string(p.reliability)); })
       .def_prop_ro("overflow", [](const Policy& p) { return std::string(to_string(p.overflow)); })
@@ -211,7 +220,12 @@ void bind_types(nb::module_& module) {
       .def_ro("latched", &Policy::latched)
       .def_ro("depth", &Policy::depth)
       .def_ro("deadline_ms", &Policy::deadline_ms)
-      .def_ro("block_timeout_ms", &Policy::block_timeout_ms);
+      .def_ro("block_timeout_ms", &Policy::block_timeout_ms)
+      .def_ro("lifespan_ms", &Policy::lifespan_ms)
+      .def_ro("latched_depth", &Policy::latched_depth);
+
+  nb::class_<CallbackGroup>(module, "CallbackGroup",
+                            "Subscriptions of which at most one callback runs at a time.");
 
   nb::class_<TypeId>(module, "TypeId", "Identifies a message type in all processes and languages.")
       .def(
@@ -450,14 +464,16 @@ void bind_node(nb::module_& module) {
           "subscribe",
           [](const NodeHandle& n, const std::string& channel, const TypeId& type,
              nb::object callback, const std::string& mode, bool local,
-             const std::optional<Policy>& policy) {
+             const std::optional<Policy>& policy, const std::optional<CallbackGroup>& group) {
             const SubscriptionOptions options{parse_mode(mode),
-                                              local ? Scope::local : Scope::network, policy};
+                                              local ? Scope::local : Scope::network, policy,
+                                              group.value_or(CallbackGroup())};
             return std::make_unique<SubscriptionHandle>(
                 subscribe(n.get(), channel, type, options, std::move(callback)));
           },
           nb::arg("channel"), nb::arg("type"), nb::arg("callback"), nb::arg("mode"),
-          nb::arg("local"), nb::arg("policy") = nb::none())
+          nb::arg("local"), nb::arg("policy") = nb::none(), nb::arg("group") = nb::none())
+      .def("callback_group", [](const NodeHandle& n) { return n.get().callback_group(); })
       .def(
           "every",
           [](const NodeHandle& n, std::int64_t period_ns, nb::object callback) {
@@ -541,6 +557,7 @@ void bind_node(nb::module_& module) {
           nb::arg("level"), nb::arg("text"), nb::arg("name"), nb::arg("file"), nb::arg("function"),
           nb::arg("line"), nb::arg("to_stderr"));
   bind_calls(module, node_class);
+  bind_synchronizer(module, node_class);
 }
 
 }  // namespace

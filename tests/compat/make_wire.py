@@ -67,6 +67,7 @@ def head(message: dict[str, Any], payload: bytes, buffers: list[bytes]) -> bytes
     out += field_varint(20, call["id"])
     out += field_varint(21, call["kind"])
     out += field_varint(22, message.get("latch", 0))
+    out += field_varint(23, message.get("latched_depth", 0))
     return out
 
 
@@ -165,6 +166,7 @@ def packets_and_types() -> dict[str, Any]:
         vector("custom", "custom", bytes([3, 0, 0, 0]) + b"abc", type_name="test.Custom"),
         vector("replayed", "bytes", b"map", replayed=True, sequence=2**40),
         vector("latched", "bytes", b"map", latch=1),
+        vector("latched deeply", "bytes", b"map", latch=1, latched_depth=5),
         vector("publisher gone", "bytes", b"", latch=2),
         vector(
             "all stamps",

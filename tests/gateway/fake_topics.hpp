@@ -125,6 +125,7 @@ class FakeTopics final : public Topics {
       info.reliable = topic.options.reliable;
       info.depth = topic.options.depth > 0 ? topic.options.depth : 10;
       info.deadline_ms = topic.options.deadline_ms;
+      info.lifespan_ms = topic.options.lifespan_ms;
       info.publishers.assign(topic.publishers.begin(), topic.publishers.end());
       for (const auto& listener : topic.subscriptions) info.subscribers.push_back(listener->client);
     }

@@ -295,6 +295,66 @@ TEST(Latched, the_next_message_replaces_the_value_of_an_ended_publisher) {
   EXPECT_EQ(got, std::vector<std::int64_t>{2});
 }
 
+TEST(Latched, with_a_depth_a_late_subscriber_gets_the_last_values_in_order) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  p.latched_depth = 3;
+  p.depth = 1;
+  auto pub = g.publisher<Number>("n", p);
+  for (std::int64_t value = 1; value <= 5; ++value) pub.publish({value});
+  for (const Mode mode : {inline_, serial}) {
+    std::vector<std::int64_t> got;
+    const auto sub = g.subscribe<Number>(
+        "n", mode, [&](const Message<Number>& m) { got.push_back(m->value); });
+    g.graph.settle({});
+    EXPECT_EQ(got, (std::vector<std::int64_t>{3, 4, 5})) << to_string(mode);
+    sub->close();
+  }
+  EXPECT_EQ(g.graph.list().front().policy.latched_depth, 3U);
+}
+
+/// A subscription that joins while values are published gets the older ones first, and none twice.
+TEST(Latched, a_subscriber_that_joins_meanwhile_misses_no_value_and_keeps_the_order) {
+  OneGraph g(4);
+  Policy p = reliable_policy(1000);
+  p.latched = true;
+  p.latched_depth = 8;
+  auto pub = g.publisher<Number>("n", p);
+  std::atomic<bool> enough{false};
+  std::atomic<std::int64_t> last{0};
+  std::thread talker([&] {
+    while (!enough) {
+      const std::int64_t next = last + 1;
+      pub.publish({next});
+      last = next;
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    Arrivals got;
+    const auto sub =
+        g.subscribe<Number>("n", round % 2 == 0 ? inline_ : serial,
+                            [&](const Message<Number>& m) { got.add(m->value); });
+    ASSERT_TRUE(got.wait_for(20));
+    sub->close();
+    const std::vector<std::int64_t> values = got.values();
+    for (std::size_t i = 1; i < values.size(); ++i) ASSERT_EQ(values[i], values[i - 1] + 1);
+  }
+  enough = true;
+  talker.join();
+}
+
+TEST(Latched, another_depth_than_that_of_the_first_publisher_is_refused_with_a_warning) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  p.latched_depth = 3;
+  auto first = g.publisher<Number>("n", p);
+  p.latched_depth = 5;
+  auto second = g.publisher<Number>("n", p);
+  EXPECT_EQ(g.graph.list().front().policy.latched_depth, 3U);
+}
+
 /// The callback runs without a lock of the channel, so it may open and close endpoints of the
 /// channel.
 TEST(Latched, an_inline_callback_may_subscribe_again) {

@@ -12,8 +12,8 @@
 #include "tests/node/harness.hpp"
 
 /// Tests the rule of latched channels with generated orders of endpoint events. A subscription gets
-/// the last value of each live publisher once, and all later values, in every order in which
-/// endpoints open and close.
+/// the last values of each live publisher once and in order, and all later values, in every order
+/// in which endpoints open and close.
 namespace hyphos::test {
 
 /// The endpoints of one channel, in any process and language. Publishers and subscriptions are
@@ -38,9 +38,10 @@ class LatchedEnds {
 /// closes. 'S': a subscription opens. 'C': a subscription closes.
 class LatchedModel {
  public:
-  /// `one_process`: there, the last publisher's value stays until another one publishes.
-  LatchedModel(LatchedEnds& ends, bool one_process, std::uint64_t seed)
-      : ends_(ends), one_process_(one_process), random_(seed) {}
+  /// `one_process`: there, the last publisher's values stay until another one publishes. `depth`:
+  /// the values of each publisher for a late subscription.
+  LatchedModel(LatchedEnds& ends, bool one_process, std::uint64_t seed, std::size_t depth = 1)
+      : ends_(ends), one_process_(one_process), random_(seed), depth_(depth) {}
 
   void run(const std::string& steps) {
     for (std::size_t at = 0; at < steps.size(); ++at) {
@@ -88,7 +89,7 @@ class LatchedModel {
         ends_.subscribe();
         open_subscriptions_.push_back(expected_.size());
         expected_.emplace_back();
-        for (const auto& [publisher, value] : last_) expected_.back()[publisher] = {value};
+        expected_.back() = last_;
         break;
       default:
         if (open_subscriptions_.empty()) break;
@@ -103,7 +104,8 @@ class LatchedModel {
     left_behind_ = false;
     const auto value =
         static_cast<std::int64_t>(publisher) * kPerPublisher + ++published_[publisher];
-    last_[publisher] = value;
+    last_[publisher].push_back(value);
+    if (last_[publisher].size() > depth_) last_[publisher].erase(last_[publisher].begin());
     for (const std::size_t s : open_subscriptions_) expected_[s][publisher].push_back(value);
     ends_.publish(publisher, value);
   }
@@ -146,12 +148,12 @@ class LatchedModel {
   LatchedEnds& ends_;
   const bool one_process_;
   std::mt19937_64 random_;
+  const std::size_t depth_;
   std::size_t opened_ = 0;
   std::vector<std::size_t> living_;
   std::vector<std::size_t> open_subscriptions_;
   std::map<std::size_t, std::int64_t> published_;  // the number, by publisher
-  std::map<std::size_t, std::int64_t>
-      last_;  // the value that a late subscription gets, by publisher
+  Heard last_;                                     // the values that a late subscription gets
   bool left_behind_ = false;
   std::vector<Heard> expected_;
 };

@@ -84,7 +84,9 @@ class Latched : public ::testing::TestWithParam<Way> {
     std::string channels;
     for (int number = 0; number < kChannels; ++number) {
       channels += "  n" + std::to_string(number) +
-                  ": {publishers: [from], subscribers: [to], latched: true, depth: 2}\n";
+                  ": {publishers: [from], subscribers: [to], latched: true, depth: 2, "
+                  "latched_depth: " +
+                  std::to_string(depth_of(number)) + "}\n";
     }
     file_.emplace("hyphos: 1\ndomain: " + domain + R"(
 hosts: {ugv: {address: 127.0.0.1}, base: {address: 127.0.0.2}}
@@ -99,14 +101,19 @@ channels:
     to_.emplace(Runtime::open(file_->options("p2")).or_throw());
   }
 
+  /// The latched_depth of the channel with this number.
+  static std::uint32_t depth_of(int number) { return number % 3 == 2 ? 3 : 1; }
+
   void run(const std::string& steps, std::uint64_t seed) {
+    const std::uint32_t depth = depth_of(next_);
     Policy policy;
     policy.latched = true;
+    policy.latched_depth = depth;
     policy.depth = 1 + static_cast<std::uint32_t>(seed % 3);
     // A subscription need not request it.
     const std::optional<Policy> wish = seed % 2 == 0 ? std::optional(policy) : std::nullopt;
     CppEnds ends(*from_, *to_, "n" + std::to_string(next_++), policy, wish);
-    LatchedModel(ends, GetParam() == Way::same_process, seed).run(steps);
+    LatchedModel(ends, GetParam() == Way::same_process, seed, depth).run(steps);
   }
 
   std::optional<PlanFile> file_;
@@ -122,6 +129,15 @@ TEST_P(Latched, every_order_of_the_ends_gives_each_value_once) {
   }
   for (const std::string& steps : orders_of("PPSX")) {
     run(steps + "S", static_cast<std::uint64_t>(next_));
+    if (HasFailure()) return;
+  }
+}
+
+/// More values than a late subscription gets.
+TEST_P(Latched, late_subscriptions_get_the_last_values_in_order) {
+  for (const std::string steps : {"PppppSpS", "PPpppppppSXS", "PpSppSppppS", "OpppCSpppppS"}) {
+    next_ += 2 - next_ % 3;
+    run(steps, 2 + static_cast<std::uint64_t>(next_));
     if (HasFailure()) return;
   }
 }

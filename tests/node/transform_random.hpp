@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 namespace hyphos::test {
 

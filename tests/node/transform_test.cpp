@@ -1,12 +1,12 @@
 // The tree alone: values, errors, history. Composition is compared with Eigen in
 // transform_property_test.cpp and with tf2 in transform_tf2_test.cpp.
-#include "hyphos/transform.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "hyphos/transforms.hpp"
 
 namespace hyphos {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-#include "hyphos/transform.hpp"
+#include "hyphos/transforms.hpp"
 
 namespace hyphos {
 namespace {

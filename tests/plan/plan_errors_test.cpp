@@ -115,14 +115,21 @@ TEST(PlanErrors, values_of_the_wrong_kind_or_range_are_reported) {
        "2:29: channels.a.deadline_ms: expected a whole number from 0 to 86400000, found '-1'"},
       {"channels: {a: {latched: maybe}}",
        "2:25: channels.a.latched: expected true or false, found 'maybe'"},
+      {"channels: {a: {latched: true, latched_depth: 257}}",
+       "2:46: channels.a.latched_depth: expected a whole number from 1 to 256, found '257'"},
+      {"channels: {a: {latched_depth: 2}}",
+       "2:31: channels.a.latched_depth: has no effect without latched. Remove it, or write "
+       "latched: true"},
+      {"channels: {a: {lifespan_ms: -1}}",
+       "2:29: channels.a.lifespan_ms: expected a whole number from 0 to 86400000, found '-1'"},
       {"channels: {a: {overflow: blok}}",
        "2:26: channels.a.overflow: expected one of drop_oldest, drop_newest, block, found 'blok' "
        "(did you mean 'block'?)"},
       {"channels: [a]", "2:11: channels: expected a map of names, found a list"},
       {"channels: {a: 3}",
        "2:15: channels.a: expected a map with keys type, reliability, depth, overflow, latched, "
-       "deadline_ms, priority, block_timeout_ms, transport, scope, publishers, subscribers, load, "
-       "found "
+       "latched_depth, deadline_ms, lifespan_ms, priority, block_timeout_ms, transport, scope, "
+       "publishers, subscribers, load, found "
        "'3'"},
       {"processes: {p: {threads: 5000}}",
        "2:26: processes.p.threads: expected a whole number from 0 to 1024, found '5000'"},

@@ -36,7 +36,8 @@ channels:
   plain: {}
   sure: {reliability: reliable, block_timeout_ms: 50}
   full: {reliability: reliable, overflow: drop_newest, depth: 65536, latched: yes,
-         deadline_ms: 200, priority: high, transport: zmq, scope: machine, type: a::B}
+         deadline_ms: 200, lifespan_ms: 3000, latched_depth: 7, priority: high, transport: zmq,
+         scope: machine, type: a::B}
 )");
   EXPECT_EQ(plan.channel("plain")->policy, Policy{});
   EXPECT_EQ(plan.channel("sure")->policy.overflow, Overflow::block);
@@ -48,7 +49,9 @@ channels:
                         .latched = true,
                         .depth = 65536,
                         .deadline_ms = 200,
-                        .block_timeout_ms = 0};
+                        .block_timeout_ms = 0,
+                        .lifespan_ms = 3000,
+                        .latched_depth = 7};
   EXPECT_EQ(full.policy, expected);
   EXPECT_EQ(full.transport, "zmq");
   EXPECT_EQ(full.reach, Reach::machine);

@@ -32,7 +32,7 @@ PUBLIC_HEADERS = {
         "runtime",
         "service",
         "sim_time",
-        "transform",
+        "synchronizer",
         "transforms",
     ),
 }
@@ -137,6 +137,7 @@ PYTHON = (
     "msgs",
     "struct_values",
     "types",
+    "stamps",
     "convert",
     "log",
     "params",

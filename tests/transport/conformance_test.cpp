@@ -223,6 +223,36 @@ TEST_P(Conformance, a_late_subscriber_gets_each_latched_value_beyond_its_depth) 
   EXPECT_FALSE(sink_.messages.back().meta.replayed);
 }
 
+TEST_P(Conformance, a_late_subscriber_gets_the_last_values_of_a_publisher_in_order) {
+  Policy policy = with_overflow(Overflow::drop_oldest, 1);
+  policy.latched = true;
+  policy.latched_depth = 3;
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("map", policy), nullptr, &send_events_).or_throw();
+  const auto from = [&](std::uint64_t sender, std::uint64_t number) {
+    Envelope message = sample(number);
+    message.meta.sender = sender;
+    message.meta.latch = Latch::last;
+    message.meta.latched_depth = 3;
+    publisher_->send(out_, message);
+  };
+  for (std::uint64_t number = 1; number <= 5; ++number) from(1, number);
+  for (std::uint64_t number = 1; number <= 2; ++number) from(2, number);
+  from(3, 1);
+  publisher_->send(out_, end_of(3));
+  subscriber_ = factory_->subscriber("late");
+  in_ = subscriber_->open(spec("map", policy), &sink_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= 5; }));
+  from(1, 6);
+  ASSERT_TRUE(events_.wait([&] { return sink_.messages.size() >= 6; }));
+  std::string got;
+  for (const Envelope& message : sink_.messages) {
+    got += std::to_string(message.meta.sender) + ":" + std::to_string(message.meta.sequence) + " ";
+    EXPECT_EQ(message.meta.latched_depth, 3U);
+  }
+  EXPECT_EQ(got, "1:3 1:4 1:5 2:1 2:2 1:6 ");
+}
+
 TEST_P(Conformance, the_end_of_a_publisher_comes_after_its_messages) {
   Policy policy = with_overflow(Overflow::drop_oldest, 4);
   policy.latched = true;

@@ -139,7 +139,9 @@ class SampleTransport final : public Transport {
       hub_->changed.notify_all();
       return report;
     }
-    if (policy.latched) (void)out->kept.keep(message);
+    if (policy.latched) {
+      (void)out->kept.keep(message, message.meta.sequence, message.meta.latched_depth);
+    }
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {

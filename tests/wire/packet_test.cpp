@@ -27,6 +27,7 @@ Vector read_vector(const YAML::Node& node) {
   meta.sender = hex_number(node["sender"]);
   meta.replayed = node["replayed"].as<bool>();
   meta.latch = static_cast<Latch>(node["latch"].as<int>(0));
+  meta.latched_depth = node["latched_depth"].as<std::uint16_t>(1);
   const YAML::Node stamps = node["stamps_ns"];
   const auto stamp = [&](const char* name) { return stamps[name].as<std::int64_t>(0); };
   meta.stamps = {stamp("publish"),   stamp("encoded"), stamp("submitted"), stamp("arrived"),
@@ -72,6 +73,7 @@ TEST_F(WireVectors, packets_are_read_back) {
     EXPECT_EQ(read->header.type.name, v.type.name);
     EXPECT_EQ(read->header.type.encoding, v.type.encoding);
     EXPECT_EQ(read->header.clock, v.clock);
+    EXPECT_EQ(read->header.meta.latched_depth, v.envelope.meta.latched_depth);
     EXPECT_EQ(read->header.meta.call.client, v.envelope.meta.call.client);
     EXPECT_EQ(read->header.meta.call.id, v.envelope.meta.call.id);
     EXPECT_EQ(read->header.meta.call.kind, v.envelope.meta.call.kind);

@@ -383,6 +383,8 @@ HYPHOS_HOT std::optional<Drop> Receiver::resolve(RxRing& ring, const shm::Descri
   out.meta.replayed = message.replayed || (header.flags & shm::kReplayed) != 0;
   if ((header.flags & (shm::kLatched | shm::kPublisherGone)) != 0) {
     out.meta.latch = (header.flags & shm::kLatched) != 0 ? Latch::last : Latch::gone;
+    out.meta.latched_depth =
+        static_cast<std::uint16_t>((header.flags >> shm::kLatchedDepthShift) + 1);
   }
   if ((header.flags & shm::kCall) != 0) {
     out.meta.call = {header.call_client, header.call_id, header.call_kind};

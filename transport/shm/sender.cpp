@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <list>
 
 #include "base/hot.hpp"
 #include "base/log.hpp"
@@ -117,6 +118,7 @@ HYPHOS_HOT bool Sender::prepare(const Envelope& message, bool wait, std::int64_t
   header.flags = message.meta.replayed ? shm::kReplayed : 0;
   if (message.meta.latch != Latch::none) {
     header.flags |= message.meta.latch == Latch::last ? shm::kLatched : shm::kPublisherGone;
+    header.flags |= (message.meta.latched_depth - 1U) << shm::kLatchedDepthShift;
   }
   if (message.meta.call.kind != 0) {
     header.flags |= shm::kCall;
@@ -401,7 +403,7 @@ HYPHOS_HOT void Sender::settle(Sending& now, Port& port) {
 // Announces the end of a publisher of a latched channel.
 void Sender::send_notice(Port& port, const Envelope& notice) {
   Prepared prepared;
-  KeptMessage before;
+  std::list<KeptMessage> before;  // destroyed after the unlock, as it may free slots
   const MutexLock latch(port.latch);
   before = port.kept.forget(notice.meta.sender);
   const auto rings = port.tx_rings();
@@ -449,7 +451,8 @@ HYPHOS_HOT SendReport Sender::send(PortId id, const Envelope& message) {
       // The first receiver joined just now.
       if (!prepare(message, false, 0, now.message)) explain(now, *port, message);
     }
-    before = port->kept.keep({message, now.message});
+    before =
+        port->kept.keep({message, now.message}, message.meta.sequence, message.meta.latched_depth);
     push_to_all(now, *rings, policy.overflow == Overflow::drop_oldest);
   } else {
     push_to_all(now, *rings, policy.overflow == Overflow::drop_oldest);

@@ -137,7 +137,9 @@ SendReport Sender::send(PortId id, const Envelope& message,
     settle_lost(notices);
     return report;
   }
-  if (port->spec.policy.latched) (void)port->kept.keep(message);
+  if (port->spec.policy.latched) {
+    (void)port->kept.keep(message, message.meta.sequence, message.meta.latched_depth);
+  }
   const std::uint64_t only = message.meta.to;
   const auto is_meant = [only](const Stream* s) {
     return only == 0 || same_process(s->who->name.first, only);

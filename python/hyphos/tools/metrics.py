@@ -104,6 +104,10 @@ def _add_end(page: _Page, process: ProcessInfo, end: EndpointInfo, now_ns: int) 
         if counter == mine or end.counter(counter) > 0:
             page.add(name, "counter", text, labels, end.counter(counter))
     for counter, count in end.counters:
+        if counter.startswith("unmatched."):
+            text = "Received messages without a set of their synchronizer, by reason."
+            why = counter.removeprefix("unmatched.")
+            page.add("hyphos_unmatched_total", "counter", text, labels | {"why": why}, count)
         if not counter.startswith("drop."):
             continue
         where, _, why = counter.removeprefix("drop.").partition(".")

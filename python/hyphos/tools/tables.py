@@ -70,8 +70,9 @@ def _drops(count: int) -> str:
 
 
 def _policy(policy: Policy) -> dict[str, object]:
-    names = ("reliability", "overflow", "priority", "latched", "depth", "deadline_ms")
-    return {name: getattr(policy, name) for name in (*names, "block_timeout_ms")}
+    names = ("reliability", "overflow", "priority", "latched", "latched_depth", "depth")
+    times = ("deadline_ms", "block_timeout_ms", "lifespan_ms")
+    return {name: getattr(policy, name) for name in (*names, *times)}
 
 
 def _end(process: ProcessInfo, end: EndpointInfo) -> dict[str, Any]:

@@ -49,6 +49,37 @@ TEST(Ros2Qos, the_channel_has_the_qos_of_the_writers) {
   EXPECT_EQ(info_of(gateway, "/loose").deadline_ms, 0);
 }
 
+TEST(Ros2Qos, the_channel_has_the_lifespan_of_the_writers) {
+  Gateway gateway;
+  RosSide ros;
+  ros.writer("rt/fresh", kString, {.lifespan_ms = 90});
+  ros.writer("rt/mixed", kString, {.lifespan_ms = 90});
+  ros.writer("rt/mixed", kString);
+  ASSERT_TRUE(eventually([&] {
+    return !info_of(gateway, "/fresh").topic.empty() && !info_of(gateway, "/mixed").topic.empty();
+  }));
+  EXPECT_EQ(info_of(gateway, "/fresh").lifespan_ms, 90);
+}
+
+TEST(Ros2Qos, a_late_reader_gets_no_message_beyond_its_lifespan) {
+  Gateway gateway;
+  constexpr std::int64_t kLifespanMs = 500;
+  const auto publisher =
+      publisher_with(gateway, "/state", {.latched = true, .lifespan_ms = kLifespanMs});
+  const Time published = monotonic_now();
+  EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("old"))));
+  ASSERT_TRUE(eventually(
+      [&] { return monotonic_now() - published > Duration::from_ms(2 * kLifespanMs); }));
+  RosSide ros;
+  auto& late = ros.reader("rt/state", kString, {.latched = true});
+  ASSERT_TRUE(late.wait_matched(1));
+  ASSERT_TRUE(eventually([&] {
+    (void)publisher->publish(bytes_of(string_cdr("new")));
+    return !late.texts(0).empty();
+  }));
+  EXPECT_EQ(late.texts(1).front(), string_cdr("new"));
+}
+
 TEST(Ros2Qos, the_queue_option_is_the_depth_of_inbound_topics) {
   Options options;
   options.queue_depth = 33;

@@ -97,6 +97,7 @@ struct RosQos {
   bool latched = false;
   std::int32_t depth = 100;
   std::int64_t deadline_ms = 0;
+  std::int64_t lifespan_ms = 0;
 
   template <class DdsQos>
   void set(DdsQos& qos) const {
@@ -109,6 +110,10 @@ struct RosQos {
     if (deadline_ms > 0) {
       qos.deadline().period =
           eprosima::fastrtps::Duration_t(static_cast<double>(deadline_ms) / 1e3);
+    }
+    if (lifespan_ms > 0) {
+      qos.lifespan().duration =
+          eprosima::fastrtps::Duration_t(static_cast<double>(lifespan_ms) / 1e3);
     }
     qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   }

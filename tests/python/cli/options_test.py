@@ -129,7 +129,8 @@ def test_each_default_is_a_valid_value(file: Path) -> None:
 # --- Unknown words and names ----------------------------------------------------------------------
 
 WORDS = [
-    ("log", "--level", "loud"), ("top", "--sort", "speed"), ("graph", "--format", "gif"),
+    ("log", "--level", "loud"), ("diagnostics", "--level", "loud"), ("top", "--sort", "speed"),
+    ("graph", "--format", "gif"),
     ("record", "--compression", "rar"), ("graph", "-o", "robot.gif"), ("graph", "-o", "robot.jpeg"),
     ("plan", str(PLAN), "--svg", "robot.gif"), ("plan", str(PLAN), "--set", "nothing"),
     ("plan", str(PLAN), "--set", "channels.scan.depth=-1"), ("plan", "nothing.yaml"),

@@ -7,9 +7,11 @@ statements before it. For C++ these are declarations before it, and the function
 from __future__ import annotations
 
 _CPP = "docs/how-to/cpp.md"
+_OBSERVE = "docs/reference/cli_observe.md"
 _PARAMS = "docs/how-to/params.md"
 _PYTHON = "docs/how-to/python.md"
 _SERVICES = "docs/how-to/services.md"
+_SYNC = "docs/how-to/synchronize.md"
 _TIME = "docs/how-to/time.md"
 _TRANSFORMS = "docs/how-to/transforms.md"
 
@@ -49,6 +51,10 @@ from hyphos.msgs import LaserScan
 from hyphos.ros import convert
 wire = convert.RosTypes().write("sensor_msgs/LaserScan", "ros1", LaserScan())
 """,
+    (_OBSERVE, 'reports = node.publisher("diagnostics", DiagnosticArray)'): """
+from hyphos.msgs import DiagnosticArray, DiagnosticStatus
+rate_hz = 9.1
+""",
     (_PARAMS, "params = node.params()"): """
 from hyphos.msgs import LaserScan
 drive = print
@@ -87,6 +93,20 @@ with hyphos.Recording(file, ["value"]):
         _STRUCTS + """
 tell = print
 server = node.action("drive_to", DriveTo, Driven, Driven, lambda goal: Driven(metres=2))
+""",
+    (_SYNC, "def fuse(image, scan):"): "from hyphos.msgs import Image, LaserScan",
+    (_SYNC, 'node.synchronize({"left": Tick, "right": Tick}, fuse, stamp=lambda tick: '
+     "round(tick.seconds * 1e9))"): """
+Tick = hyphos.Struct("example.Tick", [("seconds", "f8")])
+fuse = print
+""",
+    (_SYNC, "for channel in sync.counts():"): """
+from hyphos.msgs import LaserScan
+sync = node.synchronize({"left": LaserScan, "right": LaserScan}, print)
+""",
+    (_SYNC, "group = node.callback_group()"): """
+from hyphos.msgs import LaserScan, Odometry
+see = move = print
 """,
     (_TIME, "with hyphos.SimTime(node, manual=True) as time:"): """
 class World:
@@ -188,6 +208,17 @@ CPP = {
         "struct Distance { double metres = 0; };\nstruct Stop { bool now = false; };\n"
         "struct Guard { explicit Guard(const hyphos::Node&) {} };",
         *FILE,
+    ),
+    (_SYNC, "auto sync = hyphos::synchronize<Image, LaserScan>("): (
+        "using Image = hyphos::Attached<hyphos::msgs::Image>;\n"
+        "using hyphos::msgs::LaserScan;\nvoid fuse(const Image&, const LaserScan&);",
+        *BODY,
+    ),
+    (_SYNC, "struct Tick {"): ("", *FILE),
+    (_SYNC, "hyphos::SubscriptionOptions options;"): (
+        "using hyphos::msgs::LaserScan, hyphos::msgs::Odometry;\n"
+        "struct Map { void insert(const LaserScan&); void move(const Odometry&); };\nMap map;",
+        *BODY,
     ),
     (_TIME, "hyphos::SimTimeOptions options;"): (
         "struct World { void step(double); };\nWorld world;", *BODY),

@@ -1,0 +1,168 @@
+"""`hyphos diagnostics`: the summary of reports and counters."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import hyphos
+import pytest
+from helpers import Cli, Start, wait_until
+from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Int64, KeyValue
+from hyphos.tools.diagnostics import Component, Summary, reports_of
+
+DRIVER = """
+import sys, hyphos
+from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Int64
+node = hyphos.Node.open("driver", domain=sys.argv[1], process="body")
+level, text = int(sys.argv[2]), sys.argv[3]
+reports = node.publisher("diagnostics", DiagnosticArray)
+numbers = node.publisher("number", Int64)
+def fail(number):
+    if sys.argv[4] == "throws":
+        raise ValueError("broken")
+node.subscribe("number", Int64, fail)
+def report():
+    status = DiagnosticStatus(name="laser/front", level=level, message=text)
+    reports.publish(DiagnosticArray(status=[status]))
+    numbers.publish(Int64(data=1))
+node.every(report, rate_hz=50)
+print("up", flush=True)
+node.spin()
+"""
+
+
+def component(name: str, level: int, seen_s: float, message: str = "") -> Component:
+    return Component(name, level, message, seen_s=seen_s)
+
+
+def test_a_silent_component_becomes_stale_once() -> None:
+    summary = Summary(stale_s=5)
+    summary.add(component("a", 0, seen_s=10, message="fine"))
+    summary.add(component("b", 0, seen_s=12))
+    assert summary.age(15) == []
+    [stale] = summary.age(15.1)
+    assert (stale.name, stale.level) == ("a", DiagnosticStatus.STALE)
+    assert stale.message == "no report for 5 s, the last one was: fine"
+    assert summary.age(15.2) == []
+    assert summary.level == DiagnosticStatus.ERROR  # one stale component is an error of the robot
+    assert summary.counts() == [1, 0, 0, 1]
+    assert summary.add(component("a", 0, seen_s=16, message="fine"))
+    assert summary.level == DiagnosticStatus.OK
+
+
+def test_a_robot_without_any_report_is_stale() -> None:
+    summary = Summary(stale_s=5)
+    summary.add(component("a", 0, seen_s=0))
+    summary.age(6)
+    assert summary.level == DiagnosticStatus.STALE
+
+
+def test_only_a_new_level_or_message_is_a_change() -> None:
+    summary = Summary(stale_s=5)
+    assert summary.add(component("a", 0, 1, "x"))
+    assert not summary.add(component("a", 0, 2, "x"))
+    assert summary.add(component("a", 1, 3, "x"))
+    assert summary.add(component("a", 1, 4, "y"))
+
+
+def test_the_number_of_components_is_bounded() -> None:
+    summary = Summary(stale_s=5)
+    for i in range(5000):
+        summary.add(component(str(i), 0, i))
+    assert len(summary.components()) == 4096
+    assert summary.dropped == 5000 - 4096
+    assert summary.components()[-1].name == "999"
+
+
+def test_any_report_of_a_robot_is_accepted() -> None:
+    message = DiagnosticArray(
+        status=[
+            DiagnosticStatus(),
+            DiagnosticStatus(level=17, name="x", values=[KeyValue(key="rpm", value="3")]),  # type: ignore[arg-type]
+        ]
+    )
+    first, second = reports_of(message, 1.0)
+    assert (first.name, first.level) == ("(no name)", 0)
+    assert (second.level, second.values) == (DiagnosticStatus.STALE, {"rpm": "3"})
+
+
+@pytest.mark.parametrize(
+    ("level", "mode", "code", "worst"),
+    [(0, "works", 0, "ok"), (1, "works", 0, "warn"), (2, "works", 1, "error"),
+     (0, "throws", 1, "error")],
+)  # fmt: skip
+def test_the_summary_has_reports_and_counters_of_each_node(
+    python: Start, hyphos_cli: Cli, domain: str, level: int, mode: str, code: int, worst: str
+) -> None:
+    driver = python(DRIVER, domain, str(level), "9.1 Hz", mode)
+    assert driver.line() == "up"
+    found, out, err = hyphos_cli("diagnostics", "--json", "--for", "1", "-d", domain)
+    assert found == code, err
+    summary: dict[str, Any] = json.loads(out)
+    assert summary["level"] == worst
+    by_name = {each["name"]: each for each in summary["components"]}
+    assert set(by_name) == {"laser/front", "node driver"}
+    assert by_name["laser/front"]["level"] == ("ok", "warn", "error")[level]
+    assert by_name["laser/front"]["message"] == "9.1 Hz"
+    node = by_name["node driver"]
+    assert node["values"]["process"] == "body"
+    assert node["level"] == ("error" if mode == "throws" else "ok")
+    assert ("exceptions in callbacks" in node["message"]) == (mode == "throws")
+    found, out, _ = hyphos_cli("diagnostics", "--level", "error", "--for", "1", "-d", domain)
+    assert out.splitlines()[-1].startswith(f"{worst}: ")
+    assert ("laser/front" in out) == (level == 2)
+    driver.stop()
+
+
+def test_a_node_that_drops_messages_has_a_warning(hyphos_cli: Cli, domain: str) -> None:
+    gate = threading.Event()
+    with hyphos.Node.open("slow", domain=domain) as node:
+        numbers = node.publisher("number", Int64, policy=hyphos.Policy(depth=1))
+        node.subscribe("number", Int64, lambda _: gate.wait())
+
+        def drop() -> None:
+            numbers.publish(Int64(data=1))
+
+        node.every(drop, rate_hz=100)
+        code, out, err = hyphos_cli("diagnostics", "--json", "--for", "1", "-d", domain)
+        gate.set()
+    assert code == 0, err
+    summary = json.loads(out)
+    assert summary["level"] == "warn"
+    [node_status] = summary["components"]
+    assert node_status["level"] == "warn"
+    assert node_status["message"].endswith("messages dropped")
+
+
+def test_follow_prints_changes_and_stale_components(hyphos_start: Start, domain: str) -> None:
+    with hyphos.Node.open("driver", domain=domain) as node:
+        reports = node.publisher("diagnostics", DiagnosticArray)
+        shown = hyphos_start("diagnostics", "--follow", "--json", "--stale-ms", "300", "-d", domain)
+        wait_until(lambda: reports.listeners > 0, "hyphos diagnostics")
+        for level in (0, 0, 1):
+            status = DiagnosticStatus(name="arm", level=level, message="hot")  # type: ignore[arg-type]
+            reports.publish(DiagnosticArray(status=[status]))
+        lines = []
+        while len(lines) < 3:
+            line = json.loads(shown.line())
+            if line["name"] == "arm":
+                lines.append(line)
+        assert [line["level"] for line in lines] == ["ok", "warn", "stale"]
+        assert lines[-1]["message"] == "no report for 0.3 s, the last one was: hot"
+        code, _, err = shown.stop()
+        assert code == 1, err
+
+
+@pytest.mark.parametrize("words", [("--level", "bad"), ("--stale-ms", "1"), ("--for", "0")])
+def test_wrong_options_are_refused(hyphos_cli: Cli, domain: str, words: tuple[str, str]) -> None:
+    code, _, err = hyphos_cli("diagnostics", *words, "-d", domain)
+    assert code in (1, 2)
+    assert words[0] in err
+
+
+def test_an_empty_domain_is_an_error(hyphos_cli: Cli, domain: str) -> None:
+    code, _, err = hyphos_cli("diagnostics", "-d", domain)
+    assert code == 1
+    assert "no Hyphos process runs" in err
