@@ -120,24 +120,23 @@ class CameraNode final : public Builtin {
   }
 
   void take(const Camera::Frame& frame, const CameraMode& mode) {
-    std::uint32_t missed = sequence_ ? frame.sequence - *sequence_ - 1 : 0;
+    const std::uint32_t missed = sequence_ ? frame.sequence - *sequence_ - 1 : 0;
     sequence_ = frame.sequence;
-    std::string why;
+    // Counted before the picture is sent, so that its receiver finds the count.
+    if (missed != 0) lose(missed, "the driver has dropped pictures");
     if (frame.damaged) {
-      why = "the device has marked a picture as damaged";
+      lose(1, "the device has marked a picture as damaged");
     } else if (compressed_) {
       show_file(frame);
-    } else {
-      why = show_picture(frame, mode);
+    } else if (const std::string why = show_picture(frame, mode); !why.empty()) {
+      lose(1, why);
     }
-    if (!why.empty()) ++missed;
-    if (missed == 0) return;
-    lost_count_ += missed;
+  }
+
+  void lose(std::uint32_t count, const std::string& why) {
+    lost_count_ += count;
     (void)lost_.set(lost_count_);
-    node_.log()
-        .every(Duration::from_ms(1'000))
-        .warn(why.empty() ? std::string("the driver has dropped pictures") : why, " (", lost_count_,
-              " so far)");
+    node_.log().every(Duration::from_ms(1'000)).warn(why, " (", lost_count_, " so far)");
   }
 
   // The time at which the picture began, by the clock of the node.

@@ -239,8 +239,8 @@ TEST(CameraNode, lost_and_damaged_pictures_are_counted) {
   video.show(whole, 0, 3);                 // the driver has dropped three
   (void)inbox.next();
   (void)inbox.next();
-  rig.end();
   EXPECT_EQ(rig.tested().params().values().get<std::int64_t>("lost"), 5);
+  rig.end();
 }
 
 TEST(CameraNode, an_unplugged_camera_is_opened_again) {

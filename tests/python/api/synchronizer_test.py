@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import hyphos
@@ -112,8 +113,13 @@ def test_an_exception_of_the_callback_is_counted(node: hyphos.Node) -> None:
 
     left, right = (node.publisher(name, LaserScan) for name in ("left", "right"))
     sync = node.synchronize({"left": LaserScan, "right": LaserScan}, fail, rule="exact")
+
+    def publish(stamp: int) -> None:
+        left.publish(scan(stamp))
+        right.publish(scan(stamp))
+
     for stamp in (1, 2):
-        settled(node, lambda stamp=stamp: (left.publish(scan(stamp)), right.publish(scan(stamp))))
+        settled(node, partial(publish, stamp))
     assert [each.matched for each in sync.counts()] == [2, 2]
     ends = [end for end in node.runtime.endpoints() if end.channel in ("left", "right")]
     assert sum(end.counter("callback_error") for end in ends) == 2

@@ -144,7 +144,7 @@ def test_follow_prints_changes_and_stale_components(hyphos_start: Start, domain:
         for level in (0, 0, 1):
             status = DiagnosticStatus(name="arm", level=level, message="hot")  # type: ignore[arg-type]
             reports.publish(DiagnosticArray(status=[status]))
-        lines = []
+        lines: list[dict[str, Any]] = []
         while len(lines) < 3:
             line = json.loads(shown.line())
             if line["name"] == "arm":
