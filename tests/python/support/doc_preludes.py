@@ -7,7 +7,7 @@ statements before it. For C++ these are declarations before it, and the function
 from __future__ import annotations
 
 _CPP = "docs/how-to/cpp.md"
-_OBSERVE = "docs/reference/cli_observe.md"
+_DIAGNOSTICS = "docs/reference/cli_diagnostics.md"
 _PARAMS = "docs/how-to/params.md"
 _PYTHON = "docs/how-to/python.md"
 _SERVICES = "docs/how-to/services.md"
@@ -51,7 +51,7 @@ from hyphos.msgs import LaserScan
 from hyphos.ros import convert
 wire = convert.RosTypes().write("sensor_msgs/LaserScan", "ros1", LaserScan())
 """,
-    (_OBSERVE, 'reports = node.publisher("diagnostics", DiagnosticArray)'): """
+    (_DIAGNOSTICS, 'reports = node.publisher("diagnostics", DiagnosticArray)'): """
 from hyphos.msgs import DiagnosticArray, DiagnosticStatus
 rate_hz = 9.1
 """,
