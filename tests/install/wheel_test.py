@@ -75,8 +75,10 @@ def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
     for program in ("hyphos", "hyphos_py", "graph"):
         assert names.count(f"hyphos/lab/programs/hyphos-lab-{program}") == 1
     assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake"))]
-    # `hyphos msg import` offers it to users who compile the imported files.
-    assert [name for name in names if name.endswith(".proto")] == ["hyphos/ros/options.proto"]
+    # For own messages that import the standard ones, and for the files of `hyphos msg import`.
+    protos = {name for name in names if name.endswith(".proto")}
+    assert {"hyphos/proto/hyphos/msgs/std.proto", "hyphos/ros/options.proto"} <= protos
+    assert all(name.startswith(("hyphos/proto/hyphos/", "hyphos/ros/")) for name in protos)
 
 
 def test_an_installed_wheel_works_without_the_repository(site: Path, tmp_path: Path) -> None:

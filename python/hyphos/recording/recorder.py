@@ -42,7 +42,6 @@ from hyphos.recording.schemas import (
 )
 from hyphos.recording.suffixes import require_mcap_name
 from hyphos.ros.typebook import TypeBook
-from hyphos.supervise.plan_types import plan_types
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.waiting import Stop
 from hyphos.tools.waits import AFTER_S, channel_lines, names_text, others, process_lines, reporting
@@ -110,6 +109,9 @@ class Recorder:
         self._path = path
         book = TypeBook(options.proto_path, options.descriptors, options.domain)
         if options.plan is not None:
+            # `hyphos.Recording` has no plan, and loads no application.
+            from hyphos.supervise.plan_types import plan_types  # noqa: PLC0415
+
             book.add(plan_types(json.loads(Plan.load(str(options.plan), [], False).json())))
         self._schemas = SchemaBook(book)
         self._core = _hyphos.Recorder.open(

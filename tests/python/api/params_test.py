@@ -209,7 +209,7 @@ def test_param_list_shows_every_node(cruise: str, hyphos_cli: Cli) -> None:
 def test_a_missing_node_is_an_error_with_a_remedy(cruise: str, hyphos_cli: Cli) -> None:
     code, _, err = hyphos_cli("param", "list", "--domain", cruise + "x")
     assert code == 1
-    assert "no node with parameters" in err
+    assert "no Hyphos process runs" in err
     code, _, err = hyphos_cli("param", "get", "crusie", "x", "-d", cruise, "--timeout", "0.1")
     assert code == 1
     assert "did you mean 'cruise'" in err

@@ -173,7 +173,8 @@ def test_cycles_of_blocking_channels_are_reported(check: Check) -> None:
 def test_nodes_that_cannot_be_constructed_are_reported(check: Check) -> None:
     code, texts, _ = check({"a": "failing", "b": "hears_numbers"})
     assert code == 1
-    assert texts["error"] == ["process 'a_process': RuntimeError: no camera is attached"]
+    [error] = texts["error"]
+    assert "node 'a' could not be set up: RuntimeError: no camera is attached" in error
     assert texts["note"] == [
         "'number' has no publisher, but b subscribes to it, unless a (not inspected) do"
     ]
