@@ -26,7 +26,7 @@ using Locate = std::size_t (*)(char* text, std::size_t size);
 /// Sets the function that knows the callbacks of channels, so that a callback costs nothing more.
 void set_locate(Locate locate);
 
-/// Joins the words into `text`, for a Locate. Cuts what is longer than `size`.
+/// Joins the words into `text`, for a Locate. Uses at most `size` bytes.
 std::size_t join(char* text, std::size_t size, std::initializer_list<std::string_view> words);
 
 /// Names the work of this thread while it lives. For work that is not a callback of a channel.

@@ -209,7 +209,7 @@ class Stepped:
 
     def stop(self) -> list[Trouble]:
         totals = Totals(0.0)
-        # Without a transport, endpoints have no number that tells them apart.
+        # Without a transport, the numbers of endpoints are not unique.
         for number, end in enumerate(self._nodes.runtime.endpoints()):
             process: Any = SimpleNamespace(
                 name=self._process_of.get(end.node, TEST), participant=number, endpoints=[end]
