@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -66,6 +66,15 @@ class PlanModules:
         as an environment with installed packages."""
         homes = [path for path in sys.path if path and Path(file).is_relative_to(path)]
         return max(homes, key=len, default="") == self._folder
+
+
+def close_nodes(nodes: Iterable[Node], made: Iterable[object]) -> None:
+    """Closes the nodes, and then their objects, so that no callback finds a closed object."""
+    for node in nodes:
+        node.close()
+    for thing in made:
+        if hasattr(thing, "close"):
+            thing.close()
 
 
 class SteppedNodes:
@@ -159,11 +168,7 @@ class SteppedNodes:
         """Closes nodes and their objects. Idempotent."""
         if self._time is not None:
             self._time.close()
-        for node in self._nodes:
-            node.close()
-        for thing in self._made:
-            if hasattr(thing, "close"):
-                thing.close()
+        close_nodes(self._nodes, self._made)
         self._nodes, self._made = [], []
         self._modules.end()
         self.runtime.close()

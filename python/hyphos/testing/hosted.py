@@ -14,7 +14,7 @@ from hyphos._hyphos import CallbackErrors, EndpointInfo, Plan, Policy
 from hyphos.host import load_node
 from hyphos.node import Node, Runtime
 from hyphos.observe import Look, drops_of, is_hidden, look
-from hyphos.stepped import Make, PlanModules, SteppedNodes
+from hyphos.stepped import Make, PlanModules, SteppedNodes, close_nodes
 from hyphos.testing.inbox import Offer
 from hyphos.testing.observed import Observed
 from hyphos.testing.stage import RobotError, Trouble
@@ -291,11 +291,7 @@ class Hosted(Observed):
         return [*found, *self.own_troubles()]
 
     def close(self) -> None:
-        for node in self._nodes:
-            node.close()
-        for thing in self._made:
-            if hasattr(thing, "close"):
-                thing.close()
+        close_nodes(self._nodes, self._made)
         self._nodes, self._made = [], []
         self._modules.end()
         if self._runtime is not None:
