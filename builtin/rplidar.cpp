@@ -19,12 +19,18 @@
 #include "hyphos/hyphos.hpp"
 
 namespace hyphos::builtin {
+
+namespace {
+
+constexpr double kTurn = 2 * std::numbers::pi;  // rad
+
+}  // namespace
+
 namespace rplidar {
 namespace {
 
 constexpr std::array<std::uint8_t, 7> kAnswer = {0xa5, 0x5a, 0x05, 0x00, 0x00, 0x40, 0x81};
 constexpr std::size_t kSampleBytes = 5;
-constexpr double kTurn = 2 * std::numbers::pi;
 
 // The start bit and its inverse, and the check bit, which is always 1.
 std::optional<Sample> parse(std::span<const std::uint8_t> bytes) {
@@ -74,7 +80,6 @@ void Decoder::feed(std::span<const std::byte> bytes,
 
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
 constexpr std::uint64_t kMostUnanswered = 8'192;
 
 Result<speed_t> baud_of(std::int64_t rate) {
