@@ -33,7 +33,9 @@ template <typename Byte>
 class VectorOwner final : public BufferOwner {
  public:
   explicit VectorOwner(std::vector<Byte> bytes) : bytes_(std::move(bytes)) {}
-  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(bytes_));
+  }
 
  protected:
   void release() noexcept override { delete this; }

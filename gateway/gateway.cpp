@@ -7,8 +7,8 @@
 #include "gateway/facade/announce.hpp"
 #include "gateway/facade/hyphos_graph.hpp"
 #include "gateway/known_types.hpp"
-#include "hyphos/plan.hpp"
 #include "hyphos/node.hpp"
+#include "hyphos/plan.hpp"
 
 namespace hyphos {
 

@@ -27,8 +27,8 @@ class Changes final : public ChannelWatcher {
   [[nodiscard]] bool wait(std::uint64_t seen, std::int64_t deadline_ns) {
     UniqueLock lock(mutex_);
     const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
-    return changed_.wait_until(
-        lock, deadline, [&, this]() HYPHOS_REQUIRES(mutex_) { return count_ != seen; });
+    return changed_.wait_until(lock, deadline,
+                               [&, this]() HYPHOS_REQUIRES(mutex_) { return count_ != seen; });
   }
 
  private:
@@ -110,9 +110,8 @@ void ChannelPublisher::end_waits() {
 
 bool ChannelPublisher::add_wait(const std::shared_ptr<ChannelWatcher>& waiter) {
   const MutexLock lock(waits_mutex_);
-  std::erase_if(waits_, [&](const auto& known) {
-    return known.expired() || known.lock() == waiter;
-  });
+  std::erase_if(waits_,
+                [&](const auto& known) { return known.expired() || known.lock() == waiter; });
   waits_.emplace_back(waiter);
   return !waits_ended_;
 }

@@ -18,12 +18,12 @@ namespace hyphos::record {
 struct Tally {
   std::uint64_t received = 0;
   std::uint64_t written = 0;
-  std::uint64_t bytes = 0;       ///< of the written messages, before compression
-  std::uint64_t missing = 0;     ///< gaps in sequence numbers: lost before the recorder
-  std::uint64_t drop_queue = 0;  ///< the bounded queue to the disk was full
-  std::uint64_t drop_disk = 0;   ///< the disk was full, or failed
+  std::uint64_t bytes = 0;         ///< of the written messages, before compression
+  std::uint64_t missing = 0;       ///< gaps in sequence numbers: lost before the recorder
+  std::uint64_t drop_queue = 0;    ///< the bounded queue to the disk was full
+  std::uint64_t drop_disk = 0;     ///< the disk was full, or failed
   std::uint64_t drop_convert = 0;  ///< had no form in the schema of the channel
-  std::uint64_t repeated = 0;    ///< latched values written again at the start of a file
+  std::uint64_t repeated = 0;      ///< latched values written again at the start of a file
 
   Tally& operator+=(const Tally& other);
   bool operator==(const Tally&) const = default;

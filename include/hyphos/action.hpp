@@ -392,10 +392,10 @@ template <typename Goal, typename Feedback, typename Res>
 ActionClient<Goal, Feedback, Res> Node::action_client(const std::string& name,
                                                       ClientOptions options) const {
   return ActionClient<Goal, Feedback, Res>(
-      open_client(name,
-                  detail::action_types(type_support<Goal>(), type_support<Feedback>(),
-                                       type_support<Res>()),
-                  options)
+      open_client(
+          name,
+          detail::action_types(type_support<Goal>(), type_support<Feedback>(), type_support<Res>()),
+          options)
           .or_throw());
 }
 

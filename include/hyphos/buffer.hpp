@@ -50,7 +50,8 @@ namespace detail {
 
 /// A type whose values are their bytes: std::uint8_t, float, a plain struct.
 template <typename T>
-concept PlainBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T>;
+concept PlainBytes =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T>;
 
 /// `bytes` as values of T. Empty if their number is no multiple of sizeof(T), or if they are not
 /// aligned for T.

@@ -9,8 +9,8 @@
 #include "hyphos/transforms.hpp"
 
 /// Client::call_async() and Transforms::wait() that return a std::future. They have a header of
-/// their own, because `<future>` takes longer to compile than a whole node. `hyphos/hyphos.hpp` does
-/// not include it. Cost of a future: one heap allocation.
+/// their own, because `<future>` takes longer to compile than a whole node. `hyphos/hyphos.hpp`
+/// does not include it. Cost of a future: one heap allocation.
 namespace hyphos::detail {
 
 template <typename Rep>
@@ -33,9 +33,9 @@ struct WaitNeedsFutureHpp<Transform> {
                                               Duration timeout) {
     auto promise = std::make_shared<std::promise<Result<Transform>>>();
     auto future = promise->get_future();
-    transforms.wait_inline(
-        target, source, time, timeout,
-        [promise](Result<Transform> result) { promise->set_value(std::move(result)); });
+    transforms.wait_inline(target, source, time, timeout, [promise](Result<Transform> result) {
+      promise->set_value(std::move(result));
+    });
     return future;
   }
 };

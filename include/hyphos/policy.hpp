@@ -83,8 +83,8 @@ struct Policy {
   /// For `block`: after this time publish() fails with Code::timeout. 0: no limit.
   std::int64_t block_timeout_ms = 0;
   /// A message that was published longer ago is dropped before its callback, and counted as
-  /// `drop.queue.expired`. Real time, also in a simulation. Lock-step ignores it. 0: no limit. Cost:
-  /// a comparison.
+  /// `drop.queue.expired`. Real time, also in a simulation. Lock-step ignores it. 0: no limit.
+  /// Cost: a comparison.
   std::int64_t lifespan_ms = 0;
   /// For `latched`: the number of messages of each publisher for late subscribers,
   /// 1..kMaxLatchedDepth. Cost: that many messages stay in memory.

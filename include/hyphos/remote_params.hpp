@@ -75,8 +75,7 @@ struct ParamLine {
 
 /// All values under `nodes.<node>.params` of a file and of its includes. Other keys of a plan are
 /// ignored. Errors: not_found and other errors of the file, invalid_config with every place.
-[[nodiscard]] HYPHOS_EXPORT Result<std::vector<ParamLine>> read_params(
-    const std::string& file);
+[[nodiscard]] HYPHOS_EXPORT Result<std::vector<ParamLine>> read_params(const std::string& file);
 /// The text of a file with these values, sorted. `heading` precedes them as a comment.
 [[nodiscard]] HYPHOS_EXPORT std::string params_text(std::vector<ParamLine> lines,
                                                     const std::string& heading);

@@ -73,7 +73,9 @@ class [[nodiscard]] Result {
   Result(Error error) : error_(std::move(error)), ok_(false) {}  // NOLINT
   Result(const Result& other)
     requires std::copy_constructible<T>
-      : ok_(other.ok_) { ok_ ? make(other.value_) : fail(other.error_); }
+      : ok_(other.ok_) {
+    ok_ ? make(other.value_) : fail(other.error_);
+  }
   Result(Result&& other) noexcept : ok_(other.ok_) {
     ok_ ? make(std::move(other.value_)) : fail(std::move(other.error_));
   }

@@ -507,8 +507,7 @@ ServerCallback service_callback(F function, std::string name) {
 
 template <typename Req, typename Rep, typename F>
 Service Node::service(const std::string& name, ServiceOptions options, F callback) const {
-  return Service(open_server(name,
-                             detail::service_types(type_support<Req>(), type_support<Rep>()),
+  return Service(open_server(name, detail::service_types(type_support<Req>(), type_support<Rep>()),
                              options, detail::service_callback<Req, Rep>(std::move(callback), name))
                      .or_throw());
 }

@@ -151,11 +151,9 @@ class ClientHandle final : public detail::CallClient {
   }
   [[nodiscard]] const std::string& name() const override { return core_->name(); }
   Result<void> wait(const detail::WaitPlace& place, std::int64_t deadline_ns,
-                    const std::function<bool()>& ready) override
-      HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+                    const std::function<bool()>& ready) override HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     if (mark_.is_inherited()) return inherited();
-    return wait_on_pool(core_->executor(), name(), place.lock, place.changed,
-                        deadline_ns, ready);
+    return wait_on_pool(core_->executor(), name(), place.lock, place.changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
     // A handle may outlive the runtime and its pool, but the node has then closed the client.

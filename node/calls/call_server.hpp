@@ -136,8 +136,7 @@ class ExchangeImpl final : public detail::Exchange,
   [[nodiscard]] bool client_gone() const override { return gone_.load(); }
   void on_cancel(std::function<void()> hook) override;
   Result<void> wait(const detail::WaitPlace& place, std::int64_t deadline_ns,
-                    const std::function<bool()>& ready) override
-      HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
+                    const std::function<bool()>& ready) override HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
     return wait_on_pool(server_->executor(), server_->name(), place.lock, place.changed,
                         deadline_ns, ready);
   }

@@ -9,8 +9,8 @@ class Refusals::Impl {
  public:
   explicit Impl(const Node& node)
       : log_(node.log()),
-        shown_(node.params().declare<std::int64_t>(
-            "refused", {.description = "number of unusable messages"})),
+        shown_(node.params().declare<std::int64_t>("refused",
+                                                   {.description = "number of unusable messages"})),
         count_(*shown_) {}
 
   void count_one(std::string_view channel, std::string_view reason) {

@@ -305,8 +305,8 @@ TEST(Latched, with_a_depth_a_late_subscriber_gets_the_last_values_in_order) {
   for (std::int64_t value = 1; value <= 5; ++value) pub.publish({value});
   for (const Mode mode : {inline_, serial}) {
     std::vector<std::int64_t> got;
-    const auto sub = g.subscribe<Number>(
-        "n", mode, [&](const Message<Number>& m) { got.push_back(m->value); });
+    const auto sub =
+        g.subscribe<Number>("n", mode, [&](const Message<Number>& m) { got.push_back(m->value); });
     g.graph.settle({});
     EXPECT_EQ(got, (std::vector<std::int64_t>{3, 4, 5})) << to_string(mode);
     sub->close();
@@ -332,9 +332,8 @@ TEST(Latched, a_subscriber_that_joins_meanwhile_misses_no_value_and_keeps_the_or
   });
   for (int round = 0; round < 200; ++round) {
     Arrivals got;
-    const auto sub =
-        g.subscribe<Number>("n", round % 2 == 0 ? inline_ : serial,
-                            [&](const Message<Number>& m) { got.add(m->value); });
+    const auto sub = g.subscribe<Number>("n", round % 2 == 0 ? inline_ : serial,
+                                         [&](const Message<Number>& m) { got.add(m->value); });
     ASSERT_TRUE(got.wait_for(20));
     sub->close();
     const std::vector<std::int64_t> values = got.values();

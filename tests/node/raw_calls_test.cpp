@@ -217,7 +217,7 @@ TEST(RawCalls, an_inlined_callback_may_keep_the_message) {
   {
     const RawClient client = two.client.raw_client("s", type).or_throw();
     client.call_inline(raw("a"), kForEver,
-                        [&](Result<MessageRef> end) { ended.set_value(std::move(end)); });
+                       [&](Result<MessageRef> end) { ended.set_value(std::move(end)); });
   }
   auto kept = ended.get_future().get();
   ASSERT_TRUE(kept.ok()) << kept.error().to_string();

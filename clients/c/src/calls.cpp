@@ -222,7 +222,7 @@ hyphos_code hyphos_call_async(hyphos_client* client, const void* payload, size_t
     auto parts = copy_parts(payload, size, buffers, buffer_count, core.memory());
     if (!parts) return parts.error();
     (void)core.call_inline(std::move(*parts), timeout_of(timeout_ns),
-                            Listener{node.value()->pump, core, callback, user});
+                           Listener{node.value()->pump, core, callback, user});
     return success();
   });
 }

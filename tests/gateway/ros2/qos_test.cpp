@@ -68,8 +68,8 @@ TEST(Ros2Qos, a_late_reader_gets_no_message_beyond_its_lifespan) {
       publisher_with(gateway, "/state", {.latched = true, .lifespan_ms = kLifespanMs});
   const Time published = monotonic_now();
   EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("old"))));
-  ASSERT_TRUE(eventually(
-      [&] { return monotonic_now() - published > Duration::from_ms(2 * kLifespanMs); }));
+  ASSERT_TRUE(
+      eventually([&] { return monotonic_now() - published > Duration::from_ms(2 * kLifespanMs); }));
   RosSide ros;
   auto& late = ros.reader("rt/state", kString, {.latched = true});
   ASSERT_TRUE(late.wait_matched(1));
