@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
     from hyphos.clock import Clock, Rate, SimTime
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
+    from hyphos.diagnostics import DiagnosticReport, Diagnostics
     from hyphos.log import Log, LogHandler
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
@@ -62,6 +63,8 @@ _HOMES = {
     "CallbackGroup": "_hyphos",
     "Clock": "clock",
     "ClockJump": "_hyphos",
+    "DiagnosticReport": "diagnostics",
+    "Diagnostics": "diagnostics",
     "Error": "_errors",
     "Log": "log",
     "LogHandler": "log",
@@ -108,6 +111,8 @@ __all__ = [
     "Client",
     "Clock",
     "ClockJump",
+    "DiagnosticReport",
+    "Diagnostics",
     "Error",
     "GoalHandle",
     "GoalResult",

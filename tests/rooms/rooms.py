@@ -44,6 +44,7 @@ FOUNDATION = "base"
 # may include itself and the folders above it. Folders on one line are independent of each other.
 # "" is the room itself. `view` is still to come.
 OUTER: dict[str, tuple[str, ...]] = {
+    "proto": ("include",),
     "netem": ("",),
     "gateway": (
         "include",
@@ -76,6 +77,7 @@ NOT_YET = ("view",)
 # These rooms show how to use the public headers, so that they may not use FOUNDATION either.
 PUBLIC_ONLY = ("examples", "view")
 OUTER_HEADERS = {
+    "hyphos/msgs/diagnostics.hpp": "proto/include/hyphos/msgs/diagnostics.hpp",
     "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
     "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
     "hyphos/testing/launched.hpp": "testing/include/hyphos/testing/launched.hpp",
@@ -110,6 +112,7 @@ USES: tuple[Use, ...] = (
     Use("lab/peers/gateway_ends.hpp", "hyphos/gateway.hpp", "a gateway runs inside the peer"),
     Use("lab/peers/gateway.cpp", "gateway/convert/base64.hpp", "a client of rosbridge"),
     Use("lab/peers/web_socket.hpp", "gateway/net/", "a client of rosbridge"),
+    Use("examples/17_diagnostics/", "hyphos/msgs/diagnostics.hpp", "a node reports its state"),
     Use("bench/cosim", "cosim/", "measures the co-simulator"),
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
@@ -146,6 +149,7 @@ PYTHON = (
     "transforms",
     "clock",
     "node",
+    "diagnostics",
     "refusals",
     "host",
     "stepped",

@@ -249,6 +249,7 @@ _HEAD = """#include <cmath>
 #include <hyphos/gateway.hpp>
 #include <hyphos/hyphos.hpp>
 #include <hyphos/inspect.hpp>
+#include <hyphos/msgs/diagnostics.hpp>
 #include <hyphos/msgs/geometry.pb.h>
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
@@ -259,8 +260,8 @@ _HEAD = """#include <cmath>
 #define HYPHOS_NODE(C) static_assert(std::is_constructible_v<C, const hyphos::Node&>);
 """
 INCLUDES = [
-    "-I", str(ROOT / "include"), "-I", str(ROOT / "gateway/include"),
-    "-I", str(ROOT / "testing/include"),
+    "-I", str(ROOT / "include"), "-I", str(ROOT / "proto/include"),
+    "-I", str(ROOT / "gateway/include"), "-I", str(ROOT / "testing/include"),
     "-isystem", str(BUILD / "proto/hyphos_msgs_generated"),
 ]  # fmt: skip
 
