@@ -148,6 +148,7 @@ PYTHON = (
     "action",
     "transforms",
     "clock",
+    "publisher",
     "node",
     "diagnostics",
     "refusals",

@@ -23,8 +23,9 @@ from rich.console import Console
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
-from hyphos.node import Node, Publisher, Runtime
+from hyphos.node import Node, Runtime
 from hyphos.observe import is_hidden
+from hyphos.publisher import Publisher
 from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.opening import open_source

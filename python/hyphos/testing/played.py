@@ -11,7 +11,7 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
-from hyphos.node import Publisher
+from hyphos.publisher import Publisher
 from hyphos.recording.opening import open_source
 from hyphos.recording.source import Source, Track, playable
 from hyphos.recording.track_filter import wanted

@@ -16,7 +16,8 @@ from typing import Any, Self
 
 from hyphos._errors import Error
 from hyphos._hyphos import Policy
-from hyphos.node import Node, Publisher
+from hyphos.node import Node
+from hyphos.publisher import Publisher
 from hyphos.testing import evidence, faults, golden, played, session, texts
 from hyphos.testing.few_nodes import Program
 from hyphos.testing.hosted import START_NS, Stepped

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from hyphos._errors import Error
 from hyphos._hyphos import Published, TypeId
-from hyphos.node import Publisher
 from hyphos.observe import look
+from hyphos.publisher import Publisher
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
