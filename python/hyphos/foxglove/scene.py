@@ -114,7 +114,8 @@ def _arrow(marker: Any) -> Parts:
     if marker.points:
         if len(marker.points) != 2:
             raise ValueError(f"an arrow has 2 points or none, not {len(marker.points)}")
-        between = _arrow_between(marker, *marker.points, _colour(marker.color))
+        tail, tip = marker.points
+        between = _arrow_between(marker, tail, tip, _colour(marker.color))
         return {"arrows": [between] if between else []}
     scale = marker.scale
     return {
@@ -368,10 +369,10 @@ def _entity(marker: Any, published_ns: int) -> fox.SceneEntity:
     shape = _SHAPES.get(marker.type)
     if shape is None:
         raise ValueError(f"its type {marker.type} is unknown")
+    fields: dict[str, Any] = parts.stamp(marker, published_ns) | shape(marker)
     return fox.SceneEntity(
-        **parts.stamp(marker, published_ns),
         id=_entity_id((marker.ns, marker.id)),
         lifetime=_lifetime(marker.lifetime_ns),
         frame_locked=marker.frame_locked,
-        **shape(marker),
+        **fields,
     )

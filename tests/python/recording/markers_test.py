@@ -89,7 +89,8 @@ def test_markers_survive_the_way_to_hyphos_and_back(
     code, out, err = hyphos_cli("bag", "convert", str(bag), "-o", str(middle))
     assert code == 0, out + err
     [item] = everything(middle)["goals"]
-    full, gone = MarkerArray.FromString(bytes(item.payload)).markers
+    payload: Any = item.payload
+    full, gone = MarkerArray.FromString(bytes(payload)).markers
     assert (full.ns, full.id, full.type) == ("goals", -5, Marker.TRIANGLE_LIST)
     assert (full.lifetime_ns, full.header.stamp_ns) == (2 * SECOND + 5, 3 * SECOND + 7)
     assert (gone.ns, gone.action) == ("", Marker.DELETEALL)
