@@ -80,6 +80,8 @@ OUTER_HEADERS = {
     "hyphos/msgs/diagnostics.hpp": "proto/include/hyphos/msgs/diagnostics.hpp",
     "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
     "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
+    "hyphos/testing/evidence.hpp": "testing/include/hyphos/testing/evidence.hpp",
+    "hyphos/testing/intercepted.hpp": "testing/include/hyphos/testing/intercepted.hpp",
     "hyphos/testing/launched.hpp": "testing/include/hyphos/testing/launched.hpp",
 }
 
@@ -139,6 +141,7 @@ PYTHON = (
     "_crash",
     "msgs",
     "struct_values",
+    "struct_layout",
     "types",
     "stamps",
     "convert",

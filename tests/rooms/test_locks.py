@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "gateway/facade/shared_subscription.hpp": RECURSIVE,
     "proto/include/hyphos/msgs/diagnostics.hpp": "a public header includes nothing of base",
     "testing/include/hyphos/testing.hpp": "a public header includes nothing of base",
+    "testing/include/hyphos/testing/intercepted.hpp": "a public header includes nothing of base",
 }
 
 

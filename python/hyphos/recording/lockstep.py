@@ -30,7 +30,7 @@ from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.opening import open_source
 from hyphos.recording.player import parse_remap
-from hyphos.recording.schemas import SchemaBook, announce, without_schema
+from hyphos.recording.schemas import SchemaBook, announce, recorded_policy, without_schema
 from hyphos.recording.source import LEFT_OUT, Source, Track, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
@@ -243,12 +243,7 @@ class Lockstep:
                 kind.name,
                 kind.encoding,
                 kind.hash,
-                {
-                    "reliability": policy.reliability,
-                    "overflow": policy.overflow,
-                    "latched": policy.latched,
-                    "depth": policy.depth,
-                },
+                recorded_policy(policy),
             )
             number = self._recorder.add_channel(
                 spec.channel,

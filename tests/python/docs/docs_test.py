@@ -43,7 +43,20 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 BUILD = ROOT / "build/release"
-LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh", "xml", "yaml"}
+LANGUAGES = {
+    "",
+    "c",
+    "cmake",
+    "cpp",
+    "csharp",
+    "html",
+    "json",
+    "proto",
+    "python",
+    "sh",
+    "xml",
+    "yaml",
+}
 # Programs of the system or of other projects, in documents.
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",

@@ -150,6 +150,7 @@ CPP = {
         *BODY,
     ),
     (_CPP, "struct Wheel {"): ("", *FILE),
+    ("docs/how-to/own_types.md", "struct Pose {"): ("", *FILE),
     (_CPP, "struct Route {"): ("", *FILE),
     (_CPP, 'node.subscribe<Wheel>("wheel", hyphos::serial, [](const '
      "hyphos::Message<Wheel>& wheel) {"): (_WHEEL, *BODY),
