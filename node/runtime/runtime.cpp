@@ -98,7 +98,10 @@ Result<void> Runtime::Impl::read_plan() {
   auto plan = chosen_plan(options_);
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
-  for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  // `hyphos run`, which passes this folder, has printed the warnings.
+  if (options_.state_folder.empty()) {
+    for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  }
   if (options_.lockstep && plan_->process(options_.process) == nullptr) {
     options_.process = plan_->processes.front().name;  // for its threads and settings
   }
