@@ -8,7 +8,7 @@
 
 #include "hyphos/result.hpp"
 #include "view/core/source.hpp"
-#include "view/layout.hpp"
+#include "view/layout/layout.hpp"
 #include "view/panels/panel.hpp"
 
 struct ImVec2;
@@ -18,6 +18,9 @@ namespace hyphos::view {
 class Camera;
 class Frames;
 class Scene;
+
+/// The displays and panels of this program, from both registries.
+[[nodiscard]] Vocabulary vocabulary();
 
 struct AppOptions {
   std::string domain;

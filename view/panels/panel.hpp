@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "view/core/sample.hpp"
-#include "view/layout.hpp"
+#include "view/layout/layout.hpp"
 
 namespace hyphos {
 class Node;

@@ -105,13 +105,18 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// The kinds that a layout may name, and the properties of each. For errors that propose a word.
-struct Vocabulary {
-  std::map<std::string, std::vector<std::string>, std::less<>> displays;
-  std::map<std::string, std::vector<std::string>, std::less<>> panels;
+/// A kind of display or panel: a word of layouts.
+struct Kind {
+  std::string name;
+  std::vector<std::string> settings;  ///< names of its properties
+  std::vector<std::string> types;     ///< of the channels that it shows, e.g. "hyphos.msgs.Path"
 };
-/// The vocabulary of this program, from both registries.
-[[nodiscard]] Vocabulary vocabulary();
+
+/// The kinds that a layout may name. For errors that propose a word, and for default layouts.
+struct Vocabulary {
+  std::vector<Kind> displays;
+  std::vector<Kind> panels;
+};
 
 inline constexpr std::size_t kMaxPanels = 64;
 inline constexpr std::size_t kMaxDisplays = 512;
@@ -129,8 +134,8 @@ inline constexpr std::size_t kMaxDisplays = 512;
 
 /// A layout for a robot or recording that nobody described: a display for each channel that has
 /// one, and the panels for the types that exist.
-[[nodiscard]] Layout default_layout(std::span<const Channel> channels);
+[[nodiscard]] Layout default_layout(std::span<const Channel> channels, const Vocabulary& words);
 /// The displays and panels of default_layout(channels) for channels that appeared later.
-void extend_layout(Layout& layout, std::span<const Channel> added);
+void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabulary& words);
 
 }  // namespace hyphos::view

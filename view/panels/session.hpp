@@ -11,7 +11,7 @@
 #include "hyphos/result.hpp"
 #include "view/core/sample.hpp"
 #include "view/core/source.hpp"
-#include "view/layout.hpp"
+#include "view/layout/layout.hpp"
 
 struct ImFont;
 
