@@ -23,8 +23,8 @@ struct Color {
 [[nodiscard]] std::optional<Color> parse_color(std::string_view text);
 [[nodiscard]] std::string to_string(Color color);
 
-/// The scales for values: perceptual orders of colours. `at` is clamped to [0, 1].
-enum class Palette : std::uint8_t { turbo, viridis, gray };
-[[nodiscard]] Color palette_color(Palette palette, double at);
+/// Scales of colours for values. `at` is clamped to [0, 1].
+enum class ColorMap : std::uint8_t { turbo, viridis, gray };
+[[nodiscard]] Color map_color(ColorMap map, double at);
 
 }  // namespace hyphos::view

@@ -20,7 +20,7 @@ struct Vertex {
 };
 static_assert(sizeof(Vertex) == 16);
 
-/// A point whose colour comes from a value, by the palette and range of its set. 16 bytes.
+/// A point whose colour comes from a value, by the colour map and range of its set. 16 bytes.
 struct ValuePoint {
   float x = 0;
   float y = 0;
@@ -33,13 +33,13 @@ static_assert(sizeof(ValuePoint) == sizeof(Vertex));
 struct PointStyle {
   enum class Coloring : std::uint8_t {
     rgb,    ///< the colour of each point
-    value,  ///< the value of each point, by palette and range
-    axis,   ///< a coordinate in the fixed frame, by palette and range
+    value,  ///< the value of each point, by colour map and range
+    axis,   ///< a coordinate in the fixed frame, by colour map and range
     flat,   ///< one colour
   };
   Coloring coloring = Coloring::flat;
-  Palette palette = Palette::turbo;
-  double low = 0;  ///< range of the palette
+  ColorMap map = ColorMap::turbo;
+  double low = 0;  ///< range of the colour map
   double high = 1;
   int axis = 2;  ///< 0 x, 1 y, 2 z
   Color flat{255, 255, 255, 255};
