@@ -27,7 +27,7 @@ struct Surroundings {
   std::int64_t now_ns = 0;  ///< the cursor of the timeline
   Time stamp{};             ///< the newest stamp of a message, on the robot's clock
   bool playing = true;      ///< new samples arrive, so ages count
-  double density = 1;
+  std::size_t budget_bytes = std::size_t{512} << 20U;  ///< for all displays together
 };
 
 /// Severity of a display's state.
@@ -70,6 +70,9 @@ class Display {
   /// Called before each frame: samples that wait for their transform are tried again, and expired
   /// ones go. Returns true if the picture changed.
   virtual bool update() { return false; }
+
+  /// The part of the past that the display shows. For Source::seek().
+  [[nodiscard]] virtual std::int64_t history_ns() const { return 0; }
 
   /// What the display shows at a point of a ray, as lines "name: value" for the tool that selects.
   struct Picked {

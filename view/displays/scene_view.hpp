@@ -40,7 +40,7 @@ class SceneView final : public Sink {
   };
   using Items = std::vector<Item>;
 
-  explicit SceneView(Store& store, std::size_t budget_bytes = std::size_t{512} << 20);
+  explicit SceneView(Store& store, std::size_t budget_bytes = std::size_t{512} << 20U);
   ~SceneView() override;
 
   // Displays.
@@ -58,6 +58,8 @@ class SceneView final : public Sink {
   void set_visible(Item& item, bool visible);
   /// The channels that displays and frames need.
   [[nodiscard]] std::set<std::string> channels() const;
+  /// The longest history of a display. For Source::seek().
+  [[nodiscard]] std::int64_t history_ns() const;
   /// True once after a change that needs earlier samples again: seek to the cursor.
   [[nodiscard]] bool take_reseek();
 

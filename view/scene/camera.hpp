@@ -118,11 +118,17 @@ class Camera {
  private:
   [[nodiscard]] Mat3 rotation() const;  // columns: right, up, back
   void turn_about(const Vec3& anchor, double yaw, double pitch, double roll);
-  void pan(double dx, double dy);
-  void zoom(double factor, const std::optional<Vec3>& towards);
+  void pan(double dx, double dy, double depth);
+  void zoom(double factor, const Vec3& towards);
+  void normalize();
+  [[nodiscard]] double heading() const;  // that the view turns with, rad
+  // Between the fixed frame and the frame of the state's target.
   [[nodiscard]] Vec3 to_local(const Vec3& point) const;
+  [[nodiscard]] Vec3 to_world(const Vec3& point) const;
+  [[nodiscard]] Vec3 unproject_at(double x, double y, double distance) const;
 
   CameraState state_;
+  std::optional<Vec3> anchor_;  // as the target
   Pose follow_ = Pose::Identity();
   int width_ = 1;
   int height_ = 1;

@@ -9,10 +9,14 @@
 
 namespace hyphos::view {
 
-/// Shapes of size 1 about the origin: a box has edges of 1, a sphere a diameter of 1. Cylinder,
-/// cone and capsule have the diameter 1 and the height 1 along z (a capsule without its caps). A
-/// cone points along z.
+/// Shapes of size 1 about the origin: a box has edges of 1, a sphere a diameter of 1. Cylinder and
+/// cone have the diameter 1 and the height 1 along z. A cone points along z.
 enum class Shape : std::uint8_t { box, sphere, cylinder, cone };
+
+/// The colours of axes, x y z. Softer than pure red, green and blue on a dark background.
+inline constexpr Color kAxisX{235, 77, 75, 255};
+inline constexpr Color kAxisY{106, 190, 69, 255};
+inline constexpr Color kAxisZ{66, 135, 245, 255};
 
 enum class Align : std::uint8_t { left, center, right };
 

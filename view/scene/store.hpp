@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
+#include <utility>
 
 #include "view/core/color.hpp"
 #include "view/scene/math.hpp"
@@ -79,11 +80,21 @@ class Retained {
   [[nodiscard]] virtual std::size_t batches() const = 0;
   [[nodiscard]] virtual std::size_t points() const = 0;  ///< points and ends of lines
   [[nodiscard]] virtual std::size_t bytes() const = 0;   ///< of GPU and CPU
+  /// Of the oldest batch, the largest value without one.
   [[nodiscard]] virtual std::int64_t oldest_ns() const = 0;
-  /// A value at a place of the screen is at this point: the point nearest to the ray within
-  /// `radius` (an angle, rad). Reads GPU memory back. False if there is none.
-  virtual bool nearest(const Vec3& from, const Vec3& direction, double radius,
-                       Vec3& point) const = 0;
+  [[nodiscard]] virtual Bounds bounds() const = 0;  ///< in the fixed frame
+  /// Least and largest value of the ValuePoints. {0, 0} without one.
+  [[nodiscard]] virtual std::pair<float, float> value_range() const = 0;
+  /// The point that is nearest to the eye within `radius` of a ray (an angle, rad).
+  struct Nearest {
+    Vec3 point;
+    double distance = 0;  ///< along the ray, m
+    float value = 0;      ///< of a ValuePoint
+    Color color;          ///< of a coloured point
+  };
+  /// Reads GPU memory back: for a click, not for each frame.
+  [[nodiscard]] virtual std::optional<Nearest> nearest(const Vec3& from, const Vec3& direction,
+                                                       double radius) const = 0;
 };
 
 enum class PixelFormat : std::uint8_t { rgba8, rgb8, gray8 };
