@@ -110,8 +110,9 @@ bool can_keep(const Field& field, const FieldDescriptor& codec) {
       break;
   }
   if (type == Cpp::CPPTYPE_INT64 || (type == Cpp::CPPTYPE_UINT64 && !field.is_signed)) return true;
-  if (type == Cpp::CPPTYPE_ENUM) return field.width < 4;
-  if (type == Cpp::CPPTYPE_INT32) return field.width < 4 || field.is_signed;
+  // Open enums of proto3 hold every int32.
+  if (type == Cpp::CPPTYPE_ENUM || type == Cpp::CPPTYPE_INT32)
+    return field.width < 4 || field.is_signed;
   return type == Cpp::CPPTYPE_UINT32 && !field.is_signed;
 }
 

@@ -14,6 +14,7 @@
 #include "hyphos/msgs/sensor.pb.h"
 #include "hyphos/msgs/std.pb.h"
 #include "hyphos/msgs/tf.pb.h"
+#include "hyphos/msgs/visualization.pb.h"
 #include "hyphos/ros/options.pb.h"
 
 namespace hyphos::gateway {
@@ -40,7 +41,8 @@ std::vector<Package> standard_files() {
           {msgs::Vector3::descriptor()->file(), {"geometry_msgs"}},
           {msgs::LaserScan::descriptor()->file(), {"sensor_msgs"}},
           {msgs::Odometry::descriptor()->file(), {"nav_msgs"}},
-          {msgs::TfMessage::descriptor()->file(), {"tf2_msgs"}}};
+          {msgs::TfMessage::descriptor()->file(), {"tf2_msgs"}},
+          {msgs::Marker::descriptor()->file(), {"visualization_msgs"}}};
 }
 
 /// Maps standard message names that differ from ROS to their ROS names.

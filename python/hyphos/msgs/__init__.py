@@ -13,6 +13,7 @@ from hyphos.msgs.nav import *  # noqa: F403
 from hyphos.msgs.sensor import *  # noqa: F403
 from hyphos.msgs.std import *  # noqa: F403
 from hyphos.msgs.tf import *  # noqa: F403
+from hyphos.msgs.visualization import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ _PACKAGES = {
     "tf2_msgs",
     "diagnostic_msgs",
     "rcl_interfaces",
+    "visualization_msgs",
 }
 _RENAMED = {
     "sensor_msgs/msg/PointCloud2": "PointCloud",
