@@ -52,6 +52,8 @@ class Display {
   Display& operator=(const Display&) = delete;
   virtual ~Display() = default;
 
+  /// The channel whose samples take() gets. Called before the first of them.
+  virtual void set_channel(const Channel& channel) { (void)channel; }
   /// A sample of the display's channel. A bad one becomes an error status, never an exception.
   virtual void take(const Sample& sample) = 0;
   /// A sample of another channel: Registration::companions, e.g. the calibration of a camera.
@@ -115,6 +117,11 @@ class Display {
   /// By the owner, before settings_changed() and whenever the surroundings change.
   void set_surroundings(const Surroundings* surroundings) { surroundings_ = surroundings; }
   void count_drop() { ++counters_.dropped; }
+  /// A sample of a type that the display does not show: the channel has another type now.
+  void refuse_type(std::string_view type) {
+    ++counters_.taken;
+    refuse("the channel has the type " + std::string(type) + " now");
+  }
 
  protected:
   [[nodiscard]] const Surroundings& surroundings() const { return *surroundings_; }

@@ -25,6 +25,8 @@ struct DisplayKind {
   std::vector<std::string_view> types;  ///< message types that it shows. Empty: without a channel
   std::vector<Companion> companions;
   std::unique_ptr<Display> (*make)() = nullptr;
+  /// Channels that a default layout shows with it, by the end of their name. Empty: all.
+  std::string_view only_channel = {};
 
   [[nodiscard]] bool shows(std::string_view type) const;
 };
@@ -32,8 +34,8 @@ struct DisplayKind {
 /// All kinds, in the order of the menu. For one type with several kinds the first is the default.
 [[nodiscard]] std::span<const DisplayKind> display_kinds();
 [[nodiscard]] const DisplayKind* find_display_kind(std::string_view name);
-/// The default display of a message type. Null if there is none.
-[[nodiscard]] const DisplayKind* display_kind_for(std::string_view type);
+/// The default display of a channel. Null if there is none.
+[[nodiscard]] const DisplayKind* display_kind_for(std::string_view type, std::string_view channel);
 /// The names of the properties of a kind. For layouts.
 [[nodiscard]] std::vector<std::string> display_settings(const DisplayKind& kind);
 

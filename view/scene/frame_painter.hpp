@@ -47,8 +47,13 @@ class FramePainter final : public Painter {
   void text(const Vec3& at, std::string_view text, Color color, double height_m) override;
   void overlay(const Texture& texture, double left, double top, double right, double bottom,
                double alpha) override;
-  void caption(double left, double top, std::string_view text, Color color,
-               double height) override;
+  void caption(double left, double top, std::string_view text, Color color, double height) override;
+  [[nodiscard]] double pixel_size(const Vec3& at) const override {
+    return camera_.pixel_size(at) * view_.density;
+  }
+  [[nodiscard]] double aspect() const override {
+    return static_cast<double>(view_.width) / view_.height;
+  }
 
   /// Draws everything into the bound framebuffer, which has the depth of the retained picture.
   void flush();

@@ -51,6 +51,11 @@ class Painter {
   virtual void caption(double left, double top, std::string_view text, Color color,
                        double height = 14) = 0;
 
+  /// The length of one px of normal density at a point, m. For widths that are given in m.
+  [[nodiscard]] virtual double pixel_size(const Vec3& at) const = 0;
+  /// Width by height of the view.
+  [[nodiscard]] virtual double aspect() const = 0;
+
   // Made of the calls above.
 
   /// x red, y green, z blue, `length` in m.
