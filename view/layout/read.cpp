@@ -123,10 +123,13 @@ bool is_map(const Value& value, const std::string& path, Problems& problems) {
 
 CameraLayout read_camera(const Value* value, const std::string& path, Problems& problems) {
   CameraLayout camera;
-  const Section section(value, path, problems,
-                        {"kind", "follow", "target", "distance", "yaw", "pitch", "roll"});
-  camera.kind = section.word_of("kind", camera.kind, {"orbit", "first_person", "top_down"});
+  const Section section(
+      value, path, problems,
+      {"kind", "follow", "follow_heading", "target", "distance", "yaw", "pitch", "roll"});
+  camera.kind =
+      section.word_of("kind", camera.kind, {"orbit", "first_person", "top_down", "anchor"});
   camera.follow = section.text("follow", {});
+  camera.follow_heading = section.boolean("follow_heading", false);
   camera.distance = section.real("distance", camera.distance, 1e-3, kFar);
   camera.yaw = section.real("yaw", camera.yaw, -kTurns, kTurns);
   camera.pitch = section.real("pitch", camera.pitch, -kTurns, kTurns);

@@ -36,8 +36,9 @@ bool is_plain(std::string_view word) {
   if (!letter(word.front()) && !minus) return false;
   if (word.substr(0, 3) == "..." || word == ".") return false;
   for (const char c : word.substr(1)) {
-    if (!letter(c) && c != '-' && c != '+') return false;
+    if (!letter(c) && c != '-' && c != '+' && c != ':') return false;
   }
+  if (word.back() == ':') return false;
   return true;
 }
 
@@ -77,6 +78,7 @@ std::string camera(const CameraLayout& value) {
   Line line;
   if (value.kind != usual.kind) line.add("kind", scalar(value.kind));
   if (value.follow != usual.follow) line.add("follow", scalar(value.follow));
+  if (value.follow_heading) line.add("follow_heading", "true");
   if (value.target != usual.target) {
     line.add("target", "[" + number(value.target[0]) + ", " + number(value.target[1]) + ", " +
                            number(value.target[2]) + "]");
