@@ -62,6 +62,8 @@ class Panel {
   virtual bool accept(Session&, const std::string& /*channel*/, const std::string& /*field*/) {
     return false;
   }
+  /// True if accept() takes single numbers: a plot.
+  [[nodiscard]] virtual bool shows_fields() const { return false; }
   /// Text that describes the panel, after its kind in the title bar, e.g. the channel.
   [[nodiscard]] virtual std::string subject() const { return {}; }
   [[nodiscard]] virtual std::size_t memory() const { return 0; }

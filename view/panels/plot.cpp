@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "view/core/types.hpp"
@@ -68,6 +69,8 @@ class Plot final : public Panel {
     add(session, channel, field);
     return true;
   }
+
+  [[nodiscard]] bool shows_fields() const override { return true; }
 
   void draw(Session& session) override {
     draw_bar(session);
