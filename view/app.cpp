@@ -199,7 +199,6 @@ void App::Impl::seek_now(std::int64_t time_ns) {
 void App::Impl::follow_live() {
   if (!timeline_.live || timeline_.follow) return;
   timeline_.follow = true;
-  clear();
   source_->resume(history_ns(), *this);
 }
 
@@ -340,11 +339,8 @@ void App::Impl::pump(std::int64_t now_ns) {
   if (scene_->take_reseek()) reseek_ = true;
   if (reseek_) {
     if (timeline_.live && timeline_.follow) {
-      // The ring of the past has the samples again.
-      reseek_ = false;
-      clear();
-      (void)source_->seek(source_->range().end_ns, history_ns(), *this);
-      source_->resume(0, *this);
+      reseek_ = false;  // the past of the source has the samples again
+      source_->resume(history_ns(), *this);
     } else {
       seek_now(timeline_.now_ns);
     }
