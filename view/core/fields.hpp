@@ -22,8 +22,8 @@ struct NumericField {
   std::string type;  ///< "double", "uint32", "bool", "Level" (an enum)
 };
 
-/// All numeric fields of a type in the order of their declaration. A recursive type is listed to a
-/// depth of 8, and at most `most` fields.
+/// All numeric fields of a type in the order of their declaration, at most `most`. A type inside
+/// itself is listed once.
 [[nodiscard]] std::vector<NumericField> numeric_fields(const google::protobuf::Descriptor& type,
                                                        std::size_t most = 2'000);
 
@@ -47,12 +47,18 @@ class FieldPath {
  private:
   struct Step {
     std::uint32_t number = 0;  // of the field
-    std::uint8_t wire = 0;     // google::protobuf::internal::WireFormatLite::FieldType
+    std::uint8_t type = 0;     // google::protobuf::FieldDescriptor::Type
     bool repeated = false;     // `index` selects an element
     bool optional = false;     // absent: no value
     bool length = false;       // the number of elements
     std::uint32_t index = 0;
   };
+  struct Found;
+  [[nodiscard]] static bool take(const Step& step, std::uint64_t key,
+                                 std::span<const std::byte>& left, Found& found);
+  [[nodiscard]] static bool take_packed(const Step& step, std::span<const std::byte> packed,
+                                        Found& found);
+  [[nodiscard]] std::optional<double> absent(std::size_t step) const;
   [[nodiscard]] std::optional<double> read(std::span<const std::byte> message,
                                            std::size_t step) const;
   std::string text_;

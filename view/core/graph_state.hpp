@@ -58,6 +58,7 @@ struct GraphNode {
   std::string host;
   std::int32_t pid = 0;
   ProcessState state = ProcessState::ready;
+  bool viewer = false;  ///< this process
 };
 
 /// An endpoint: an edge between `node` and `channel`.
@@ -82,6 +83,9 @@ struct GraphSnapshot {
   std::vector<GraphEdge> edges;
 };
 
+/// Endpoints of an earlier state, by participant and EndpointInfo::id.
+using EndpointsBefore = std::map<std::pair<std::uint64_t, std::uint64_t>, EndpointInfo>;
+
 /// The robot's own counters: rates, drops, latencies, and the graph with its load.
 ///
 /// Live: reads hyphos::inspect(), at no cost for the robot. Call sample() only while a panel shows
@@ -102,21 +106,19 @@ class GraphState {
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  using EndKey = std::pair<std::uint64_t, std::uint64_t>;  // participant, endpoint
-  void sample_live(std::int64_t now_ns);
-  void sample_recording();
-
   const Source& source_;
   GraphSnapshot snapshot_;
   std::string problem_;
   std::int64_t sampled_ns_ = 0;  // CLOCK_MONOTONIC
-  std::map<EndKey, EndpointInfo> before_;
+  EndpointsBefore before_;
 };
 
-/// Makes a snapshot from two states of the processes, `seconds` apart. Pure, for tests.
-[[nodiscard]] GraphSnapshot make_snapshot(
-    const std::vector<ProcessInfo>& processes,
-    const std::map<std::pair<std::uint64_t, std::uint64_t>, EndpointInfo>& before, double seconds,
-    std::int64_t monotonic_ns);
+/// Makes a snapshot from two states of the processes, `seconds` apart (0: the first state).
+/// Channels of services, actions and of Hyphos itself are left out. Pure, for tests.
+[[nodiscard]] GraphSnapshot make_snapshot(const std::vector<ProcessInfo>& processes,
+                                          const EndpointsBefore& before, double seconds,
+                                          std::int64_t monotonic_ns);
+/// Makes a snapshot from the metadata of a recording.
+[[nodiscard]] GraphSnapshot make_snapshot(const Source& recording);
 
 }  // namespace hyphos::view

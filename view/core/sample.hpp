@@ -23,7 +23,8 @@ struct Channel {
   std::string problem;
 };
 
-/// One message in its encoded form. A copy shares the bytes. Any thread may read it.
+/// One message in its encoded form. A copy shares the bytes. Any thread may read it. The bytes may
+/// have any alignment.
 struct Sample {
   std::uint32_t channel = 0;
   std::int64_t time_ns = 0;     ///< place on the timeline, Unix time: arrival (live) or log time

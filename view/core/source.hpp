@@ -61,23 +61,25 @@ class Source {
   /// One line for titles: "run.mcap", "domain 'robot1'".
   [[nodiscard]] virtual std::string title() const = 0;
   /// The channels so far, by id. Grows while a robot runs. The span is valid until the next call of
-  /// advance() or seek().
+  /// select(), advance() or seek().
   [[nodiscard]] virtual std::span<const Channel> channels() const = 0;
   /// Definitions of all protobuf types of the channels. Lives as long as the source.
   [[nodiscard]] virtual const google::protobuf::DescriptorPool& types() const = 0;
-  /// Names the channels that displays and panels use. The others cost the robot nothing.
+  /// Names the channels that displays and panels use. The others cost the robot nothing. A seek()
+  /// afterwards passes the earlier messages of a channel that was added.
   virtual void select(const std::set<std::string>& names) = 0;
   [[nodiscard]] virtual TimeRange range() const = 0;
   /// True while new messages arrive by themselves.
   [[nodiscard]] virtual bool live() const = 0;
   /// Passes all samples of selected channels in (the time of the last call, `until_ns`] to `sink`.
-  /// A live source ignores `until_ns` and passes what has arrived. Returns the number of samples. A
-  /// call passes a bounded number of bytes: while it returns a number that is not 0, more may wait.
+  /// A live source ignores `until_ns` and passes all arrived messages, unless seek() paused it.
+  /// Returns the number of samples. A call passes a bounded number of bytes: while it returns a
+  /// number that is not 0, more may wait.
   virtual std::size_t advance(std::int64_t until_ns, Sink& sink) = 0;
   /// Clears `sink` and passes, for each selected channel, the samples in (time_ns - history_ns,
   /// time_ns], and at least the last one before `time_ns`, if there is one. Of a latched channel it
-  /// passes the earlier values, too: each publisher has its own. A live source is paused by seek():
-  /// advance() passes nothing, and messages are kept, until resume().
+  /// passes the earlier values, too, because each publisher has its own. A live source is then
+  /// paused: it keeps arriving messages, and advance() plays the past, until resume().
   virtual Result<void> seek(std::int64_t time_ns, std::int64_t history_ns, Sink& sink) = 0;
   /// Live: ends the pause of a seek(). Passes the kept messages of the past `history_ns`, then
   /// advance() goes on with new messages. A recording has nothing to do.

@@ -14,6 +14,10 @@
 
 namespace hyphos::view {
 
+/// The number of the field with which a recording stores attached buffers in a message:
+/// docs/reference/recording.md.
+inline constexpr int kAttachedField = 100'000;
+
 /// The protobuf types of one source: the standard messages, and those that a robot announces or a
 /// recording contains.
 ///

@@ -26,7 +26,7 @@
 ///         - {panel: scene, size: 3}
 ///         - rows:
 ///             - {panel: channels}
-///             - {panel: plot, fields: [odom.twist.twist.linear.x]}
+///             - {panel: plot, fields: [odom:twist.twist.linear.x]}
 ///
 /// Plain data and pure functions, apart from load_layout() and save_layout(). No OpenGL.
 namespace hyphos::view {
@@ -69,8 +69,9 @@ struct DisplayLayout {
 
 /// A camera, or a saved view.
 struct CameraLayout {
-  std::string kind = "orbit";             ///< orbit, first_person, top_down
+  std::string kind = "orbit";             ///< orbit, first_person, top_down, anchor
   std::string follow;                     ///< frame that the camera moves with, empty for none
+  bool follow_heading = false;            ///< the camera also turns with that frame
   std::array<double, 3> target{0, 0, 0};  ///< m, in the fixed frame: the anchor
   double distance = 12;                   ///< m, from the anchor. top_down: visible height
   double yaw = 0.8;                       ///< rad

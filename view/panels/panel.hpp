@@ -37,6 +37,8 @@ class Panel {
 
   /// The channels whose samples take() needs now.
   [[nodiscard]] virtual std::set<std::string> channels() const { return {}; }
+  /// The past that the panel shows, to be passed again after a seek.
+  [[nodiscard]] virtual std::int64_t history_ns() const { return 0; }
   /// A sample of one of channels(). Returns true if the next draw() would look different.
   virtual bool take(Session&, const Channel&, const Sample&) { return false; }
   /// The samples that follow replace all earlier ones.
@@ -46,6 +48,8 @@ class Panel {
   virtual void draw(Session& session) = 0;
   /// A button or field in the panel's title bar, right to left. `draw` only what belongs there.
   virtual void draw_title(Session&) {}
+  /// True if draw() shows Session::graph(), which is then sampled.
+  [[nodiscard]] virtual bool wants_graph() const { return false; }
   /// When draw() would look different by itself, CLOCK_MONOTONIC. For ages and rates.
   [[nodiscard]] virtual std::int64_t next_change_ns(const Session&) const { return kNever; }
 
@@ -58,6 +62,8 @@ class Panel {
   virtual bool accept(Session&, const std::string& /*channel*/, const std::string& /*field*/) {
     return false;
   }
+  /// True if accept() takes single numbers: a plot.
+  [[nodiscard]] virtual bool shows_fields() const { return false; }
   /// Text that describes the panel, after its kind in the title bar, e.g. the channel.
   [[nodiscard]] virtual std::string subject() const { return {}; }
   [[nodiscard]] virtual std::size_t memory() const { return 0; }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -13,8 +14,6 @@
 #include "view/core/source.hpp"
 #include "view/layout/layout.hpp"
 
-struct ImFont;
-
 namespace hyphos {
 class Node;
 }
@@ -23,14 +22,11 @@ namespace hyphos::view {
 
 class Frames;
 class GraphState;
-class Scene;
-
-/// Colours of the theme by meaning, 0xAABBGGRR as ImU32.
-struct Palette {
-  std::uint32_t text, dim, faint, background, surface, raised, border, accent, good, warn, bad,
-      axis;
-  std::uint32_t series[8];  ///< lines of plots, in order
-};
+class Decoder;
+class Panel;
+class Renderer;
+class SceneView;
+struct Theme;
 
 /// The state of playback. For a running robot, `playing` is false while the view is held at a past
 /// instant.
@@ -57,8 +53,11 @@ class Session {
   /// CLOCK_MONOTONIC of this frame.
   [[nodiscard]] virtual std::int64_t frame_ns() const = 0;
 
-  [[nodiscard]] virtual Scene& scene() = 0;
-  [[nodiscard]] virtual Frames& frames() = 0;
+  /// The displays, the frames and the camera of the 3-D view.
+  [[nodiscard]] virtual SceneView& scene() = 0;
+  /// Draws the 3-D view, and makes textures.
+  [[nodiscard]] virtual Renderer& renderer() = 0;
+  [[nodiscard]] virtual Decoder& decoder() = 0;
   [[nodiscard]] virtual GraphState& graph() = 0;
   /// The node of the viewer in the robot's domain, for calls, parameters and tools that publish.
   /// Opened at the first use, so that looking alone opens no publisher. Null for a recording.
@@ -72,15 +71,20 @@ class Session {
   virtual void edited(std::string_view action) = 0;
   /// Channels or settings of a panel have changed: selects the channels again.
   virtual void reselect() = 0;
+  /// The saved views of the camera.
+  [[nodiscard]] virtual std::map<std::string, CameraLayout>& saved_views() = 0;
+  virtual void use_view(const std::string& name) = 0;
+  virtual void save_view(const std::string& name) = 0;
+  /// One more frame will differ: a key is held, or the picture is being refined.
+  virtual void keep_drawing() = 0;
+  /// The panel that draws the 3-D view in this frame, null at the start of a frame.
+  virtual const Panel*& scene_owner() = 0;
   /// Opens a panel beside the focused one.
   virtual void open_panel(std::string_view kind, const Settings& settings = {}) = 0;
   /// Adds a display for the channel. False if no display fits its type.
   virtual bool show(const std::string& channel) = 0;
 
-  [[nodiscard]] virtual const Palette& palette() const = 0;
-  [[nodiscard]] virtual float scale() const = 0;
-  [[nodiscard]] virtual ImFont* mono() const = 0;
-  [[nodiscard]] virtual ImFont* bold() const = 0;
+  [[nodiscard]] virtual const Theme& theme() const = 0;
 };
 
 }  // namespace hyphos::view

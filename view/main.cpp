@@ -1,0 +1,28 @@
+#include <cstdio>
+
+#include "view/options.hpp"
+
+namespace {
+
+int fail(const hyphos::Error& error) {
+  std::fprintf(stderr, "error: %s\n", error.to_string().c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace hyphos::view;
+  try {
+    auto options = parse_options({argv + 1, argv + argc});
+    if (!options) return fail(options.error());
+    if (options->help) {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    const auto done = options->png.empty() ? run_window(*options) : run_picture(*options);
+    return done ? 0 : fail(done.error());
+  } catch (const hyphos::Exception& error) {
+    return fail(error.error());
+  }
+}
