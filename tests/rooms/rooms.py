@@ -67,12 +67,12 @@ OUTER: dict[str, tuple[str, ...]] = {
     "lab": ("common", "peers graph cpu"),
     "clients": ("c csharp",),
     "testing": ("include",),
-    "view": ("",),
+    "view": ("core", "scene", "displays sources layout", "panels", ""),
     "examples": ("*",),
     "bench": ("",),
     "python": ("src",),
 }
-NOT_YET = ("view",)
+NOT_YET: tuple[str, ...] = ()
 # These rooms show how to use the public headers, so that they may not use FOUNDATION either.
 PUBLIC_ONLY = ("examples", "view")
 OUTER_HEADERS = {
