@@ -108,6 +108,7 @@ void App::Impl::use_source(std::unique_ptr<Source> source) {
   source_->on_arrival([this] { wake_(); });
   known_channels_ = 0;
   routes_.clear();
+  delays_.clear();
   bookmarks_.clear();
   timeline_ = Timeline{};
   timeline_.range = source_->range();
@@ -133,6 +134,7 @@ void App::Impl::take(const Sample& sample) {
   if (first_data_ns_ == 0) first_data_ns_ = pumped_ns_;
   scene_->take(sample);
   if (sample.channel >= routes_.size()) return;
+  delays_[sample.channel].newest_ns = sample.time_ns;
   for (Panel* panel : routes_[sample.channel]) {
     panel_changed_ =
         panel->take(*this, source_->channels()[sample.channel], sample) || panel_changed_;
@@ -240,6 +242,7 @@ void App::Impl::select_channels() {
   reselect_ = false;
   std::set<std::string> names = scene_->channels();
   routes_.assign(source_->channels().size(), {});
+  delays_.resize(routes_.size());
   bool grown = false;
   workspace_.for_each([&](Panel& panel) {
     if (!workspace_.visible(panel)) return;
@@ -382,7 +385,21 @@ std::int64_t App::Impl::next_ns(std::int64_t now_ns) const {
   return std::max(next, now_ns);
 }
 
+std::int64_t App::Impl::pixel_latency_ns(const std::string& name) const {
+  const Channel* found = channel(name);
+  return found == nullptr || found->id >= delays_.size() ? 0 : delays_[found->id].mean_ns;
+}
+
 void App::Impl::frame_done() {
+  if (timeline_.live && timeline_.follow) {
+    const std::int64_t now = wall_now().ns;
+    for (Delay& delay : delays_) {
+      if (delay.newest_ns == 0) continue;
+      const std::int64_t passed = std::max<std::int64_t>(now - delay.newest_ns, 0);
+      delay.mean_ns = delay.mean_ns == 0 ? passed : (delay.mean_ns * 7 + passed) / 8;
+      delay.newest_ns = 0;
+    }
+  }
   // The mean of the last frames, because single ones vary with the window system.
   cost_ns_ = (cost_ns_ * 3 + (cpu_now() - cpu_ns_)) / 4;
 }

@@ -50,6 +50,7 @@ class App::Impl final : public Session, public Sink {
   Renderer& renderer() override { return *renderer_; }
   Decoder& decoder() override { return *decoder_; }
   GraphState& graph() override { return *graph_; }
+  std::int64_t pixel_latency_ns(const std::string& channel) const override;
   const Node* node() override { return source_->node(); }
   void post(std::function<void()> work) override;
   void notify(std::string text, bool error) override;
@@ -133,7 +134,14 @@ class App::Impl final : public Session, public Sink {
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
 
+  /// The delay from the arrival of samples to their frame.
+  struct Delay {
+    std::int64_t newest_ns = 0;  // arrival of the newest sample that is not yet shown, Unix time
+    std::int64_t mean_ns = 0;
+  };
+
   std::vector<std::vector<Panel*>> routes_;  // by channel id
+  std::vector<Delay> delays_;                // by channel id
   std::size_t known_channels_ = 0;
   bool reselect_ = true;
   bool reseek_ = false;

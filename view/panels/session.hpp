@@ -59,6 +59,8 @@ class Session {
   [[nodiscard]] virtual Renderer& renderer() = 0;
   [[nodiscard]] virtual Decoder& decoder() = 0;
   [[nodiscard]] virtual GraphState& graph() = 0;
+  /// From the arrival of the newest shown sample of a channel to the end of its frame. 0: unknown.
+  [[nodiscard]] virtual std::int64_t pixel_latency_ns(const std::string& channel) const = 0;
   /// The node of the viewer in the robot's domain, for calls, parameters and tools that publish.
   /// Opened at the first use, so that looking alone opens no publisher. Null for a recording.
   [[nodiscard]] virtual const Node* node() = 0;
