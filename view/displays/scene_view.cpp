@@ -215,11 +215,6 @@ void SceneView::draw(Renderer& renderer, const std::function<void(Painter&)>& ex
     for (const Item& each : items_) {
       if (each.display->visible()) each.display->paint(painter);
     }
-    if (const auto anchor = camera_.anchor()) {
-      Pose at = Pose::Identity();
-      at.translation() = *anchor;
-      painter.axes(at, 14 * painter.pixel_size(*anchor), 2);
-    }
     if (extra) extra(painter);
   });
   drawn_revision_ = revision_;
