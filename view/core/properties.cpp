@@ -16,7 +16,7 @@ std::string number_text(double value) {
 }
 
 Error invalid(const Property& property, const std::string& why) {
-  return Error{Code::invalid_config, "'" + property.name + "' " + why};
+  return Error{Code::invalid_config, "'" + property.name + "' " + why, ""};
 }
 
 Error out_of_limits(const Property& property, double value) {
@@ -164,7 +164,7 @@ Result<void> Properties::set_text(std::string_view name, std::string_view text) 
   std::vector<std::string> names;
   for (const Property& each : all_) names.push_back(each.name);
   return Error{Code::not_found,
-               "there is no property '" + std::string(name) + "'" + propose(name, names)};
+               "there is no property '" + std::string(name) + "'" + propose(name, names), ""};
 }
 
 }  // namespace hyphos::view

@@ -242,7 +242,11 @@ void Camera::wheel(double notches, double x, double y, const std::optional<Vec3>
 }
 
 void Camera::key(CameraKey key, double seconds) {
-  if (key == CameraKey::home) return set_state(CameraState{.mode = state_.mode});
+  if (key == CameraKey::home) {
+    CameraState start;
+    start.mode = state_.mode;
+    return set_state(start);
+  }
   const double time = std::clamp(seconds, 0.0, kMinute);
   const double turn = 1.2 * time;
   const double step = 0.8 * state_.distance * time;
