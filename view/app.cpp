@@ -49,7 +49,15 @@ App::Impl::Impl(const AppOptions& options, std::function<void()> wake)
     : options_(options), wake_(std::move(wake)), words_(vocabulary()) {}
 
 App::Impl::~Impl() {
-  if (source_) source_->on_arrival({});
+  if (!source_) return;
+  source_->on_arrival({});
+  // Panels have messages of the decoder, and it has types of the source. The end of the source
+  // waits for its callbacks, which post.
+  workspace_.clear();
+  graph_.reset();
+  decoder_.reset();
+  scene_.reset();
+  source_.reset();
 }
 
 Result<void> App::Impl::open(GlLoader loader) {
@@ -101,7 +109,9 @@ Result<void> App::Impl::open_source_named(const std::string& what) {
 void App::Impl::use_source(std::unique_ptr<Source> source) {
   clear();
   if (source_) source_->on_arrival({});
+  workspace_.for_each([](Panel& panel) { panel.forget(); });
   graph_.reset();
+  decoder_.reset();
   source_ = std::move(source);
   decoder_ = std::make_unique<Decoder>(source_->types());
   graph_ = std::make_unique<GraphState>(*source_);
@@ -279,7 +289,10 @@ void App::Impl::advance(std::int64_t now_ns) {
   timeline_.range = source_->range();
   more_data_ = false;
   if (!timeline_.live) return advance_recording(now_ns);
-  if (!timeline_.follow) return;
+  if (!timeline_.follow) {
+    source_->advance(timeline_.now_ns, *this);  // the past grows meanwhile
+    return;
+  }
   const std::int64_t until = now_ns + kPumpTime;
   while (source_->advance(0, *this) > 0) {
     if (monotonic_now().ns >= until) {

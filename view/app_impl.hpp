@@ -97,7 +97,7 @@ class App::Impl final : public Session, public Sink {
   Timeline timeline_;
   Theme theme_;
   std::string theme_name_ = "dark";
-  Fonts fonts_;
+  ThemeFonts fonts_;
   std::map<std::string, CameraLayout> views_;
   Vocabulary words_;
   History history_;
