@@ -61,6 +61,7 @@ App::Impl::~Impl() {
 }
 
 Result<void> App::Impl::open(GlLoader loader) {
+  opened_ns_ = monotonic_now().ns;
   Layout first;
   if (!options_.layout_file.empty()) {
     auto loaded = load_layout(options_.layout_file, words_);
@@ -417,6 +418,15 @@ void App::Impl::frame_done() {
   cost_ns_ = (cost_ns_ * 3 + (cpu_now() - cpu_ns_)) / 4;
 }
 
+bool App::Impl::settled(std::int64_t now_ns) const {
+  if (reseek_ || reselect_ || more_data_ || more_frames_ > 0) return false;
+  if (scene_owner_ != nullptr && (renderer_->refining() || scene_->changed())) return false;
+  if (!timeline_.live) return true;
+  // The channels of a robot are found one after another.
+  if (first_data_ns_ != 0) return now_ns - first_data_ns_ > 2 * kLookAfter;
+  return now_ns - opened_ns_ > 3 * kSecond;
+}
+
 // The public side.
 
 App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -439,10 +449,7 @@ void App::frame(std::int64_t now_ns) {
 }
 void App::frame_done() { impl_->frame_done(); }
 std::uint64_t App::frames() const { return impl_->frames_; }
-bool App::settled() const {
-  return !impl_->reseek_ && !impl_->reselect_ && !impl_->renderer_->refining() &&
-         !impl_->scene_->changed() && impl_->more_frames_ == 0;
-}
+bool App::settled() const { return impl_->settled(monotonic_now().ns); }
 std::string App::title() const { return impl_->source_->title() + " - Hyphos"; }
 bool App::quit_requested() const { return impl_->quit_; }
 Layout App::layout() const { return impl_->layout(); }

@@ -71,6 +71,7 @@ class App::Impl final : public Session, public Sink {
   [[nodiscard]] std::int64_t next_ns(std::int64_t now_ns) const;
   void frame(std::int64_t now_ns);
   void frame_done();
+  [[nodiscard]] bool settled(std::int64_t now_ns) const;
 
   // Time.
   void play(bool on);
@@ -151,6 +152,7 @@ class App::Impl final : public Session, public Sink {
   std::string pending_edit_;
   const Panel* scene_owner_ = nullptr;
 
+  std::int64_t opened_ns_ = 0;
   std::int64_t pumped_ns_ = 0;
   std::int64_t frame_ns_ = 0;
   std::int64_t drawn_ns_ = 0;  // CLOCK_MONOTONIC of the last frame
