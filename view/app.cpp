@@ -37,10 +37,11 @@ Vocabulary vocabulary() {
     made.name = kind.name;
     made.settings = display_settings(kind);
     for (const std::string_view type : kind.types) made.types.emplace_back(type);
+    made.only_channel = kind.only_channel;
     words.displays.push_back(std::move(made));
   }
   for (const PanelKind& kind : panel_kinds()) {
-    words.panels.push_back({std::string(kind.name), kind.settings, kind.types});
+    words.panels.push_back({std::string(kind.name), kind.settings, kind.types, ""});
   }
   return words;
 }

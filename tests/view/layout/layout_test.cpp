@@ -81,9 +81,10 @@ TEST(Layout, LeavesOutDefaults) {
 }
 
 TEST(Layout, ErrorsNameThePlaceAndTheNearestWord) {
-  EXPECT_NE(problem("hyphos_view: 1\ndisplays: [{show: pionts}]\n")
-                .find("l.yaml:2:19: displays[0]: unknown display 'pionts' (did you mean 'points'?)"),
-            std::string::npos)
+  EXPECT_NE(
+      problem("hyphos_view: 1\ndisplays: [{show: pionts}]\n")
+          .find("l.yaml:2:19: displays[0]: unknown display 'pionts' (did you mean 'points'?)"),
+      std::string::npos)
       << problem("hyphos_view: 1\ndisplays: [{show: pionts}]\n");
   EXPECT_NE(problem("hyphos_view: 1\npanels: {panel: plot, feilds: [a]}\n")
                 .find("unknown key (did you mean 'fields'?)"),
@@ -96,7 +97,8 @@ TEST(Layout, ErrorsNameThePlaceAndTheNearestWord) {
 
 TEST(Layout, AllErrorsAreReportedAtOnce) {
   const std::string text = problem(
-      "hyphos_view: 1\nbudget_mb: 1\ndisplays: [{show: x}, {show: grid, y: 1}]\npanels: {rows: []}\n");
+      "hyphos_view: 1\nbudget_mb: 1\ndisplays: [{show: x}, {show: grid, y: 1}]\npanels: {rows: "
+      "[]}\n");
   for (const char* line : {":2:", ":3:", ":4:"}) {
     EXPECT_NE(text.find(line), std::string::npos) << text;
   }
@@ -113,9 +115,9 @@ TEST(Layout, BadStructureIsRefused) {
             std::string::npos);
   EXPECT_NE(problem("hyphos_view: 1\ncamera: {distance: .nan}\n").find("distance"),
             std::string::npos);
-  EXPECT_NE(problem("hyphos_view: 1\ndisplays: [{show: grid, color: {a: 1}}]\n")
-                .find("a word or a list"),
-            std::string::npos);
+  EXPECT_NE(
+      problem("hyphos_view: 1\ndisplays: [{show: grid, color: {a: 1}}]\n").find("a word or a list"),
+      std::string::npos);
   EXPECT_NE(problem("hyphos_view: 1\ndisplays: [{show: grid}, {show: grid, show: points}]\n")
                 .find("show"),
             std::string::npos);
@@ -161,9 +163,10 @@ class Random {
   }
   /// Texts that YAML could read as something else.
   std::string word() {
-    return pick({"", "map", "a b", "null", "~", "yes", "12", "-", "- x", "-5", "a: b", "a#b", "#a",
-                 "\"q\"", "it's", "[x]", "{", "}", "a,b", "\xc3\xa4", "a\nb", "tab\t", "*", "&a", "!x",
-                 "%", "@", "`", "|", ">", "a:", ":a", "a:b", "...", "---", ".", "0x1f", "1e5", " x "});
+    return pick({"",     "map",   "a b", "null",  "~",    "yes", "12",   "-",   "- x", "-5",
+                 "a: b", "a#b",   "#a",  "\"q\"", "it's", "[x]", "{",    "}",   "a,b", "\xc3\xa4",
+                 "a\nb", "tab\t", "*",   "&a",    "!x",   "%",   "@",    "`",   "|",   ">",
+                 "a:",   ":a",    "a:b", "...",   "---",  ".",   "0x1f", "1e5", " x "});
   }
   CameraLayout camera() {
     CameraLayout made;
