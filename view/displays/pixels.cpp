@@ -259,7 +259,7 @@ Result<Pixels> png_image_of(const Buffer& data) {
 Result<Pixels> decode_image(std::string_view type, const Sample& sample, DepthRange range,
                             ColorMap map) {
   const Buffer none;
-  const Buffer& data = sample.buffers.empty() ? none : sample.buffers.front();
+  const Buffer& data = sample.buffers.empty() ? none : sample.buffers[0];
   const auto finish = [](Result<Pixels> made, const msgs::Header& header) {
     if (made) {
       made->frame = frame_of(header);

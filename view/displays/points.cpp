@@ -49,7 +49,7 @@ class Points final : public CloudDisplay {
     }
     hints_->hints = field_names(head);
     const Buffer none;
-    const Buffer& data = sample.buffers.empty() ? none : sample.buffers.front();
+    const Buffer& data = sample.buffers.empty() ? none : sample.buffers[0];
     const bool by_field = coloring_ == "field" || coloring_ == "auto";
     auto layout = PointLayout::of(head, data.size(), by_field ? field_ : "");
     if (!layout) return layout.error();
