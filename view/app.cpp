@@ -161,7 +161,7 @@ void App::Impl::clear() {
 
 void App::Impl::post(std::function<void()> work) {
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     posted_.push_back(std::move(work));
   }
   wake_();
@@ -347,7 +347,7 @@ void App::Impl::look_once(std::int64_t now_ns) {
 void App::Impl::pump(std::int64_t now_ns) {
   std::vector<std::function<void()>> work;
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     work.swap(posted_);
   }
   for (const auto& one : work) one();

@@ -2,11 +2,11 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "view/app.hpp"
 #include "view/core/graph_state.hpp"
 #include "view/core/source.hpp"
@@ -132,8 +132,8 @@ class App::Impl final : public Session, public Sink {
   [[nodiscard]] bool graph_wanted() const;
   void look_once(std::int64_t now_ns);
 
-  std::mutex posted_mutex_;
-  std::vector<std::function<void()>> posted_;
+  Mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_ HYPHOS_GUARDED_BY(posted_mutex_);
 
   /// The delay from the arrival of samples to their frame.
   struct Delay {

@@ -66,9 +66,9 @@ def view_layouts() -> Iterator[Seed]:
         "whole",
         b"hyphos_view: 1\ntheme: light\nbudget_mb: 64\nfixed_frame: map\n"
         b"camera: {kind: top_down, target: [1, -2.5e3, 0], yaw: 1}\nviews:\n  top: {pitch: 1.5}\n"
-        b"displays:\n  - {show: points, channel: \"a b\", visible: false, color: flat}\n"
+        b'displays:\n  - {show: points, channel: "a b", visible: false, color: flat}\n'
         b"panels:\n  columns:\n    - {panel: scene, size: 3}\n    - rows:\n"
-        b"        - {panel: plot, fields: [odom:x, \"scan:ranges[3]\"]}\n",
+        b'        - {panel: plot, fields: [odom:x, "scan:ranges[3]"]}\n',
     )
 
 
