@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include "hyphos/time.hpp"
 #include "view/app_impl.hpp"
@@ -274,15 +275,21 @@ void App::Impl::select_channels() {
 
 void App::Impl::advance_recording(std::int64_t now_ns) {
   if (!timeline_.playing) return;
-  const std::int64_t passed = pumped_ns_ == 0 ? 0 : std::min(now_ns - pumped_ns_, kSecond / 4);
+  // The cursor waits for messages that the last call has left.
+  const bool waits = pumped_ns_ == 0 || std::exchange(behind_, false);
+  const std::int64_t passed = waits ? 0 : std::min(now_ns - pumped_ns_, kSecond / 4);
   std::int64_t to =
       timeline_.now_ns + static_cast<std::int64_t>(static_cast<double>(passed) * timeline_.speed);
   const std::int64_t end = timeline_.range.end_ns;
   if (to >= end && timeline_.loop) return seek_now(timeline_.range.begin_ns);
-  if (to >= end) timeline_.playing = false;
   to = std::min(to, end);
+  const std::int64_t until = monotonic_now().ns + kPumpTime;
   while (source_->advance(to, *this) > 0) {
+    if (monotonic_now().ns < until) continue;
+    behind_ = more_data_ = true;
+    break;
   }
+  if (to == end && !behind_) timeline_.playing = false;
   timeline_.now_ns = to;
   panel_changed_ = true;
 }
@@ -395,7 +402,9 @@ std::int64_t App::Impl::next_ns(std::int64_t now_ns) const {
   }
   if (!timeline_.live && timeline_.playing) next = std::min(next, drawn_ns_ + period);
   if (timeline_.live && graph_wanted()) next = std::min(next, graph_due_ns_);
-  if (frame_camera_ && first_data_ns_ != 0) next = std::min(next, first_data_ns_ + kLookAfter);
+  if (frame_camera_ && first_data_ns_ != 0 && now_ns < first_data_ns_ + kLookAfter) {
+    next = std::min(next, first_data_ns_ + kLookAfter);
+  }
   for (const Notice& one : notices_) next = std::min(next, one.until_ns);
   return std::max(next, now_ns);
 }

@@ -147,6 +147,7 @@ class App::Impl final : public Session, public Sink {
   bool reselect_ = true;
   bool reseek_ = false;
   bool panel_changed_ = false;
+  bool behind_ = false;     // playing: messages before the cursor wait
   bool more_data_ = false;  // the source has samples that this pump() did not take
   std::uint64_t samples_ = 0;
   std::string pending_edit_;
