@@ -126,7 +126,7 @@ def demo(options: DemoOptions) -> int:
     for name, file in (("map", PICTURE), ("recording", RECORDING)):
         if (out / file).exists():
             print(f"{name}: {out / file}")
-    if viewer.built() and (out / RECORDING).exists():
+    if viewer.program() is not None and (out / RECORDING).exists():
         print(f"see it: hyphos view {out / RECORDING}")
     failed = "the robot failed: " if code else ""
     print(f"{failed}{judging.verdict.line}", flush=True)

@@ -10,12 +10,7 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 
 # The packages of Debian with the programs. They are in /usr/lib/hyphos or on PATH.
-_DEBIAN = {
-    "gateway": "hyphos-gateways",
-    "cosim": "hyphos-tools",
-    "lab": "hyphos-tools",
-    "view": "hyphos-view",
-}
+_DEBIAN = {"gateway": "hyphos-gateways", "cosim": "hyphos-tools", "lab": "hyphos-tools"}
 _FROM_DEBIAN = "dist-packages" in Path(__file__).parts
 
 

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from hyphos._errors import Error
 from hyphos.tools import native
 
-# Section [view] of packages.txt.
-_PACKAGES = "libimgui-dev libglfw3-dev libegl-dev libgl-dev"
+_NAME = "hyphos-view"
+# The first ones of section [view] of packages.txt.
+_PACKAGES = "libimgui-dev, libglfw3-dev, libegl-dev"
 
 
-def built() -> bool:
-    """True if this installation has the viewer."""
-    try:
-        native.program("view", "hyphos-view")
-    except Error:
-        return False
-    return True
+def program() -> Path | None:
+    """The viewer of this installation, or on PATH. None if it was not built."""
+    for place in native.folders("view"):
+        if os.access(place / _NAME, os.X_OK):
+            return place / _NAME
+    found = shutil.which(_NAME)
+    return None if found is None else Path(found)
 
 
 def serve(words: Sequence[str]) -> NoReturn:
     """Replaces this process by the viewer. Raises an error if that fails."""
-    try:
-        program = native.program("view", "hyphos-view")
-    except Error as error:
+    found = program()
+    if found is None:
         raise Error(
             "not_found",
-            "this installation has no viewer: its packages were missing at the build",
-            advice=f"install {_PACKAGES} (scripts/setup core view), then {native.remedy('view')}",
-        ) from error
-    os.execv(program, [str(program), *words])
+            f"this installation has no viewer: the build found no {_PACKAGES}",
+            advice="in a clone of Hyphos: scripts/setup core view, then make build",
+        )
+    os.execv(found, [str(found), *words])

@@ -157,9 +157,7 @@ def test_a_goal_that_is_dragged_in_the_window_is_published(
 
 def test_without_a_display_the_error_names_the_remedy(domain: str) -> None:
     environment = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("DISPLAY", "WAYLAND_DISPLAY")
+        key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")
     }
     done = subprocess.run(
         [VIEWER, "--domain", domain], env=environment, capture_output=True, text=True, check=False
