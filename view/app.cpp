@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include "hyphos/time.hpp"
 #include "view/app_impl.hpp"
@@ -37,10 +38,11 @@ Vocabulary vocabulary() {
     made.name = kind.name;
     made.settings = display_settings(kind);
     for (const std::string_view type : kind.types) made.types.emplace_back(type);
+    made.only_channel = kind.only_channel;
     words.displays.push_back(std::move(made));
   }
   for (const PanelKind& kind : panel_kinds()) {
-    words.panels.push_back({std::string(kind.name), kind.settings, kind.types});
+    words.panels.push_back({std::string(kind.name), kind.settings, kind.types, ""});
   }
   return words;
 }
@@ -49,10 +51,19 @@ App::Impl::Impl(const AppOptions& options, std::function<void()> wake)
     : options_(options), wake_(std::move(wake)), words_(vocabulary()) {}
 
 App::Impl::~Impl() {
-  if (source_) source_->on_arrival({});
+  if (!source_) return;
+  source_->on_arrival({});
+  // Panels have messages of the decoder, and it has types of the source. The end of the source
+  // waits for its callbacks, which post.
+  workspace_.clear();
+  graph_.reset();
+  decoder_.reset();
+  scene_.reset();
+  source_.reset();
 }
 
 Result<void> App::Impl::open(GlLoader loader) {
+  opened_ns_ = monotonic_now().ns;
   Layout first;
   if (!options_.layout_file.empty()) {
     auto loaded = load_layout(options_.layout_file, words_);
@@ -101,7 +112,9 @@ Result<void> App::Impl::open_source_named(const std::string& what) {
 void App::Impl::use_source(std::unique_ptr<Source> source) {
   clear();
   if (source_) source_->on_arrival({});
+  workspace_.for_each([](Panel& panel) { panel.forget(); });
   graph_.reset();
+  decoder_.reset();
   source_ = std::move(source);
   decoder_ = std::make_unique<Decoder>(source_->types());
   graph_ = std::make_unique<GraphState>(*source_);
@@ -149,7 +162,7 @@ void App::Impl::clear() {
 
 void App::Impl::post(std::function<void()> work) {
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     posted_.push_back(std::move(work));
   }
   wake_();
@@ -262,15 +275,21 @@ void App::Impl::select_channels() {
 
 void App::Impl::advance_recording(std::int64_t now_ns) {
   if (!timeline_.playing) return;
-  const std::int64_t passed = pumped_ns_ == 0 ? 0 : std::min(now_ns - pumped_ns_, kSecond / 4);
+  // The cursor waits for messages that the last call has left.
+  const bool waits = pumped_ns_ == 0 || std::exchange(behind_, false);
+  const std::int64_t passed = waits ? 0 : std::min(now_ns - pumped_ns_, kSecond / 4);
   std::int64_t to =
       timeline_.now_ns + static_cast<std::int64_t>(static_cast<double>(passed) * timeline_.speed);
   const std::int64_t end = timeline_.range.end_ns;
   if (to >= end && timeline_.loop) return seek_now(timeline_.range.begin_ns);
-  if (to >= end) timeline_.playing = false;
   to = std::min(to, end);
+  const std::int64_t until = monotonic_now().ns + kPumpTime;
   while (source_->advance(to, *this) > 0) {
+    if (monotonic_now().ns < until) continue;
+    behind_ = more_data_ = true;
+    break;
   }
+  if (to == end && !behind_) timeline_.playing = false;
   timeline_.now_ns = to;
   panel_changed_ = true;
 }
@@ -279,7 +298,10 @@ void App::Impl::advance(std::int64_t now_ns) {
   timeline_.range = source_->range();
   more_data_ = false;
   if (!timeline_.live) return advance_recording(now_ns);
-  if (!timeline_.follow) return;
+  if (!timeline_.follow) {
+    source_->advance(timeline_.now_ns, *this);  // the past grows meanwhile
+    return;
+  }
   const std::int64_t until = now_ns + kPumpTime;
   while (source_->advance(0, *this) > 0) {
     if (monotonic_now().ns >= until) {
@@ -332,7 +354,7 @@ void App::Impl::look_once(std::int64_t now_ns) {
 void App::Impl::pump(std::int64_t now_ns) {
   std::vector<std::function<void()>> work;
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     work.swap(posted_);
   }
   for (const auto& one : work) one();
@@ -380,7 +402,9 @@ std::int64_t App::Impl::next_ns(std::int64_t now_ns) const {
   }
   if (!timeline_.live && timeline_.playing) next = std::min(next, drawn_ns_ + period);
   if (timeline_.live && graph_wanted()) next = std::min(next, graph_due_ns_);
-  if (frame_camera_ && first_data_ns_ != 0) next = std::min(next, first_data_ns_ + kLookAfter);
+  if (frame_camera_ && first_data_ns_ != 0 && now_ns < first_data_ns_ + kLookAfter) {
+    next = std::min(next, first_data_ns_ + kLookAfter);
+  }
   for (const Notice& one : notices_) next = std::min(next, one.until_ns);
   return std::max(next, now_ns);
 }
@@ -402,6 +426,15 @@ void App::Impl::frame_done() {
   }
   // The mean of the last frames, because single ones vary with the window system.
   cost_ns_ = (cost_ns_ * 3 + (cpu_now() - cpu_ns_)) / 4;
+}
+
+bool App::Impl::settled(std::int64_t now_ns) const {
+  if (reseek_ || reselect_ || more_data_ || more_frames_ > 0) return false;
+  if (scene_owner_ != nullptr && (renderer_->refining() || scene_->changed())) return false;
+  if (!timeline_.live) return true;
+  // The channels of a robot are found one after another.
+  if (first_data_ns_ != 0) return now_ns - first_data_ns_ > 2 * kLookAfter;
+  return now_ns - opened_ns_ > 3 * kSecond;
 }
 
 // The public side.
@@ -426,10 +459,7 @@ void App::frame(std::int64_t now_ns) {
 }
 void App::frame_done() { impl_->frame_done(); }
 std::uint64_t App::frames() const { return impl_->frames_; }
-bool App::settled() const {
-  return !impl_->reseek_ && !impl_->reselect_ && !impl_->renderer_->refining() &&
-         !impl_->scene_->changed() && impl_->more_frames_ == 0;
-}
+bool App::settled() const { return impl_->settled(monotonic_now().ns); }
 std::string App::title() const { return impl_->source_->title() + " - Hyphos"; }
 bool App::quit_requested() const { return impl_->quit_; }
 Layout App::layout() const { return impl_->layout(); }

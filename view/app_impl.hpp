@@ -2,11 +2,11 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "view/app.hpp"
 #include "view/core/graph_state.hpp"
 #include "view/core/source.hpp"
@@ -71,6 +71,7 @@ class App::Impl final : public Session, public Sink {
   [[nodiscard]] std::int64_t next_ns(std::int64_t now_ns) const;
   void frame(std::int64_t now_ns);
   void frame_done();
+  [[nodiscard]] bool settled(std::int64_t now_ns) const;
 
   // Time.
   void play(bool on);
@@ -97,7 +98,7 @@ class App::Impl final : public Session, public Sink {
   Timeline timeline_;
   Theme theme_;
   std::string theme_name_ = "dark";
-  Fonts fonts_;
+  ThemeFonts fonts_;
   std::map<std::string, CameraLayout> views_;
   Vocabulary words_;
   History history_;
@@ -131,8 +132,8 @@ class App::Impl final : public Session, public Sink {
   [[nodiscard]] bool graph_wanted() const;
   void look_once(std::int64_t now_ns);
 
-  std::mutex posted_mutex_;
-  std::vector<std::function<void()>> posted_;
+  Mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_ HYPHOS_GUARDED_BY(posted_mutex_);
 
   /// The delay from the arrival of samples to their frame.
   struct Delay {
@@ -146,11 +147,13 @@ class App::Impl final : public Session, public Sink {
   bool reselect_ = true;
   bool reseek_ = false;
   bool panel_changed_ = false;
+  bool behind_ = false;     // playing: messages before the cursor wait
   bool more_data_ = false;  // the source has samples that this pump() did not take
   std::uint64_t samples_ = 0;
   std::string pending_edit_;
   const Panel* scene_owner_ = nullptr;
 
+  std::int64_t opened_ns_ = 0;
   std::int64_t pumped_ns_ = 0;
   std::int64_t frame_ns_ = 0;
   std::int64_t drawn_ns_ = 0;  // CLOCK_MONOTONIC of the last frame

@@ -190,7 +190,8 @@ void App::Impl::open_panel(std::string_view kind, const Settings& settings) {
 
 bool App::Impl::show(const std::string& channel_name) {
   const Channel* found = channel(channel_name);
-  const DisplayKind* kind = found == nullptr ? nullptr : display_kind_for(found->type);
+  const DisplayKind* kind =
+      found == nullptr ? nullptr : display_kind_for(found->type, channel_name);
   if (kind == nullptr) return false;
   for (SceneView::Item& item : scene_->items()) {
     if (item.channel == channel_name && item.kind == kind) {

@@ -91,6 +91,8 @@ PanelLayout Workspace::describe(const Node& node) {
   return made;
 }
 
+void Workspace::clear() { root_ = std::make_unique<Node>(); }
+
 PanelLayout Workspace::get() const { return describe(*root_); }
 
 void Workspace::visit(const Node& node, const std::function<void(Panel&)>& f) {

@@ -28,6 +28,8 @@ class Workspace {
   /// refuses is an error line in that panel.
   void set(const PanelLayout& layout);
   [[nodiscard]] PanelLayout get() const;
+  /// Removes all panels, as an end.
+  void clear();
 
   /// Draws all panels into a rectangle of the current ImGui window.
   void draw(Session& session, ImVec2 at, ImVec2 size);

@@ -60,6 +60,18 @@ def convert() -> Iterator[Seed]:
     yield "channel", b"\6" + b"\x08\1\x2a\4text\x3a\3\1\2\3\x6a\2\x08\7"
 
 
+def view_layouts() -> Iterator[Seed]:
+    yield "small", b"hyphos_view: 1\npanels: {panel: scene}\n"
+    yield (
+        "whole",
+        b"hyphos_view: 1\ntheme: light\nbudget_mb: 64\nfixed_frame: map\n"
+        b"camera: {kind: top_down, target: [1, -2.5e3, 0], yaw: 1}\nviews:\n  top: {pitch: 1.5}\n"
+        b'displays:\n  - {show: points, channel: "a b", visible: false, color: flat}\n'
+        b"panels:\n  columns:\n    - {panel: scene, size: 3}\n    - rows:\n"
+        b'        - {panel: plot, fields: [odom:x, "scan:ranges[3]"]}\n',
+    )
+
+
 def xml(method: str, *params: str) -> bytes:
     inside = "".join(f"<param><value>{param}</value></param>" for param in params)
     whole = f"<methodName>{method}</methodName><params>{inside}</params>"
@@ -313,6 +325,7 @@ SEEDS = {
     "fuzz_cosim_recording": recording,
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
     "fuzz_patrol": patrol,
+    "fuzz_view_layout": view_layouts,
     "fuzz_plan": lambda: examples("*/*.yaml"),
     "fuzz_ros1": ros1,
     "fuzz_ros2": ros2,

@@ -9,8 +9,9 @@ namespace {
 constexpr std::size_t kMostImages = 2;    // panels
 constexpr std::size_t kMostVisible = 12;  // displays of one kind
 
-bool shows(const Kind& kind, const std::string& type) {
-  return std::find(kind.types.begin(), kind.types.end(), type) != kind.types.end();
+bool shows(const Kind& kind, const Channel& channel) {
+  return std::find(kind.types.begin(), kind.types.end(), channel.type) != kind.types.end() &&
+         channel.name.ends_with(kind.only_channel);
 }
 
 bool has(const std::vector<Kind>& kinds, std::string_view name) {
@@ -26,9 +27,11 @@ std::size_t count_displays(const Layout& layout, const std::string& kind) {
 void add_display(Layout& layout, const Channel& channel, const Vocabulary& words) {
   if (layout.displays.size() >= kMaxDisplays) return;
   for (const Kind& kind : words.displays) {
-    if (!shows(kind, channel.type)) continue;
+    if (!shows(kind, channel)) continue;
     // A pixel image stands in a panel. In the 3-D view it needs a calibration.
     if (kind.name == "image") continue;
+    // One display shows the frames of all channels.
+    if (kind.name == "transforms" && count_displays(layout, kind.name) > 0) return;
     DisplayLayout made;
     made.kind = kind.name;
     made.channel = channel.name;
@@ -89,7 +92,7 @@ void add_panels(Layout& layout, std::span<const Channel> channels, const Vocabul
     if (kind.types.empty()) continue;
     const std::size_t most = kind.name == "image" ? kMostImages : 1;
     for (const Channel& channel : channels) {
-      if (!shows(kind, channel.type)) continue;
+      if (!shows(kind, channel)) continue;
       if (count_panels(layout.panels, kind.name) >= most) break;
       if (count_leaves(layout.panels) >= kMaxPanels) return;
       PanelLayout made = leaf(kind.name);

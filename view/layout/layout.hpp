@@ -111,6 +111,7 @@ struct Kind {
   std::string name;
   std::vector<std::string> settings;  ///< names of its properties
   std::vector<std::string> types;     ///< of the channels that it shows, e.g. "hyphos.msgs.Path"
+  std::string only_channel = {};      ///< end of the names of the channels, empty: any
 };
 
 /// The kinds that a layout may name. For errors that propose a word, and for default layouts.

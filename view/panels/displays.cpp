@@ -192,7 +192,7 @@ class Displays final : public Panel {
         continue;
       }
       for (const Channel& channel : session.source().channels()) {
-        if (!kind.shows(channel.type)) continue;
+        if (!kind.shows(channel.type) || !channel.name.ends_with(kind.only_channel)) continue;
         if (!matches(search_, channel.name + " " + std::string(kind.title))) continue;
         ImGui::PushID(static_cast<int>(channel.id));
         ImGui::PushID(kind.name.data());

@@ -44,6 +44,10 @@ class Panel {
   /// The samples that follow replace all earlier ones.
   virtual void clear() {}
 
+  /// The source is about to be replaced: releases messages of Session::decoder(), and everything
+  /// that was opened with Session::node().
+  virtual void forget() {}
+
   /// Draws into the current ImGui window, which has the size of the panel.
   virtual void draw(Session& session) = 0;
   /// A button or field in the panel's title bar, right to left. `draw` only what belongs there.

@@ -1,9 +1,11 @@
 #include "view/panels/theme.hpp"
 
 #include <imgui.h>
-#include <unistd.h>
 
-#include <initializer_list>
+#include <cstddef>
+#include <span>
+
+#include "view/scene/font.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -16,49 +18,34 @@ constexpr ImU32 rgb(std::uint32_t hex) {
   return IM_COL32((hex >> 16U) & 0xffU, (hex >> 8U) & 0xffU, hex & 0xffU, 0xffU);
 }
 
-ImFont* load(std::initializer_list<const char*> files, float size) {
-  // Latin, Greek, dashes and the ellipsis, arrows, signs of mathematics and geometry.
-  static constexpr ImWchar kRanges[] = {0x20,   0xff,   0x100,  0x17f,  0x370,  0x3ff,
-                                        0x2010, 0x2027, 0x2190, 0x2195, 0x2200, 0x2265,
-                                        0x25a0, 0x25ff, 0x2713, 0x2717, 0};
-  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+/// Latin, Greek, dashes and the ellipsis, arrows.
+ImFont* load(std::span<const std::byte> file, float size, float weight) {
+  static constexpr ImWchar kRanges[] = {0x20,   0xff,   0x370,  0x3ff, 0x2010,
+                                        0x2027, 0x2190, 0x2195, 0};
   ImFontConfig config;
   config.OversampleH = 2;
   config.OversampleV = 1;
   config.PixelSnapH = true;
-  for (const char* file : files) {
-    if (::access(file, R_OK) != 0) continue;
-    if (ImFont* font = atlas->AddFontFromFileTTF(file, size, &config, kRanges)) return font;
-  }
-  ImFontConfig own;
-  own.SizePixels = size;
-  return atlas->AddFontDefault(&own);
+  config.RasterizerMultiply = weight;
+  config.FontDataOwnedByAtlas = false;
+  // ImGui does not write to a file that it does not own.
+  void* data = const_cast<std::byte*>(file.data());
+  return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(data, static_cast<int>(file.size()), size,
+                                                    &config, kRanges);
 }
 
 }  // namespace
 
-Fonts load_fonts(float scale) {
-  Fonts fonts;
-  fonts.text = load(
-      {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/TTF/DejaVuSans.ttf",
-       "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf"},
-      kTextSize * scale);
-  fonts.bold = load({"/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf",
-                     "/usr/share/fonts/TTF/DejaVuSans-Bold.ttf",
-                     "/usr/share/fonts/truetype/noto/NotoSans-Bold.ttf"},
-                    kTextSize * scale);
-  fonts.mono = load({"/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
-                     "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
-                     "/usr/share/fonts/truetype/noto/NotoSansMono-Regular.ttf"},
-                    kTextSize * scale);
-  fonts.small = load(
-      {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/TTF/DejaVuSans.ttf",
-       "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf"},
-      kSmallSize * scale);
+ThemeFonts load_fonts(float scale) {
+  ThemeFonts fonts;
+  fonts.text = load(sans_font_file(), kTextSize * scale, 1);
+  fonts.bold = load(sans_font_file(), kTextSize * scale, 1.6F);
+  fonts.mono = load(mono_font_file(), kTextSize * scale * 0.95F, 1);
+  fonts.small = load(sans_font_file(), kSmallSize * scale, 1);
   return fonts;
 }
 
-Theme make_theme(std::string_view name, float scale, const Fonts& fonts) {
+Theme make_theme(std::string_view name, float scale, const ThemeFonts& fonts) {
   Theme theme;
   theme.scale = scale;
   theme.fonts = fonts;

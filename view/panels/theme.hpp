@@ -9,20 +9,20 @@ struct ImFont;
 namespace hyphos::view {
 
 /// The fonts of the window, in the atlas of the current ImGui context.
-struct Fonts {
+struct ThemeFonts {
   ImFont* text = nullptr;
   ImFont* bold = nullptr;
   ImFont* mono = nullptr;
   ImFont* small = nullptr;
 };
-/// Adds DejaVu Sans of the system, or ImGui's own font if it is missing. `scale`: pixels per point.
-[[nodiscard]] Fonts load_fonts(float scale);
+/// Adds DejaVu Sans, which is part of the program. `scale`: pixels per point.
+[[nodiscard]] ThemeFonts load_fonts(float scale);
 
 /// Colours by meaning, as ImU32, and the fonts.
 struct Theme {
   bool dark = true;
   float scale = 1;
-  Fonts fonts;
+  ThemeFonts fonts;
   std::uint32_t background = 0;  ///< between the panels
   std::uint32_t surface = 0;     ///< of panels
   std::uint32_t raised = 0;      ///< fields, buttons, title bars
@@ -44,7 +44,7 @@ struct Theme {
 };
 
 /// `name`: "dark" or "light".
-[[nodiscard]] Theme make_theme(std::string_view name, float scale, const Fonts& fonts);
+[[nodiscard]] Theme make_theme(std::string_view name, float scale, const ThemeFonts& fonts);
 /// Sets the style of the current ImGui context.
 void apply_theme(const Theme& theme);
 /// The colour with another opacity, 0 to 1.
