@@ -14,16 +14,24 @@ std::string size_text(const Picture& picture) {
 
 }  // namespace
 
-Result<void> write_png(const std::string& path, const Picture& picture) {
+Result<void> write_png(const std::string& path, const Picture& picture, bool small) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(picture.width);
   image.height = static_cast<png_uint_32>(picture.height);
-  image.format = PNG_FORMAT_RGBA;
-  image.flags = PNG_IMAGE_FLAG_FAST;
-  if (png_image_write_to_file(&image, path.c_str(), 0, picture.rgba.data(), 0, nullptr) != 0) {
-    return success();
+  // A picture is opaque as a rule, and three bytes a pixel are enough then.
+  std::vector<std::uint8_t> rgb;
+  rgb.reserve(picture.rgba.size() / 4 * 3);
+  bool opaque = true;
+  for (std::size_t at = 0; at < picture.rgba.size(); at += 4) {
+    rgb.insert(rgb.end(), picture.rgba.begin() + static_cast<std::ptrdiff_t>(at),
+               picture.rgba.begin() + static_cast<std::ptrdiff_t>(at + 3));
+    opaque = opaque && picture.rgba[at + 3] == 255;
   }
+  image.format = opaque ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
+  if (!small) image.flags = PNG_IMAGE_FLAG_FAST;
+  const std::uint8_t* const pixels = opaque ? rgb.data() : picture.rgba.data();
+  if (png_image_write_to_file(&image, path.c_str(), 0, pixels, 0, nullptr) != 0) return success();
   return Error{Code::io, std::string("cannot write the picture: ") + image.message, path};
 }
 

@@ -16,7 +16,9 @@ struct Picture {
   std::vector<std::uint8_t> rgba;
 };
 
-[[nodiscard]] Result<void> write_png(const std::string& path, const Picture& picture);
+/// `small`: compresses well, which takes about ten times as long.
+[[nodiscard]] Result<void> write_png(const std::string& path, const Picture& picture,
+                                     bool small = false);
 [[nodiscard]] Result<Picture> read_png(const std::string& path);
 
 /// Halves the size, `factor` pixels to one: the end of supersampling.

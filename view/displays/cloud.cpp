@@ -39,8 +39,8 @@ void CloudDisplay::add_properties(std::vector<std::string> colorings, std::strin
   properties_.add("size_in_m", &size_in_m_, "size in m instead of px");
   properties_.add("round", &round_, "discs instead of squares");
   properties_.add("alpha", &alpha_, "opacity", "", 0, 1);
-  properties_.add("history_s", &history_s_, "time that points stay, 0: the newest, -1: all", "s", -1,
-                  1e7);
+  properties_.add("history_s", &history_s_, "time that points stay, 0: the newest, -1: all", "s",
+                  -1, 1e7);
 }
 
 void CloudDisplay::take(const Sample& sample) {

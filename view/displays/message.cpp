@@ -35,8 +35,7 @@ std::optional<Pose> to_pose(const msgs::Pose& pose) {
   made.translation() = at;
   if (length > 1e-9) {
     const Eigen::Vector4d unit = all / length;
-    made.linear() =
-        Eigen::Quaterniond(unit.w(), unit.x(), unit.y(), unit.z()).toRotationMatrix();
+    made.linear() = Eigen::Quaterniond(unit.w(), unit.x(), unit.y(), unit.z()).toRotationMatrix();
   }
   return made;
 }

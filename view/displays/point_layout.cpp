@@ -24,29 +24,43 @@ using ReadNumber = double (*)(const std::byte*);
 template <bool kSwap>
 ReadNumber reader(int type) {
   switch (type) {
-    case PointField::INT8: return &read<std::int8_t, kSwap>;
-    case PointField::UINT8: return &read<std::uint8_t, kSwap>;
-    case PointField::INT16: return &read<std::int16_t, kSwap>;
-    case PointField::UINT16: return &read<std::uint16_t, kSwap>;
-    case PointField::INT32: return &read<std::int32_t, kSwap>;
-    case PointField::UINT32: return &read<std::uint32_t, kSwap>;
-    case PointField::FLOAT32: return &read<float, kSwap>;
-    case PointField::FLOAT64: return &read<double, kSwap>;
-    default: return nullptr;
+    case PointField::INT8:
+      return &read<std::int8_t, kSwap>;
+    case PointField::UINT8:
+      return &read<std::uint8_t, kSwap>;
+    case PointField::INT16:
+      return &read<std::int16_t, kSwap>;
+    case PointField::UINT16:
+      return &read<std::uint16_t, kSwap>;
+    case PointField::INT32:
+      return &read<std::int32_t, kSwap>;
+    case PointField::UINT32:
+      return &read<std::uint32_t, kSwap>;
+    case PointField::FLOAT32:
+      return &read<float, kSwap>;
+    case PointField::FLOAT64:
+      return &read<double, kSwap>;
+    default:
+      return nullptr;
   }
 }
 
 std::uint64_t size_of(int type) {
   switch (type) {
     case PointField::INT8:
-    case PointField::UINT8: return 1;
+    case PointField::UINT8:
+      return 1;
     case PointField::INT16:
-    case PointField::UINT16: return 2;
+    case PointField::UINT16:
+      return 2;
     case PointField::INT32:
     case PointField::UINT32:
-    case PointField::FLOAT32: return 4;
-    case PointField::FLOAT64: return 8;
-    default: return 0;
+    case PointField::FLOAT32:
+      return 4;
+    case PointField::FLOAT64:
+      return 8;
+    default:
+      return 0;
   }
 }
 

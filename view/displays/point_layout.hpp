@@ -32,9 +32,9 @@ struct PointLayout {
   std::uint64_t step = 0;    ///< bytes of a point
   std::uint64_t row = 0;     ///< bytes of a row
   PointReader x, y, z;
-  bool has_z = false;                ///< otherwise z is 0
-  std::optional<PointReader> value;  ///< the wanted field
-  std::optional<PointReader> rgb;    ///< 0x00RRGGBB, in the bits of a float or an integer
+  bool has_z = false;                  ///< otherwise z is 0
+  std::optional<PointReader> value;    ///< the wanted field
+  std::optional<PointReader> rgb;      ///< 0x00RRGGBB, in the bits of a float or an integer
   std::optional<PointReader> r, g, b;  ///< separate colours, 0 to 255
   std::uint32_t rgb_offset = 0;
   bool big_endian = false;

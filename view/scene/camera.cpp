@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kHalfTurn = std::numbers::pi;
 constexpr double kMostPitch = kHalfTurn / 2 - 1e-4;
-constexpr double kNearest = 0.01;   // m, from the eye to the target
-constexpr double kFarthest = 1e6;   // m
+constexpr double kNearest = 0.01;        // m, from the eye to the target
+constexpr double kFarthest = 1e6;        // m
 constexpr double kTurnPerPixel = 0.006;  // rad
 constexpr double kZoomPerPixel = 0.008;
 constexpr double kZoomPerNotch = 0.15;
@@ -28,17 +28,21 @@ bool finite(const CameraState& s) {
 
 std::string_view to_string(CameraMode mode) {
   switch (mode) {
-    case CameraMode::orbit: return "orbit";
-    case CameraMode::first_person: return "first_person";
-    case CameraMode::top_down: return "top_down";
-    case CameraMode::anchor: return "anchor";
+    case CameraMode::orbit:
+      return "orbit";
+    case CameraMode::first_person:
+      return "first_person";
+    case CameraMode::top_down:
+      return "top_down";
+    case CameraMode::anchor:
+      return "anchor";
   }
   return "orbit";
 }
 
 std::optional<CameraMode> parse_camera_mode(std::string_view text) {
-  for (const CameraMode mode : {CameraMode::orbit, CameraMode::first_person, CameraMode::top_down,
-                                CameraMode::anchor}) {
+  for (const CameraMode mode :
+       {CameraMode::orbit, CameraMode::first_person, CameraMode::top_down, CameraMode::anchor}) {
     if (text == to_string(mode)) return mode;
   }
   return std::nullopt;
@@ -170,9 +174,8 @@ void Camera::turn_about(const Vec3& anchor, double yaw, double pitch, double rol
 }
 
 void Camera::pan(double dx, double dy, double depth) {
-  const double pixel = orthographic()
-                           ? state_.distance / height_
-                           : 2 * std::tan(state_.field_of_view / 2) * depth / height_;
+  const double pixel = orthographic() ? state_.distance / height_
+                                      : 2 * std::tan(state_.field_of_view / 2) * depth / height_;
   const Mat3 axes = rotation();
   state_.target = to_local(target() + (axes.col(1) * dy - axes.col(0) * dx) * pixel);
   ++revision_;
@@ -205,19 +208,21 @@ void Camera::drag(double x, double y) {
   pressed_->x = x;
   pressed_->y = y;
   const bool left = pressed_->button == MouseButton::left;
-  const bool pans = pressed_->button == MouseButton::middle ||
-                    (left && pressed_->modifiers.shift) ||
-                    (!left && (state_.mode == CameraMode::anchor ||
-                               state_.mode == CameraMode::first_person));
+  const bool pans =
+      pressed_->button == MouseButton::middle || (left && pressed_->modifiers.shift) ||
+      (!left && (state_.mode == CameraMode::anchor || state_.mode == CameraMode::first_person));
   if (pans) return pan(dx, dy, pressed_->depth_m);
   if (!left) return zoom(std::exp(dy * kZoomPerPixel), target());
   const double yaw = -dx * kTurnPerPixel;
   const double pitch = orthographic() ? 0 : dy * kTurnPerPixel;
   switch (state_.mode) {
     case CameraMode::orbit:
-    case CameraMode::top_down: return turn_about(target(), yaw, pitch, 0);
-    case CameraMode::first_person: return turn_about(eye(), yaw, pitch, 0);
-    case CameraMode::anchor: return turn_about(anchor().value_or(target()), yaw, pitch, 0);
+    case CameraMode::top_down:
+      return turn_about(target(), yaw, pitch, 0);
+    case CameraMode::first_person:
+      return turn_about(eye(), yaw, pitch, 0);
+    case CameraMode::anchor:
+      return turn_about(anchor().value_or(target()), yaw, pitch, 0);
   }
 }
 
@@ -267,18 +272,28 @@ void Camera::key(CameraKey key, double seconds) {
   ahead.z() = walks ? ahead.z() : 0;
   if (ahead.norm() > 1e-6) ahead.normalize();
   switch (key) {
-    case CameraKey::a: return turns ? turn_about(about, -turn, 0, 0) : move(-axes.col(0) * step);
-    case CameraKey::d: return turns ? turn_about(about, turn, 0, 0) : move(axes.col(0) * step);
-    case CameraKey::w: return turns ? turn_about(about, 0, turn, 0) : move(ahead * step);
-    case CameraKey::s: return turns ? turn_about(about, 0, -turn, 0) : move(-ahead * step);
+    case CameraKey::a:
+      return turns ? turn_about(about, -turn, 0, 0) : move(-axes.col(0) * step);
+    case CameraKey::d:
+      return turns ? turn_about(about, turn, 0, 0) : move(axes.col(0) * step);
+    case CameraKey::w:
+      return turns ? turn_about(about, 0, turn, 0) : move(ahead * step);
+    case CameraKey::s:
+      return turns ? turn_about(about, 0, -turn, 0) : move(-ahead * step);
     case CameraKey::q:
       return turns ? turn_about(about, 0, 0, -turn) : move(-Vec3::UnitZ() * step);
-    case CameraKey::e: return turns ? turn_about(about, 0, 0, turn) : move(Vec3::UnitZ() * step);
-    case CameraKey::left: return turn_about(walks ? eye() : about, walks ? turn : -turn, 0, 0);
-    case CameraKey::right: return turn_about(walks ? eye() : about, walks ? -turn : turn, 0, 0);
-    case CameraKey::up: return turn_about(walks ? eye() : about, 0, walks ? -turn : turn, 0);
-    case CameraKey::down: return turn_about(walks ? eye() : about, 0, walks ? turn : -turn, 0);
-    default: return;
+    case CameraKey::e:
+      return turns ? turn_about(about, 0, 0, turn) : move(Vec3::UnitZ() * step);
+    case CameraKey::left:
+      return turn_about(walks ? eye() : about, walks ? turn : -turn, 0, 0);
+    case CameraKey::right:
+      return turn_about(walks ? eye() : about, walks ? -turn : turn, 0, 0);
+    case CameraKey::up:
+      return turn_about(walks ? eye() : about, 0, walks ? -turn : turn, 0);
+    case CameraKey::down:
+      return turn_about(walks ? eye() : about, 0, walks ? turn : -turn, 0);
+    default:
+      return;
   }
 }
 

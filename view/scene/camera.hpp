@@ -29,7 +29,7 @@ struct CameraState {
   double pitch = 0.6;           ///< above the xy plane. top_down ignores it
   double roll = 0;              ///< about the direction of view
   double field_of_view = 0.9;   ///< vertical, rad
-  std::string follow;           ///< the frame that the target moves with, empty: the fixed frame
+  std::string follow = {};      ///< the frame that the target moves with, empty: the fixed frame
   bool follow_heading = false;  ///< the view also turns with that frame's yaw
 
   bool operator==(const CameraState&) const = default;

@@ -79,9 +79,9 @@ Font::Font(int height_px) {
       float y = 0;
       stbtt_aligned_quad quad{};
       stbtt_GetPackedQuad(packed[i].data(), size_, size_, static_cast<int>(j), &x, &y, &quad, 0);
-      glyphs_.emplace(static_cast<char32_t>(kRanges[i].first) + static_cast<char32_t>(j),
-                      Glyph{quad.x0, quad.y0, quad.x1, quad.y1, quad.s0, quad.t0, quad.s1, quad.t1,
-                            x});
+      glyphs_.emplace(
+          static_cast<char32_t>(kRanges[i].first) + static_cast<char32_t>(j),
+          Glyph{quad.x0, quad.y0, quad.x1, quad.y1, quad.s0, quad.t0, quad.s1, quad.t1, x});
     }
   }
 }
@@ -131,7 +131,8 @@ GLuint Font::texture(Gl& gl) {
 }
 
 Font& Fonts::get(double height_px) {
-  const double bounded = std::isfinite(height_px) ? std::clamp<double>(height_px, kLeast, kMost) : kLeast;
+  const double bounded =
+      std::isfinite(height_px) ? std::clamp<double>(height_px, kLeast, kMost) : kLeast;
   const int height = static_cast<int>(std::lround(bounded));
   auto& font = fonts_[height];
   if (font == nullptr) font = std::make_unique<Font>(height);

@@ -93,7 +93,8 @@ void FramePainter::triangles(const Pose& pose, std::span<const Vertex> corners, 
     }
     const Vec3f across = (made[1].at - made[0].at).cross(made[2].at - made[0].at);
     if (!(across.squaredNorm() > 0)) continue;
-    const bool clear = is_clear(made[0].color) || is_clear(made[1].color) || is_clear(made[2].color);
+    const bool clear =
+        is_clear(made[0].color) || is_clear(made[1].color) || is_clear(made[2].color);
     auto& to = clear ? clear_triangles_ : lit ? opaque_triangles_ : plain_triangles_;
     for (MeshVertex& each : made) {
       each.normal = across.normalized();
@@ -232,8 +233,7 @@ namespace {
 void point_to_mesh(Gl& gl, GLuint buffer) {
   gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
   constexpr GLsizei kStep = sizeof(MeshVertex);
-  gl.VertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, kStep,
-                         offset_pointer(offsetof(MeshVertex, at)));
+  gl.VertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, kStep, offset_pointer(offsetof(MeshVertex, at)));
   gl.VertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, kStep,
                          offset_pointer(offsetof(MeshVertex, normal)));
   gl.VertexAttribPointer(2, 4, GL_UNSIGNED_BYTE, GL_TRUE, kStep,

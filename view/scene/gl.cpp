@@ -33,7 +33,7 @@ Result<GLuint> compile(Gl& gl, GLenum kind, std::string_view name, std::string_v
 
 Result<void> Gl::load(GlLoader loader) {
   std::string missing;
-#define HYPHOS_GL_LOAD(type, name)                                            \
+#define HYPHOS_GL_LOAD(type, name)                                             \
   name = reinterpret_cast<PFNGL##type##PROC>(loader("gl" #name)); /* NOLINT */ \
   if (name == nullptr && missing.empty()) missing = "gl" #name;
   HYPHOS_GL_FUNCTIONS(HYPHOS_GL_LOAD)
@@ -132,8 +132,9 @@ Result<void> GlTarget::resize(Gl& gl, int new_width, int new_height) {
   gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color.get(), 0);
   gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_TEXTURE_2D, depth.get(), 0);
   if (gl.CheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return success();
-  return Error{Code::exhausted, "the driver refuses a picture of " + std::to_string(width) + " x " +
-                                    std::to_string(height) + " pixels",
+  return Error{Code::exhausted,
+               "the driver refuses a picture of " + std::to_string(width) + " x " +
+                   std::to_string(height) + " pixels",
                ""};
 }
 

@@ -14,9 +14,9 @@ namespace {
 
 // A stride is at most 2,048 bytes in OpenGL 4.4, and an item has at most 32.
 constexpr std::size_t kMostStride = 64;
-constexpr std::size_t kSlice = 1U << 16U;      // items between two looks at the clock
-constexpr std::size_t kLeastMoving = 20'000;   // points of a moving picture
-constexpr double kMovingTarget = 35;           // ms for the points of a moving picture
+constexpr std::size_t kSlice = 1U << 16U;     // items between two looks at the clock
+constexpr std::size_t kLeastMoving = 20'000;  // points of a moving picture
+constexpr double kMovingTarget = 35;          // ms for the points of a moving picture
 
 double elapsed_ms(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
@@ -190,8 +190,9 @@ class GlRenderer final : public Renderer {
     if (items == 0) return;
     const bool all = options_.moving_points == 0;
     const std::size_t stride =
-        all ? 1 : std::clamp<std::size_t>((items + moving_points_ - 1) / moving_points_, 1,
-                                          kMostStride);
+        all ? 1
+            : std::clamp<std::size_t>((items + moving_points_ - 1) / moving_points_, 1,
+                                      kMostStride);
     std::size_t drawn = 0;
     for (GlRetained* each : sets_) drawn += each->draw_part(view, stride);
     counters_.points_drawn += drawn;

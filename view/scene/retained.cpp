@@ -11,10 +11,10 @@
 namespace hyphos::view {
 namespace {
 
-constexpr std::uint32_t kLeastBlock = 4'096;      // items
-constexpr std::uint32_t kMostBlock = 1U << 18U;   // items: 4 MiB of points
-constexpr double kFarFromOrigin = 1'000;          // m: single precision has 0.06 mm there
-constexpr std::size_t kWholeSet = 5'000;          // items that are always drawn completely
+constexpr std::uint32_t kLeastBlock = 4'096;     // items
+constexpr std::uint32_t kMostBlock = 1U << 18U;  // items: 4 MiB of points
+constexpr double kFarFromOrigin = 1'000;         // m: single precision has 0.06 mm there
+constexpr std::size_t kWholeSet = 5'000;         // items that are always drawn completely
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 // A step through `count` items that visits each once, far apart from the one before (the golden
@@ -118,9 +118,8 @@ GlRetained::Block& GlRetained::block_for(Kind kind, std::uint32_t count, const V
   made.fixed_from_block.translation() = origin;
   made.buffer = make_buffer(gl_);
   gl_.BindBuffer(GL_ARRAY_BUFFER, made.buffer.get());
-  gl_.BufferData(GL_ARRAY_BUFFER,
-                 static_cast<GLsizeiptr>(made.capacity * item_bytes(kind)), nullptr,
-                 GL_DYNAMIC_DRAW);
+  gl_.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(made.capacity * item_bytes(kind)),
+                 nullptr, GL_DYNAMIC_DRAW);
   return made;
 }
 
@@ -312,9 +311,8 @@ std::optional<Retained::Nearest> GlRetained::nearest(const Vec3& from, const Vec
 }
 
 bool GlRetained::incomplete() const {
-  return visible_ && std::ranges::any_of(blocks_, [](const Block& each) {
-           return each.drawn < each.end;
-         });
+  return visible_ &&
+         std::ranges::any_of(blocks_, [](const Block& each) { return each.drawn < each.end; });
 }
 
 std::size_t GlRetained::items() const {
@@ -364,8 +362,7 @@ void GlRetained::begin(const PassView& view, Kind kind) const {
   program.set("low", static_cast<float>(style_.low));
   program.set("per_range", std::abs(range) > 1e-12 ? static_cast<float>(1 / range) : 0.0F);
   program.set("map_row", (static_cast<float>(style_.map) + 0.5F) / 3);
-  program.set("size_px",
-              style_.size_in_m ? 0.0F : static_cast<float>(style_.size * view.density));
+  program.set("size_px", style_.size_in_m ? 0.0F : static_cast<float>(style_.size * view.density));
   program.set("size_m", static_cast<float>(style_.size));
   program.set("px_per_slope", view.px_per_slope);
   program.set("perspective", view.perspective ? 1.0F : 0.0F);

@@ -7,8 +7,8 @@ namespace hyphos::view {
 namespace {
 
 using Triangles = std::vector<MeshVertex>;
-constexpr int kSides = 32;   // of a cylinder and cone
-constexpr int kRings = 16;   // of a sphere, from pole to pole
+constexpr int kSides = 32;  // of a cylinder and cone
+constexpr int kRings = 16;  // of a sphere, from pole to pole
 constexpr float kHalf = 0.5F;
 
 void add(Triangles& out, const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& na,
@@ -108,9 +108,12 @@ struct GlFormat {
 
 GlFormat gl_format(PixelFormat format) {
   switch (format) {
-    case PixelFormat::rgba8: return {GL_RGBA8, GL_RGBA, 4};
-    case PixelFormat::rgb8: return {GL_RGB8, GL_RGB, 3};
-    case PixelFormat::gray8: return {GL_R8, GL_RED, 1};
+    case PixelFormat::rgba8:
+      return {GL_RGBA8, GL_RGBA, 4};
+    case PixelFormat::rgb8:
+      return {GL_RGB8, GL_RGB, 3};
+    case PixelFormat::gray8:
+      return {GL_R8, GL_RED, 1};
   }
   return {GL_RGBA8, GL_RGBA, 4};
 }
@@ -119,10 +122,14 @@ GlFormat gl_format(PixelFormat format) {
 
 std::vector<MeshVertex> shape_triangles(Shape shape) {
   switch (shape) {
-    case Shape::box: return box();
-    case Shape::sphere: return sphere();
-    case Shape::cylinder: return cylinder();
-    case Shape::cone: return cone();
+    case Shape::box:
+      return box();
+    case Shape::sphere:
+      return sphere();
+    case Shape::cylinder:
+      return cylinder();
+    case Shape::cone:
+      return cone();
   }
   return {};
 }
@@ -161,8 +168,8 @@ void GlTexture::set(int width, int height, PixelFormat format, std::size_t strid
     gl_.TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, kind.outside, GL_UNSIGNED_BYTE,
                       pixels);
   } else {
-    gl_.TexImage2D(GL_TEXTURE_2D, 0, kind.inside, width, height, 0, kind.outside,
-                   GL_UNSIGNED_BYTE, pixels);
+    gl_.TexImage2D(GL_TEXTURE_2D, 0, kind.inside, width, height, 0, kind.outside, GL_UNSIGNED_BYTE,
+                   pixels);
     gl_.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     gl_.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     gl_.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);

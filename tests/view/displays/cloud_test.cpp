@@ -24,7 +24,8 @@ TEST(CloudTest, points_are_placed_by_the_transform_of_their_stamp) {
 TEST(CloudTest, points_that_are_not_finite_are_skipped_and_counted) {
   Rig rig;
   auto& display = rig.show("points", "lidar");
-  rig.send("lidar", cloud("", 1, {{1, 2, 3, 0}, {kNan, 0, 0, 0}, {0, kInf, 0, 0}, {0, 0, 0, 0}}), 1);
+  rig.send("lidar", cloud("", 1, {{1, 2, 3, 0}, {kNan, 0, 0, 0}, {0, kInf, 0, 0}, {0, 0, 0, 0}}),
+           1);
   EXPECT_EQ(rig.store.sets.at(0)->points(), 2U);
   EXPECT_EQ(display.counters().skipped, 2U);
   EXPECT_EQ(display.status().text, "2 points, 2 without a position left out");

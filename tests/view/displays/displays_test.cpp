@@ -245,8 +245,8 @@ TEST(DisplaysTest, colors_of_an_image_are_in_order) {
   const auto made = sample(0, image, 1, {std::byte{1}, std::byte{2}, std::byte{3}});
   const auto pixels = decode_image("hyphos.msgs.Image", made);
   ASSERT_TRUE(pixels.ok());
-  EXPECT_EQ(pixels->bytes, (std::vector<std::byte>{std::byte{3}, std::byte{2}, std::byte{1},
-                                                    std::byte{255}}));
+  EXPECT_EQ(pixels->bytes,
+            (std::vector<std::byte>{std::byte{3}, std::byte{2}, std::byte{1}, std::byte{255}}));
 }
 
 TEST(DisplaysTest, damaged_compressed_images_are_refused) {

@@ -97,14 +97,16 @@ class FakeRetained final : public Retained {
 
 class FakeTexture final : public Texture {
  public:
-  void set(int width, int height, PixelFormat format, std::size_t, std::span<const std::byte> rows)
-      override {
+  void set(int width, int height, PixelFormat format, std::size_t,
+           std::span<const std::byte> rows) override {
     width_ = width;
     height_ = height;
     bytes_ = rows.size();
     format_ = format;
   }
-  void set_colors(std::span<const Color> table) override { table_.assign(table.begin(), table.end()); }
+  void set_colors(std::span<const Color> table) override {
+    table_.assign(table.begin(), table.end());
+  }
   [[nodiscard]] int width() const override { return width_; }
   [[nodiscard]] int height() const override { return height_; }
   [[nodiscard]] std::size_t bytes() const override { return bytes_; }

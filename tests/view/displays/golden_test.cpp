@@ -10,12 +10,12 @@
 #include "view/displays/scene_view.hpp"
 #include "view/shell_egl.hpp"
 
-/// Draws every display by EGL, without a display server, and compares with tests/view/golden. Drivers
-/// differ in the rounding of colours and edges, so that a picture may differ a little.
+/// Draws every display by EGL, without a display server, and compares with tests/view/golden.
+/// Drivers differ in the rounding of colours and edges, so that a picture may differ a little.
 namespace hyphos::view::testing {
 namespace {
 
-constexpr int kTolerance = 40;          // of a channel
+constexpr int kTolerance = 40;           // of a channel
 constexpr double kMostDifferent = 0.01;  // of the pixels
 bool g_update = false;                   // --update: writes the golden pictures
 
@@ -63,7 +63,11 @@ class GoldenTest : public ::testing::Test {
     std::uint32_t id = 0;
     while (id < channels.size() && channels[id].name != channel) ++id;
     if (id == channels.size()) {
-      channels.push_back({id, channel, std::string(message.GetTypeName()), Encoding::protobuf});
+      Channel& made = channels.emplace_back();
+      made.id = id;
+      made.name = channel;
+      made.type = std::string(message.GetTypeName());
+      made.encoding = Encoding::protobuf;
       view.set_channels(channels);
     }
     view.take(sample(id, message, seconds, std::move(buffer)));
@@ -90,7 +94,7 @@ class GoldenTest : public ::testing::Test {
     ASSERT_TRUE(write_png(actual, picture).ok());
     const std::string golden_path = std::string(GOLDEN_DIR) + "/" + name + ".png";
     if (g_update) {
-      ASSERT_TRUE(write_png(golden_path, picture).ok());
+      ASSERT_TRUE(write_png(golden_path, picture, true).ok());
       return;
     }
     const auto golden = read_png(golden_path);
@@ -101,11 +105,11 @@ class GoldenTest : public ::testing::Test {
               kMostDifferent * static_cast<double>(found->pixels))
         << actual << " differs from " << golden_path;
     // The picture shows more than the background.
-    EXPECT_GT(compare(picture, Picture{kWidth, kHeight,
-                                       std::vector<std::uint8_t>(picture.rgba.size(), 27)},
-                      20)
-                  ->different,
-              1'000U);
+    EXPECT_GT(
+        compare(picture,
+                Picture{kWidth, kHeight, std::vector<std::uint8_t>(picture.rgba.size(), 27)}, 20)
+            ->different,
+        1'000U);
   }
 
   SceneView view{*context().renderer};
@@ -213,7 +217,9 @@ TEST_F(GoldenTest, costmap_over_map) {
     for (int x = 0; x < 64; ++x) {
       const double far = std::hypot(x - 20, y - 24);
       cells[static_cast<std::size_t>(y * 64 + x)] =
-          static_cast<char>(far < 4 ? 100 : far < 6 ? 99 : std::max(0.0, 98 - 7 * far));
+          static_cast<char>(far < 4   ? 100
+                            : far < 6 ? 99
+                                      : std::max(0.0, 98 - 7 * far));
     }
   }
   costs.set_data(cells);

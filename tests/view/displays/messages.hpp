@@ -36,8 +36,7 @@ inline void set_pose(msgs::Pose& pose, double x, double y, double z, double yaw 
 }
 
 inline msgs::TransformStamped transform(const std::string& parent, const std::string& child,
-                                        double x, double y, double z, double yaw,
-                                        double seconds) {
+                                        double x, double y, double z, double yaw, double seconds) {
   msgs::TransformStamped made;
   set_header(*made.mutable_header(), parent, seconds);
   made.set_child_frame_id(child);

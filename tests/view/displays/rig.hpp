@@ -28,8 +28,12 @@ class Rig {
     for (const Channel& each : channels) {
       if (each.name == name) return each.id;
     }
-    channels.push_back({static_cast<std::uint32_t>(channels.size()), name, type,
-                        Encoding::protobuf});
+    Channel made;
+    made.id = static_cast<std::uint32_t>(channels.size());
+    made.name = name;
+    made.type = type;
+    made.encoding = Encoding::protobuf;
+    channels.push_back(made);
     view.set_channels(channels);
     return channels.back().id;
   }

@@ -181,8 +181,8 @@ TEST(CameraTest, only_changes_raise_the_revision) {
 }
 
 TEST(CameraTest, mode_names_read_back) {
-  for (const CameraMode mode : {CameraMode::orbit, CameraMode::first_person, CameraMode::top_down,
-                                CameraMode::anchor}) {
+  for (const CameraMode mode :
+       {CameraMode::orbit, CameraMode::first_person, CameraMode::top_down, CameraMode::anchor}) {
     EXPECT_EQ(parse_camera_mode(to_string(mode)), mode);
   }
   EXPECT_FALSE(parse_camera_mode("sideways"));
