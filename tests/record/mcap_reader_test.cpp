@@ -149,8 +149,9 @@ TEST_F(McapReaderTest, chunks_that_overlap_are_merged) {
   }
   out.close().or_throw();
   const auto reader = open();
-  EXPECT_EQ(times(*reader, all(*reader)),
-            (std::vector<std::uint64_t>{100, 103, 105, 110, 113, 115, 120, 123, 125, 130, 133, 135}));
+  EXPECT_EQ(
+      times(*reader, all(*reader)),
+      (std::vector<std::uint64_t>{100, 103, 105, 110, 113, 115, 120, 123, 125, 130, 133, 135}));
   EXPECT_EQ(times(*reader, all(*reader), 111, 123),
             (std::vector<std::uint64_t>{113, 115, 120, 123}));
 }
@@ -241,8 +242,8 @@ TEST_F(McapReaderTest, a_cut_chunk_gives_the_messages_before_the_cut) {
   const std::size_t second = chunk_at(whole, 1);
   store(whole.substr(0, first + (second - first) / 2));
   const auto reader = open();
-  EXPECT_TRUE(has_problem(*reader, "byte " + std::to_string(first) +
-                                       ": the file ends in the middle of a chunk"));
+  EXPECT_TRUE(has_problem(
+      *reader, "byte " + std::to_string(first) + ": the file ends in the middle of a chunk"));
   const auto found = times(*reader, all(*reader));
   EXPECT_GT(found.size(), 2U);
   EXPECT_LT(found.size(), 15U);

@@ -27,8 +27,7 @@ Error out_of_limits(const Property& property, double value) {
 }
 
 Error wrong_kind(const Property& property, std::string_view needed, std::string_view text) {
-  return invalid(property,
-                 "needs " + std::string(needed) + ", not '" + std::string(text) + "'");
+  return invalid(property, "needs " + std::string(needed) + ", not '" + std::string(text) + "'");
 }
 
 }  // namespace

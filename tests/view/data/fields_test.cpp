@@ -4,13 +4,14 @@
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
 #include <hyphos/msgs/std.pb.h>
 #include <hyphos/msgs/tf.pb.h>
-
-#include <algorithm>
-#include <random>
 
 namespace hyphos::view {
 namespace {
@@ -80,13 +81,30 @@ TEST_F(FieldsTest, numbers_of_every_kind_are_read_by_path) {
     d: 1.5 f: -0.25 i32: -3 i64: -4000000000 u32: 4000000000 u64: 5000000000 s32: -7 s64: -8000000000
     x32: 9 x64: 10 sx32: -11 sx64: -12 b: true level: HIGH ints: [1, -2, 300] loose: [4, -5]
     inner { d: 2 parts { f: 3 } parts { f: 4 } } maybe: 6)");
-  const std::map<std::string, double> expected = {
-      {"d", 1.5},      {"f", -0.25},    {"i32", -3},          {"i64", -4e9},
-      {"u32", 4e9},    {"u64", 5e9},    {"s32", -7},          {"s64", -8e9},
-      {"x32", 9},      {"x64", 10},     {"sx32", -11},        {"sx64", -12},
-      {"b", 1},        {"level", 5},    {"ints[0]", 1},       {"ints[1]", -2},
-      {"ints[2]", 300}, {"loose[1]", -5}, {"inner.d", 2},       {"inner.parts[1].f", 4},
-      {"maybe", 6},    {"ints.length", 3}, {"inner.parts.length", 2}, {"loose.length", 2}};
+  const std::map<std::string, double> expected = {{"d", 1.5},
+                                                  {"f", -0.25},
+                                                  {"i32", -3},
+                                                  {"i64", -4e9},
+                                                  {"u32", 4e9},
+                                                  {"u64", 5e9},
+                                                  {"s32", -7},
+                                                  {"s64", -8e9},
+                                                  {"x32", 9},
+                                                  {"x64", 10},
+                                                  {"sx32", -11},
+                                                  {"sx64", -12},
+                                                  {"b", 1},
+                                                  {"level", 5},
+                                                  {"ints[0]", 1},
+                                                  {"ints[1]", -2},
+                                                  {"ints[2]", 300},
+                                                  {"loose[1]", -5},
+                                                  {"inner.d", 2},
+                                                  {"inner.parts[1].f", 4},
+                                                  {"maybe", 6},
+                                                  {"ints.length", 3},
+                                                  {"inner.parts.length", 2},
+                                                  {"loose.length", 2}};
   for (const auto& [path, value] : expected) EXPECT_EQ(read(path, encoded), value) << path;
 }
 
@@ -101,8 +119,8 @@ TEST_F(FieldsTest, absent_fields_are_0_and_absent_elements_are_not) {
 }
 
 TEST_F(FieldsTest, corrupt_bytes_have_no_value_and_do_not_crash) {
-  const std::string whole = encode(
-      "d: 1 ints: [1, 2, 3] loose: [1] inner { parts { f: 1 } parts { d: 5 } } text: 'abc'");
+  const std::string whole =
+      encode("d: 1 ints: [1, 2, 3] loose: [1] inner { parts { f: 1 } parts { d: 5 } } text: 'abc'");
   std::minstd_rand random(1);
   std::vector<FieldPath> paths;
   for (const char* path : {"d", "ints[2]", "loose[0]", "inner.parts[1].d", "ints.length"}) {
@@ -179,8 +197,9 @@ const FieldNode* child(const FieldNode& node, std::string_view name) {
 TEST_F(FieldsTest, a_message_is_a_tree_of_names_and_values) {
   Decoder decoder(types_.pool());
   Channel channel{0, "state", "pkg.Every", Encoding::protobuf, false, 0, {}};
-  Sample sample = sample_of(encode("d: 1.5 level: HIGH ints: [1, 2] text: 'a\\nb' blob: 'xyz' "
-                                   "inner { parts { f: 0.1 } }"));
+  Sample sample =
+      sample_of(encode("d: 1.5 level: HIGH ints: [1, 2] text: 'a\\nb' blob: 'xyz' "
+                       "inner { parts { f: 0.1 } }"));
   sample.buffers.push_back(Buffer::copy_of("pixels"));
   const FieldNode tree = field_tree(channel, sample, decoder);
   EXPECT_EQ(tree.name, "state");
@@ -271,7 +290,8 @@ TEST(Types, the_field_of_attached_buffers_is_left_out) {
     std::string text = R"(file { name: "m.proto" )" + plain;
     return set_of(text.replace(text.find("FIELD"), 5, field));
   };
-  types.add(file(R"(field { name: "attached_buffers" number: 100000 type: TYPE_BYTES
+  types
+      .add(file(R"(field { name: "attached_buffers" number: 100000 type: TYPE_BYTES
                     label: LABEL_REPEATED })"))
       .or_throw();
   types.add(file("")).or_throw();

@@ -1,16 +1,18 @@
 #include "view/core/frames.hpp"
 
 #include <gtest/gtest.h>
-#include <hyphos/msgs/tf.pb.h>
 
 #include <cmath>
 #include <limits>
+
+#include <hyphos/msgs/tf.pb.h>
 
 namespace hyphos::view {
 namespace {
 
 const Channel kMoving{0, "tf", "hyphos.msgs.TfMessage", Encoding::protobuf, false, 0, {}};
-const Channel kStatic{1, "robot1/tf_static", "hyphos.msgs.TfMessage", Encoding::protobuf, true, 0, {}};
+const Channel kStatic{1, "robot1/tf_static", "hyphos.msgs.TfMessage", Encoding::protobuf, true, 0,
+                      {}};
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 

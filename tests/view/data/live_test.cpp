@@ -1,8 +1,10 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <hyphos/msgs/std.pb.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +15,7 @@
 #include "view/core/graph_state.hpp"
 #include "view/sources/open.hpp"
 #include "view/sources/past.hpp"
+#include <hyphos/msgs/std.pb.h>
 
 namespace hyphos::view {
 namespace {
@@ -37,35 +40,40 @@ class Bell {
   bool rung_ = false;
 };
 
-/// A robot in a process of its own, because the viewer leaves out its own process.
+/// A robot in a process of its own, because the viewer leaves out its own process. See
+/// robot/main.cpp.
 class Robot {
  public:
-  explicit Robot(const std::function<void(int commands)>& run) {
+  explicit Robot(const std::string& domain, const std::string& type = "text") {
     int ends[2];
-    if (::pipe(ends) != 0) std::abort();
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(ends[1]);
-      run(ends[0]);
-      ::_exit(0);
+    if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+    std::string program = VIEW_TEST_ROBOT;
+    std::string words[] = {program, domain, type};
+    char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    ::posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    if (::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv, ::environ) != 0) {
+      std::abort();
     }
+    ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[0]);
-    commands_ = ends[1];
+    stdin_ = ends[1];
   }
   Robot(const Robot&) = delete;
   Robot& operator=(const Robot&) = delete;
   ~Robot() { end(); }
-  void command(char what) { ASSERT_EQ(::write(commands_, &what, 1), 1); }
+  void count() { ASSERT_EQ(::write(stdin_, "n\n", 2), 2); }
   void end() {
     if (pid_ <= 0) return;
-    ::close(commands_);
+    ::close(stdin_);
     ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
 
  private:
   ::pid_t pid_ = 0;
-  int commands_ = -1;
+  int stdin_ = -1;
 };
 
 class LiveTest : public ::testing::Test {
@@ -86,58 +94,31 @@ class LiveTest : public ::testing::Test {
     return false;
   }
 
-  /// Publishes "1", "2", … on `numbers` for each command 'n', a latched value at the start.
-  std::function<void(int)> counting() {
-    return [domain = domain_](int commands) {
-      RuntimeOptions options;
-      options.domain = domain;
-      Node node = Node::open("robot", options).or_throw();
-      PublisherOptions latched;
-      latched.policy = Policy{};
-      latched.policy->latched = true;
-      auto state = node.publisher<msgs::String>("state", latched);
-      msgs::String text;
-      text.set_data("ready");
-      state.publish(text);
-      auto numbers = node.publisher<msgs::Int32>("numbers");
-      std::int32_t number = 0;
-      std::optional<Publisher<msgs::Float64>> other;
-      for (char command = 0; ::read(commands, &command, 1) == 1;) {
-        if (command == 'n') {
-          msgs::Int32 value;
-          value.set_data(++number);
-          numbers.publish(value);
-        }
-      }
-      node.close();
-    };
-  }
-
   std::string domain_;
   Bell bell_;
   Collector sink_;
 };
 
 TEST_F(LiveTest, selected_channels_arrive_with_their_latched_values) {
-  Robot robot(counting());
+  Robot robot(domain_);
   const auto source = open_live(domain_).or_throw();
   EXPECT_TRUE(source->live());
   EXPECT_EQ(source->domain(), domain_);
   ASSERT_TRUE(until(*source, [&] { return find(*source, "numbers") != nullptr; }));
   EXPECT_EQ(find(*source, "numbers")->type, "hyphos.msgs.Int32");
-  EXPECT_TRUE(find(*source, "state")->latched);
+  EXPECT_TRUE(find(*source, "value")->latched);
   EXPECT_TRUE(sink_.samples.empty()) << "nothing is selected";
-  source->select({"state"});
+  source->select({"value"});
   ASSERT_TRUE(until(*source, [&] { return !sink_.samples.empty(); }));
   const Sample& first = sink_.samples[0];
-  EXPECT_EQ(first.channel, find(*source, "state")->id);
+  EXPECT_EQ(first.channel, find(*source, "value")->id);
   msgs::String text;
   ASSERT_TRUE(text.ParseFromArray(first.payload.data(), static_cast<int>(first.payload.size())));
   EXPECT_EQ(text.data(), "ready");
   EXPECT_LE(first.publish_ns, first.time_ns);
   EXPECT_LT(std::abs(first.time_ns - wall_now().ns), 3'600'000'000'000);
   EXPECT_NE(first.stamps.arrived, 0);
-  source->select({"state", "numbers"});
+  source->select({"value", "numbers"});
   GraphState state(*source);
   const auto subscribed = [&] {
     state.sample();
@@ -149,7 +130,7 @@ TEST_F(LiveTest, selected_channels_arrive_with_their_latched_values) {
   ASSERT_TRUE(until(*source, subscribed));
   const auto& nodes = state.snapshot().nodes;
   EXPECT_EQ(std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.viewer; }), 1);
-  robot.command('n');
+  robot.count();
   ASSERT_TRUE(until(*source, [&] { return sink_.samples.size() >= 2; }));
   EXPECT_EQ(source->loss(find(*source, "numbers")->id).received, 1U);
   EXPECT_EQ(find(*source, "numbers")->messages, 1U);
@@ -157,12 +138,12 @@ TEST_F(LiveTest, selected_channels_arrive_with_their_latched_values) {
 }
 
 TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
-  Robot robot(counting());
+  Robot robot(domain_);
   const auto source = open_live(domain_).or_throw();
-  source->select({"numbers", "state"});
+  source->select({"numbers", "value"});
   ASSERT_TRUE(until(*source, [&] { return find(*source, "numbers") != nullptr; }));
   ASSERT_TRUE(until(*source, [&] {
-    robot.command('n');
+    robot.count();
     return sink_.samples.size() >= 20;
   }));
   const std::vector<std::int64_t> times = sink_.times();
@@ -176,7 +157,7 @@ TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
   // Paused: new messages are kept, and the past is played.
   const std::size_t before = sink_.samples.size();
   ASSERT_TRUE(until(*source, [&] {
-    robot.command('n');
+    robot.count();
     return source->range().end_ns > times.back();
   }));
   EXPECT_EQ(sink_.samples.size(), before);
@@ -187,7 +168,7 @@ TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
   EXPECT_EQ(past.clears, 2);
   const std::size_t now = past.samples.size();
   ASSERT_TRUE(until(*source, [&] {
-    robot.command('n');
+    robot.count();
     return sink_.samples.size() > before;
   })) << "new messages arrive again";
   EXPECT_GT(now, 0U);
@@ -195,46 +176,30 @@ TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
 
 TEST_F(LiveTest, a_robot_may_come_and_go) {
   const auto source = open_live(domain_).or_throw();
-  source->select({"state", "value"});
+  source->select({"value"});
   ASSERT_EQ(source->problems().size(), 1U);
   EXPECT_NE(source->problems()[0].find("no process runs in domain"), std::string::npos);
-  Robot first(counting());
+  Robot first(domain_);
   ASSERT_TRUE(until(*source, [&] { return sink_.samples.size() == 1; }));
   EXPECT_TRUE(source->problems().empty());
   first.end();
   ASSERT_TRUE(until(*source, [&] { return !source->problems().empty(); }));
-  Robot second(counting());
+  Robot second(domain_);
   EXPECT_TRUE(until(*source, [&] { return sink_.samples.size() == 2; }));
 }
 
 TEST_F(LiveTest, a_channel_that_changes_its_type_gets_a_new_id) {
-  const auto publish = [this](auto message) {
-    return [domain = domain_, message](int commands) {
-      RuntimeOptions options;
-      options.domain = domain;
-      Node node = Node::open("robot", options).or_throw();
-      PublisherOptions latched;
-      latched.policy = Policy{};
-      latched.policy->latched = true;
-      auto out = node.publisher<std::remove_const_t<decltype(message)>>("value", latched);
-      out.publish(message);
-      char command = 0;
-      while (::read(commands, &command, 1) == 1) {
-      }
-      node.close();
-    };
-  };
   const auto source = open_live(domain_).or_throw();
   source->select({"value"});
-  Robot first(publish(msgs::Int32()));
+  Robot first(domain_, "int");
   ASSERT_TRUE(until(*source, [&] { return sink_.samples.size() == 1; }));
   first.end();
-  Robot second(publish(msgs::Float64()));
+  Robot second(domain_, "text");
   ASSERT_TRUE(until(*source, [&] { return sink_.samples.size() == 2; }));
-  ASSERT_EQ(source->channels().size(), 2U);
-  EXPECT_EQ(sink_.samples[0].channel, 0U);
-  EXPECT_EQ(sink_.samples[1].channel, 1U);
-  EXPECT_EQ(source->channels()[1].type, "hyphos.msgs.Float64");
+  EXPECT_NE(sink_.samples[0].channel, sink_.samples[1].channel);
+  EXPECT_EQ(sink_.samples[1].channel, find(*source, "value")->id);
+  EXPECT_EQ(source->channels()[sink_.samples[0].channel].type, "hyphos.msgs.Int32");
+  EXPECT_EQ(find(*source, "value")->type, "hyphos.msgs.String");
   ASSERT_FALSE(source->problems().empty());
   EXPECT_NE(source->problems()[0].find("changed its type"), std::string::npos);
 }

@@ -1,6 +1,5 @@
 #include <google/protobuf/descriptor.pb.h>
 #include <gtest/gtest.h>
-#include <hyphos/msgs/std.pb.h>
 
 #include <fstream>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include "view/core/types.hpp"
 #include "view/sources/open.hpp"
 #include "view/sources/stored.hpp"
+#include <hyphos/msgs/std.pb.h>
 
 namespace hyphos::view {
 namespace {
@@ -141,8 +141,8 @@ TEST_F(RecordingTest, attached_buffers_are_split_from_the_head) {
   const std::string tag = "\x82\xea\x30";
   const std::string head = "\x08\x05";
   put(out, id, 10, head + tag + "\x02pq" + tag + "\xac\x02" + std::string(300, 'z'));
-  put(out, id, 20, head + tag + "\x7f");           // cut off
-  put(out, id, 30, tag + "\x01p" + head);          // a head after a buffer
+  put(out, id, 20, head + tag + "\x7f");   // cut off
+  put(out, id, 30, tag + "\x01p" + head);  // a head after a buffer
   put(out, id, 40, head);
   put(out, id, 50, head + tag + "\xf0\xa2\x04" + std::string(70'000, 'y'));  // shares its chunk
   out.close().or_throw();
