@@ -131,7 +131,8 @@ TEST_F(RecordingTest, each_publisher_of_a_latched_channel_has_its_value) {
   source->select({"tf_static", "other"});
   Collector sink;
   source->seek(1'500, 5, sink).or_throw();
-  EXPECT_EQ(sink.texts(), (std::vector<std::string>{"one", "two", "o"}));
+  EXPECT_EQ(sink.texts(), (std::vector<std::string>{"one", "two", "o", "o"}))
+      << "the last values before the window, then the window";
 }
 
 TEST_F(RecordingTest, attached_buffers_are_split_from_the_head) {
@@ -186,13 +187,13 @@ TEST_F(RecordingTest, a_channel_that_changes_its_type_is_offered_twice) {
 
 TEST_F(RecordingTest, channels_that_cannot_be_decoded_state_the_reason) {
   McapWriter out = writer("ros2");
-  const auto schema = out.add_schema("sensor_msgs/msg/Imu", "ros2msg", "float64 x").or_throw();
+  const auto schema = out.add_schema("sensor_msgs/msg/Imu", "ros2idl", "module x").or_throw();
   out.add_channel("/imu", "cdr", schema, {}).or_throw();
   const auto broken = out.add_schema("pkg.B", "protobuf", "garbage").or_throw();
   out.add_channel("/b", "protobuf", broken, {}).or_throw();
   out.close().or_throw();
   const auto source = open();
-  EXPECT_NE(find(*source, "/imu")->problem.find("hyphos bag convert run.mcap"), std::string::npos);
+  EXPECT_NE(find(*source, "/imu")->problem.find("in ros2msg"), std::string::npos);
   EXPECT_NE(find(*source, "/b")->problem.find("no definition of pkg.B"), std::string::npos);
   ASSERT_FALSE(source->problems().empty());
   EXPECT_NE(source->problems()[0].find("pkg.B"), std::string::npos);
