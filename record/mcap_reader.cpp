@@ -167,7 +167,7 @@ bool McapReader::read_summary(std::string& reason) {
 }
 
 bool McapReader::take_summary(mcap::View summary, std::uint64_t offset, std::string& reason) {
-  std::uint64_t messages = 0;
+  std::optional<mcap::Statistics> statistics;
   while (!summary.empty()) {
     const auto head = mcap::parse_record_head(summary);
     if (!head || head->length > summary.size() - mcap::kRecordHead) {
@@ -176,11 +176,7 @@ bool McapReader::take_summary(mcap::View summary, std::uint64_t offset, std::str
     }
     const mcap::View content =
         summary.subspan(mcap::kRecordHead, static_cast<std::size_t>(head->length));
-    if (head->op == mcap::Op::statistics) {
-      const auto statistics = mcap::parse_statistics(content);
-      if (statistics) messages = statistics->messages;
-    }
-    if (!take_summary_record(head->op, content)) {
+    if (!take_summary_record(head->op, content, statistics)) {
       reason = "the index is corrupt at byte " + std::to_string(offset);
       return false;
     }
@@ -191,7 +187,7 @@ bool McapReader::take_summary(mcap::View summary, std::uint64_t offset, std::str
     return std::all_of(part.channels.begin(), part.channels.end(),
                        [this](std::uint16_t id) { return channels_.contains(id); });
   };
-  if (parts_.empty() && messages != 0) {
+  if (parts_.empty() && (!statistics || statistics->messages != 0)) {
     reason = "the index names no chunks";
     return false;
   }
@@ -200,10 +196,15 @@ bool McapReader::take_summary(mcap::View summary, std::uint64_t offset, std::str
     reason = "the index does not define the channels";
     return false;
   }
+  if (!statistics || statistics->attachments > attachment_positions_.size() ||
+      statistics->metadata > metadata_positions_.size()) {
+    find_named();
+  }
   return true;
 }
 
-bool McapReader::take_summary_record(mcap::Op op, mcap::View content) {
+bool McapReader::take_summary_record(mcap::Op op, mcap::View content,
+                                     std::optional<mcap::Statistics>& statistics) {
   switch (op) {
     case mcap::Op::schema: {
       auto schema = mcap::parse_schema(content);
@@ -216,8 +217,8 @@ bool McapReader::take_summary_record(mcap::Op op, mcap::View content) {
       return channel.has_value();
     }
     case mcap::Op::statistics: {
-      auto statistics = mcap::parse_statistics(content);
-      if (statistics) counts_ = std::move(statistics->per_channel);
+      statistics = mcap::parse_statistics(content);
+      if (statistics) counts_ = statistics->per_channel;
       return statistics.has_value();
     }
     case mcap::Op::chunk_index: {

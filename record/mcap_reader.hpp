@@ -158,7 +158,8 @@ class McapReader {
   /// Empty: there is no usable index, and `reason` is its fault.
   [[nodiscard]] bool read_summary(std::string& reason);
   [[nodiscard]] bool take_summary(mcap::View summary, std::uint64_t offset, std::string& reason);
-  [[nodiscard]] bool take_summary_record(mcap::Op op, mcap::View content);
+  [[nodiscard]] bool take_summary_record(mcap::Op op, mcap::View content,
+                                         std::optional<mcap::Statistics>& statistics);
   void read_metadata();
   void take(mcap::Schema schema, std::uint64_t offset);
   void take(mcap::Channel channel, std::uint64_t offset);
@@ -174,6 +175,8 @@ class McapReader {
   void scan_loose(mcap::View message, std::uint64_t offset, std::uint64_t length);
   void scan_named(mcap::Op op, mcap::View content, std::uint64_t offset, std::uint64_t length);
   void scan_cut(const mcap::RecordHead& head, std::uint64_t offset);
+  /// Finds attachments and metadata that the index does not name, without reading the chunks.
+  void find_named();
 
   // mcap_chunks.cpp: messages.
   /// Null: the part is bad.

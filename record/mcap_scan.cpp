@@ -165,6 +165,29 @@ void McapReader::scan_named(mcap::Op op, mcap::View content, std::uint64_t offse
   if (!good) report(offset, "a record is corrupt");
 }
 
+void McapReader::find_named() {
+  attachment_positions_.clear();
+  metadata_positions_.clear();
+  std::array<std::byte, mcap::kRecordHead> bytes{};
+  for (std::uint64_t offset = 8; offset < size_;) {
+    if (!read_at(offset, bytes)) return;
+    const auto head = mcap::parse_record_head(bytes);
+    const std::uint64_t length = mcap::kRecordHead + head->length;
+    if (head->length > size_ - offset - mcap::kRecordHead || head->op == mcap::Op::data_end ||
+        head->op == mcap::Op::footer || head->op == mcap::Op{}) {
+      return;
+    }
+    if (head->op == mcap::Op::attachment || head->op == mcap::Op::metadata) {
+      const bool whole = head->op == mcap::Op::metadata && head->length <= kMaxDefinition;
+      const std::uint64_t part =
+          whole ? head->length : std::min<std::uint64_t>(head->length, kWindow);
+      auto content = read_buffer(offset + mcap::kRecordHead, part);
+      if (content) scan_named(head->op, content->bytes(), offset, length);
+    }
+    offset += length;
+  }
+}
+
 // The chunk is read at once: its head does not name the channels, and may define some.
 void McapReader::scan_chunk(std::uint64_t offset, std::uint64_t length, bool cut) {
   // No message is outside of these times.

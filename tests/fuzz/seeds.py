@@ -291,6 +291,52 @@ def recording() -> Iterator[Seed]:
     )
 
 
+def mcap_reader() -> Iterator[Seed]:
+    """Small files of MCAP, with and without an index. Chunks are not compressed."""
+    magic = b"\x89MCAP0\r\n"
+
+    def record(op: int, content: bytes) -> bytes:
+        return struct.pack("<BQ", op, len(content)) + content
+
+    def message(time: int, channel: int = 1) -> bytes:
+        return record(5, struct.pack("<HIQQ", channel, 1, time, time) + b"data")
+
+    def chunk(body: bytes, start: int, end: int) -> bytes:
+        head = struct.pack("<QQQI", start, end, len(body), zlib.crc32(body)) + text("")
+        return record(6, head + struct.pack("<Q", len(body)) + body)
+
+    start = magic + record(1, text("hyphos") + text("seed"))
+    define = record(3, struct.pack("<H", 1) + text("pkg.A") + text("protobuf") + text("def"))
+    define += record(4, struct.pack("<HH", 1, 1) + text("a") + text("protobuf") + text(""))
+    first = chunk(message(5) + message(3) + message(9), 3, 9)
+    second = chunk(define + message(6) + message(12), 6, 12)
+    values = text("a") + text("b")
+    extra = record(12, text("state") + struct.pack("<I", len(values)) + values)
+    extra += record(9, struct.pack("<QQ", 1, 2) + text("x") + text("y") + struct.pack("<QI", 0, 0))
+    data = start + define + first + second + extra
+    yield "plain", start + define + message(4) + message(2) + record(15, bytes(4))
+    yield "unfinished", data
+    end = record(15, bytes(4))
+    at = len(start + define)
+    indexes = b"".join(
+        record(
+            8,
+            struct.pack("<QQQQ", low, high, where, len(part))
+            + struct.pack("<IHQ", 10, 1, where)
+            + struct.pack("<Q", 0)
+            + text("")
+            + struct.pack("<QQ", len(part), len(part)),
+        )
+        for low, high, where, part in ((3, 9, at, first), (6, 12, at + len(first), second))
+    )
+    summary = define + indexes
+    where = len(data + end)
+    yield (
+        "indexed",
+        data + end + summary + record(2, struct.pack("<QQI", where, 0, 0)) + magic,
+    )
+
+
 def patrol() -> Iterator[Seed]:
     """Bytes of 255 choose the usual value of a field, see fuzz_patrol.cpp."""
     odometry, scan, grid, pose = (
@@ -324,6 +370,7 @@ SEEDS = {
     "fuzz_convert": convert,
     "fuzz_cosim_recording": recording,
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
+    "fuzz_mcap_reader": mcap_reader,
     "fuzz_patrol": patrol,
     "fuzz_view_layout": view_layouts,
     "fuzz_plan": lambda: examples("*/*.yaml"),

@@ -13,6 +13,7 @@
 #include <hyphos/msgs/sensor.pb.h>
 #include <hyphos/msgs/std.pb.h>
 #include <hyphos/msgs/tf.pb.h>
+#include <hyphos/msgs/visualization.pb.h>
 #include <hyphos/ros/options.pb.h>
 
 namespace hyphos::view {
@@ -64,7 +65,7 @@ Types::Types() : state_(std::make_unique<State>()) {
   for (const pb::Descriptor* one :
        {msgs::Clock::descriptor(), msgs::Pose::descriptor(), msgs::Log::descriptor(),
         msgs::Path::descriptor(), msgs::LaserScan::descriptor(), msgs::Header::descriptor(),
-        msgs::TfMessage::descriptor()}) {
+        msgs::TfMessage::descriptor(), msgs::Marker::descriptor()}) {
     copy_file(*one->file(), state_->pool);
   }
 }

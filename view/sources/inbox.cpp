@@ -14,14 +14,14 @@ std::size_t bytes_of(const Sample& sample) {
 }
 
 void Inbox::on_arrival(std::function<void()> wake) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_ = std::move(wake);
 }
 
 void Inbox::wake() {
   std::function<void()> wake;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wake = wake_;
   }
   if (wake) wake();
@@ -55,7 +55,7 @@ void Inbox::put(std::uint32_t channel, const Message<RawMessage>& message) {
   const std::size_t bytes = bytes_of(sample);
   std::function<void()> wake;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (channel >= lanes_.size()) lanes_.resize(channel + std::size_t{1});
     Lane& lane = lanes_[channel];
     ++lane.loss.received;
@@ -76,7 +76,7 @@ void Inbox::put(std::uint32_t channel, const Message<RawMessage>& message) {
 std::vector<Sample> Inbox::take() {
   std::vector<Sample> out;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     signalled_ = false;
     for (Lane& lane : lanes_) {
       std::move(lane.waiting.begin(), lane.waiting.end(), std::back_inserter(out));
@@ -90,7 +90,7 @@ std::vector<Sample> Inbox::take() {
 }
 
 Loss Inbox::loss(std::uint32_t channel) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return channel < lanes_.size() ? lanes_[channel].loss : Loss{};
 }
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/message.hpp"
 #include "view/core/sample.hpp"
 #include "view/core/source.hpp"
@@ -47,10 +47,10 @@ class Inbox {
   static void count_gap(Lane& lane, const Sample& sample);
 
   const std::int64_t offset_ns_;
-  mutable std::mutex mutex_;
-  std::vector<Lane> lanes_;
-  std::function<void()> wake_;
-  bool signalled_ = false;
+  mutable Mutex mutex_;
+  std::vector<Lane> lanes_ HYPHOS_GUARDED_BY(mutex_);
+  std::function<void()> wake_ HYPHOS_GUARDED_BY(mutex_);
+  bool signalled_ HYPHOS_GUARDED_BY(mutex_) = false;
 };
 
 /// Bytes of a sample in memory.

@@ -9,6 +9,7 @@
 #include "record/mcap_reader.hpp"
 #include "view/core/types.hpp"
 #include "view/sources/open.hpp"
+#include "view/sources/ros_message.hpp"
 #include "view/sources/stored.hpp"
 
 namespace hyphos::view {
@@ -23,6 +24,12 @@ constexpr auto kLatest = static_cast<std::uint64_t>(std::numeric_limits<std::int
 std::uint64_t unsigned_time(std::int64_t ns) { return ns > 0 ? static_cast<std::uint64_t>(ns) : 0; }
 
 bool is_latched(const record::mcap::Channel& channel) {
+  // ROS 2 writes its policies as YAML: transient local has the number 1 or its name.
+  if (const auto qos = channel.metadata.find("offered_qos_profiles");
+      qos != channel.metadata.end()) {
+    return qos->second.find("durability: 1") != std::string::npos ||
+           qos->second.find("durability: transient_local") != std::string::npos;
+  }
   const auto policy = channel.metadata.find("hyphos.policy");
   google::protobuf::Struct values;
   if (policy == channel.metadata.end() ||
@@ -170,7 +177,11 @@ class Recording : public Source {
       channel.type = schema->second.name;
     }
     channel.latched = is_latched(from);
-    channel.problem = problem_of(channel, from);
+    if (from.message_encoding == "cdr" || from.message_encoding == "ros1") {
+      adopt_ros(from, channel);
+    } else {
+      channel.problem = problem_of(channel);
+    }
     const auto same = [&](const Channel& other) {
       return other.name == channel.name && other.type == channel.type &&
              other.encoding == channel.encoding;
@@ -188,8 +199,28 @@ class Recording : public Source {
     view_id_[from.id] = static_cast<int>(found->id);
   }
 
-  [[nodiscard]] std::string problem_of(const Channel& channel,
-                                       const record::mcap::Channel& from) const {
+  /// A channel of ROS gets the type and the encoding of its converted messages.
+  void adopt_ros(const record::mcap::Channel& from, Channel& channel) {
+    const auto schema = reader_->schemas().find(from.schema_id);
+    const bool known =
+        schema != reader_->schemas().end() &&
+        (schema->second.encoding == "ros2msg" || schema->second.encoding == "ros1msg");
+    if (!known) {
+      channel.problem = "the recording has no definition of " + channel.type + " in ros2msg";
+      return;
+    }
+    const auto wire = from.message_encoding == "cdr" ? ros::Wire::cdr : ros::Wire::ros1;
+    auto made = ros::RosMessage::make(schema->second.name, schema->second.data, wire, types_);
+    if (!made) {
+      channel.problem = made.error().to_string();
+      return;
+    }
+    channel.type = (*made)->type();
+    channel.encoding = (*made)->attached() ? Encoding::attached : Encoding::protobuf;
+    ros_[from.id] = std::move(*made);
+  }
+
+  [[nodiscard]] std::string problem_of(const Channel& channel) const {
     switch (channel.encoding) {
       case Encoding::protobuf:
       case Encoding::attached:
@@ -202,10 +233,6 @@ class Recording : public Source {
         return channel.type + " is a type of C++ without a definition, so its bytes are shown";
       case Encoding::bytes:
         break;
-    }
-    if (from.message_encoding == "cdr" || from.message_encoding == "ros1") {
-      return "its messages are of ROS. Convert the file: hyphos bag convert " + name_ +
-             " -o OUT.mcap";
     }
     return "";
   }
@@ -238,8 +265,9 @@ class Recording : public Source {
     sample.sequence = from.sequence;
     const Buffer data =
         from.data.size() < kCopyBelow ? Buffer::copy_of(from.data.bytes()) : from.data;
-    if (channel.encoding == Encoding::attached) {
-      auto parts = split_attached(data);
+    const auto ros = ros_.find(from.channel);
+    if (channel.encoding == Encoding::attached || ros != ros_.end()) {
+      auto parts = ros != ros_.end() ? ros->second->convert(data) : split_attached(data);
       if (!parts) {
         ++corrupt_[id];
         return;
@@ -255,6 +283,7 @@ class Recording : public Source {
   std::unique_ptr<record::McapReader> reader_;
   std::string name_;
   Types types_;
+  std::map<std::uint16_t, std::unique_ptr<ros::RosMessage>> ros_;  // by id in the file
   std::vector<Channel> channels_;
   std::vector<std::uint64_t> corrupt_;  // by view id: messages that could not be split
   std::vector<int> view_id_;            // by id in the file, -1: none

@@ -55,7 +55,7 @@ Scout::Scout(std::string domain, std::function<void()> changed)
 
 Scout::~Scout() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   stop_.notify_all();
@@ -63,7 +63,7 @@ Scout::~Scout() {
 }
 
 Scout::News Scout::take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   News taken = news_;
   news_.changed = false;
   news_.descriptors.clear();
@@ -73,7 +73,7 @@ Scout::News Scout::take() {
 bool Scout::look() {
   const auto processes = inspect(domain_);
   if (!processes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool changed = news_.problem != processes.error().to_string();
     news_.problem = processes.error().to_string();
     news_.changed = news_.changed || changed;
@@ -101,7 +101,7 @@ bool Scout::look() {
     }
   }
   std::vector<Offer> offers = offers_of(*processes);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   news_.changed = true;
   news_.problem.clear();
   news_.processes = others;
@@ -114,8 +114,8 @@ bool Scout::look() {
 
 void Scout::run() {
   ::pthread_setname_np(::pthread_self(), "view-scout");
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, kPeriod, [this] { return stopping_; })) {
+  UniqueLock lock(mutex_);
+  while (!stop_.wait_for(lock, kPeriod, [this]() HYPHOS_REQUIRES(mutex_) { return stopping_; })) {
     lock.unlock();
     if (look() && changed_) changed_();
     lock.lock();

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/policy.hpp"
 
@@ -53,10 +52,10 @@ class Scout {
 
   const std::string domain_;
   const std::function<void()> changed_;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;
-  News news_;
+  Mutex mutex_;
+  Condition stop_;
+  bool stopping_ HYPHOS_GUARDED_BY(mutex_) = false;
+  News news_ HYPHOS_GUARDED_BY(mutex_);
   // Of the thread.
   std::uint64_t signature_ = 0;
   std::set<std::uint64_t> seen_;  // hashes of descriptor sets
