@@ -22,6 +22,7 @@ OUTER = (
     "record",
     "clients",
     "testing",
+    "view",
     "examples",
     "bench",
     "python/src",
