@@ -15,7 +15,6 @@ import hyphos
 import pytest
 from helpers import PATIENCE_S, Cli, Inbox, repeating, wait_until
 from hyphos.msgs import Odometry, PoseStamped
-from hyphos.recording import Recording
 
 ROOT = Path(__file__).resolve().parents[3]
 VIEWER = ROOT / "build/release/view/hyphos-view"
