@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
+
+/// Processor time of all threads, which other programs on the machine do not change.
+double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double resident_mb() {
   std::ifstream file("/proc/self/statm");
@@ -91,6 +95,9 @@ struct Figures {
   double moving_p50_ms = 0;
   double moving_p95_ms = 0;
   double complete_ms = 0;
+  double new_points_cpu_ms = 0;
+  double moving_cpu_ms = 0;
+  double complete_cpu_ms = 0;
   std::uint64_t idle_uploads = 0;
   std::uint64_t idle_points = 0;
   std::uint64_t uploads = 0;
@@ -122,16 +129,20 @@ Figures run(std::size_t points, int width, int height) {
   made.device = renderer->description();
   const double before = resident_mb();
   std::vector<double> times;
+  double used = 0;
   const std::size_t messages = points / kMessagePoints;
   for (std::size_t i = 1; i < messages; ++i) {
     const Sample sample = message(i);
     const auto start = Clock::now();
+    const double cpu = processor_ms();
     view.take(sample);
     do {
       draw();
     } while (renderer->refining());
     times.push_back(ms_since(start));
+    used += processor_ms() - cpu;
   }
+  made.new_points_cpu_ms = used / static_cast<double>(times.size());
   made.points = messages * kMessagePoints;
   made.resident_mb = resident_mb();
   made.bytes_a_point =
@@ -139,6 +150,7 @@ Figures run(std::size_t points, int width, int height) {
   made.new_points_ms = percentile(times, 0.5);
   made.uploads = renderer->uploads();
   std::vector<double> moving;
+  double cpu = processor_ms();
   for (int i = 0; i < kMovingFrames; ++i) {
     state.yaw += 0.02;
     view.camera().set_state(state);
@@ -148,9 +160,12 @@ Figures run(std::size_t points, int width, int height) {
   }
   made.moving_p50_ms = percentile(moving, 0.5);
   made.moving_p95_ms = percentile(moving, 0.95);
+  made.moving_cpu_ms = (processor_ms() - cpu) / kMovingFrames;
   const auto stopped = Clock::now();
+  cpu = processor_ms();
   while (renderer->refining()) draw();
   made.complete_ms = ms_since(stopped);
+  made.complete_cpu_ms = processor_ms() - cpu;
   const RenderCounters still = renderer->counters();
   draw();
   made.idle_uploads = renderer->counters().uploads - still.uploads;
@@ -192,10 +207,12 @@ int main(int argc, char** argv) {
     std::printf("%s, %d x %d, %zu points\n", f.device.c_str(), width, height, f.points);
     std::printf("resident memory a point      %10.1f bytes (%.0f MB in all)\n", f.bytes_a_point,
                 f.resident_mb);
-    std::printf("frame with 20,000 new points %10.2f ms\n", f.new_points_ms);
-    std::printf("frame while the camera moves %10.1f ms p50, %.1f ms p95\n", f.moving_p50_ms,
-                f.moving_p95_ms);
-    std::printf("complete after it has stopped%10.0f ms\n", f.complete_ms);
+    std::printf("frame with 20,000 new points %10.2f ms (%.1f ms of processor)\n", f.new_points_ms,
+                f.new_points_cpu_ms);
+    std::printf("frame while the camera moves %10.1f ms p50, %.1f ms p95 (%.1f ms of processor)\n",
+                f.moving_p50_ms, f.moving_p95_ms, f.moving_cpu_ms);
+    std::printf("complete after it has stopped%10.0f ms (%.0f ms of processor)\n", f.complete_ms,
+                f.complete_cpu_ms);
     std::printf("uploads %llu, and while nothing changes %llu uploads, %llu points\n",
                 static_cast<unsigned long long>(f.uploads),
                 static_cast<unsigned long long>(f.idle_uploads),

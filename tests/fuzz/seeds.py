@@ -72,6 +72,70 @@ def view_layouts() -> Iterator[Seed]:
     )
 
 
+def view_displays() -> Iterator[Seed]:
+    """See the first bytes in fuzz_view_displays.cpp. Heads are protobuf messages."""
+
+    def varint(value: int) -> bytes:
+        out = b""
+        while value > 0x7F:
+            out += bytes([value & 0x7F | 0x80])
+            value >>= 7
+        return out + bytes([value])
+
+    def part(number: int, value: int | bytes) -> bytes:
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def real(number: int, *values: float) -> bytes:
+        return b"".join(varint(number << 3 | 1) + struct.pack("<d", one) for one in values)
+
+    def single(number: int, value: float) -> bytes:
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+
+    def seed(kind: int, head: bytes, buffer: bytes = b"") -> bytes:
+        return bytes([kind]) + struct.pack("<H", len(head)) + head + buffer
+
+    header = part(1, part(1, 1_000_000_000) + part(2, b"base"))
+    fields = b"".join(
+        part(4, part(1, name) + part(2, offset) + part(3, 7) + part(4, 1))
+        for offset, name in ((0, b"x"), (4, b"y"), (8, b"z"), (12, b"rgb"))
+    )
+    cloud = part(2, 1) + part(3, 4) + fields + part(6, 16) + part(7, 64)
+    yield "cloud", seed(0, header + cloud, struct.pack("<16f", *range(16)))
+    big_endian = cloud + part(5, 1)
+    yield "cloud_big_endian", seed(0, big_endian, struct.pack(">16f", *range(16)))
+    limits = single(2, -1) + single(4, 0.5) + single(7, 0.1) + single(8, 9)
+    ranges = part(9, struct.pack("<4f", 1, 2, float("inf"), 4))
+    yield "scan", seed(1, header + limits + ranges)
+    pose = part(1, real(1, 1) + real(2, 2)) + part(2, real(4, 1))
+    info = single(2, 0.5) + part(3, 2) + part(4, 2) + part(5, pose)
+    yield "map", seed(2, header + part(2, info) + part(3, b"\0\x64\xff\x32"))
+    yield "path", seed(3, header + part(2, part(2, pose)) * 3)
+    covariance = part(2, struct.pack("<36d", *([0.5] * 36)))
+    yield "odometry", seed(4, header + part(3, part(1, pose) + covariance))
+    yield "pose", seed(5, header + part(2, pose))
+    yield "pose_array", seed(7, header + part(2, pose) * 2)
+    image = part(2, 2) + part(3, 2) + part(4, b"rgb8") + part(6, 6)
+    yield "image", seed(9, header + image, bytes(range(12)))
+    depth = part(2, 2) + part(3, 2) + part(4, b"16UC1") + part(6, 4)
+    yield "depth", seed(9, header + depth, bytes(range(8)))
+    scale = part(7, real(1, 1) + real(2, 1) + real(3, 1))
+    points = b"".join(part(11, real(1, one)) for one in (1.0, 2.0, 3.0))
+    for kind in (0, 1, 4, 6, 8, 9, 11, 12):
+        marker = part(2, b"a") + part(3, 1) + part(4, kind) + part(6, pose) + scale + points
+        yield f"marker_{kind}", seed(10, header + marker)
+        yield f"markers_{kind}", seed(11, part(1, header + marker) * 2)
+    shape = '<visual><geometry><capsule radius="1" length="2"/></geometry></visual>'
+    robot = f'<robot name="r"><link name="a">{shape}</link></robot>'
+    yield "robot", seed(12, part(1, robot.encode()))
+    yield "wrench", seed(13, header + part(2, part(1, real(1, 1)) + part(2, real(3, 1))))
+    yield "range", seed(14, header + single(3, 0.5) + single(4, 0.1) + single(5, 4) + single(6, 2))
+    triangle = struct.pack("<12fH", 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
+    yield "stl", b"\xff\0\0" + b"\0" * 80 + struct.pack("<I", 1) + triangle
+    yield "obj", b"\xff\1\0" + b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+
+
 def xml(method: str, *params: str) -> bytes:
     inside = "".join(f"<param><value>{param}</value></param>" for param in params)
     whole = f"<methodName>{method}</methodName><params>{inside}</params>"
@@ -373,6 +437,7 @@ SEEDS = {
     "fuzz_mcap_reader": mcap_reader,
     "fuzz_patrol": patrol,
     "fuzz_view_layout": view_layouts,
+    "fuzz_view_displays": view_displays,
     "fuzz_plan": lambda: examples("*/*.yaml"),
     "fuzz_ros1": ros1,
     "fuzz_ros2": ros2,

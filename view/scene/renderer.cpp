@@ -12,8 +12,8 @@
 namespace hyphos::view {
 namespace {
 
-// A stride is at most 2,048 bytes in OpenGL 4.4, and an item has at most 32.
-constexpr std::size_t kMostStride = 64;
+// A stride is at most 2,048 bytes in OpenGL 4.4: 128 points or 64 lines.
+constexpr std::size_t kMostStride = 128;
 constexpr std::size_t kSlice = 1U << 16U;     // items between two looks at the clock
 constexpr std::size_t kLeastMoving = 20'000;  // points of a moving picture
 constexpr double kMovingTarget = 35;          // ms for the points of a moving picture

@@ -404,9 +404,10 @@ std::size_t GlRetained::draw_part(const PassView& view, std::size_t stride) {
   if (items() <= kWholeSet) stride = 1;
   std::size_t drawn = 0;
   for (Block& block : blocks_) {
-    draw(view, block, block.first, block.end - block.first, stride);
-    drawn += (block.end - block.first + stride - 1) / stride;
-    if (stride == 1) block.drawn = block.end;
+    const std::size_t step = block.kind == Kind::lines ? std::min<std::size_t>(stride, 64) : stride;
+    draw(view, block, block.first, block.end - block.first, step);
+    drawn += (block.end - block.first + step - 1) / step;
+    if (step == 1) block.drawn = block.end;
   }
   return drawn;
 }
