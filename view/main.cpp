@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <cstdio>
 
 #include "view/options.hpp"
@@ -13,6 +15,9 @@ int fail(const hyphos::Error& error) {
 
 int main(int argc, char** argv) {
   using namespace hyphos::view;
+  // Chunks of recordings and messages return to the system when they are freed. With the threshold
+  // that glibc adapts by itself, a recording of 10 GB took 60 MB more.
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   try {
     auto options = parse_options({argv + 1, argv + argc});
     if (!options) return fail(options.error());

@@ -18,6 +18,7 @@ namespace {
 // A chunk stays in memory as long as a part of it is used. So small messages are copied.
 constexpr std::size_t kCopyBelow = 64U << 10U;
 constexpr std::size_t kMaxPassed = 64U << 20U;  // bytes of one advance()
+constexpr std::size_t kMaxCache = 48U << 20U;   // more chunks in memory make nothing faster
 constexpr std::size_t kMaxLatched = 64;         // earlier values of a latched channel
 constexpr auto kLatest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
@@ -70,7 +71,9 @@ class Recording : public Source {
   bool live() const override { return false; }
   void on_arrival(std::function<void()> /*wake*/) override {}
   std::size_t memory() const override { return reader_->memory(); }
-  void limit_memory(std::size_t bytes) override { reader_->limit_memory(bytes); }
+  void limit_memory(std::size_t bytes) override {
+    reader_->limit_memory(std::min(bytes, kMaxCache));
+  }
   const Metadata& metadata() const override { return reader_->metadata(); }
   Result<std::string> attachment(std::string_view name) const override {
     return reader_->attachment(name);
@@ -299,7 +302,7 @@ class Recording : public Source {
 Result<std::unique_ptr<Source>> open_recording(const std::string& path,
                                                const OpenOptions& options) {
   record::McapReader::Options reading;
-  reading.cache_bytes = options.memory_bytes;
+  reading.cache_bytes = std::min(options.memory_bytes, kMaxCache);
   reading.progress = options.progress;
   auto reader = record::McapReader::open(path, std::move(reading));
   if (!reader) return reader.error();
