@@ -17,6 +17,8 @@ shows the robot of the domain. The robot runs the same with and without it.
   --budget MB         memory of displayed data, CPU and GPU (512)
   --theme dark|light  colours, instead of those of the layout
   --png FILE          write one picture and exit. Needs no display
+  --compare FILE      with --png: fail if the picture differs from this one
+  --tolerance PERCENT pixels that may differ (0.5)
   --size WxH          pixels of the window or picture (1600x900)
   --scale S           pixels per point, 0.5 to 4 (that of the screen)
 )";
@@ -57,6 +59,13 @@ Result<void> apply(Options& options, const std::string& name, const std::string&
     options.save_layout = value;
   } else if (name == "--png") {
     options.png = value;
+  } else if (name == "--compare") {
+    options.compare = value;
+  } else if (name == "--tolerance") {
+    if (!read_number(value, 0, 100, options.tolerance)) {
+      return refused("--tolerance: expected percent of the pixels, 0 to 100, found '" + value +
+                     "'");
+    }
   } else if (name == "--theme") {
     if (value != "dark" && value != "light") {
       return refused("--theme: expected dark or light, found '" + value + "'");
@@ -123,6 +132,9 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
     if (name == "--hyphos-domain") name = "--domain";
     if (name.starts_with("--hyphos-")) continue;
     if (auto applied = apply(options, name, value); !applied) return applied.error();
+  }
+  if (!options.compare.empty() && options.png.empty()) {
+    return refused("--compare needs --png FILE, where the new picture is written");
   }
   return options;
 }

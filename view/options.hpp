@@ -12,6 +12,8 @@ namespace hyphos::view {
 struct Options {
   AppOptions app;
   std::string png;          ///< write one picture and exit
+  std::string compare;      ///< a picture that the new one must equal
+  double tolerance = 0.5;   ///< percent of the pixels that may differ from it
   std::string save_layout;  ///< write the layout at the end
   int width = 0;            ///< pixels, 0: usual
   int height = 0;

@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -71,6 +72,26 @@ void draw(App& app, Gl& gl, const GlTarget& target, std::int64_t now) {
   app.frame_done();
 }
 
+/// A difference of a colour that the eye hardly sees, 0 to 255. Drivers round differently.
+constexpr int kSameColor = 24;
+
+Result<void> compare_with(const Options& options, const Picture& picture) {
+  auto golden = read_png(options.compare);
+  if (!golden) return golden.error();
+  const auto found = compare(picture, *golden, kSameColor);
+  if (!found) return Error{found.error().code, found.error().message, options.compare};
+  const double share =
+      100 * static_cast<double>(found->different) / static_cast<double>(found->pixels);
+  char text[128];
+  std::snprintf(text, sizeof(text), "%.3f %% of the pixels differ, the limit is %g %%", share,
+                options.tolerance);
+  if (share > options.tolerance) {
+    return Error{Code::out_of_range, text + std::string(". See ") + options.png, options.compare};
+  }
+  std::printf("%s\n", text);
+  return success();
+}
+
 }  // namespace
 
 Result<void> run_picture(const Options& options) {
@@ -99,7 +120,9 @@ Result<void> run_picture(const Options& options) {
     draw(**app, gl, target, now);
     if (frame + 1 >= kLeastFrames && ((*app)->settled() || now - start > kLongest)) break;
   }
-  return write_png(options.png, read(gl, target));
+  const Picture picture = read(gl, target);
+  if (auto written = write_png(options.png, picture); !written) return written;
+  return options.compare.empty() ? success() : compare_with(options, picture);
 }
 
 }  // namespace hyphos::view

@@ -62,6 +62,24 @@ def view(
         Path | None,
         typer.Option("--png", metavar="FILE", help="Write one picture and exit. No display."),
     ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare",
+            metavar="FILE",
+            help="With --png: fail if the picture differs from this one.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--tolerance",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Pixels that may differ from --compare. Default: 0.5.",
+        ),
+    ] = None,
     size: Annotated[
         str | None,
         typer.Option(
@@ -105,6 +123,8 @@ def view(
         "--domain": domain,
         "--at": at,
         "--png": png,
+        "--compare": compare,
+        "--tolerance": tolerance,
         "--size": size,
         "--save-layout": save_layout,
         "--budget": budget,
