@@ -11,7 +11,6 @@ constexpr double kMostPitch = kHalfTurn / 2 - 1e-4;
 constexpr double kNearest = 0.01;        // m, from the eye to the target
 constexpr double kFarthest = 1e6;        // m
 constexpr double kTurnPerPixel = 0.006;  // rad
-constexpr double kZoomPerPixel = 0.008;
 constexpr double kZoomPerNotch = 0.15;
 constexpr double kOrthographicDepth = 5'000;  // m, above and below the target
 constexpr double kMinute = 60;                // seconds that one key may count for
@@ -208,11 +207,9 @@ void Camera::drag(double x, double y) {
   pressed_->x = x;
   pressed_->y = y;
   const bool left = pressed_->button == MouseButton::left;
-  const bool pans =
-      pressed_->button == MouseButton::middle || (left && pressed_->modifiers.shift) ||
-      (!left && (state_.mode == CameraMode::anchor || state_.mode == CameraMode::first_person));
+  const bool shifted = pressed_->modifiers.shift;
+  const bool pans = !left || (orthographic() ? !shifted : shifted);
   if (pans) return pan(dx, dy, pressed_->depth_m);
-  if (!left) return zoom(std::exp(dy * kZoomPerPixel), target());
   const double yaw = -dx * kTurnPerPixel;
   const double pitch = orthographic() ? 0 : dy * kTurnPerPixel;
   switch (state_.mode) {
@@ -243,7 +240,8 @@ void Camera::wheel(double notches, double x, double y, const std::optional<Vec3>
     ++revision_;
     return;
   }
-  zoom(factor, orthographic() ? unproject_at(x, y, state_.distance) : target());
+  // The point under the pointer stays there.
+  zoom(factor, hit && !orthographic() ? *hit : unproject_at(x, y, state_.distance));
 }
 
 void Camera::key(CameraKey key, double seconds) {

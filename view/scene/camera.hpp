@@ -71,6 +71,9 @@ struct Ray {
 
 /// The eye, and its reaction to input. Pure arithmetic, without OpenGL.
 ///
+/// The left button turns, and with shift it pans (top_down: the other way round). The other buttons
+/// pan. The wheel zooms to the pointer or to the anchor.
+///
 /// Pixels have their origin top left of the view. Every change increments revision().
 class Camera {
  public:

@@ -23,7 +23,7 @@ struct RendererOptions {
   /// Points drawn in one frame while the camera moves. The rest follows when it stands still.
   std::size_t moving_points = 150'000;
   /// Time for the refinement in one frame.
-  double refine_ms = 30;
+  double refine_ms = 50;
 };
 
 struct RenderCounters {

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <limits>
 
 #include "rig.hpp"
@@ -62,6 +63,17 @@ TEST(DisplaysTest, settings_read_back_and_refuse_wrong_values) {
       }
     }
     EXPECT_FALSE(rig.view.set(item, "no_such_property", "1").ok());
+  }
+}
+
+TEST(DisplaysTest, the_reference_lists_every_kind_and_property) {
+  std::ifstream file(DISPLAY_REFERENCE);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const DisplayKind& kind : display_kinds()) {
+    EXPECT_NE(text.find("`" + std::string(kind.name) + "`"), std::string::npos) << kind.name;
+    for (const std::string& name : display_settings(kind)) {
+      EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << kind.name << " " << name;
+    }
   }
 }
 

@@ -91,7 +91,20 @@ TEST(CameraTest, keys_turn_about_the_anchor) {
   EXPECT_NE(camera.state().roll, 0);
 }
 
-TEST(CameraTest, a_drag_with_the_right_button_pans_about_the_anchor_mode) {
+TEST(CameraTest, the_wheel_keeps_the_point_under_the_pointer) {
+  for (const CameraMode mode : {CameraMode::orbit, CameraMode::top_down}) {
+    Camera camera = camera_at({.mode = mode, .distance = 12});
+    const Vec3 point(2, -1, 0);
+    const Vec3 before = *camera.project(point);
+    camera.wheel(3, before.x(), before.y(), point);
+    const Vec3 after = *camera.project(point);
+    EXPECT_NEAR(after.x(), before.x(), 1e-6);
+    EXPECT_NEAR(after.y(), before.y(), 1e-6);
+    EXPECT_LT(camera.state().distance, 12);
+  }
+}
+
+TEST(CameraTest, the_right_button_pans_in_the_anchor_mode) {
   Camera camera = camera_at({.mode = CameraMode::anchor, .distance = 12});
   const CameraState before = camera.state();
   camera.press(MouseButton::right, 100, 100, std::nullopt);
