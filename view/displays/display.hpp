@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct Surroundings {
   Time stamp{};             ///< the newest stamp of a message, on the robot's clock
   bool playing = true;      ///< new samples arrive, so ages count
   std::size_t budget_bytes = std::size_t{512} << 20U;  ///< for all displays together
+  /// Frames that were asked for while no transform was known, so that all are drawn at the origin.
+  mutable std::set<std::string> assumed;
 };
 
 /// Severity of a display's state.
@@ -126,7 +129,7 @@ class Display {
  protected:
   [[nodiscard]] const Surroundings& surroundings() const { return *surroundings_; }
   [[nodiscard]] Store& store() const { return *surroundings_->store; }
-  void report(Health health, std::string text) { status_ = {health, std::move(text)}; }
+  void report(Health health, std::string text);
   /// Counts the sample as refused and shows the reason.
   void refuse(std::string text) {
     ++counters_.refused;

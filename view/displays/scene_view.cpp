@@ -169,6 +169,7 @@ void SceneView::take(const Sample& sample) {
 void SceneView::clear() {
   frames_.clear();
   for (const Item& each : items_) each.display->clear();
+  surroundings_.assumed.clear();
   budget_notice_.clear();
   dropped_ = 0;
   surroundings_.now_ns = 0;

@@ -115,6 +115,22 @@ TEST(DisplaysTest, a_pose_in_an_unknown_frame_names_the_frame) {
   EXPECT_EQ(display.status().health, Health::good) << display.status().text;
 }
 
+TEST(DisplaysTest, different_frames_without_transforms_are_a_warning) {
+  Rig rig;
+  auto& display = rig.show("pose", "goal");
+  msgs::PoseStamped pose;
+  set_header(*pose.mutable_header(), "map", 1);
+  set_pose(*pose.mutable_pose(), 3, 0, 0);
+  rig.send("goal", pose, 1);
+  EXPECT_EQ(display.status().health, Health::good);
+  auto& other = rig.show("pose", "start");
+  pose.mutable_header()->set_frame_id("odom");
+  rig.send("start", pose, 1);
+  EXPECT_EQ(other.status().health, Health::warning);
+  EXPECT_EQ(other.status().text,
+            "No transform has come, so that all frames are drawn at the origin");
+}
+
 TEST(DisplaysTest, quaternions_of_any_length_are_normalised) {
   msgs::Pose pose;
   set_pose(pose, 0, 0, 0, 1);
