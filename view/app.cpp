@@ -71,7 +71,9 @@ Result<void> App::Impl::open(GlLoader loader) {
     first = std::move(*loaded);
     layout_file_ = options_.layout_file;
   }
+  if (!options_.settings.empty()) settings_ = load_settings(options_.settings);
   budget_mb_ = options_.budget_mb > 0 ? options_.budget_mb : first.budget_mb;
+  if (options_.layout_file.empty() && !settings_.theme.empty()) first.theme = settings_.theme;
   if (!options_.theme.empty()) first.theme = options_.theme;
   fonts_ = load_fonts(options_.scale);
   RendererOptions options;
@@ -80,7 +82,7 @@ Result<void> App::Impl::open(GlLoader loader) {
   if (!renderer) return renderer.error();
   renderer_ = std::move(*renderer);
   scene_ =
-      std::make_unique<SceneView>(*renderer_, static_cast<std::size_t>(budget_mb_ * (1U << 20U)));
+      std::make_unique<SceneView>(*renderer_, static_cast<std::size_t>(budget_mb_ * 1e6));
   set_theme(first.theme);
   if (auto opened = open_source_named(options_.what); !opened) return opened;
   if (options_.layout_file.empty()) {
@@ -106,6 +108,7 @@ Result<void> App::Impl::open_source_named(const std::string& what) {
   auto opened = open_source(what, options);
   if (!opened) return opened.error();
   use_source(std::move(*opened));
+  if (!what.empty()) settings_.opened(what);
   return {};
 }
 
@@ -469,29 +472,34 @@ void App::set_layout(const Layout& layout) {
 }
 Session& App::session() { return *impl_; }
 
-void App::open_files(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    const auto ends = [&file](std::string_view end) { return file.ends_with(end); };
-    if (ends(".yaml") || ends(".yml")) {
-      if (auto loaded = load_layout(file, impl_->words_)) {
-        impl_->automatic_ = false;
-        impl_->layout_file_ = file;
-        impl_->set_layout(*loaded);
-        impl_->edited("load a layout");
-        impl_->notify("loaded " + file, false);
-        continue;
-      } else if (loaded.error().message.find("hyphos_view: missing") == std::string::npos) {
-        impl_->notify(loaded.error().to_string(), true);
-        continue;
-      }
-    }
-    if (auto opened = impl_->open_source_named(file); !opened) {
-      impl_->notify(opened.error().to_string(), true);
-    } else {
-      impl_->frame_camera_ = true;
+void App::Impl::open_file(const std::string& file) {
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) {
+    if (auto loaded = load_layout(file, words_)) {
+      layout_file_ = file;
+      set_layout(*loaded);
+      edited("load a layout");
+      return notify("loaded " + file, false);
+    } else if (loaded.error().message.find("hyphos_view: missing") == std::string::npos) {
+      return notify(loaded.error().to_string(), true);
     }
   }
+  if (auto opened = open_source_named(file); !opened) {
+    return notify(opened.error().to_string(), true);
+  }
+  frame_camera_ = true;
+}
+
+void App::open_files(const std::vector<std::string>& files) {
+  for (const std::string& file : files) impl_->open_file(file);
   invalidate();
+}
+
+void App::save_settings(int width, int height) {
+  if (impl_->options_.settings.empty()) return;
+  impl_->settings_.width = width;
+  impl_->settings_.height = height;
+  impl_->settings_.theme = impl_->theme_name_;
+  view::save_settings(impl_->options_.settings, impl_->settings_);
 }
 
 }  // namespace hyphos::view

@@ -24,7 +24,8 @@ struct AppOptions {
   double at_s = -1;         ///< recording: seconds from its begin. Below 0: the begin, and play
   double budget_mb = 0;     ///< 0: as the layout
   float scale = 1;          ///< pixels per point
-  std::string theme;        ///< empty: as the layout
+  std::string theme;        ///< empty: as the layout, or as the user chose last
+  std::string settings;     ///< file of the user's settings, empty: none
 };
 
 /// The application without a window system: a source, the displays, the panels and the timeline.
@@ -69,6 +70,8 @@ class App {
 
   /// Files that were dropped on the window: recordings, plans and layouts.
   void open_files(const std::vector<std::string>& files);
+  /// Writes the user's settings, at the end.
+  void save_settings(int width, int height);
   [[nodiscard]] std::string title() const;
   [[nodiscard]] bool quit_requested() const;
   [[nodiscard]] Layout layout() const;

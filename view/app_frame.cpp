@@ -71,7 +71,10 @@ void draw_top_bar(App::Impl& app) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(theme.px(9), (side - ImGui::GetFontSize()) / 2));
   ImGui::AlignTextToFramePadding();
-  dot(theme, app.timeline_.live ? theme.good : theme.accent);
+  ImGui::GetWindowDrawList()->AddCircleFilled(
+      {ImGui::GetCursorScreenPos().x + theme.px(6), ImGui::GetCursorScreenPos().y + side / 2},
+      theme.px(4), app.timeline_.live ? theme.good : theme.accent, 16);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + theme.px(16));
   ImGui::PushFont(theme.fonts.bold);
   ImGui::TextUnformatted(app.source_->title().c_str());
   ImGui::PopFont();
@@ -102,7 +105,7 @@ void draw_top_bar(App::Impl& app) {
   std::size_t used = app.scene_->bytes() + app.source_->memory();
   app.workspace_.for_each([&used](Panel& panel) { used += panel.memory(); });
   const std::string memory =
-      bytes_text(static_cast<double>(used)) + " / " + bytes_text(app.budget_mb_ * (1U << 20U));
+      bytes_text(static_cast<double>(used)) + " / " + bytes_text(app.budget_mb_ * 1e6);
   ImGui::PushFont(theme.fonts.small);
   x -= ImGui::CalcTextSize(memory.c_str()).x + theme.px(12);
   ImGui::SetCursorPos({x, pad + (side - ImGui::GetFontSize()) / 2});
@@ -122,9 +125,30 @@ void draw_top_bar(App::Impl& app) {
   if (ImGui::Button("Layout", {menu, side})) ImGui::OpenPopup("layout");
   x -= menu + theme.px(6);
   ImGui::SetCursorPos({x, pad});
+  if (ImGui::Button("Open", {menu, side})) ImGui::OpenPopup("open");
+  x -= menu + theme.px(6);
+  ImGui::SetCursorPos({x, pad});
   if (ImGui::Button("Panels", {menu, side})) ImGui::OpenPopup("panels");
   ImGui::PopStyleVar();
 
+  if (ImGui::BeginPopup("open")) {
+    std::string file;
+    ImGui::SetNextItemWidth(theme.px(340));
+    if (input_text("##file", app.open_name_, "recording.mcap, robot.yaml or a layout",
+                   ImGuiInputTextFlags_EnterReturnsTrue)) {
+      file = app.open_name_;
+    }
+    for (const std::string& one : app.settings_.recent) {
+      if (ImGui::MenuItem(one.c_str())) file = one;
+    }
+    ImGui::Separator();
+    dim_text(theme, "A file can also be dropped on the window.");
+    if (!file.empty()) {
+      ImGui::CloseCurrentPopup();
+      app.post([&app, file] { app.open_file(file); });
+    }
+    ImGui::EndPopup();
+  }
   if (ImGui::BeginPopup("panels")) {
     for (const PanelKind& kind : panel_kinds()) {
       const bool usable = !kind.live_only || app.timeline_.live;

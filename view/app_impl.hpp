@@ -16,6 +16,7 @@
 #include "view/panels/panel.hpp"
 #include "view/panels/session.hpp"
 #include "view/panels/theme.hpp"
+#include "view/settings.hpp"
 #include "view/workspace.hpp"
 
 namespace hyphos::view {
@@ -86,6 +87,8 @@ class App::Impl final : public Session, public Sink {
   void save_layout_file(const std::string& path);
   void undo();
   void redo();
+  /// A recording, a plan or a layout. Problems become notices.
+  void open_file(const std::string& file);
 
   AppOptions options_;
   std::function<void()> wake_;
@@ -108,6 +111,8 @@ class App::Impl final : public Session, public Sink {
   double budget_mb_ = 512;
   std::vector<std::int64_t> bookmarks_;
   std::deque<Notice> notices_;
+  UserSettings settings_;
+  std::string open_name_;
   bool quit_ = false;
 
   // State of the window's own widgets.

@@ -128,7 +128,7 @@ void App::Impl::apply_displays(const std::vector<DisplayLayout>& wanted) {
 void App::Impl::set_layout(const Layout& layout) {
   if (layout.theme != theme_name_) set_theme(layout.theme);
   budget_mb_ = options_.budget_mb > 0 ? options_.budget_mb : layout.budget_mb;
-  const auto bytes = static_cast<std::size_t>(budget_mb_ * (1U << 20U));
+  const auto bytes = static_cast<std::size_t>(budget_mb_ * 1e6);
   // An eighth is for the past of a robot or the chunks of a recording.
   scene_->set_budget(bytes - bytes / 8);
   source_->limit_memory(bytes / 8);

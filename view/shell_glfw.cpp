@@ -15,6 +15,7 @@
 
 #include "hyphos/time.hpp"
 #include "view/options.hpp"
+#include "view/settings.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -145,9 +146,10 @@ class Glfw {
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "hyphos-view");
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "hyphos-view");
-    int width = options.width;
-    int height = options.height;
-    if (width == 0) {
+    const UserSettings last = load_settings(settings_file());
+    int width = options.width > 0 ? options.width : last.width;
+    int height = options.height > 0 ? options.height : last.height;
+    if (width == 0 || height == 0) {
       width = 1600;
       height = 900;
       int x = 0;
@@ -269,6 +271,7 @@ Result<void> run_window(const Options& options) {
   const Gui gui(window.handle);
   signals.start();
   AppOptions app = options.app;
+  app.settings = settings_file();
   if (!options.has_scale) {
     float x = 1;
     float y = 1;
@@ -280,6 +283,10 @@ Result<void> run_window(const Options& options) {
   if (!opened) return opened.error();
   window.app = opened->get();
   loop(window, waker, signals);
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(window.handle, &width, &height);
+  window.app->save_settings(width, height);
   if (!options.save_layout.empty()) {
     if (auto saved = save_layout(options.save_layout, window.app->layout()); !saved) return saved;
   }

@@ -65,8 +65,8 @@ class Workspace {
   void insert(NodePtr added, std::uint32_t beside, Side side);
   NodePtr make_leaf(std::string_view kind, const Settings& settings);
 
+  std::uint32_t next_id_ = 1;  // before root_, which takes the first
   NodePtr root_;
-  std::uint32_t next_id_ = 1;
   std::uint32_t focused_ = 0;
   std::uint32_t maximized_ = 0;
   // Changes of the tree, applied after it was drawn.

@@ -114,6 +114,8 @@ USES: tuple[Use, ...] = (
     Use("view/layout/read.cpp", "base/config.hpp", "errors of layouts name file, line and key"),
     Use("view/layout/read.cpp", "base/config_reader.hpp", "the same, with the nearest word"),
     Use("view/sources/recording.cpp", "record/mcap_reader.hpp", "recordings are read"),
+    Use("view/settings.cpp", "base/config.hpp", "settings are YAML, too"),
+    Use("view/settings.cpp", "base/config_reader.hpp", "settings are YAML, too"),
     Use("bench/cosim", "cosim/", "measures the co-simulator"),
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),

@@ -47,6 +47,16 @@ std::size_t count_panels(const PanelLayout& node, std::string_view kind) {
   return sum;
 }
 
+bool shows_channel(const PanelLayout& node, std::string_view kind, const std::string& channel) {
+  const auto setting = node.settings.find("channel");
+  if (node.kind == kind && setting != node.settings.end() && setting->second.word() == channel) {
+    return true;
+  }
+  return std::any_of(node.children.begin(), node.children.end(), [&](const PanelLayout& child) {
+    return shows_channel(child, kind, channel);
+  });
+}
+
 std::size_t count_leaves(const PanelLayout& node) {
   if (node.split == PanelLayout::Split::none) return 1;
   std::size_t sum = 0;
@@ -95,6 +105,7 @@ void add_panels(Layout& layout, std::span<const Channel> channels, const Vocabul
       if (!shows(kind, channel)) continue;
       if (count_panels(layout.panels, kind.name) >= most) break;
       if (count_leaves(layout.panels) >= kMaxPanels) return;
+      if (shows_channel(layout.panels, kind.name, channel.name)) continue;
       PanelLayout made = leaf(kind.name);
       const bool names_channel =
           std::find(kind.settings.begin(), kind.settings.end(), "channel") != kind.settings.end();

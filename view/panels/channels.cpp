@@ -38,12 +38,12 @@ class Channels final : public Panel {
     const auto column = [](const char* title, float weight, ImGuiID id, int flags = 0) {
       ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch | flags, weight, id);
     };
-    column("Channel", 3.2F, name, ImGuiTableColumnFlags_DefaultSort);
+    column("Channel", 2.8F, name, ImGuiTableColumnFlags_DefaultSort);
     column("Hz", 1.1F, rate, ImGuiTableColumnFlags_PreferSortDescending);
     column("Bytes/s", 1.6F, bytes, ImGuiTableColumnFlags_PreferSortDescending);
-    column("Dropped", 1.5F, dropped, ImGuiTableColumnFlags_PreferSortDescending);
+    column("Drops", 1.3F, dropped, ImGuiTableColumnFlags_PreferSortDescending);
     column("p99", 1.3F, latency, ImGuiTableColumnFlags_PreferSortDescending);
-    column("Newest", 1.2F, age, ImGuiTableColumnFlags_PreferSortDescending);
+    column("Age", 1.0F, age, ImGuiTableColumnFlags_PreferSortDescending);
     ImGui::TableHeadersRow();
     sort(now);
     for (const ChannelRow* row : rows_) draw_row(session, *row);

@@ -28,11 +28,13 @@ class Screen:
     """An X server without a screen."""
 
     name: str
+    settings: Path  # of the user
 
     @property
     def environment(self) -> dict[str, str]:
         found = {key: value for key, value in os.environ.items() if key != "WAYLAND_DISPLAY"}
-        return found | {"DISPLAY": self.name, "LIBGL_ALWAYS_SOFTWARE": "1"}
+        own = {"DISPLAY": self.name, "XDG_CONFIG_HOME": str(self.settings)}
+        return found | own | {"LIBGL_ALWAYS_SOFTWARE": "1"}
 
     def tool(self, *words: str) -> str:
         done = subprocess.run(
@@ -42,7 +44,7 @@ class Screen:
 
 
 @pytest.fixture
-def screen() -> Iterator[Screen]:
+def screen(tmp_path: Path) -> Iterator[Screen]:
     for program in ("Xvfb", "xdotool"):
         if shutil.which(program) is None:
             pytest.skip(f"no {program}")
@@ -53,7 +55,7 @@ def screen() -> Iterator[Screen]:
         with os.fdopen(read) as numbers:
             number = numbers.readline().strip()
         assert number, "Xvfb did not start"
-        yield Screen(f":{number}")
+        yield Screen(f":{number}", tmp_path / "config")
         server.terminate()
 
 
@@ -97,6 +99,9 @@ def test_a_window_shows_a_recording_and_ends_by_a_key(screen: Screen) -> None:
     assert "zstd.mcap" in screen.tool("getwindowname", window.id)
     window.key("ctrl+q")
     assert window.end() == (0, "")
+    settings = (screen.settings / "hyphos/view.yaml").read_text()
+    assert str(KEPT) in settings
+    assert "width: 1000" in settings
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

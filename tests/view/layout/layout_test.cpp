@@ -258,6 +258,10 @@ TEST(DefaultLayout, GrowsWithTheChannelsAndKeepsOthers) {
 }
 
 TEST(DefaultLayout, OfManyChannelsIsBounded) {
+  const std::vector<Channel> image = {channel("front", "hyphos.msgs.Image")};
+  Layout twice = default_layout(image, words());
+  extend_layout(twice, image, words());
+  EXPECT_EQ(twice.panels.children[1].children.size(), 2U) << layout_text(twice);
   std::vector<Channel> channels;
   for (int i = 0; i < 2'000; ++i) {
     channels.push_back(channel("c" + std::to_string(i), "hyphos.msgs.PointCloud"));

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "view/history.hpp"
 #include "view/options.hpp"
@@ -9,6 +12,7 @@
 #include "view/panels/plot_canvas.hpp"
 #include "view/panels/plot_series.hpp"
 #include "view/panels/widgets.hpp"
+#include "view/settings.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -162,6 +166,25 @@ TEST(History, StepsBackAndOnAndForgetsTheOldest) {
   layout.budget_mb = 5;
   history.record("other", layout);
   EXPECT_FALSE(history.can_redo()) << "a new step ends the undone ones";
+}
+
+TEST(Settings, SurviveAndADamagedFileIsIgnored) {
+  const std::string folder = testing::TempDir() + "settings" + std::to_string(::getpid());
+  const std::string file = folder + "/hyphos/view.yaml";
+  EXPECT_EQ(load_settings(file), UserSettings{});
+  UserSettings settings;
+  settings.width = 1200;
+  settings.height = 700;
+  settings.theme = "light";
+  for (int i = 0; i < 14; ++i) settings.opened("/data/run " + std::to_string(i) + ": x.mcap");
+  settings.opened("/data/run 9: x.mcap");
+  ASSERT_EQ(settings.recent.size(), UserSettings::kMostRecent);
+  EXPECT_EQ(settings.recent.front(), "/data/run 9: x.mcap");
+  ASSERT_TRUE(save_settings(file, settings));
+  EXPECT_EQ(load_settings(file), settings);
+  std::ofstream(file) << "width: [";
+  EXPECT_EQ(load_settings(file), UserSettings{});
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Options, AreRead) {
