@@ -47,7 +47,8 @@ if(HYPHOS_BUILD_COSIM)
   install(EXPORT hyphosCosimTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${tools})
 endif()
 install(EXPORT hyphosTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${devel})
-install(DIRECTORY include/hyphos testing/include/hyphos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${devel}
+install(DIRECTORY include/hyphos proto/include/hyphos testing/include/hyphos
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${devel}
   FILES_MATCHING PATTERN *.hpp)
 install(FILES clients/c/include/hyphos_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT ${devel})

@@ -32,6 +32,8 @@ def lines(text: str) -> list[str]:
         ("how-to/cpp.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
         ("how-to/cpp.md", "11_service/asker.cpp", "auto add ="),
         ("how-to/cpp.md", "13_time/beeper.cpp", "const hyphos::Clock clock ="),
+        ("how-to/diagnostics.md", "17_diagnostics/battery.cpp", "const hyphos::Diagnostics"),
+        ("how-to/diagnostics.md", "17_diagnostics/battery.py", "def charge("),
         ("how-to/python.md", "07_params/cruise.py", "params = node.params()"),
         ("how-to/python.md", "08_replay/first_values.py", "with Path(file)"),
         ("how-to/python.md", "10_transforms/robot.py", "transforms = node.transforms()"),

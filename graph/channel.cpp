@@ -65,10 +65,10 @@ Channel::Port* Channel::find_port(std::string_view transport) {
   return nullptr;
 }
 
-Result<void> Channel::open_ports(bool sink) {
+Result<void> Channel::open_ports(bool sink, const std::string& node) {
   for (const auto& port : ports_) {
     std::atomic<transport::PortId>& id = sink ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_, policy(), port->binding.tools_only};
+    const transport::ChannelSpec spec{name_, type_, policy(), port->binding.tools_only, node};
     auto opened =
         port->binding.transport->open(spec, sink ? this : nullptr, sink ? nullptr : &out_);
     if (opened) {
@@ -155,7 +155,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
     mark_pointer();
   }
   if (network && network_publishers_++ == 0) {
-    if (auto opened = open_ports(false); !opened) return opened.error();
+    if (auto opened = open_ports(false, node); !opened) return opened.error();
   }
   return std::shared_ptr<detail::PublisherCore>(std::move(publisher));
 }
@@ -236,7 +236,7 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(
   }
   tell_watchers();
   if (network && network_subscribers_++ == 0) {
-    if (auto opened = open_ports(true); !opened) {
+    if (auto opened = open_ports(true, node); !opened) {
       setup.unlock();
       subscriber->close();
       return opened.error();

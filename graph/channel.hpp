@@ -169,7 +169,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void become_latched(const std::string& node, std::uint32_t depth) HYPHOS_REQUIRES(setup_);
   /// Marks pointers as used in the counters.
   void mark_pointer() HYPHOS_REQUIRES(mutex_);
-  Result<void> open_ports(bool sink) HYPHOS_REQUIRES(setup_);
+  Result<void> open_ports(bool sink, const std::string& node) HYPHOS_REQUIRES(setup_);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
   /// Keeps a latched message and returns the subscriptions that get it now. A joining subscription

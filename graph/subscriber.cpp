@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 
 #include "base/crash.hpp"
 #include "base/hot.hpp"
@@ -126,6 +127,7 @@ void Subscriber::joined() {
     return;
   }
   if (!joining_) return;
+  joining_thread_ = std::this_thread::get_id();
   std::int64_t now = 0;
   while (run_one(lock, now)) {
   }
@@ -291,21 +293,36 @@ bool Subscriber::wait_for_room(BriefLock& lock) {
   return true;
 }
 
-Subscriber::Push Subscriber::append_joining(detail::Delivery&& delivery, detail::Delivery& oldest) {
-  // A publisher does not wait here. It may be the callback that joined() runs.
-  if (options_.policy.overflow == Overflow::block && count_ - replays_ >= options_.policy.depth) {
-    (*trace_)->count(trace::Counter::queue_timeout);
-    return Push::timeout;
+/// joined() runs the earlier messages meanwhile. Waiting for its end, and not for room in the
+/// queue, bounds the number of messages that it runs.
+bool Subscriber::wait_until_joined(BriefLock& lock) {
+  const std::int64_t timeout_ms = options_.policy.block_timeout_ms;
+  const std::int64_t deadline_ns = timeout_ms > 0 ? monotonic_now().ns + timeout_ms * kNsPerMs : 0;
+  while (joining_ && !closed_) {
+    if (!changed_.wait_until(lock, deadline_ns) && joining_ && !closed_) return false;
   }
-  return append(std::move(delivery), oldest);
+  return true;
+}
+
+std::optional<Subscriber::Push> Subscriber::push_joining(detail::Delivery& delivery) {
+  detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
+  BriefLock lock(mutex_);
+  if (!joining_) return std::nullopt;
+  if (options_.policy.overflow != Overflow::block || count_ - replays_ < options_.policy.depth) {
+    return append(std::move(delivery), oldest);
+  }
+  // The callback that joined() runs may publish. It would wait for itself.
+  const bool may_wait =
+      !delivery.block->meta().no_wait && joining_thread_ != std::this_thread::get_id();
+  if (may_wait && wait_until_joined(lock)) return std::nullopt;
+  (*trace_)->count(trace::Counter::queue_timeout);
+  return Push::timeout;
 }
 
 HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery,
                                                    transport::ReadyList* ready) {
   if (joining_) {
-    detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
-    const MutexLock lock(mutex_);
-    if (joining_) return append_joining(std::move(delivery), oldest);
+    if (const auto outcome = push_joining(delivery)) return *outcome;
   }
   {
     const MutexLock lock(mutex_);

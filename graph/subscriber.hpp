@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,8 +103,9 @@ class Subscriber final : public detail::SubscriptionCore,
   /// Without a task. `oldest` receives a message that made room.
   Push append(detail::Delivery&& delivery, detail::Delivery& oldest) HYPHOS_REQUIRES(mutex_);
   Push run_inline(detail::Delivery delivery, transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
-  Push append_joining(detail::Delivery&& delivery, detail::Delivery& oldest)
-      HYPHOS_REQUIRES(mutex_);
+  /// Nothing if joined() has ended, so that the callback can run at once.
+  std::optional<Push> push_joining(detail::Delivery& delivery) HYPHOS_EXCLUDES(mutex_);
+  bool wait_until_joined(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
   /// For latched channels. Returns false for a repeated value that was accepted before.
   bool note_latched(const detail::Delivery& delivery) HYPHOS_REQUIRES(mutex_);
   /// The queue is full: makes room for one more message, or returns the reason for dropping it.
@@ -147,6 +150,7 @@ class Subscriber final : public detail::SubscriptionCore,
   Strand strand_ HYPHOS_GUARDED_BY(mutex_);
   // An inline subscription queues messages: see preload(). Changed under mutex_.
   std::atomic<bool> joining_{false};
+  std::thread::id joining_thread_ HYPHOS_GUARDED_BY(mutex_);
   // Options::ready was called, and poll() was not called since.
   bool told_ HYPHOS_GUARDED_BY(mutex_) = false;
   bool closed_ HYPHOS_GUARDED_BY(mutex_) = false;

@@ -1,12 +1,16 @@
 #include "graph/type_definitions.hpp"
 
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <climits>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "shm/type_files.hpp"
+#include "wire/layout.hpp"
 
 namespace hyphos {
 
@@ -19,6 +23,27 @@ bool is_standard_file(std::string_view proto_file) {
 }
 
 namespace graph {
+namespace {
+
+using google::protobuf::FileDescriptorSet;
+using google::protobuf::UnknownField;
+using google::protobuf::UnknownFieldSet;
+
+/// The layouts of structs in a set, each as JSON.
+std::vector<std::string> layouts_in(const FileDescriptorSet& set) {
+  const UnknownFieldSet& fields = set.GetReflection()->GetUnknownFields(set);
+  std::vector<std::string> layouts;
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const UnknownField& field = fields.field(i);
+    if (field.number() == static_cast<int>(wire::kLayoutField) &&
+        field.type() == UnknownField::TYPE_LENGTH_DELIMITED) {
+      layouts.emplace_back(field.length_delimited());
+    }
+  }
+  return layouts;
+}
+
+}  // namespace
 
 void TypeDefinitions::add(TypeDefinition definition) {
   if (definition == nullptr) return;
@@ -33,28 +58,36 @@ void TypeDefinitions::add(TypeDefinition definition) {
 }
 
 Result<void> TypeDefinitions::add(std::string_view files) {
-  google::protobuf::FileDescriptorSet set;
+  FileDescriptorSet set;
   if (files.size() > INT_MAX || !set.ParseFromArray(files.data(), static_cast<int>(files.size()))) {
     return Error{Code::corrupt, "the bytes are not a serialized FileDescriptorSet", {}};
   }
   const MutexLock lock(mutex_);
-  google::protobuf::FileDescriptorSet fresh;
+  FileDescriptorSet fresh;
+  std::vector<std::string> added;  // names of files, and layouts
   for (auto& file : *set.mutable_file()) {
-    if (is_standard_file(file.name()) || files_.contains(file.name())) continue;
+    if (is_standard_file(file.name()) || known_.contains(file.name())) continue;
+    added.push_back(file.name());
     fresh.add_file()->Swap(&file);
   }
-  if (fresh.file().empty()) return {};
+  UnknownFieldSet& rest = *fresh.GetReflection()->MutableUnknownFields(&fresh);
+  for (std::string& layout : layouts_in(set)) {
+    if (known_.contains(layout)) continue;
+    rest.AddLengthDelimited(static_cast<int>(wire::kLayoutField), layout);
+    added.push_back(std::move(layout));
+  }
+  if (added.empty()) return {};
   const std::string bytes = fresh.SerializeAsString();
   if (bytes.size() > shm::kMaxTypeBytes - all_.size()) {
     return Error{Code::exhausted,
                  "the definitions of the types of one process have at most " +
                      std::to_string(shm::kMaxTypeBytes >> 20) + " MiB",
-                 fresh.file(0).name()};
+                 fresh.file().empty() ? "the layout of a struct" : fresh.file(0).name()};
   }
   if (publish_) {
     if (auto published = publish_(bytes); !published) return published;
   }
-  for (const auto& file : fresh.file()) files_.insert(file.name());
+  known_.insert(std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
   all_ += bytes;
   return {};
 }

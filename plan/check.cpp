@@ -138,7 +138,8 @@ void warn_about_silence(Draft& draft) {
   for (const ProcessPlan& process : plan.processes) {
     if (!process.nodes.empty() || plan.nodes.empty()) continue;
     draft.problems.warn(to_source(process.source),
-                        "processes." + process.name + ": no node is placed here");
+                        "processes." + process.name +
+                            ": no node is placed here, so `hyphos run` does not start it");
   }
 }
 

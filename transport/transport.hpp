@@ -33,6 +33,8 @@ struct ChannelSpec {
   /// receive the channel on another transport. Only the shared-memory transport receives such a
   /// spec.
   bool tools_only = false;
+  /// The node of the first endpoint here, for errors. May be empty.
+  std::string node = {};
 };
 
 inline std::uint64_t sender_of(const Envelope& message) { return message.meta.sender; }

@@ -51,6 +51,7 @@ struct Writer {
     to->set_window_bytes(m.window_bytes);
     to->set_reliable(m.reliable);
     to->set_resume_after(m.resume_after);
+    to->set_node(m.node);
   }
   void operator()(const Unsubscribe& m) const {
     out.mutable_unsubscribe()->set_stream(m.stream);
@@ -66,6 +67,7 @@ struct Writer {
     to->set_type_name(m.type.name);
     to->set_type_hash(m.type.hash);
     to->set_encoding(to_proto(m.type.encoding));
+    to->set_node(m.node);
   }
   void operator()(const Closed& m) const {
     out.mutable_closed()->set_stream(m.stream);
@@ -92,6 +94,9 @@ bool is_process_name(std::string_view name) {
   return name.size() <= kMaxProcessBytes && config::find_bad_utf8(name) == std::string_view::npos;
 }
 
+/// The name of a node, for errors only: a wrong one is left out.
+std::string node_name(const std::string& name) { return is_process_name(name) ? name : ""; }
+
 bool read_type(const std::string& name, std::uint64_t hash, v1::Encoding encoding, TypeId& out) {
   out.name = name;
   out.hash = hash;
@@ -106,6 +111,7 @@ Result<Control> read_subscribe(const v1::Control::Subscribe& from) {
   m.window_bytes = std::min<std::uint64_t>(from.window_bytes(), 64 << 20);
   m.reliable = from.reliable();
   m.resume_after = from.resume_after();
+  m.node = node_name(from.node());
   if (!is_channel_name(m.channel)) return corrupt("subscribe: invalid channel name");
   if (!read_type(from.type_name(), from.type_hash(), from.encoding(), m.type)) {
     return corrupt("subscribe: invalid type");
@@ -141,8 +147,10 @@ Result<Control> read(const v1::Control& in) {
     case Kind::kAccepted:
       return Control(Accepted{in.accepted().stream(), in.accepted().first()});
     case Kind::kRefused: {
-      Refused m{in.refused().stream(), {}};
       const auto& from = in.refused();
+      Refused m;
+      m.stream = from.stream();
+      m.node = node_name(from.node());
       if (!read_type(from.type_name(), from.type_hash(), from.encoding(), m.type)) {
         return corrupt("refused: invalid type");
       }
@@ -169,6 +177,11 @@ Result<Control> read(const v1::Control& in) {
 }
 
 }  // namespace
+
+std::string owner_text(std::string_view node, std::string_view process) {
+  std::string text = node.empty() ? "process '" : "node '" + std::string(node) + "' of process '";
+  return text.append(process) + "'";
+}
 
 std::string version_refusal(std::string_view process, std::uint32_t version) {
   return "'" + std::string(process) + "' has link version " + std::to_string(version) +

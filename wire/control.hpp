@@ -41,6 +41,7 @@ struct Subscribe {
   std::uint64_t window_bytes = 0;
   bool reliable = false;
   std::uint64_t resume_after = 0;
+  std::string node = {};  ///< for errors. Empty: an older peer, which does not send it
 };
 struct Unsubscribe {
   std::uint32_t stream = 0;
@@ -53,6 +54,7 @@ struct Accepted {
 struct Refused {
   std::uint32_t stream = 0;
   TypeId type;
+  std::string node = {};  ///< as in Subscribe
 };
 struct Closed {
   std::uint32_t stream = 0;
@@ -79,6 +81,9 @@ using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, R
 
 /// The log line about a peer whose Welcome or Hello has another link version.
 [[nodiscard]] std::string version_refusal(std::string_view process, std::uint32_t version);
+
+/// An endpoint's owner in an error: "node 'talker' of process 'main'", or only the process.
+[[nodiscard]] std::string owner_text(std::string_view node, std::string_view process);
 
 /// A control message is one frame: a zero byte, which never begins a channel's name, then protobuf.
 [[nodiscard]] std::string encode_control(const Control& message);

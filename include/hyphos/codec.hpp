@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "hyphos/envelope.hpp"
@@ -45,7 +47,8 @@ struct TypeId {
 [[nodiscard]] HYPHOS_EXPORT bool is_standard_file(std::string_view proto_file);
 
 /// Returns the .proto file of a type and its imports, imports first, as a serialized
-/// FileDescriptorSet. The files of Hyphos and of protobuf itself are left out.
+/// FileDescriptorSet. The files of Hyphos and of protobuf itself are left out. For a struct with
+/// `hyphos_fields`: its layout, as a field of such a set (docs/reference/type_definitions.md).
 using TypeDefinition = std::string (*)();
 
 /// Converts values of one type to bytes and back. All functions are pure and thread-safe.
@@ -68,8 +71,44 @@ struct TypeSupport {
   bool (*decode)(const Envelope& envelope, void* storage) = nullptr;
   void (*destroy)(void* value) = nullptr;
   /// Called when a first endpoint of the type opens. Tools decode the channel with the result.
-  /// Null: the type has no .proto file.
+  /// Null: the type has neither a .proto file nor `hyphos_fields`.
   TypeDefinition definition = nullptr;
+};
+
+/// Receives the fields of a struct. Tools show the fields of a struct that lists them:
+///
+///     struct Pose {
+///       double x, y;
+///       float ranges[8];
+///       static void hyphos_fields(auto&& field) {
+///         field("x", &Pose::x);
+///         field("y", &Pose::y);
+///         field("ranges", &Pose::ranges);
+///       }
+///     };
+///
+/// Fields are numbers, bool, enums, char arrays (text), arrays of these, and structs with
+/// `hyphos_fields`. A member of another type is shown as bytes. A struct in a function cannot have
+/// `hyphos_fields`, because C++ allows no templates there. The list is read once, when an endpoint
+/// of the type opens.
+class HYPHOS_EXPORT FieldList {
+ public:
+  template <typename Owner, typename Member>
+  void operator()(std::string_view name, Member Owner::* member);
+
+  /// The layout of a struct, as TypeDefinition returns it.
+  [[nodiscard]] std::string definition(std::string_view type, std::size_t size) const;
+
+ private:
+  template <typename T>
+  void describe();
+  void begin(std::string_view name, std::size_t offset);
+  void dimension(std::size_t length);
+  void end(char kind, std::size_t bytes);
+  void end(const FieldList& inner, std::size_t bytes);
+
+  std::string json_;
+  std::string shape_;  // of the field that begin() started
 };
 
 /// A protobuf head with attached buffers: images, point clouds, maps. The head is serialized as
@@ -201,6 +240,22 @@ TypeDefinition definition_of() {
 }
 
 template <typename T>
+concept ListsFields = requires(FieldList& fields) { T::hyphos_fields(fields); };
+
+template <typename T>
+TypeDefinition layout_of() {
+  if constexpr (ListsFields<T>) {
+    return [] {
+      FieldList fields;
+      T::hyphos_fields(fields);
+      return fields.definition(type_name<T>(), sizeof(T));
+    };
+  } else {
+    return nullptr;
+  }
+}
+
+template <typename T>
 TypeSupport make_support() {
   TypeSupport s;
   s.size = sizeof(T);
@@ -268,11 +323,47 @@ TypeSupport make_support() {
       if (e.payload.size() != sizeof(T)) return false;
       return std::memcpy(at, e.payload.data(), sizeof(T)), true;
     };
+    s.definition = layout_of<T>();
   }
   return s;
 }
 
 }  // namespace detail
+
+template <typename Owner, typename Member>
+void FieldList::operator()(std::string_view name, Member Owner::* member) {
+  static_assert(std::is_standard_layout_v<Owner>, "the fields of a struct that a channel carries");
+  // In the Itanium C++ ABI, a pointer to a data member is the offset of the member.
+  begin(name, std::bit_cast<std::size_t>(member));
+  describe<std::remove_cv_t<Member>>();
+}
+
+template <typename T>
+void FieldList::describe() {
+  if constexpr (std::is_same_v<T, char[sizeof(T)]>) {
+    end('S', sizeof(T));
+  } else if constexpr (std::is_array_v<T>) {
+    dimension(std::extent_v<T>);
+    describe<std::remove_cv_t<std::remove_extent_t<T>>>();
+  } else if constexpr (requires { std::tuple_size<T>::value + sizeof(typename T::value_type); }) {
+    using Item = typename T::value_type;  // of a std::array
+    describe<Item[std::tuple_size<T>::value]>();
+  } else if constexpr (std::is_enum_v<T>) {
+    describe<std::underlying_type_t<T>>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    end('?', sizeof(T));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    end('f', sizeof(T));
+  } else if constexpr (std::is_integral_v<T>) {
+    end(std::is_signed_v<T> ? 'i' : 'u', sizeof(T));
+  } else if constexpr (detail::ListsFields<T>) {
+    FieldList inner;
+    T::hyphos_fields(inner);
+    end(inner, sizeof(T));
+  } else {
+    end('V', sizeof(T));
+  }
+}
 
 /// The only TypeSupport of T in this program.
 template <typename T>

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include "base/crash.hpp"
 #include "base/log.hpp"
 #include "node/params/params_service.hpp"
+#include "node/runtime/arguments.hpp"
 #include "node/runtime/environment.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "node/runtime/spin_signals.hpp"
@@ -98,7 +98,10 @@ Result<void> Runtime::Impl::read_plan() {
   auto plan = chosen_plan(options_);
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
-  for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  // `hyphos run`, which passes this folder, has printed the warnings.
+  if (options_.state_folder.empty()) {
+    for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  }
   if (options_.lockstep && plan_->process(options_.process) == nullptr) {
     options_.process = plan_->processes.front().name;  // for its threads and settings
   }
@@ -499,63 +502,14 @@ Result<Runtime> Runtime::open(RuntimeOptions options) {
 }
 
 Result<Runtime> Runtime::open(int argc, char** argv) {
-  RuntimeOptions options;
-  bool strict = false;
-  bool supervised = false;  // a launcher names the process
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (!flag.starts_with("--hyphos-")) continue;
-    if (i + 1 == argc) {
-      return Error{Code::invalid_config, std::string(flag) + " needs a value", "command line"};
-    }
-    const std::string value = argv[++i];
-    if (flag == "--hyphos-plan") {
-      options.plan_file = value;
-    } else if (flag == "--hyphos-process") {
-      options.process = value;
-      supervised = true;
-    } else if (flag == "--hyphos-set") {
-      options.overrides.push_back(value);
-    } else if (flag == "--hyphos-domain") {
-      options.domain = value;
-    } else if (flag == "--hyphos-state") {
-      options.state_folder = value;
-    } else if (flag == "--hyphos-clock") {
-      if (value != "real" && value != "sim") {
-        return Error{Code::invalid_config,
-                     "--hyphos-clock must be real or sim, not '" + value + "'", "command line"};
-      }
-      options.clock = value == "sim" ? ClockMode::sim : ClockMode::real;
-    } else if (flag == "--hyphos-strict") {
-      if (value != "on" && value != "off") {
-        return Error{Code::invalid_config, "--hyphos-strict must be on or off, not '" + value + "'",
-                     "command line"};
-      }
-      strict = value == "on";
-    } else if (flag == "--hyphos-base-ns") {
-      const auto [end, problem] =
-          std::from_chars(value.data(), value.data() + value.size(), options.base_ns);
-      if (problem != std::errc() || end != value.data() + value.size() || options.base_ns < 0) {
-        return Error{
-            Code::invalid_config,
-            "--hyphos-base-ns must be a time in nanoseconds since 1970, not '" + value + "'",
-            "command line"};
-      }
-    } else {
-      return Error{
-          Code::invalid_config,
-          "unknown option " + std::string(flag) +
-              ". Known options: --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
-              "--hyphos-state, --hyphos-clock, --hyphos-base-ns, --hyphos-strict",
-          "command line"};
-    }
-  }
-  if (supervised) {
-    crash::install(options.process, crash::Others::keep);
+  auto read = read_arguments(argc, argv);
+  if (!read) return read.error();
+  if (read->supervised) {
+    crash::install(read->options.process, crash::Others::keep);
     crash::set_locate(&graph::Subscriber::locate);
   }
-  auto opened = open(std::move(options));
-  if (opened && strict) opened->impl()->be_strict();
+  auto opened = open(std::move(read->options));
+  if (opened && read->strict) opened->impl()->be_strict();
   return opened;
 }
 

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
     from hyphos.clock import Clock, Rate, SimTime
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
+    from hyphos.diagnostics import DiagnosticReport, Diagnostics
     from hyphos.log import Log, LogHandler
-    from hyphos.node import Node, Publisher, Runtime
+    from hyphos.node import Node, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
+    from hyphos.publisher import Publisher
     from hyphos.recording.recording import Recording
     from hyphos.refusals import Refusals
     from hyphos.service import Client, Responder, Service
@@ -62,6 +64,8 @@ _HOMES = {
     "CallbackGroup": "_hyphos",
     "Clock": "clock",
     "ClockJump": "_hyphos",
+    "DiagnosticReport": "diagnostics",
+    "Diagnostics": "diagnostics",
     "Error": "_errors",
     "Log": "log",
     "LogHandler": "log",
@@ -74,7 +78,7 @@ _HOMES = {
     "Params": "params",
     "Policy": "_hyphos",
     "Published": "_hyphos",
-    "Publisher": "node",
+    "Publisher": "publisher",
     "Rate": "clock",
     "Raw": "types",
     "Recording": "recording.recording",
@@ -108,6 +112,8 @@ __all__ = [
     "Client",
     "Clock",
     "ClockJump",
+    "DiagnosticReport",
+    "Diagnostics",
     "Error",
     "GoalHandle",
     "GoalResult",

@@ -1,4 +1,4 @@
-"""Node, Publisher and Runtime: the C++ API in Python."""
+"""Node and Runtime: the C++ API in Python."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import atexit
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from hyphos import _hyphos
 from hyphos._closing import Closing
@@ -19,12 +17,10 @@ from hyphos._hyphos import (
     ClockJump,
     MessageInfo,
     Policy,
-    Published,
     Subscription,
     Synchronizer,
     Timer,
 )
-from hyphos._timeouts import to_ns
 from hyphos.action import (
     Action,
     ActionClient,
@@ -35,112 +31,19 @@ from hyphos.action import (
 )
 from hyphos.clock import Clock
 from hyphos.log import Log
-from hyphos.params import Params, RemoteParams
+from hyphos.params import Params, Plain, RemoteParams, fixed_param
+from hyphos.publisher import Publisher
 from hyphos.service import Client, Service, serve
 from hyphos.stamps import header_stamp, stamped
-from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for, definitions
+from hyphos.types import Attached, Codec, Raw, Struct, codec_for, definitions
 
 if TYPE_CHECKING:
     from hyphos.transforms import Transforms
 
 T = TypeVar("T")
-Plain = TypeVar("Plain", bool, int, float, str)
 
 # Callbacks hold the GIL, so all of them must end before the interpreter does.
 atexit.register(_hyphos.close_all)
-
-
-class Publisher(Closing, Generic[T]):
-    """Publishes messages on one channel. Thread-safe.
-
-    publish() blocks only if the overflow rule of the channel is `block`. It encodes the value with
-    the GIL held. Waiting and copies of large payloads run without the GIL. publish() raises
-    `hyphos.Error` once the publisher or its node is closed, and in a forked child.
-    """
-
-    def __init__(self, core: _hyphos.Publisher, codec: Codec) -> None:
-        self._core = core
-        self._codec = codec
-        self._attached = isinstance(codec, AttachedCodec)
-
-    @overload
-    def publish(self, value: T) -> Published: ...
-    @overload
-    def publish(self, value: object, *buffers: object) -> Published: ...
-    def publish(self, value: Any, *buffers: object) -> Published:
-        """Publishes one value. `Attached` channels also accept `publish(head, buffer, ...)`.
-
-        The result is false if the channel could not keep a promise of its policy. Its `failure` has
-        the reason, for example a `block` timeout, a reliable receiver that is gone, or a message
-        that is too large. Raises TypeError for a value of another type.
-        """
-        # Not _encode(): a call costs a tenth of publishing a small value.
-        if self._attached and not isinstance(value, Attached):
-            value = Attached(value, buffers)
-        elif buffers:
-            raise TypeError(f"channel '{self.channel}' has no attached buffers: one value only")
-        payload, parts = self._codec.encode(value)
-        return self._core.publish(payload, parts)
-
-    def try_publish(self, value: Any, *buffers: object) -> Published:
-        """Publishes one value like publish(), but never waits.
-
-        If the overflow rule is `block` and a queue is full, nothing is sent, and the `failure` of
-        the result is "overloaded". Such a message counts neither as sent nor as dropped. Cost: that
-        of publish() and has_room(), and one copy of the payload.
-        """
-        return self._core.try_publish(*self._encode(value, buffers))
-
-    def _encode(self, value: Any, buffers: tuple[object, ...]) -> tuple[object, Sequence[object]]:
-        if self._attached and not isinstance(value, Attached):
-            value = Attached(value, buffers)
-        elif buffers:
-            raise TypeError(f"channel '{self.channel}' has no attached buffers: one value only")
-        return self._codec.encode(value)
-
-    def wait_for(self, subscribers: int = 1, *, timeout_ms: float = 10_000) -> None:
-        """Waits until at least `subscribers` would get a message that is published now.
-
-        Counts each subscription of this process, and each other process with subscriptions. Raises
-        `hyphos.Error`: timeout, type_mismatch if a subscriber was refused, or disconnected. Waits
-        without the GIL. Ctrl-C ends it.
-        """
-        self._core.wait_for(subscribers, to_ns(timeout_ms))
-
-    def loan(self, size: int) -> Bytes:
-        """Loans `size` bytes of memory that receivers can read, as a NumPy array of uint8.
-
-        The bytes are writable and not initialised. Fill the array (or a reshaped or retyped view)
-        and publish it: the publisher makes no copy. Do not write to the array after publish().
-        Dropping the array returns the memory. Falls back to the heap without shared memory.
-        """
-        if size == 0:
-            return np.zeros(0, np.uint8)
-        return np.frombuffer(memoryview(self._core.loan(size)), np.uint8)
-
-    def has_room(self, size: int = 0) -> bool:
-        """Returns True if publish() of `size` encoded bytes would neither wait nor drop a message.
-
-        publish() waits if the overflow rule is `block` and a queue is full. Under the other rules a
-        full queue drops. The answer covers the queues to other processes. Until the caller
-        publishes, only publishers of the same channel in this process can take the room. The check
-        takes locks, so do not call it for every message of a fast channel.
-        """
-        return self._core.has_room(size)
-
-    @property
-    def listeners(self) -> int:
-        """The number of subscriptions in this process plus receivers in other processes."""
-        return self._core.listeners
-
-    @property
-    def channel(self) -> str:
-        """The name of the channel."""
-        return self._core.channel
-
-    def close(self) -> None:
-        """Closes the publisher. Later publish() calls raise `hyphos.Error`. Idempotent."""
-        self._core.close()
 
 
 class Node(Closing):
@@ -496,27 +399,10 @@ class Node(Closing):
         `max_frames` the number of frames. If the stamps of one sender go back by more than
         `clock_jump_ms`, the history is cleared (0: never). Raises `hyphos.Error`.
         """
-        from hyphos.transforms import Transforms  # noqa: PLC0415
+        from hyphos.transforms import open_transforms  # noqa: PLC0415
 
-        for option, value, least in (
-            ("history_ms", history_ms, 1e-3),
-            ("max_samples", max_samples, 1),
-            ("max_frames", max_frames, 1),
-            ("clock_jump_ms", clock_jump_ms, 0),
-        ):
-            if not least <= value <= 1e12:
-                raise Error(
-                    "invalid_config", f"transforms(): {option} is {value}; give {least:g} or more"
-                )
-        return Transforms(
-            _hyphos.open_transforms(
-                self._core,
-                prefix,
-                round(history_ms * 1e6),
-                max_samples,
-                max_frames,
-                round(clock_jump_ms * 1e6),
-            )
+        return open_transforms(
+            self._core, prefix, history_ms, max_samples, max_frames, clock_jump_ms
         )
 
     def param(self, name: str, fallback: Plain) -> Plain:
@@ -525,26 +411,7 @@ class Node(Closing):
         `fallback` is the default and determines the type. Raises `hyphos.Error` if the plan has a
         value of another type. For a parameter that changes, see params().
         """
-        if isinstance(fallback, bool):
-            return self._core.param_bool(name, fallback)
-        if isinstance(fallback, int):
-            if not -(1 << 63) <= fallback < 1 << 63:
-                raise Error(
-                    "invalid_config",
-                    f"parameter '{name}': its default {fallback} does not fit into 64 bits",
-                    advice="give the default as a float",
-                )
-            return self._core.param_int(name, fallback)
-        if isinstance(fallback, float):
-            return self._core.param_float(name, fallback)
-        if isinstance(fallback, str):
-            return self._core.param_str(name, fallback)
-        raise Error(
-            "invalid_config",
-            f"parameter '{name}': its default is {fallback!r} ({type(fallback).__name__}), but "
-            "param() takes a bool, int, float or str",
-            advice="give such a default, or use node.params().declare(), which also takes lists",
-        )
+        return fixed_param(self._core, name, fallback)
 
     @property
     def name(self) -> str:

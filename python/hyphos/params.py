@@ -9,10 +9,12 @@ from types import GenericAlias
 from typing import Any, Generic, TypeVar, cast, overload
 
 from hyphos import _hyphos
+from hyphos._errors import Error
 from hyphos._hyphos import ParamInfo, ParamSet, ParamWatch
 from hyphos._timeouts import to_ns
 
 T = TypeVar("T")
+Plain = TypeVar("Plain", bool, int, float, str)
 Value = bool | int | float | str | bytes | list[bool] | list[int] | list[float] | list[str]
 Check = Callable[[T], object]
 
@@ -257,3 +259,27 @@ def _plain(value: object) -> object:
 
 def _of_member(members: Any, check: Check[Any]) -> Check[str]:
     return lambda name: check(members[name])
+
+
+def fixed_param(node: _hyphos.Node, name: str, fallback: Plain) -> Plain:
+    """The value of Node.param()."""
+    if isinstance(fallback, bool):
+        return node.param_bool(name, fallback)
+    if isinstance(fallback, int):
+        if not -(1 << 63) <= fallback < 1 << 63:
+            raise Error(
+                "invalid_config",
+                f"parameter '{name}': its default {fallback} does not fit into 64 bits",
+                advice="give the default as a float",
+            )
+        return node.param_int(name, fallback)
+    if isinstance(fallback, float):
+        return node.param_float(name, fallback)
+    if isinstance(fallback, str):
+        return node.param_str(name, fallback)
+    raise Error(
+        "invalid_config",
+        f"parameter '{name}': its default is {fallback!r} ({type(fallback).__name__}), but "
+        "param() takes a bool, int, float or str",
+        advice="give such a default, or use node.params().declare(), which also takes lists",
+    )

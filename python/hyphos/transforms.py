@@ -267,3 +267,34 @@ class Transforms:
     def channel(self) -> str:
         """The channel of moving transforms: "tf", or "PREFIX/tf"."""
         return self._core.channel
+
+
+def open_transforms(
+    node: _hyphos.Node,
+    prefix: str,
+    history_ms: float,
+    max_samples: int,
+    max_frames: int,
+    clock_jump_ms: float,
+) -> Transforms:
+    """The tree of Node.transforms(), after a check of its options."""
+    for option, value, least in (
+        ("history_ms", history_ms, 1e-3),
+        ("max_samples", max_samples, 1),
+        ("max_frames", max_frames, 1),
+        ("clock_jump_ms", clock_jump_ms, 0),
+    ):
+        if not least <= value <= 1e12:
+            raise Error(
+                "invalid_config", f"transforms(): {option} is {value}; give {least:g} or more"
+            )
+    return Transforms(
+        _hyphos.open_transforms(
+            node,
+            prefix,
+            round(history_ms * 1e6),
+            max_samples,
+            max_frames,
+            round(clock_jump_ms * 1e6),
+        )
+    )

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
 
+from hyphos import struct_layout
 from hyphos._hyphos import Buffer, TypeId
 from hyphos.struct_values import put, struct_bytes
 
@@ -301,8 +303,22 @@ def _is_protobuf(kind: object) -> bool:
 
 
 def definitions(*codecs: Codec) -> bytes:
-    """The definitions of the protobuf types among the types of the codecs. See definition()."""
-    return b"".join(definition(one.cls) for one in codecs if isinstance(one, _ProtobufCodec))
+    """The definitions of the protobuf types and the layouts of the structs among the types of the
+    codecs. See definition()."""
+    return b"".join(map(_definition, codecs))
+
+
+def _definition(codec: Codec) -> bytes:
+    if isinstance(codec, _ProtobufCodec):
+        return definition(codec.cls)
+    if isinstance(codec, _StructCodec):
+        return struct_layout.definition(codec.id.name, codec.struct.dtype)
+    if isinstance(codec, _CtypesCodec):
+        with suppress(TypeError, ValueError, NotImplementedError):  # such as bit fields
+            dtype = np.dtype(codec.cls)
+            if not dtype.hasobject and dtype.itemsize == ctypes.sizeof(codec.cls):
+                return struct_layout.definition(codec.id.name, dtype)
+    return b""
 
 
 def codec_for(kind: Any) -> Codec:

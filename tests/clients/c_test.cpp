@@ -362,6 +362,71 @@ TEST(C, a_node_may_close_while_another_thread_publishes) {
   }
 }
 
+TEST(C, announced_types_reach_the_tools) {
+  const std::string domain = fresh_domain();
+  const CNode node = open_node(domain);
+  const std::string set = "\x0a\x0c\x0a\x0amine.proto";  // one file with only a name
+  hyphos_error error;
+  EXPECT_EQ(hyphos_announce_types(node, "\xff\xff", 2, &error), HYPHOS_CORRUPT);
+  EXPECT_EQ(hyphos_announce_types(node, nullptr, 2, &error), HYPHOS_INVALID_CONFIG);
+  EXPECT_EQ(hyphos_announce_types(nullptr, set.data(), set.size(), &error), HYPHOS_INVALID_CONFIG);
+  ASSERT_EQ(hyphos_announce_types(node, set.data(), set.size(), &error), HYPHOS_OK)
+      << error.message;
+  const auto found = announced_types(domain).or_throw();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].process, "tester");
+  EXPECT_EQ(found[0].descriptors, set);
+}
+
+TEST(C, a_late_subscriber_gets_as_many_latched_messages_as_asked) {
+  const CNode node = open_node(fresh_domain());
+  hyphos_policy policy{};
+  policy.struct_size = sizeof policy;
+  policy.latched_depth = 2;
+  policy.lifespan_ms = 60'000;
+  hyphos_publisher_options options{sizeof options, &policy, 0, 0};
+  CPublisher refused;
+  hyphos_error error;
+  EXPECT_EQ(hyphos_publisher_open(node, "c", &kBytes, &options, refused.out(), &error),
+            HYPHOS_INVALID_CONFIG);
+  EXPECT_STREQ(error.message, "policy.latched_depth is 2. It must be 0 without policy.latched");
+  policy.latched = 1;
+  policy.latched_depth = 257;
+  EXPECT_EQ(hyphos_publisher_open(node, "c", &kBytes, &options, refused.out(), &error),
+            HYPHOS_INVALID_CONFIG);
+  policy.latched_depth = 2;
+  const CPublisher publisher = open_publisher(node, "c", kBytes, &policy);
+  for (const char* text : {"one", "two", "three"}) EXPECT_EQ(publish(publisher, text), HYPHOS_OK);
+  const CSubscription late = subscribe(node, "c", nullptr, nullptr, HYPHOS_POLLED, kBytes, &policy);
+  for (const char* text : {"two", "three"}) {
+    hyphos_message message{};
+    ASSERT_EQ(hyphos_take(late, kLong, &message, &error), HYPHOS_OK) << error.message;
+    EXPECT_EQ(text_of(message.payload), text);
+    EXPECT_EQ(message.replayed, 1);
+    hyphos_message_release(&message);
+  }
+}
+
+TEST(C, a_message_beyond_its_lifespan_is_dropped_and_counted) {
+  const CNode node = open_node(fresh_domain());
+  hyphos_policy policy{};
+  policy.struct_size = sizeof policy;
+  policy.lifespan_ms = 1;
+  const CPublisher publisher = open_publisher(node, "c", kBytes, &policy);
+  const CSubscription subscription =
+      subscribe(node, "c", nullptr, nullptr, HYPHOS_POLLED, kBytes, &policy);
+  EXPECT_EQ(publish(publisher, "old"), HYPHOS_OK);
+  const std::int64_t sent_ns = hyphos_monotonic_now();
+  EXPECT_TRUE(eventually([&] { return hyphos_monotonic_now() - sent_ns > 2'000'000; }));
+  hyphos_message message{};
+  hyphos_error error;
+  EXPECT_EQ(hyphos_take(subscription, 0, &message, &error), HYPHOS_TIMEOUT);
+  std::uint64_t expired = 0;
+  EXPECT_EQ(hyphos_subscription_counter(subscription, "drop.queue.expired", &expired, &error),
+            HYPHOS_OK);
+  EXPECT_EQ(expired, 1U);
+}
+
 TEST(C, parameters_are_declared_checked_and_set) {
   const CNode node = open_node(fresh_domain());
   hyphos_param_options options{};

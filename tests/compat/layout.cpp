@@ -1,7 +1,6 @@
 // Prints the layout of shared memory in this build as JSON: the listing of `shm` or of `metrics`.
 // The number of the layout must change whenever a line changes, because processes with equal
-// numbers map each other's memory. The program does not print the number of the metrics, which is
-// local to trace/record.cpp.
+// numbers map each other's memory. The number of the metrics is in trace/area.hpp.
 
 #include "shm/layout.hpp"
 

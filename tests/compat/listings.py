@@ -247,7 +247,7 @@ _NUMBERS = (
     ("wire/control.hpp", "kLinkVersion", r"kLinkVersion = (\d+)"),
     ("wire/control.hpp", "kBeaconVersion", r"kBeaconVersion = (\d+)"),
     ("shm/layout.hpp", "kLayoutVersion", r"kLayoutVersion = (\d+)"),
-    ("trace/record.cpp", "kVersion", r"kVersion = (\d+)"),
+    ("trace/area.hpp", "kVersion", r"kVersion = (\d+)"),
     ("clients/c/include/hyphos_c.h", "HYPHOS_ABI", r"define HYPHOS_ABI (\d+)"),
     ("cosim/adapter/cosim_adapter.h", "HYPHOS_COSIM_ABI", r"define HYPHOS_COSIM_ABI (\d+)"),
     ("python/hyphos/supervise/link.py", "PROTOCOL", r"^PROTOCOL = (\d+)"),

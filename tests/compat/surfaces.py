@@ -107,7 +107,7 @@ def memory(part: str) -> Listing:
     out = subprocess.run([program, part], check=True, capture_output=True, text=True).stdout
     layout: Listing = json.loads(out)
     if part == "metrics":
-        return {"number": listings.numbers()["trace/record.cpp kVersion"]} | layout
+        return {"number": listings.numbers()["trace/area.hpp kVersion"]} | layout
     return layout
 
 
@@ -143,7 +143,7 @@ SURFACES = (
     Surface("c", Promise.NUMBER, lambda _: c_interface_today(), "HYPHOS_ABI in hyphos_c.h"),
     Surface("cosim", Promise.EXACT, lambda _: adapter_today(), "HYPHOS_COSIM_ABI"),
     Surface("shm", Promise.EXACT, lambda _: memory("shm"), "kLayoutVersion in shm/layout.hpp"),
-    Surface("metrics", Promise.EXACT, lambda _: memory("metrics"), "kVersion in trace/record.cpp"),
+    Surface("metrics", Promise.EXACT, lambda _: memory("metrics"), "kVersion in trace/area.hpp"),
     Surface("numbers", Promise.PRESENT, lambda _: listings.numbers()),
     Surface("cli", Promise.LINE, lambda _: listings.command_line()),
     Surface("exit_codes", Promise.LINE, behaviour.exit_codes),

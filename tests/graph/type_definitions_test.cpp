@@ -44,6 +44,21 @@ TEST(TypeDefinitions, each_file_is_published_once) {
   EXPECT_EQ(names_in(types.all()), (std::vector<std::string>{"a.proto", "b.proto", "c.proto"}));
 }
 
+TEST(TypeDefinitions, each_layout_of_a_struct_is_published_once) {
+  std::vector<std::string> published;
+  TypeDefinitions types([&](std::string_view files) {
+    published.emplace_back(files);
+    return success();
+  });
+  const std::string pose = FieldList().definition("demo.Pose", 8);
+  const std::string other = FieldList().definition("demo.Pose", 16);
+  ASSERT_TRUE(types.add(pose).ok());
+  ASSERT_TRUE(types.add(pose + other + set_of({"a.proto"})).ok());
+  ASSERT_TRUE(types.add(set_of({"a.proto"}) + other).ok());
+  EXPECT_EQ(published, (std::vector<std::string>{pose, set_of({"a.proto"}) + other}));
+  EXPECT_EQ(types.all(), pose + set_of({"a.proto"}) + other);
+}
+
 TEST(TypeDefinitions, a_type_is_asked_once) {
   static int asked = 0;
   TypeDefinitions types;

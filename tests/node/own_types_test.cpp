@@ -3,6 +3,9 @@
 #include <google/protobuf/dynamic_message.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+
 #include "hyphos/msgs/std.pb.h"
 #include "rover/safety.pb.h"
 #include "tests/node/harness.hpp"
@@ -12,6 +15,45 @@ namespace {
 
 using rover::Safety;
 using rover::Zone;
+
+enum class Mode : std::uint8_t { idle, drive };
+
+struct Point {
+  float x, y;
+  static void hyphos_fields(auto&& field) {
+    field("x", &Point::x);
+    field("y", &Point::y);
+  }
+};
+
+struct Opaque {
+  int a, b;
+};
+
+struct State {
+  static constexpr std::string_view hyphos_type = "test.State";
+  double speed;
+  bool moves;
+  Mode mode;
+  char name[16];
+  std::int16_t grid[2][3];
+  std::array<Point, 4> corners;
+  std::array<char, 3> code;
+  const std::uint64_t number;
+  Opaque opaque;
+
+  static void hyphos_fields(auto&& field) {
+    field("speed", &State::speed);
+    field("moves", &State::moves);
+    field("mode", &State::mode);
+    field("name", &State::name);
+    field("grid", &State::grid);
+    field("corners", &State::corners);
+    field("code", &State::code);
+    field("number", &State::number);
+    field("opaque", &State::opaque);
+  }
+};
 
 std::vector<std::string> files_in(const std::string& descriptors) {
   google::protobuf::FileDescriptorSet set;
@@ -79,6 +121,30 @@ TEST(OwnTypes, standard_types_and_structs_announce_nothing) {
   (void)node.publisher<Number>("b");
   (void)node.publisher<Buffer>("c");
   EXPECT_TRUE(runtime.announced_types().empty());
+}
+
+TEST(OwnTypes, a_struct_that_lists_its_fields_announces_its_layout) {
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
+  Node node = runtime.node("n").or_throw();
+  (void)node.publisher<State>("a");
+  const std::string found = runtime.announced_types();
+  // The JSON follows the tag of field 1000 and a length of two bytes each.
+  ASSERT_GT(found.size(), 4U);
+  EXPECT_EQ(found.substr(4),
+            R"({"name":"test.State","size":96,"fields":[)"
+            R"({"name":"speed","offset":0,"type":"<f8"},)"
+            R"({"name":"moves","offset":8,"type":"|b1"},)"
+            R"({"name":"mode","offset":9,"type":"|u1"},)"
+            R"({"name":"name","offset":10,"type":"|S16"},)"
+            R"({"name":"grid","offset":26,"type":"<i2","shape":[2,3]},)"
+            R"({"name":"corners","offset":40,"size":8,"fields":[)"
+            R"({"name":"x","offset":0,"type":"<f4"},{"name":"y","offset":4,"type":"<f4"}],)"
+            R"("shape":[4]},)"
+            R"({"name":"code","offset":72,"type":"|S3"},)"
+            R"({"name":"number","offset":80,"type":"<u8"},)"
+            R"({"name":"opaque","offset":88,"type":"|V8"}]})");
+  static_assert(offsetof(State, opaque) == 88 && sizeof(State) == 96);
+  EXPECT_EQ(type_support<State>().definition(), found);
 }
 
 TEST(OwnTypes, a_reader_builds_the_type_from_the_announcement) {

@@ -236,6 +236,28 @@ TEST(WaitFor, a_refused_subscriber_is_the_reason) {
   }));
 }
 
+TEST(WaitFor, a_mismatch_over_the_network_names_the_nodes) {
+  const std::string domain = fresh_domain();
+  RuntimeOptions options;
+  options.plan = parse_plan("hyphos: 1\ntransport: zmq\ndomain: " + domain +
+                                "\nprocesses: {a: {nodes: [from]}, b: {nodes: [to]}}\n"
+                                "nodes: {from: , to: }\nchannels: {n: }\n",
+                            "test")
+                     .or_throw();
+  options.process = "b";
+  const Node to = Node::open("to", options).or_throw();
+  options.process = "a";
+  const Node from = Node::open("from", options).or_throw();
+  const auto publisher = from.publisher<Number>("n");
+  to.subscribe<Words>("n", serial, [](const Message<Words>&) {});
+  std::string message;
+  EXPECT_TRUE(eventually([&] {
+    message = publisher.wait_for(1, Duration::from_ms(1)).error().message;
+    return message.find("node 'to' of process 'b' subscribes") != std::string::npos;
+  })) << message;
+  EXPECT_NE(message.find("node 'from' of process 'a' publishes"), std::string::npos) << message;
+}
+
 TEST(WaitFor, the_end_of_the_node_ends_the_wait) {
   const Node node = Node::open("node", offline_options()).or_throw();
   const auto publisher = node.publisher<Number>("n");

@@ -113,7 +113,9 @@ TEST(PlanOverride, an_override_moves_a_node) {
   EXPECT_TRUE(plan.process("sense")->nodes.empty());
   EXPECT_EQ(plan.process("think")->nodes, (Names{"mapper", "world"}));
   ASSERT_EQ(plan.warnings.size(), 1U);
-  EXPECT_EQ(plan.warnings[0], "r.yaml:6:3: processes.sense: no node is placed here");
+  EXPECT_EQ(
+      plan.warnings[0],
+      "r.yaml:6:3: processes.sense: no node is placed here, so `hyphos run` does not start it");
 }
 
 TEST(PlanOverride, mistakes_name_the_option) {

@@ -42,8 +42,9 @@ MAX_PUBLIC_HEADERS = 25
 FOUNDATION = "base"
 # An outer room may use other outer rooms above it, if USES names the headers. In a room, a folder
 # may include itself and the folders above it. Folders on one line are independent of each other.
-# "" is the room itself. `view` is still to come.
+# "" is the room itself.
 OUTER: dict[str, tuple[str, ...]] = {
+    "proto": ("include",),
     "netem": ("",),
     "gateway": (
         "include",
@@ -76,8 +77,11 @@ NOT_YET: tuple[str, ...] = ()
 # These rooms show how to use the public headers, so that they may not use FOUNDATION either.
 PUBLIC_ONLY = ("examples", "view")
 OUTER_HEADERS = {
+    "hyphos/msgs/diagnostics.hpp": "proto/include/hyphos/msgs/diagnostics.hpp",
     "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
     "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
+    "hyphos/testing/evidence.hpp": "testing/include/hyphos/testing/evidence.hpp",
+    "hyphos/testing/intercepted.hpp": "testing/include/hyphos/testing/intercepted.hpp",
     "hyphos/testing/launched.hpp": "testing/include/hyphos/testing/launched.hpp",
 }
 
@@ -116,6 +120,7 @@ USES: tuple[Use, ...] = (
     Use("view/sources/recording.cpp", "record/mcap_reader.hpp", "recordings are read"),
     Use("view/settings.cpp", "base/config.hpp", "settings are YAML, too"),
     Use("view/settings.cpp", "base/config_reader.hpp", "settings are YAML, too"),
+    Use("examples/17_diagnostics/", "hyphos/msgs/diagnostics.hpp", "a node reports its state"),
     Use("bench/cosim", "cosim/", "measures the co-simulator"),
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
@@ -144,6 +149,7 @@ PYTHON = (
     "_crash",
     "msgs",
     "struct_values",
+    "struct_layout",
     "types",
     "stamps",
     "convert",
@@ -153,7 +159,9 @@ PYTHON = (
     "action",
     "transforms",
     "clock",
+    "publisher",
     "node",
+    "diagnostics",
     "refusals",
     "host",
     "stepped",

@@ -14,6 +14,7 @@ import rooms
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTER = (
+    "proto",
     "netem",
     "gateway",
     "builtin",

@@ -271,7 +271,7 @@ class Repository(unittest.TestCase):
             "base/time.cpp",  # wall_now()
             "node/time/sim_time.cpp",  # default start of simulated time
             "record/recorder.cpp",  # log_time of recordings outside a simulation
-            "trace/record.cpp",  # shown by `hyphos time`
+            "trace/read_area.cpp",  # shown by `hyphos time`
             "transport/host_clock.cpp",  # offsets in packet headers
         }
         reads = re.compile(r"\bwall_now\(|CLOCK_REALTIME|system_clock")

@@ -117,8 +117,36 @@ TEST_F(TestingTest, an_exception_in_a_callback_is_a_failure) {
     robot.add<Doubler>("doubler");
     robot.step(Duration::from_seconds(2));
   };
-  EXPECT_NONFATAL_FAILURE(run({}), "callback of channel 'count' threw: cannot double 13");
+  EXPECT_NONFATAL_FAILURE(run({.failures = folder_ / "kept"}),
+                          "callback of channel 'count' threw: cannot double 13");
   run({.allow_exceptions = true});
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(TestingTest, a_failure_keeps_messages_and_drawing) {
+  const auto failures = folder_ / "failures";
+  const auto run = [&](Duration span) {
+    Robot robot({.failures = failures});
+    robot.watch<Number>("count");
+    robot.add<Counter>("counter");
+    robot.add<Doubler>("doubler");
+    robot.step(span);
+  };
+  run(Duration::from_ms(500));
+  EXPECT_FALSE(std::filesystem::exists(failures)) << "a passed test leaves nothing";
+  EXPECT_NONFATAL_FAILURE(run(Duration::from_seconds(2)), "cannot double 13");
+  const auto kept = failures / "TestingTest.a_failure_keeps_messages_and_drawing";
+  EXPECT_NE(text_of(kept / "messages.txt").find("count\n1 1\n2 2\n3 3\n"), std::string::npos)
+      << text_of(kept / "messages.txt");
+  const std::string drawing = text_of(kept / "graph.dot");
+  for (const char* line : {R"("node counter" -> "channel count";)",
+                           R"("channel count" -> "node doubler";)", R"([label="doubled\n)"}) {
+    EXPECT_NE(drawing.find(line), std::string::npos) << drawing;
+  }
 }
 
 TEST_F(TestingTest, plug_ins_of_a_plan_run_in_the_test) {
@@ -145,6 +173,64 @@ TEST_F(TestingTest, a_sensor_is_damaged_cut_and_repaired) {
   robot.repair("out");
   robot.publish<Number>("in", {5});
   EXPECT_EQ(values(robot.messages<Number>("out")), (std::vector<std::int64_t>{2, -4, 6}));
+}
+
+constexpr const char* kTwo =
+    "  in: {type: test.Number, subscribers: [echo, other]}\n"
+    "  other: {type: test.Number, publishers: [other], subscribers: []}\n";
+
+/// A second node repeats "in" on "other".
+std::filesystem::path two_subscribers(const std::filesystem::path& plan) {
+  std::string text = text_of(plan);
+  const std::string in = "  in: {type: test.Number}\n";
+  text.replace(text.find(in), in.size(), kTwo);
+  text.replace(text.find("[echo], restart"), 6, "[echo, other]");
+  const std::string nodes = "nodes: {";
+  text.replace(text.find(nodes + "echo:"), nodes.size(),
+               nodes +
+                   "other: {plugin: libtest_plugin_echo.so, remap: {out: other}, "
+                   "params: {add: 100}}, ");
+  std::ofstream(plan) << text;
+  return plan;
+}
+
+TEST_F(TestingTest, one_of_several_subscribers_loses_its_link) {
+  Robot robot({.plan = two_subscribers(plan()), .intercept = {"in:other"}});
+  robot.watch<Number>("out");
+  robot.watch<Number>("other");
+  robot.publish<Number>("in", {1});
+  robot.cut("in", "other");
+  robot.publish<Number>("in", {2});
+  robot.damage<Number>(
+      "in", [](const Number& n) { return std::optional(Number{-n.value}); }, "other");
+  robot.publish<Number>("in", {3});
+  robot.repair("in", "other");
+  robot.publish<Number>("in", {4});
+  EXPECT_EQ(values(robot.messages<Number>("out")), (std::vector<std::int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(values(robot.messages<Number>("other")), (std::vector<std::int64_t>{101, 97, 104}));
+  EXPECT_THROW(robot.cut("in", "echo"), Exception) << "not named in intercept";
+  EXPECT_THROW(Robot({.plan = folder_ / "robot.yaml", .intercept = {"in:absent"}}), Exception);
+}
+
+TEST_F(TestingTest, a_link_between_processes_is_cut) {
+  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "this build has no command hyphos";
+  Robot robot({.plan = two_subscribers(plan()),
+               .lockstep = false,
+               .intercept = {"in:other"},
+               .command = TEST_HYPHOS});
+  const Duration patience = Duration::from_seconds(30);
+  robot.watch<Number>("out");
+  robot.watch<Number>("other");
+  robot.publish<Number>("in", {1}, patience);
+  ASSERT_EQ(robot.expect<Number>("other", patience)->value, 101);
+  robot.cut("in", "other");
+  robot.publish<Number>("in", {2});
+  robot.repair("in", "other");
+  robot.publish<Number>("in", {3});
+  ASSERT_EQ(robot.expect<Number>("other", patience)->value, 103);
+  const auto three = [](const Number& n) { return n.value == 4; };
+  ASSERT_TRUE(robot.expect<Number>("out", three, patience));
+  EXPECT_EQ(values(robot.messages<Number>("out")), (std::vector<std::int64_t>{2, 3, 4}));
 }
 
 TEST_F(TestingTest, a_channel_that_is_not_intercepted_is_an_error) {
@@ -183,6 +269,10 @@ TEST_F(TestingTest, a_fault_of_a_process_keeps_the_logs) {
                        .failures = failures});
   }
   ASSERT_GE(found.size(), 1);
+  const auto kept = failures / "TestingTest.a_fault_of_a_process_keeps_the_logs";
+  for (const char* file : {"run.log", "graph.dot", "messages.txt"}) {
+    EXPECT_TRUE(std::filesystem::exists(kept / file)) << file;
+  }
   EXPECT_NE(std::string(found.GetTestPartResult(0).message()).find("process 'main' failed"),
             std::string::npos)
       << found.GetTestPartResult(0).message();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "transport/zmq/sender.hpp"
 
@@ -25,9 +26,10 @@ class Events final : public SendEvents {
   void dropped(std::string_view, Drop why, std::uint64_t count) override {
     if (why == Drop::overflow) overflowed += count;
   }
-  void refused(std::string_view, const Error&) override {}
+  void refused(std::string_view, const Error& why) override { refusals.push_back(why.message); }
 
   std::uint64_t overflowed = 0;
+  std::vector<std::string> refusals;
 };
 
 TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
@@ -56,6 +58,30 @@ TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
   EXPECT_EQ(events.overflowed, 0U);
   for (int i = 0; i < 3; ++i) (void)sender.send(1, gone);
   EXPECT_EQ(events.overflowed, 3U);
+  sender.shut_down();
+}
+
+TEST(ZmqSender, a_refusal_names_the_nodes_if_the_peer_sends_its_own) {
+  Network network;
+  Sender sender({0x100, "robot", {}, 1 << 20, 1000}, network);
+  Events events;
+  ChannelSpec spec{"map", make_type_id("a", Encoding::bytes), {}};
+  spec.node = "mapper";
+  ASSERT_TRUE(sender.open(1, spec, &events));
+  const TypeId other = make_type_id("b", Encoding::custom);
+  for (const wire::Control& message : std::initializer_list<wire::Control>{
+           wire::Hello{0x200, "station", 1, wire::kLinkVersion, "", {}},
+           wire::Subscribe{1, "map", other, 1, 0, true, 0},
+           wire::Subscribe{2, "map", other, 1, 0, true, 0, "view"}}) {
+    const Frame frame = Frame::copy_of(wire::encode_control(message));
+    ASSERT_TRUE(sender.receive(0, "a", {&frame, 1}));
+  }
+  const std::string rest =
+      " subscribes to channel 'map' as custom 'b', but node 'mapper' of process 'robot' publishes "
+      "bytes 'a'. No message passes. Use one type in both, or two channels";
+  ASSERT_EQ(events.refusals.size(), 2U);
+  EXPECT_EQ(events.refusals[0], "process 'station'" + rest) << "of an older version";
+  EXPECT_EQ(events.refusals[1], "node 'view' of process 'station'" + rest);
   sender.shut_down();
 }
 

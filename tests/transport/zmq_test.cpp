@@ -50,6 +50,25 @@ class ZmqTest : public ::testing::Test {
   TestSendEvents send_events_{events_};
 };
 
+TEST_F(ZmqTest, a_mismatch_names_the_nodes_on_both_sides) {
+  auto publisher = started(listening("robot"));
+  auto subscriber = started(connecting("station", publisher->endpoints()[0]));
+  ChannelSpec ours = spec("scan");
+  ours.node = "lidar";
+  ChannelSpec theirs = spec("scan");
+  theirs.node = "mapper";
+  theirs.type = make_type_id("test.Other", Encoding::structure, 24);
+  (void)publisher->open(ours, nullptr, &send_events_).or_throw();
+  (void)subscriber->open(theirs, &sink_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return !sink_.errors.empty() && !send_events_.errors.empty(); }));
+  for (const Error& error : {sink_.errors[0], send_events_.errors[0]}) {
+    for (const char* name : {"node 'lidar' of process 'robot' publishes",
+                             "node 'mapper' of process 'station' subscribes"}) {
+      EXPECT_NE(error.message.find(name), std::string::npos) << error.message;
+    }
+  }
+}
+
 // --- Connections that break ----------------------------------------------------------------------
 
 TEST_F(ZmqTest, reliable_survives_a_cut_connection) {

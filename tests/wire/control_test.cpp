@@ -13,10 +13,10 @@ std::vector<Control> samples() {
   const TypeId type = make_type_id("test.Sample", Encoding::custom);
   return {Welcome{7, "lidar", 9, kLinkVersion},
           Hello{8, "mapper", 9, kLinkVersion, "tcp://10.0.0.2:5553", {1, 2, 300}},
-          Subscribe{3, "scan", type, 10, 262144, true, 99},
+          Subscribe{3, "scan", type, 10, 262144, true, 99, "mapper"},
           Unsubscribe{3, 100},
           Accepted{3, 101},
-          Refused{3, type},
+          Refused{3, type, "lidar"},
           Closed{3, 102},
           Ack{3, 103},
           Bye{},
@@ -47,6 +47,11 @@ TEST(Control, all_fields_survive_a_round_trip) {
   EXPECT_EQ(subscribe.window_bytes, 262144U);
   EXPECT_TRUE(subscribe.reliable);
   EXPECT_EQ(subscribe.resume_after, 99U);
+  EXPECT_EQ(subscribe.node, "mapper");
+  const auto refused =
+      std::get<Refused>(parse_control(bytes(encode_control(samples()[5]))).or_throw());
+  EXPECT_EQ(refused.type.name, "test.Sample");
+  EXPECT_EQ(refused.node, "lidar");
   const auto hello = std::get<Hello>(parse_control(bytes(encode_control(samples()[1]))).or_throw());
   EXPECT_EQ(hello.streams, (std::vector<std::uint32_t>{1, 2, 300}));
 }
@@ -67,6 +72,18 @@ TEST(Control, impossible_values_are_refused_or_clamped) {
   EXPECT_FALSE(parse_control(bytes("scan")).ok());
   EXPECT_FALSE(parse_control(bytes(std::string(1, '\0'))).ok()) << "no kind";
   EXPECT_FALSE(parse_control(bytes(std::string(kMaxControlBytes + 1, '\0'))).ok());
+}
+
+TEST(Control, the_name_of_a_node_is_optional) {
+  const TypeId type = make_type_id("x", Encoding::bytes);
+  for (const std::string& name : {std::string(), std::string(256, 'x'), std::string("a\xff")}) {
+    const Control message = Subscribe{1, "scan", type, 1, 0, false, 0, name};
+    const auto read = parse_control(bytes(encode_control(message))).or_throw();
+    EXPECT_EQ(std::get<Subscribe>(read).channel, "scan");
+    EXPECT_EQ(std::get<Subscribe>(read).node, "") << "a wrong name is left out";
+  }
+  EXPECT_EQ(owner_text("", "body"), "process 'body'");
+  EXPECT_EQ(owner_text("mapper", "body"), "node 'mapper' of process 'body'");
 }
 
 TEST(Control, random_bytes_never_crash_the_parser) {

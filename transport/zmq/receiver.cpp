@@ -134,8 +134,9 @@ void Receiver::subscribe(const PeerView& link, Subscription& subscription) {
   subscription.held.clear();
   subscription.held_bytes = 0;
   subscription.received = subscription.taken;
-  tell(link, wire::Subscribe{subscription.stream, spec.name, spec.type, spec.policy.depth,
-                             kWindowBytes, subscription.reliable(), subscription.received});
+  tell(link,
+       wire::Subscribe{subscription.stream, spec.name, spec.type, spec.policy.depth, kWindowBytes,
+                       subscription.reliable(), subscription.received, spec.node});
 }
 
 void Receiver::set_present(Publisher& publisher, Subscription& subscription, bool present) {

@@ -107,7 +107,8 @@ class Receiver {
 
   bool handle(PeerView& link, const wire::Control& message, std::int64_t now_ns);
   void welcome(PeerView& link, const wire::Welcome& message, std::int64_t now_ns);
-  void report_refusal(const PeerView& link, Subscription& subscription, const TypeId& theirs);
+  void report_refusal(const PeerView& link, Subscription& subscription,
+                      const wire::Refused& refused);
   void activate(PeerView& link, Publisher& publisher);
   void stand_down(Publisher& publisher, PeerView& link, std::int64_t now_ns);
   void reconcile(Publisher& publisher);

@@ -60,7 +60,7 @@ bool Receiver::handle(PeerView& link, const wire::Control& message, std::int64_t
   }
   if (const auto* refused = std::get_if<wire::Refused>(&message)) {
     Subscription* subscription = find(link, refused->stream);
-    if (subscription != nullptr) report_refusal(link, *subscription, refused->type);
+    if (subscription != nullptr) report_refusal(link, *subscription, *refused);
     return true;
   }
   if (const auto* closed = std::get_if<wire::Closed>(&message)) {
@@ -97,12 +97,14 @@ bool Receiver::accepted(PeerView& link, const wire::Accepted& message) {
 }
 
 void Receiver::report_refusal(const PeerView& link, Subscription& subscription,
-                              const TypeId& theirs) {
+                              const wire::Refused& refused) {
   const ChannelSpec& spec = subscription.port->spec;
+  const TypeId& theirs = refused.type;
   const Error error{Code::type_mismatch,
-                    "'" + subscription.publisher->process + "' publishes channel '" + spec.name +
-                        "' as " + std::string(to_string(theirs.encoding)) + " '" + theirs.name +
-                        "', but '" + settings_.process + "' subscribes to " +
+                    wire::owner_text(refused.node, subscription.publisher->process) +
+                        " publishes channel '" + spec.name + "' as " +
+                        std::string(to_string(theirs.encoding)) + " '" + theirs.name + "', but " +
+                        wire::owner_text(spec.node, settings_.process) + " subscribes to " +
                         std::string(to_string(spec.type.encoding)) + " '" + spec.type.name +
                         "'. No message passes. Use one type in both, or two channels",
                     link.endpoint};

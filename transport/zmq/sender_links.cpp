@@ -163,6 +163,7 @@ void Sender::handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notic
   stream.window_messages = subscribe.window_messages;
   stream.window_bytes = subscribe.window_bytes;
   stream.wants_reliable = subscribe.reliable;
+  stream.node = std::move(subscribe.node);
   match(stream, notices);
 }
 
@@ -190,14 +191,16 @@ void Sender::match(Stream& stream, Notices& notices) {
     return;
   }
   const TypeId& own = port->spec.type;
-  say(*stream.who, wire::Refused{stream.id, own});
-  notices.refused(port, {Code::type_mismatch,
-                         "'" + stream.who->process + "' subscribes to channel '" + stream.channel +
-                             "' as " + std::string(to_string(stream.type.encoding)) + " '" +
-                             stream.type.name + "', but '" + settings_.process + "' publishes " +
-                             std::string(to_string(own.encoding)) + " '" + own.name +
-                             "'. No message passes. Use one type in both, or two channels",
-                         stream.who->via});
+  say(*stream.who, wire::Refused{stream.id, own, port->spec.node});
+  notices.refused(
+      port,
+      {Code::type_mismatch,
+       wire::owner_text(stream.node, stream.who->process) + " subscribes to channel '" +
+           stream.channel + "' as " + std::string(to_string(stream.type.encoding)) + " '" +
+           stream.type.name + "', but " + wire::owner_text(port->spec.node, settings_.process) +
+           " publishes " + std::string(to_string(own.encoding)) + " '" + own.name +
+           "'. No message passes. Use one type in both, or two channels",
+       stream.who->via});
 }
 
 void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {

@@ -59,6 +59,7 @@ struct Sender::Stream {
   std::uint32_t window_messages = 1;
   std::uint64_t window_bytes = 0;
   bool wants_reliable = false;
+  std::string node;  // that subscribes, for errors. May be empty
 
   PortPtr port;  // null: no publisher of this name and type
   bool reliable = false;

@@ -193,6 +193,14 @@ typedef struct hyphos_type {
   int32_t reserved; /* 0 */
 } hyphos_type;
 
+/* Announces message types, so that tools show the fields of channels that use these types.
+ * `descriptors` is a serialized google.protobuf.FileDescriptorSet: the .proto files of the types
+ * with their imports, as `protoc --include_imports -o` writes them. Files of Hyphos and of protobuf
+ * itself, and files that this process has announced, are left out. Fails with `corrupt` if the
+ * bytes are no such set, and with `exhausted` beyond 4 MiB for one process. */
+HYPHOS_API hyphos_code hyphos_announce_types(hyphos_node* node, const void* descriptors,
+                                             size_t size, hyphos_error* error);
+
 /* The guarantee of a channel. Reliable: delivered, or an error at the publisher. */
 enum { HYPHOS_BEST_EFFORT = 0, HYPHOS_RELIABLE = 1 };
 /* The reaction of a full queue. */
@@ -216,6 +224,9 @@ typedef struct hyphos_policy {
   uint32_t reserved;        /* 0 */
   int64_t deadline_ms;      /* counts `deadline_missed` after this time without a message. 0: off */
   int64_t block_timeout_ms; /* with HYPHOS_BLOCK. 0: waits without limit */
+  int64_t lifespan_ms;      /* an older message is dropped before its callback. 0: no limit */
+  uint32_t latched_depth;   /* with `latched`: messages of each publisher, up to 256. 0: 1 */
+  uint32_t reserved2;       /* 0 */
 } hyphos_policy;
 
 /* --- Publishing ----------------------------------------------------------------------------- */

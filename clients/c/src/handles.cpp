@@ -69,7 +69,16 @@ Result<std::optional<Policy>> read_policy(const hyphos_policy* policy) {
   if (p.block_timeout_ms < 0) {
     return wrong("policy.block_timeout_ms", p.block_timeout_ms, "0 or more");
   }
+  if (p.lifespan_ms < 0) return wrong("policy.lifespan_ms", p.lifespan_ms, "0 or more");
+  if (p.latched_depth > kMaxLatchedDepth) {
+    return wrong("policy.latched_depth", p.latched_depth, "at most 256");
+  }
+  if (p.latched_depth > 1 && p.latched == 0) {
+    return wrong("policy.latched_depth", p.latched_depth, "0 without policy.latched");
+  }
   out.latched = p.latched != 0;
+  if (p.latched_depth > 0) out.latched_depth = p.latched_depth;
+  out.lifespan_ms = p.lifespan_ms;
   out.deadline_ms = p.deadline_ms;
   out.block_timeout_ms = p.block_timeout_ms;
   return std::optional<Policy>(out);

@@ -121,6 +121,16 @@ hyphos_code hyphos_log(hyphos_node* node, int32_t level, const char* text, hypho
   });
 }
 
+hyphos_code hyphos_announce_types(hyphos_node* node, const void* descriptors, size_t size,
+                                  hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (descriptors == nullptr && size > 0) return is_null("descriptors");
+    const std::string_view set(static_cast<const char*>(descriptors), size);
+    return node->state->node.runtime().announce_types(set);
+  });
+}
+
 hyphos_code hyphos_poll(hyphos_node* node, int64_t timeout_ns, uint32_t most, uint32_t* ran,
                         hyphos_error* error) {
   return guard(error, [&]() -> Result<void> {

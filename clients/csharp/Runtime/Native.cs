@@ -86,6 +86,9 @@ namespace Hyphos
         public uint Reserved;
         public long DeadlineMs;
         public long BlockTimeoutMs;
+        public long LifespanMs;
+        public uint LatchedDepth;
+        public uint Reserved2;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -166,6 +169,9 @@ namespace Hyphos
         public static extern int hyphos_node_ready(IntPtr node, NativeError* error);
         [DllImport(Library, CallingConvention = Call)] public static extern long hyphos_now(IntPtr node);
         [DllImport(Library, CallingConvention = Call)] public static extern long hyphos_monotonic_now();
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_announce_types(IntPtr node, byte* descriptors, UIntPtr size,
+                                                       NativeError* error);
         [DllImport(Library, CallingConvention = Call)]
         public static extern int hyphos_log(IntPtr node, int level, byte* text, NativeError* error);
         [DllImport(Library, CallingConvention = Call)]

@@ -151,6 +151,18 @@ namespace Hyphos
             }
         }
 
+        /// <summary>Announces message types to the tools. `descriptors` is the content of a file of
+        /// `protoc --include_imports -o`.</summary>
+        public void AnnounceTypes(byte[] descriptors)
+        {
+            using (Lease self = Use())
+            fixed (byte* set = descriptors)
+            {
+                NativeError error;
+                HyphosException.Check(Native.hyphos_announce_types(self.Value, set, (UIntPtr)descriptors.Length, &error), &error);
+            }
+        }
+
         public RawPublisher RawPublisher(string channel, ChannelType type, Policy policy = null)
         {
             return Keep(new RawPublisher(this, channel, type, policy));

@@ -73,6 +73,10 @@ namespace Hyphos
         public int Depth = 10;
         public long DeadlineMs;
         public long BlockTimeoutMs;
+        /// <summary>An older message is dropped before its callback. 0: no limit.</summary>
+        public long LifespanMs;
+        /// <summary>With Latched: the number of messages of each publisher.</summary>
+        public int LatchedDepth = 1;
 
         internal static unsafe NativePolicy Native(Policy policy)
         {
@@ -85,6 +89,8 @@ namespace Hyphos
             native.Depth = (uint)policy.Depth;
             native.DeadlineMs = policy.DeadlineMs;
             native.BlockTimeoutMs = policy.BlockTimeoutMs;
+            native.LifespanMs = policy.LifespanMs;
+            native.LatchedDepth = policy.LatchedDepth > 1 ? (uint)policy.LatchedDepth : 0;
             return native;
         }
     }

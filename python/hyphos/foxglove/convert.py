@@ -20,14 +20,14 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import msgs
 from hyphos.convert import pixel_layout
+from hyphos.foxglove import parts
+from hyphos.foxglove.scene import Scene
 from hyphos.recording.attached import join
 from hyphos.types import bytes_of
 
 Buffers = Sequence[Any]
 Convert = Callable[[Any, Buffers, int], bytes]
 
-_NS = 1_000_000_000
-_LAST_S = 2**32 - 1  # Foxglove's stamps are unsigned
 _DATATYPES = {  # of msgs.PointField: Foxglove's number, NumPy's name
     1: (Numeric.Int8, "i1"),
     2: (Numeric.Uint8, "u1"),
@@ -53,24 +53,12 @@ class WellKnown:
 
     target: Any  # class of foxglove.messages
     convert: Convert
+    remembering: Callable[[], Convert] | None = None  # makes a converter that uses earlier messages
 
     @property
     def schema(self) -> Schema:
         made: Schema = self.target.get_schema()
         return made
-
-
-def _time(stamp_ns: int, published_ns: int) -> fox.Timestamp:
-    """The stamp, or the publish time if the stamp is not set."""
-    seconds, rest = divmod(stamp_ns or published_ns, _NS)
-    if not 0 <= seconds <= _LAST_S:
-        raise ValueError(f"the stamp {stamp_ns} ns is before 1970 or after 2106")
-    return fox.Timestamp(seconds, rest)
-
-
-def _stamp(head: Any, published_ns: int) -> dict[str, Any]:
-    header = head.header
-    return {"timestamp": _time(header.stamp_ns, published_ns), "frame_id": header.frame_id}
 
 
 @cache
@@ -96,31 +84,13 @@ def _buffer(buffers: Buffers, least: int) -> memoryview:
     return view
 
 
-def _vector(v: Any) -> fox.Vector3:
-    return fox.Vector3(x=v.x, y=v.y, z=v.z)
-
-
-def _quaternion(q: Any) -> fox.Quaternion:
-    """An unset quaternion becomes the identity."""
-    unset = not (q.x or q.y or q.z or q.w)
-    return fox.Quaternion(x=q.x, y=q.y, z=q.z, w=1.0 if unset else q.w)
-
-
-def _pose(pose: Any) -> fox.Pose:
-    return fox.Pose(position=_vector(pose.position), orientation=_quaternion(pose.orientation))
-
-
-def _origin() -> fox.Pose:
-    return fox.Pose(position=fox.Vector3(), orientation=fox.Quaternion(w=1.0))
-
-
 def _laser_scan(head: Any, _: Buffers, published_ns: int) -> bytes:
     end = head.angle_max
     if head.angle_increment and end == head.angle_min:  # some drivers do not set it
         end = head.angle_min + head.angle_increment * max(0, len(head.ranges) - 1)
     return fox.LaserScan(
-        **_stamp(head, published_ns),
-        pose=_origin(),
+        **parts.stamp(head, published_ns),
+        pose=parts.origin(),
         start_angle=head.angle_min,
         end_angle=end,
         ranges=list(head.ranges),
@@ -188,8 +158,8 @@ def _point_cloud(head: Any, buffers: Buffers, published_ns: int) -> bytes:
     if not head.point_step and head.height * head.width:
         raise ValueError("point_step is 0")
     cloud = fox.PointCloud(
-        **_stamp(head, published_ns),
-        pose=_origin(),
+        **parts.stamp(head, published_ns),
+        pose=parts.origin(),
         point_stride=head.point_step,
         fields=_elements(head),
     )
@@ -205,7 +175,7 @@ def _image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
     if head.is_bigendian and size and head.width:
         data = _little_endian(head, np.frombuffer(data, np.uint8).reshape(head.height, step))
     image = fox.RawImage(
-        **_stamp(head, published_ns),
+        **parts.stamp(head, published_ns),
         width=head.width,
         height=head.height,
         encoding=head.encoding,
@@ -239,13 +209,13 @@ def _compressed_image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
     words = head.format.lower().replace(";", " ").split()
     known = [word for word in words if word in ("jpeg", "jpg", "png", "webp", "avif")]
     kind = known[0].replace("jpg", "jpeg") if known else head.format
-    image = fox.CompressedImage(**_stamp(head, published_ns), format=kind)
+    image = fox.CompressedImage(**parts.stamp(head, published_ns), format=kind)
     return _with_data(image, data)
 
 
 def _camera(head: Any, _: Buffers, published_ns: int) -> bytes:
     return fox.CameraCalibration(
-        **_stamp(head, published_ns),
+        **parts.stamp(head, published_ns),
         width=head.width,
         height=head.height,
         distortion_model=head.distortion_model,
@@ -275,8 +245,8 @@ def _grid(head: Any, _: Buffers, published_ns: int) -> bytes:
         raise ValueError(f"{len(head.data):,} cells received for {info.width} × {info.height}")
     colours = ("red", "green", "blue", "alpha")
     grid = fox.Grid(
-        **_stamp(head, published_ns),
-        pose=_pose(info.origin),
+        **parts.stamp(head, published_ns),
+        pose=parts.pose(info.origin),
         column_count=info.width,
         cell_size=fox.Vector2(x=info.resolution, y=info.resolution),
         row_stride=info.width * 5,
@@ -291,11 +261,11 @@ def _grid(head: Any, _: Buffers, published_ns: int) -> bytes:
 
 def _transform(one: Any, published_ns: int) -> fox.FrameTransform:
     return fox.FrameTransform(
-        timestamp=_time(one.header.stamp_ns, published_ns),
+        timestamp=parts.time(one.header.stamp_ns, published_ns),
         parent_frame_id=one.header.frame_id,
         child_frame_id=one.child_frame_id,
-        translation=_vector(one.transform.translation),
-        rotation=_quaternion(one.transform.rotation),
+        translation=parts.vector(one.transform.translation),
+        rotation=parts.quaternion(one.transform.rotation),
     )
 
 
@@ -309,35 +279,37 @@ def _transform_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
 
 
 def _pose_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
-    return fox.PoseInFrame(**_stamp(head, published_ns), pose=_pose(head.pose)).encode()
+    return fox.PoseInFrame(**parts.stamp(head, published_ns), pose=parts.pose(head.pose)).encode()
 
 
 def _pose_with_covariance(head: Any, _: Buffers, published_ns: int) -> bytes:
-    return fox.PoseInFrame(**_stamp(head, published_ns), pose=_pose(head.pose.pose)).encode()
+    return fox.PoseInFrame(
+        **parts.stamp(head, published_ns), pose=parts.pose(head.pose.pose)
+    ).encode()
 
 
 def _pose_array(head: Any, _: Buffers, published_ns: int) -> bytes:
-    poses = [_pose(pose) for pose in head.poses]
-    return fox.PosesInFrame(**_stamp(head, published_ns), poses=poses).encode()
+    poses = [parts.pose(pose) for pose in head.poses]
+    return fox.PosesInFrame(**parts.stamp(head, published_ns), poses=poses).encode()
 
 
 def _path(head: Any, _: Buffers, published_ns: int) -> bytes:
-    poses = [_pose(one.pose) for one in head.poses]
-    return fox.PosesInFrame(**_stamp(head, published_ns), poses=poses).encode()
+    poses = [parts.pose(one.pose) for one in head.poses]
+    return fox.PosesInFrame(**parts.stamp(head, published_ns), poses=poses).encode()
 
 
 def _point_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
     point = fox.Point3(x=head.point.x, y=head.point.y, z=head.point.z)
-    return fox.Point3InFrame(**_stamp(head, published_ns), point=point).encode()
+    return fox.Point3InFrame(**parts.stamp(head, published_ns), point=point).encode()
 
 
 def _odometry(head: Any, _: Buffers, published_ns: int) -> bytes:
     return fox.Odometry(
-        **_stamp(head, published_ns),
+        **parts.stamp(head, published_ns),
         body_frame_id=head.child_frame_id,
-        pose=_pose(head.pose.pose),
-        linear_velocity=_vector(head.twist.twist.linear),
-        angular_velocity=_vector(head.twist.twist.angular),
+        pose=parts.pose(head.pose.pose),
+        linear_velocity=parts.vector(head.twist.twist.linear),
+        angular_velocity=parts.vector(head.twist.twist.angular),
         pose_covariance=list(head.pose.covariance),
         velocity_covariance=list(head.twist.covariance),
     ).encode()
@@ -348,7 +320,7 @@ def _nav_sat(head: Any, _: Buffers, published_ns: int) -> bytes:
     order = (kinds.Unknown, kinds.Approximated, kinds.DiagonalKnown, kinds.Known)
     kind = head.position_covariance_type
     return fox.LocationFix(
-        **_stamp(head, published_ns),
+        **parts.stamp(head, published_ns),
         latitude=head.latitude,
         longitude=head.longitude,
         altitude=head.altitude,
@@ -370,19 +342,27 @@ def _joints(head: Any, _: Buffers, published_ns: int) -> bytes:
         )
         for i, name in enumerate(head.name)
     ]
-    stamp = _time(head.header.stamp_ns, published_ns)
+    stamp = parts.time(head.header.stamp_ns, published_ns)
     return fox.JointStates(timestamp=stamp, joints=joints).encode()
 
 
 def _log(head: Any, _: Buffers, published_ns: int) -> bytes:
     return fox.Log(
-        timestamp=_time(head.stamp_ns, published_ns),
+        timestamp=parts.time(head.stamp_ns, published_ns),
         level=_LEVELS.get(head.level, fox.LogLevel.Unknown),
         message=head.msg,
         name=head.name,
         file=head.file,
         line=head.line,
     ).encode()
+
+
+def _marker(head: Any, buffers: Buffers, published_ns: int) -> bytes:
+    return Scene().marker(head, buffers, published_ns)
+
+
+def _markers(head: Any, buffers: Buffers, published_ns: int) -> bytes:
+    return Scene().markers(head, buffers, published_ns)
 
 
 # (type, True with attached buffers) → message that Foxglove draws.
@@ -404,6 +384,8 @@ _TABLE: dict[tuple[Any, bool], WellKnown] = {
     (msgs.NavSatFix, False): WellKnown(fox.LocationFix, _nav_sat),
     (msgs.JointState, False): WellKnown(fox.JointStates, _joints),
     (msgs.Log, False): WellKnown(fox.Log, _log),
+    (msgs.Marker, False): WellKnown(fox.SceneUpdate, _marker, lambda: Scene().marker),
+    (msgs.MarkerArray, False): WellKnown(fox.SceneUpdate, _markers, lambda: Scene().markers),
 }
 WELL_KNOWN: dict[tuple[str, str], WellKnown] = {
     (cls.DESCRIPTOR.full_name, "attached" if attached else "protobuf"): known
@@ -415,5 +397,5 @@ CLASSES: dict[str, Any] = {cls.DESCRIPTOR.full_name: cls for cls, _ in _TABLE}
 def encoder(type_name: str, known: WellKnown) -> Callable[[Any, Buffers, int], bytes]:
     """A function from an encoded message of a type in CLASSES to its well-known form."""
     parse: Any = CLASSES[type_name].FromString
-    function = known.convert
+    function = known.remembering() if known.remembering else known.convert
     return lambda payload, buffers, time_ns: function(parse(bytes(payload)), buffers, time_ns)

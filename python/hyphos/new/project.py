@@ -35,19 +35,28 @@ class Languages(Enum):
     def build(self) -> str:
         """The command that builds a project."""
         if self is Languages.PYTHON:
-            return f"protoc -I . --python_out=. {_NAME}/gap.proto"
+            return "hyphos msg python . -o ."
         return "cmake -B build && cmake --build build"
+
+    @property
+    def test(self) -> str:
+        """The command that tests a project."""
+        if self is Languages.CPP:
+            return "ctest --test-dir build --output-on-failure"
+        return "python3 -m pytest"
 
     @property
     def files(self) -> list[str]:
         """The templates without their suffix, in the order of the output."""
         nodes = {"python": ["world.py", "pilot.py"], "cpp": ["world.cpp", "pilot.cpp"]}
         chosen = nodes.get(self.value, ["world.py", "pilot.cpp"])
+        tests = ["tests/test_pilot.py", "tests/test_robot.py", "pyproject.toml"]
+        if self is Languages.CPP:
+            tests = ["tests/pilot_test.cpp", "tests/robot_test.cpp"]
         build = [] if self is Languages.PYTHON else ["CMakeLists.txt"]
         return [
-            "robot.yaml", f"{_NAME}/gap.proto", *chosen, "tests/test_pilot.py",
-            "tests/test_robot.py", *build, "pyproject.toml", ".github/workflows/test.yml",
-            ".gitignore", "README.md",
+            "robot.yaml", f"{_NAME}/gap.proto", *chosen, *tests, *build,
+            ".github/workflows/test.yml", ".gitignore", "README.md",
         ]  # fmt: skip
 
 
@@ -69,7 +78,7 @@ def rendered(name: str, languages: Languages) -> dict[str, str]:
         text = _CHOICE.sub(
             lambda line: line[2] if languages.value in line[1].split(",") else "", text
         )
-        text = text.replace("@BUILD@", languages.build)
+        text = text.replace("@BUILD@", languages.build).replace("@TEST@", languages.test)
         found[path.replace(_NAME, name)] = text.replace(_NAME, name)
     return found
 
@@ -85,10 +94,7 @@ def create(folder: Path, languages: Languages) -> Project:
         _write(folder, files)
     except OSError as error:
         raise Error("io", f"cannot write the project: {error.strerror}", str(folder)) from error
-    commands = [
-        languages.build.replace(_NAME, folder.name), "hyphos run robot.yaml --for 5",
-        "python3 -m pytest",
-    ]  # fmt: skip
+    commands = [languages.build, "hyphos run robot.yaml --for 5", languages.test]
     return Project(folder, list(files), commands)
 
 

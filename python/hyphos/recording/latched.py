@@ -13,23 +13,34 @@ from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_storage import is_latched
 
 _GAP = 64  # largest gap in the messages of one publisher
+_MOST_DEPTH = 256  # kMaxLatchedDepth of the core
 _MOST = 16  # values of one channel with indistinguishable publishers
 
 
 def latched_channel(channel: Channel) -> bool:
     """True if the writer's metadata mark the channel as latched: Hyphos, ROS 1 or ROS 2."""
     meta = dict(channel.metadata)
-    try:
-        policy = json.loads(meta.get("hyphos.policy", "{}"))
-    except (ValueError, RecursionError):
-        policy = {}
-    by_hyphos = isinstance(policy, dict) and policy.get("latched") is True
+    by_hyphos = _policy(channel).get("latched") is True
     by_ros1 = meta.get("latching", "").strip().lower() in ("1", "true")
     return by_hyphos or by_ros1 or is_latched(meta.get("offered_qos_profiles", ""))[0]
 
 
+def _policy(channel: Channel) -> dict[str, object]:
+    try:
+        policy = json.loads(dict(channel.metadata).get("hyphos.policy", "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return policy if isinstance(policy, dict) else {}
+
+
+def _depth(channel: Channel) -> int:
+    """The number of values of each publisher for a late subscriber."""
+    depth = _policy(channel).get("latched_depth")
+    return min(depth, _MOST_DEPTH) if type(depth) is int and depth > 0 else 1
+
+
 def values_before(scan: Scan, wanted: Callable[[int], bool], start_ns: int) -> list[Message]:
-    """The last value of each publisher of the latched channels, in order of time."""
+    """The last values of each publisher of the latched channels, in order of time."""
     kept = [
         message
         for number, channel in scan.channels.items()
@@ -46,7 +57,7 @@ def _last_values(scan: Scan, number: int, channel: Channel, start_ns: int) -> It
     if name.rpartition("/")[2].rpartition(".")[2].lower() == "tfmessage":
         yield from _distinct(messages)
     elif "hyphos.encoding" in dict(channel.metadata):
-        yield from _last_of_each(messages)
+        yield from _last_of_each(messages, _depth(channel))
     else:
         yield from list(_last(messages))
 
@@ -69,20 +80,24 @@ def _distinct(messages: Iterator[Message]) -> Iterator[Message]:
     yield from found.values()
 
 
-def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
-    """The last value of each publisher. A recording does not name publishers, but each numbers its
-    messages. A message that continues a sequence replaces its value. In doubt both stay, the newer
-    one last."""
-    lasts: list[Message] = []
+def _last_of_each(messages: Iterator[Message], depth: int) -> Iterator[Message]:
+    """The last `depth` values of each publisher. A recording does not name publishers, but each
+    numbers its messages. A message that continues a sequence belongs to its values. In doubt a new
+    sequence begins, and the newest values come last."""
+    sequences: list[list[Message]] = []
     for message in messages:
-        same = [one for one in lasts if _again(one, message)]
-        near = [one for one in lasts if 0 < message.sequence - one.sequence <= _GAP]
-        newest = max((one.sequence for one in near), default=0)
-        before = same or [one for one in near if one.sequence == newest]
-        if len(before) == 1 or (before and len(lasts) >= _MOST):
-            lasts.remove(before[0])
-        lasts.append(message)
-    yield from lasts
+        same = [one for one in sequences if any(_again(value, message) for value in one)]
+        near = [one for one in sequences if 0 < message.sequence - one[-1].sequence <= _GAP]
+        newest = max((one[-1].sequence for one in near), default=0)
+        before = same or [one for one in near if one[-1].sequence == newest]
+        values = [message]
+        if len(before) == 1 or (before and len(sequences) >= _MOST):
+            sequences = [one for one in sequences if one is not before[0]]
+            others = [value for value in before[0] if not _again(value, message)]
+            values = [*others, message][-depth:]
+        sequences.append(values)
+    for values in sequences:
+        yield from values
 
 
 def _again(one: Message, message: Message) -> bool:

@@ -23,13 +23,14 @@ from rich.console import Console
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
-from hyphos.node import Node, Publisher, Runtime
+from hyphos.node import Node, Runtime
 from hyphos.observe import is_hidden
+from hyphos.publisher import Publisher
 from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.opening import open_source
 from hyphos.recording.player import parse_remap
-from hyphos.recording.schemas import SchemaBook, announce, without_schema
+from hyphos.recording.schemas import SchemaBook, announce, recorded_policy, without_schema
 from hyphos.recording.source import LEFT_OUT, Source, Track, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
@@ -242,12 +243,7 @@ class Lockstep:
                 kind.name,
                 kind.encoding,
                 kind.hash,
-                {
-                    "reliability": policy.reliability,
-                    "overflow": policy.overflow,
-                    "latched": policy.latched,
-                    "depth": policy.depth,
-                },
+                recorded_policy(policy),
             )
             number = self._recorder.add_channel(
                 spec.channel,

@@ -27,6 +27,7 @@ from hyphos.recording.source import (
     same_kind,
 )
 from hyphos.ros.typebook import TypeBook
+from hyphos.struct_layout import definition_of
 
 PROFILE = "hyphos"
 SUMMARY = "hyphos.recording"
@@ -258,6 +259,8 @@ def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track
         track, warning = _own_track(channel, meta, schema, count)
         if schema is not None and schema.encoding == "protobuf":
             track.descriptors = schema.data
+        elif schema is not None and schema.encoding == "hyphos.struct" and schema.data:
+            track.descriptors = definition_of(schema.data)
         return track, warning
     name = schema.name if schema else ""
     track = Track(channel_of(channel.topic), name, "protobuf", count, origin=channel.topic)
@@ -306,11 +309,15 @@ def _hash(text: str) -> int:
     return number
 
 
+MOST_LATCHED = 256  # kMaxLatchedDepth of the core
+
 _POLICY: dict[str, Callable[[Any], bool]] = {
     "reliability": lambda value: value in ("best_effort", "reliable"),
     "overflow": lambda value: value in ("", "drop_oldest", "drop_newest", "block"),
     "priority": lambda value: value in ("low", "normal", "high"),
     "latched": lambda value: isinstance(value, bool),
+    "latched_depth": lambda value: type(value) is int and 0 < value <= MOST_LATCHED,
+    "lifespan_ms": lambda value: type(value) is int and 0 <= value < 1 << 31,
     "depth": lambda value: type(value) is int and 0 < value < 1 << 31,
     "deadline_ms": lambda value: type(value) is int and 0 <= value < 1 << 31,
     "block_timeout_ms": lambda value: type(value) is int and 0 <= value < 1 << 31,

@@ -19,8 +19,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
 from hyphos.clock import SimTime
-from hyphos.node import Node, Publisher
+from hyphos.node import Node
 from hyphos.observe import look
+from hyphos.publisher import Publisher
 from hyphos.recording.opening import open_source
 from hyphos.recording.pace import Keys, Pace
 from hyphos.recording.schemas import announce

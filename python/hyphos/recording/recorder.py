@@ -38,6 +38,7 @@ from hyphos.recording.schemas import (
     Conversion,
     Conversions,
     SchemaBook,
+    recorded_policy,
     without_schema,
 )
 from hyphos.recording.suffixes import require_mcap_name
@@ -153,12 +154,7 @@ class Recorder:
         return matches(channel, self._options.patterns, self._options.exclude)
 
     def _add(self, end: EndpointInfo) -> None:
-        policy: dict[str, object] = {
-            "reliability": end.policy.reliability,
-            "overflow": end.policy.overflow,
-            "latched": end.policy.latched,
-            "depth": end.policy.depth,
-        }
+        policy = recorded_policy(end.policy)
         convert = self._options.conversions
         known = convert(end.type_name, end.encoding) if convert is not None else None
         if known is not None:

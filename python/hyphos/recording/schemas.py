@@ -12,11 +12,12 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from hyphos._errors import Error
-from hyphos._hyphos import TypeId
+from hyphos._hyphos import Policy, TypeId
 from hyphos.node import Runtime
 from hyphos.recording import attached
 from hyphos.recording.source import Track
 from hyphos.ros.typebook import TypeBook, descriptor_set
+from hyphos.struct_layout import layout
 
 
 @dataclass
@@ -59,12 +60,28 @@ NOT_CONVERTIBLE = (ValueError, TypeError, OverflowError, DecodeError)
 Conversions = Callable[[str, str], Conversion | None]
 
 
+def recorded_policy(policy: Policy) -> dict[str, object]:
+    """The metadata `hyphos.policy` of a channel. Newer keys are written only if they are in use, so
+    that older readers find nothing unknown."""
+    made: dict[str, object] = {
+        "reliability": policy.reliability,
+        "overflow": policy.overflow,
+        "latched": policy.latched,
+        "depth": policy.depth,
+    }
+    if policy.latched_depth > 1:
+        made["latched_depth"] = policy.latched_depth
+    if policy.lifespan_ms:
+        made["lifespan_ms"] = policy.lifespan_ms
+    return made
+
+
 class SchemaBook:
     """Creates the entry of a channel, with the descriptors of its type if they are known."""
 
     def __init__(self, book: TypeBook) -> None:
         self._book = book
-        self._known: dict[tuple[str, str], tuple[str | None, str, bytes]] = {}
+        self._known: dict[tuple[str, str, int], tuple[str | None, str, bytes]] = {}
         self.unknown_types: set[str] = set()
 
     def spec(
@@ -75,9 +92,9 @@ class SchemaBook:
         type_hash: int,
         policy: dict[str, object],
     ) -> ChannelSpec:
-        key = (type_name, encoding)
+        key = (type_name, encoding, type_hash)
         if key not in self._known:
-            self._known[key] = self._schema(type_name, encoding)
+            self._known[key] = self._schema(*key)
         protobuf = encoding in ("protobuf", "attached")
         return ChannelSpec(
             channel,
@@ -91,9 +108,15 @@ class SchemaBook:
             },
         )
 
-    def _schema(self, type_name: str, encoding: str) -> tuple[str | None, str, bytes]:
+    def _schema(
+        self, type_name: str, encoding: str, type_hash: int
+    ) -> tuple[str | None, str, bytes]:
         if encoding == "bytes":
             return None, "", b""
+        if encoding == "struct":
+            struct = self._book.struct(type_name, type_hash)
+            data = layout(struct.name, struct.dtype).encode() if struct is not None else b""
+            return type_name, "hyphos.struct", data
         if encoding not in ("protobuf", "attached"):
             return type_name, f"hyphos.{encoding}", b""
         cls = self._book.find(type_name)

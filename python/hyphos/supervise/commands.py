@@ -78,7 +78,7 @@ def check_names(
 def choose(
     plan: dict[str, Any], file: Path, processes: Sequence[str], hosts: Sequence[str]
 ) -> Choice:
-    """Chooses the processes to start. Empty `processes` and `hosts` mean all.
+    """Chooses the processes to start. Empty `processes` and `hosts` mean all processes with nodes.
 
     Each of `hosts` counts as this machine, even with another address.
     """
@@ -89,6 +89,8 @@ def choose(
     for process in plan["processes"]:
         host = by_name[process["host"]]
         if processes and process["name"] not in processes:
+            continue
+        if not processes and plan["nodes"] and not process["nodes"]:
             continue
         if host["name"] in here:
             choice.here.append(process)

@@ -14,6 +14,7 @@ from hyphos.observe import matches
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.opening import open_source
+from hyphos.recording.schemas import recorded_policy
 from hyphos.recording.track_filter import wanted
 from hyphos.ros.typebook import TypeBook
 from hyphos.testing.inbox import Inbox, Kept, Types
@@ -62,14 +63,8 @@ def write(path: Path, inboxes: Sequence[Inbox]) -> None:
         kind, policy = inbox.type, inbox.policy
         if kind is None:
             continue
-        described: dict[str, object] = {
-            "reliability": policy.reliability,
-            "overflow": policy.overflow,
-            "latched": policy.latched,
-            "depth": policy.depth,
-        }
         number = recording.add_channel(
-            inbox.channel, kind.name, kind.encoding, kind.hash, described
+            inbox.channel, kind.name, kind.encoding, kind.hash, recorded_policy(policy)
         )
         for place, one in enumerate(inbox.since(0)[1]):
             found.append((one.time_ns, number, place, one, kind.encoding))

@@ -176,6 +176,9 @@ class Launched(Observed):
             return ""
 
     def is_ready(self, process: str) -> bool:
+        known = self._report.processes.get(process)
+        if known is not None and not known.pid:  # it waits for its restart
+            return False
         return self._process(process).state == "running"
 
     def _process(self, name: str) -> _Process:

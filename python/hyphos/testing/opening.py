@@ -59,12 +59,13 @@ def open_stage(options: Options, folder: Path, changed: threading.Condition) -> 
     settings = list(options.settings)
     data = json.loads(Plan.load(str(plan), settings, False).json())
     intercepted = faults.names_of(data, options.intercept)
+    planned = {one["name"] for one in data["channels"]}
     if intercepted:
         settings += faults.settings_of(data, intercepted, str(plan))
         data = json.loads(Plan.load(str(plan), settings, False).json())
     types = Types(options.types, None if options.lockstep else options.domain)
     stage = _make(options, plan, data, settings, made_by, folder, changed)
-    return Opened(stage, types, faults.Faults(intercepted, types))
+    return Opened(stage, types, faults.Faults(intercepted, planned, types))
 
 
 def _replacements(nodes: Mapping[str, Program], plan: Path) -> dict[str, Make]:

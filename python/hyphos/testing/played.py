@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
-from hyphos.node import Publisher
+from hyphos.publisher import Publisher
 from hyphos.recording.opening import open_source
 from hyphos.recording.source import Source, Track, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.testing.hosted import Stepped
+from hyphos.testing.inbox import Offer
 from hyphos.testing.stage import RobotError
 from hyphos.types import Raw
 
@@ -29,15 +30,22 @@ def start_of(recording: Path) -> int:
         source.close()
 
 
-def play(stage: Stepped, recording: Path, channels: Sequence[str], remap: Mapping[str, str]) -> int:
-    """Publishes the messages of a recording in lock-step. Returns their number."""
+def play(
+    stage: Stepped,
+    recording: Path,
+    channels: Sequence[str],
+    remap: Mapping[str, str],
+    connect: Callable[[Offer], None],
+) -> int:
+    """Publishes the messages of a recording in lock-step. Returns their number. `connect` is called
+    with each channel before its first message."""
     source = open_source(recording)
     try:
         tracks = [track for track in source.tracks if _plays(stage, track, channels, remap)]
         if not tracks:
             names = ", ".join(sorted(track.channel for track in source.tracks)) or "nothing"
             raise Error("not_found", f"no channel to play; it has {names}", str(recording))
-        publishers = {id(track): _publisher(stage, track, remap) for track in tracks}
+        publishers = {id(track): _publisher(stage, track, remap, connect) for track in tracks}
         return _publish(stage, source, publishers)
     finally:
         source.close()
@@ -53,15 +61,19 @@ def _plays(stage: Stepped, track: Track, channels: Sequence[str], remap: Mapping
     return named or not any(end.is_publisher for end in stage.ends(name))
 
 
-def _publisher(stage: Stepped, track: Track, remap: Mapping[str, str]) -> Publisher[Any]:
+def _publisher(
+    stage: Stepped, track: Track, remap: Mapping[str, str], connect: Callable[[Offer], None]
+) -> Publisher[Any]:
     kind = (
         TypeId(track.type_name, track.encoding)
         if track.type_hash is None
         else TypeId.known(track.type_name, track.encoding, track.type_hash)
     )
-    policy: dict[str, Any] = dict(track.policy)
+    wish: dict[str, Any] = dict(track.policy)
+    policy = Policy(**wish)
     name = remap.get(track.channel, track.channel)
-    return stage.run(lambda: stage.node.publisher(name, Raw(kind), policy=Policy(**policy)))
+    connect(Offer(name, kind, policy))
+    return stage.run(lambda: stage.node.publisher(name, Raw(kind), policy=policy))
 
 
 def _publish(stage: Stepped, source: Source, publishers: dict[int, Publisher[Any]]) -> int:

@@ -16,16 +16,17 @@ from typing import Any, Self
 
 from hyphos._errors import Error
 from hyphos._hyphos import Policy
-from hyphos.node import Node, Publisher
+from hyphos.node import Node
+from hyphos.publisher import Publisher
 from hyphos.testing import evidence, faults, golden, played, session, texts
 from hyphos.testing.few_nodes import Program
 from hyphos.testing.hosted import START_NS, Stepped
-from hyphos.testing.inbox import Inbox, Kept, Limits
+from hyphos.testing.inbox import Inbox, Kept, Limits, Offer
 from hyphos.testing.launched import Launched
 from hyphos.testing.opening import Options, open_stage
 from hyphos.testing.stage import RobotError, Stage, Trouble
 from hyphos.testing.taps import Taps
-from hyphos.types import Attached
+from hyphos.types import Attached, codec_for
 
 _numbers = itertools.count()
 
@@ -82,6 +83,7 @@ class Robot:
         - `types`: types by channel, for types whose classes the test cannot find.
         - `watch`: patterns of the channels whose messages the test receives.
         - `intercept`: channels on which the test can damage messages, see damage(). ["*"]: all.
+          "scan:mapper" is the link of a channel to one subscriber.
         - `strict`: fails on each use of a channel that differs from the plan.
         - `allow_exceptions`: exceptions in callbacks do not fail the test.
         - `max_drops`: fails if the nodes dropped more messages than this.
@@ -271,14 +273,20 @@ class Robot:
             stage = self._running
             kind = self._options.types.get(channel, _type_of(message))
             ends = stage.ends(channel)
+            for target in self._faults.targets_of(channel):
+                ends += stage.ends(target)
             policy = ends[0].policy if ends else Policy()
+            self._taps.connect_links(Offer(channel, codec_for(kind).id, policy))
             self._publishers[channel] = stage.node.publisher(channel, kind, policy=policy)
         return self._publishers[channel]
 
     def _is_connected(self, channel: str, publisher: Publisher[Any]) -> bool:
         wanted = self._running.receivers(channel)
-        own = int(self._taps.is_open(channel))
-        return wanted > 0 and publisher.listeners >= wanted + own
+        links = self._faults.links_of(channel)
+        own = int(self._taps.is_open(channel)) + len(links)
+        there = wanted > 0 or len(links) > 0
+        linked = all(link.listeners > 0 for link in links)
+        return there and linked and publisher.listeners >= wanted + own
 
     def _value(self, inbox: Inbox, one: Kept) -> Any:
         assert inbox.type is not None, "a channel with messages has a type"
@@ -309,7 +317,7 @@ class Robot:
         """
         stage, path = self._running, self._base / recording
         if isinstance(stage, Stepped):
-            played.play(stage, path, channels, remap or {})
+            played.play(stage, path, channels, remap or {}, self._taps.connect_links)
         else:
             played.replay(self._options.domain, path, channels, remap or {})
 
@@ -363,30 +371,41 @@ class Robot:
             f"no line of process '{process}' matches {pattern!r} within {within:g} s{last}"
         )
 
-    def damage(self, channel: str, fault: Callable[[Any], Any]) -> None:
-        """Changes all further messages of an intercepted channel.
+    def damage(self, channel: str, fault: Callable[[Any], Any], *, to: str | None = None) -> None:
+        """Changes all further messages of an intercepted channel, or with `to` of its link to one
+        subscriber, which `intercept` names as "CHANNEL:SUBSCRIBER".
 
         `fault(message)` returns the message to pass on, a list of messages, or None to lose it.
         """
-        self._faults.set(channel, fault)
+        self._faults.set(faults.key_of(channel, to), fault)
 
-    def cut(self, *channels: str) -> None:
-        """Loses all further messages of intercepted channels. Without names: of all of them."""
-        for channel in channels or self._faults.channels:
-            self._faults.set(channel, faults.lose_all)
+    def cut(self, *channels: str, to: str | None = None) -> None:
+        """Loses all further messages of intercepted channels. Without names: of all of them.
 
-    def lose(self, channel: str, share: float, *, seed: int = 1) -> None:
+        With `to`, only this subscriber loses them: `intercept` names "CHANNEL:SUBSCRIBER".
+        """
+        for name in self._named(channels, to):
+            self._faults.set(name, faults.lose_all)
+
+    def lose(self, channel: str, share: float, *, seed: int = 1, to: str | None = None) -> None:
         """Loses a random share of the messages, 0 to 1, the same for the same seed."""
-        self._faults.set(channel, faults.lose_share(share, seed))
+        self._faults.set(faults.key_of(channel, to), faults.lose_share(share, seed))
 
-    def repair(self, *channels: str) -> None:
-        """Ends the faults of channels. Without names: of all channels."""
-        for channel in channels or self._faults.channels:
-            self._faults.set(channel, None)
+    def repair(self, *channels: str, to: str | None = None) -> None:
+        """Ends the faults of channels. Without names: of all channels and links."""
+        for name in self._named(channels, to):
+            self._faults.set(name, None)
 
-    def lost(self, channel: str) -> int:
-        """The number of messages that faults have lost on an intercepted channel."""
-        return self._faults.lost[channel]
+    def lost(self, channel: str, *, to: str | None = None) -> int:
+        """The number of messages that faults have lost on an intercepted channel or link."""
+        return self._faults.lost[faults.key_of(channel, to)]
+
+    def _named(self, channels: Sequence[str], to: str | None) -> list[str]:
+        """The names of interceptions. Without channels: all, or all links to one subscriber."""
+        if channels:
+            return [faults.key_of(channel, to) for channel in channels]
+        names = self._faults.names
+        return names if to is None else [name for name in names if name.endswith(f":{to}")]
 
     def _launched(self, what: str) -> Launched:
         stage = self._running

@@ -55,15 +55,23 @@ class Taps:
         for offer in offers:
             if offer.channel in self._open or is_hidden(offer.channel):
                 continue
+            self.connect_links(offer)
             if self._faults.is_source(offer.channel):
                 self._open.add(offer.channel)
                 channel = self._faults.connect(self._node, offer, self._policy_of(offer))
-                self._add(Offer(channel, offer.type, offer.policy))
+                forwarded = Offer(channel, offer.type, offer.policy)
+                self._add(forwarded)
+                self.connect_links(forwarded)
             elif offer.channel in self.inboxes or matches(offer.channel, self._patterns):
                 self._add(offer)
 
+    def connect_links(self, offer: Offer) -> None:
+        """Forwards the channel to its intercepted links from now on."""
+        self._faults.connect_links(self._node, offer, self._policy_of(offer))
+
     def close(self) -> None:
         """Drops the node. The messages stay."""
+        self._faults.close()
         del self._node, self._policy_of
 
     def is_open(self, channel: str) -> bool:

@@ -15,6 +15,7 @@ from hyphos.observe import look, require_channel
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.field_path import FieldPath
 from hyphos.tools.join import an_end, open_tool, raw_type
+from hyphos.tools.struct_message import PROTOBUF, class_of
 from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
 from hyphos.tools.waits import channel_lines, reporting
@@ -58,6 +59,9 @@ class Typed(Protocol):
     def type_name(self) -> str: ...
     @property
     def encoding(self) -> str: ...
+    @property
+    def type_hash(self) -> int | None:
+        """None: unknown. A struct is then found by its name alone."""
 
 
 class Formatter:
@@ -67,10 +71,8 @@ class Formatter:
         self._options = options
         self._encoding = end.encoding
         self._type_name = end.type_name
-        self._cls: Any = None
-        if end.encoding in ("protobuf", "attached"):
-            book = TypeBook(options.proto_path, options.descriptors, options.domain)
-            self._cls = book.find(end.type_name)
+        book = TypeBook(options.proto_path, options.descriptors, options.domain)
+        self._cls = class_of(book, end.type_name, end.encoding, end.type_hash)
         self._field: FieldPath | None = None
         if options.field:
             if self._cls is None:
@@ -85,7 +87,14 @@ class Formatter:
     @property
     def note(self) -> str:
         """A note for the user about the output, or ""."""
-        if self._cls is None and self._encoding in ("protobuf", "attached"):
+        if self._cls is not None:
+            return ""
+        if self._encoding == "struct":
+            return (
+                f"no process announces the fields of {self._type_name}, so the output is bytes: "
+                "list them in its `hyphos_fields`"
+            )
+        if self._encoding in PROTOBUF:
             return (
                 f"no process announces {self._type_name}, so the output is bytes: give "
                 "--proto-path or --descriptor, or --ros to the gateway"

@@ -15,15 +15,16 @@ from rich.text import Text
 
 from hyphos._errors import Error
 from hyphos._hyphos import Published, TypeId
-from hyphos.node import Publisher
 from hyphos.observe import look
+from hyphos.publisher import Publisher
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
+from hyphos.tools.struct_message import StructMessage, class_of, payload_of
 from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.tools.waits import process_lines, reporting
-from hyphos.types import Raw, definition
+from hyphos.types import Raw, codec_for, definition, definitions
 
 _PROGRESS_S = 0.25  # between two updates
 
@@ -86,6 +87,21 @@ def _encoding(options: PubOptions) -> str:
     return "attached" if end is not None and end.encoding == "attached" else "protobuf"
 
 
+def _class(options: PubOptions) -> Any:
+    """The class of the type: a struct if only a struct has this name, or if the channel carries
+    it."""
+    book = TypeBook(options.proto_path, options.descriptors, options.domain)
+    end = an_end(look(options.domain), options.channel)
+    type_hash = None
+    if end is not None and (end.type_name, end.encoding) == (options.type_name, "struct"):
+        type_hash = end.type_hash
+    if type_hash is not None or book.find(options.type_name) is None:
+        found = class_of(book, options.type_name, "struct", type_hash)
+        if found is not None:
+            return found
+    return book.get(options.type_name)
+
+
 def publish_text(options: PubOptions) -> int:
     """Publishes once, `count` times, or until Ctrl-C. 1 if the message could not be delivered."""
     text = _read_value(options)
@@ -95,17 +111,20 @@ def publish_text(options: PubOptions) -> int:
         kind, payload = _parse_bytes(options, text)
         stamped = False
     else:
-        cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(
-            options.type_name
-        )
+        cls = _class(options)
         read = message_from_text(cls, text, [len(one) for one in buffers])
-        kind = TypeId(cls.DESCRIPTOR.full_name, _encoding(options))
-        payload, stamped = read.message.SerializeToString(), read.stamped
+        if isinstance(cls, StructMessage):
+            kind = cls.struct.id
+        else:
+            kind = TypeId(cls.DESCRIPTOR.full_name, _encoding(options))
+        payload, stamped = payload_of(cls, read.message), read.stamped
     if options.rate_hz is not None and options.rate_hz <= 0:
         raise Error("invalid_config", f"--rate {options.rate_hz:g} must be positive")
     count = options.count or (1 if options.rate_hz is None else None)
     with stoppable() as stop, open_tool("pub", options.domain) as node:
-        if cls is not None:
+        if isinstance(cls, StructMessage):
+            node.runtime.announce_types(definitions(codec_for(cls.struct)))
+        elif cls is not None:
             node.runtime.announce_types(definition(cls))
         publisher = node.publisher(options.channel, Raw(kind))
         with reporting(lambda: _awaited(options)):
@@ -118,7 +137,7 @@ def publish_text(options: PubOptions) -> int:
                 return payload, buffers
             # Each message is stamped with its send time, on the clock of the robot.
             now = read_message(cls, text, node.clock.now_ns)
-            return now.message.SerializeToString(), buffers
+            return payload_of(cls, now.message), buffers
 
         with _Progress(publisher) as progress:
             return _publish(publisher, make, count, options.rate_hz or 1.0, stop, progress)

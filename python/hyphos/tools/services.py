@@ -20,6 +20,7 @@ from hyphos.tools.console import console, print_json, table
 from hyphos.tools.echo import EchoOptions, Formatter
 from hyphos.tools.join import open_tool
 from hyphos.tools.pub import bytes_from_hex, message_from_text
+from hyphos.tools.struct_message import PROTOBUF, class_of, payload_of
 from hyphos.tools.waiting import on_signals
 from hyphos.tools.waits import process_lines, reporting
 
@@ -31,9 +32,11 @@ class Part:
     type_name: str
     encoding: str
 
+    type_hash: int | None = None  # the size of a struct is not known here
+
     @property
     def id(self) -> TypeId:
-        """Valid for its name and encoding only: the size of a struct is not known here."""
+        """Valid for its name and encoding only."""
         return TypeId(self.type_name, self.encoding)
 
 
@@ -235,18 +238,22 @@ def _encode(part: Part, options: CallOptions) -> Encoded:
         return lambda _now: (payload, buffers)
     if part.encoding == "bytes":
         return lambda _now: (text.encode(), buffers)
-    if part.encoding not in ("protobuf", "attached"):
+    book = TypeBook(options.proto_path, options.descriptors, options.domain)
+    cls = class_of(book, part.type_name, part.encoding)
+    if cls is None and part.encoding in PROTOBUF:
+        cls = book.get(part.type_name)  # an error with a similar name
+    if cls is None:
         raise Error(
             "unsupported",
             f"{part.type_name} is a {part.encoding} type, which cannot be written as YAML",
             advice="give its bytes as hexadecimal, with --hex",
         )
-    cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(part.type_name)
     sizes = [len(one) for one in buffers]
-    message_from_text(cls, text, sizes)  # fails before anything starts
+    # Fails before anything starts.
+    payload_of(cls, message_from_text(cls, text, sizes).message)
 
     def make(now: Callable[[], int]) -> tuple[bytes, list[bytes]]:
-        return message_from_text(cls, text, sizes, now).message.SerializeToString(), buffers
+        return payload_of(cls, message_from_text(cls, text, sizes, now).message), buffers
 
     return make
 

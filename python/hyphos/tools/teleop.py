@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hyphos._errors import Error
 from hyphos._hyphos import Policy
 from hyphos.msgs import Twist
-from hyphos.node import Publisher
+from hyphos.publisher import Publisher
 from hyphos.tools.join import open_tool
 from hyphos.tools.terminal import key_presses, read_keys
 from hyphos.tools.waiting import Stop, stoppable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,8 +15,10 @@ from hyphos._errors import Error
 from hyphos.observe import look
 from hyphos.ros.definition import Flavour
 from hyphos.ros.typebook import TypeBook
+from hyphos.struct_layout import layout
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.value_kinds import is_repeated
+from hyphos.types import Struct
 
 _STEP = "  "
 _KINDS = {
@@ -76,8 +79,11 @@ def _channels(domain: str) -> dict[str, list[str]]:
 
 
 def show_protobuf(name: str, options: TypeOptions) -> int:
-    """Prints a protobuf type as in a .proto file."""
+    """Prints a protobuf type as in a .proto file, or the layout of a struct."""
     book = options.book()
+    struct = book.struct(name) if book.find(name) is None else None
+    if struct is not None:
+        return _show_struct(struct, ", ".join(book.sources()[name]), as_json=options.as_json)
     descriptor = book.get(name).DESCRIPTOR
     source = ", ".join(book.sources().get(descriptor.full_name, []))
     if options.as_json:
@@ -87,6 +93,34 @@ def show_protobuf(name: str, options: TypeOptions) -> int:
     print(f"// {descriptor.full_name}: {descriptor.file.name}{known}")
     print("\n".join(_message(descriptor)))
     return 0
+
+
+def _show_struct(struct: Struct, source: str, *, as_json: bool) -> int:
+    """Prints the layout of a struct."""
+    form = json.loads(layout(struct.name, struct.dtype))
+    if as_json:
+        print_json({**form, "sources": source.split(", ")})
+        return 0
+    print(f"// {struct.name}: a struct, known from {source}")
+    size = struct.dtype.itemsize
+    fields = form.get("fields") or [{"name": "value", "offset": 0, **form}]
+    print("\n".join(_struct_fields(f"struct {struct.name} {{", fields, size)))
+    return 0
+
+
+def _struct_fields(
+    head: str, fields: list[dict[str, Any]], size: int, end: str = "}"
+) -> Iterator[str]:
+    yield f"{head}  // {size} bytes"
+    for field in fields:
+        shape = "".join(f"[{length}]" for length in field.get("shape", []))
+        place = f"{field['name']}{shape};  // offset {field['offset']}"
+        if "fields" in field:
+            inner = _struct_fields("struct {", field["fields"], field["size"], f"}} {place}")
+            yield from (_STEP + line for line in inner)
+        else:
+            yield f"{_STEP}{field['type'].lstrip('<|')} {place}"
+    yield end
 
 
 def show_ros(name: str, flavour: Flavour | None, *, as_json: bool) -> int:

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +28,8 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "hyphos/sim_time.hpp"
+#include "hyphos/testing/evidence.hpp"
+#include "hyphos/testing/intercepted.hpp"
 #include "hyphos/testing/launched.hpp"
 
 namespace hyphos::testing {
@@ -39,14 +42,16 @@ struct RobotOptions {
   bool lockstep = true;
   std::vector<std::string> settings = {};  ///< "channels.scan.depth=3", as `--set`
   std::vector<std::string> nodes = {};  ///< in lock-step: only these nodes of the plan. Empty: all
-  std::vector<std::string> intercept = {};  ///< channels for damage() and cut()
-  bool allow_exceptions = false;            ///< exceptions in callbacks do not fail the test
-  bool strict = true;                       ///< real time: channels must be used as planned
-  Duration tick = Duration::from_ms(10);    ///< in lock-step: the largest step of the time
+  /// Channels for damage() and cut(). "scan:mapper" is the link of a channel to one subscriber.
+  std::vector<std::string> intercept = {};
+  bool allow_exceptions = false;          ///< exceptions in callbacks do not fail the test
+  bool strict = true;                     ///< real time: channels must be used as planned
+  Duration tick = Duration::from_ms(10);  ///< in lock-step: the largest step of the time
   Duration ready_within = Duration::from_seconds(60);
-  std::size_t keep_messages = 1000;                    ///< the newest of each channel
-  std::string command = "hyphos";                      ///< real time: the program that runs a plan
-  std::filesystem::path failures = "hyphos-failures";  ///< real time: logs of failed tests
+  std::size_t keep_messages = 1000;  ///< the newest of each channel
+  std::string command = "hyphos";    ///< real time: the program that runs a plan
+  /// The folder for the messages, the drawing and, in real time, the logs of a failed test.
+  std::filesystem::path failures = "hyphos-failures";
 };
 
 namespace detail {
@@ -106,65 +111,6 @@ inline std::string text_of_seconds(Duration span) {
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%g s", span.seconds());
   return text.data();
-}
-
-/// Forwards the messages of an intercepted channel, or applies a fault. Thread-safe.
-class Relay {
- public:
-  using Fault = std::function<void(const Message<RawMessage>&)>;
-
-  explicit Relay(RawPublisher out) : out_(std::move(out)) {}
-  void set(Fault fault) {
-    const std::lock_guard lock(mutex_);
-    fault_ = fault ? std::make_shared<const Fault>(std::move(fault)) : nullptr;
-  }
-  void pass(const Message<RawMessage>& message) {
-    std::shared_ptr<const Fault> fault;
-    {
-      const std::lock_guard lock(mutex_);
-      fault = fault_;
-    }
-    if (fault) return (*fault)(message);
-    out_.publish(message->payload, message->buffers);
-  }
-
- private:
-  const RawPublisher out_;
-  std::mutex mutex_;
-  std::shared_ptr<const Fault> fault_;
-};
-
-inline std::string source_of(const std::string& channel) { return channel + "/undamaged"; }
-
-/// The `--set` arguments that put the test between the publishers of a channel and the channel.
-inline void intercept(const Plan& plan, const std::string& name,
-                      std::vector<std::string>& settings) {
-  const ChannelPlan* channel = plan.channel(name);
-  if (channel == nullptr || !channel->publishers || channel->publishers->empty()) {
-    Result<void>(Error{Code::invalid_config,
-                       "cannot intercept '" + name + "': the plan does not name its publishers",
-                       plan.file})
-        .or_throw();
-  }
-  const std::string source = source_of(name);
-  const std::string key = "channels." + source + ".";
-  if (!channel->type.empty()) settings.push_back(key + "type=" + channel->type);
-  settings.push_back(key + "reliability=" + std::string(to_string(channel->policy.reliability)));
-  settings.push_back(key + "depth=" + std::to_string(channel->policy.depth));
-  settings.push_back(key + "overflow=" + std::string(to_string(channel->policy.overflow)));
-  settings.push_back(key + "latched=" + (channel->policy.latched ? "true" : "false"));
-  std::string list;
-  for (const std::string& node : *channel->publishers) {
-    list += (list.empty() ? "" : ", ") + node;
-    std::string old = name;
-    for (const auto& [from, to] : plan.node(node)->remap) {
-      if (to == name) old = from;
-    }
-    settings.push_back("nodes." + node + ".remap." + old + "=" + source);
-  }
-  settings.push_back(key + "publishers=[" + list + "]");
-  settings.push_back(key + "subscribers=[]");
-  settings.push_back("channels." + name + ".publishers=[]");
 }
 
 }  // namespace detail
@@ -251,7 +197,9 @@ class Robot {
   void publish(const std::string& channel, T value, Duration within = Duration::from_seconds(5)) {
     const Publisher<T> publisher = publisher_of<T>(channel);
     const std::uint32_t own = inboxes_.contains(channel) ? 1 : 0;
-    if (!wait([&] { return publisher.listeners() > own; }, within)) {
+    connect_relays();
+    const auto connected = [&] { return publisher.listeners() > own && links_connected(channel); };
+    if (!wait(connected, within)) {
       ADD_FAILURE() << "no subscriber of '" << channel << "' within "
                     << detail::text_of_seconds(within);
       return;
@@ -268,23 +216,29 @@ class Robot {
   /// In lock-step: the time since the start.
   [[nodiscard]] Duration elapsed() const { return time_->now() - kStart; }
 
-  /// Changes all further messages of an intercepted channel. `fault` returns the message to pass
-  /// on, or nothing to lose it.
+  /// Changes all further messages of an intercepted channel, or with `to` of its link to one
+  /// subscriber. `fault` returns the message to pass on, or nothing to lose it.
   template <typename T>
-  void damage(const std::string& channel, std::function<std::optional<T>(const T&)> fault) {
-    const Publisher<T> changed = node_->publisher<T>(channel);
-    relay(channel).set([fault = std::move(fault), changed](const Message<RawMessage>& message) {
+  void damage(const std::string& channel, std::function<std::optional<T>(const T&)> fault,
+              const std::string& to = "") {
+    detail::Relay& at = relay(channel, to);
+    const Publisher<T> changed =
+        node_->publisher<T>(detail::Interception{"", channel, to}.target());
+    at.set([fault = std::move(fault), changed](const Message<RawMessage>& message) {
       const void* value = message.block()->value(type_support<T>());
       if (value == nullptr) return;  // corrupt bytes, which the subscribers would refuse
       if (auto made = fault(*static_cast<const T*>(value))) changed.publish(std::move(*made));
     });
   }
-  /// Loses all further messages of an intercepted channel.
-  void cut(const std::string& channel) {
-    relay(channel).set([](const Message<RawMessage>&) {});
+  /// Loses all further messages of an intercepted channel. With `to`, only this subscriber loses
+  /// them.
+  void cut(const std::string& channel, const std::string& to = "") {
+    relay(channel, to).set([](const Message<RawMessage>&) {});
   }
-  /// Ends the fault of a channel.
-  void repair(const std::string& channel) { relay(channel).set({}); }
+  /// Ends the fault of a channel or link.
+  void repair(const std::string& channel, const std::string& to = "") {
+    relay(channel, to).set({});
+  }
   /// In real time: kills a process of the plan with SIGKILL. Its `restart` then decides.
   void kill(const std::string& process) { launched_->kill(process); }
 
@@ -334,11 +288,20 @@ class Robot {
     connect_relays();
   }
 
-  [[nodiscard]] std::vector<std::string> settings() const {
+  [[nodiscard]] std::vector<std::string> settings() {
     std::vector<std::string> all = options_.settings;
     if (options_.intercept.empty()) return all;
     const Plan plan = load_plan(options_.plan, {options_.settings}).or_throw();
-    for (const std::string& channel : options_.intercept) detail::intercept(plan, channel, all);
+    std::map<std::string, std::vector<std::string>> others;
+    for (const std::string& name : options_.intercept) {
+      const detail::Interception one = detail::interception(plan, name);
+      const ChannelPlan* channel = plan.channel(one.channel);
+      if (channel != nullptr && channel->subscribers) {
+        others.emplace(one.channel, *channel->subscribers);
+      }
+      detail::intercept(plan, one, others[one.channel], all);
+      interceptions_.push_back(one);
+    }
     return all;
   }
 
@@ -356,34 +319,47 @@ class Robot {
     return found;
   }
 
+  /// Connects the intercepted channels and links whose endpoints exist now. An endpoint of a node
+  /// decides the type: the publisher of a channel, the subscriber of a link.
   void connect_relays() {
-    if (options_.intercept.empty()) return;
+    if (relays_.size() == interceptions_.size()) return;
     const auto there = ends();
-    for (const std::string& channel : options_.intercept) {
-      const std::string source = detail::source_of(channel);
-      const auto end = std::ranges::find_if(there, [&](const EndpointInfo& one) {
-        return one.channel == source && one.is_publisher;
+    for (const detail::Interception& one : interceptions_) {
+      const bool is_link = !one.subscriber.empty();
+      const std::string known = is_link ? one.target() : one.source();
+      const auto end = std::ranges::find_if(there, [&](const EndpointInfo& info) {
+        return info.channel == known && info.is_publisher != is_link;
       });
-      if (relays_.contains(channel) || end == there.end()) continue;
+      if (relays_.contains(one.name) || end == there.end()) continue;
       const TypeId type{end->type_name, end->encoding, end->type_hash};
       PublisherOptions as_planned;
       as_planned.policy = end->policy;
       auto made = std::make_shared<detail::Relay>(
-          node_->raw_publisher(channel, type, as_planned).or_throw());
+          node_->raw_publisher(one.target(), type, as_planned).or_throw());
       node_
-          ->raw_subscribe(source, type, subscription(),
+          ->raw_subscribe(one.source(), type, subscription(),
                           [made](const Message<RawMessage>& message) { made->pass(message); })
           .or_throw();
-      relays_[channel] = std::move(made);
+      relays_[one.name] = std::move(made);
     }
   }
-  detail::Relay& relay(const std::string& channel) {
+  /// True if the intercepted links of a channel reach their subscribers.
+  [[nodiscard]] bool links_connected(const std::string& channel) {
     connect_relays();
-    const auto found = relays_.find(channel);
+    return std::ranges::all_of(interceptions_, [&](const detail::Interception& one) {
+      if (one.channel != channel || one.subscriber.empty()) return true;
+      const auto found = relays_.find(one.name);
+      return found != relays_.end() && found->second->listeners() > 0;
+    });
+  }
+  detail::Relay& relay(const std::string& channel, const std::string& to) {
+    connect_relays();
+    const std::string name = to.empty() ? channel : channel + ":" + to;
+    const auto found = relays_.find(name);
     if (found == relays_.end()) {
       Result<void>(Error{Code::invalid_config,
-                         "channel '" + channel +
-                             "' is not intercepted, or has no publisher: name it in "
+                         "'" + name +
+                             "' is not intercepted, or has no endpoint: name it in "
                              "RobotOptions::intercept",
                          channel})
           .or_throw();
@@ -405,6 +381,13 @@ class Robot {
     if (!place) {
       auto made = std::make_shared<detail::Inbox<T>>(options_.keep_messages);
       place = made;
+      texts_[channel] = [made] {
+        std::string text;
+        for (const Message<T>& one : made->all()) {
+          text += std::to_string(one.sequence()) + " " + detail::text_of<T>(*one) + "\n";
+        }
+        return text;
+      };
       node_->subscribe<T>(channel, subscription(),
                           [made](const Message<T>& message) { made->add(message); });
     }
@@ -492,31 +475,38 @@ class Robot {
 
   void finish() {
     (void)failed();
+    const auto drawn = ends();  // they end with their processes
     if (launched_) {
       const std::string findings = launched_->stop();
       if (!findings.empty() && !reported_) ADD_FAILURE() << findings;
     }
-    keep();
+    keep(drawn);
     for (const Node& node : nodes_) node.close();
     made_.clear();
     time_.reset();
     if (node_) node_->close();
   }
-  /// Keeps the logs of a failed test.
-  void keep() {
-    if (folder_.empty()) return;
+  /// Keeps the evidence of a failed test: the messages, a drawing and the logs.
+  void keep(const std::vector<EndpointInfo>& drawn) {
     std::error_code ignored;
-    if (::testing::Test::HasFailure()) {
+    if (reported_ || ::testing::Test::HasFailure()) {
       const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
       const std::string name =
           test == nullptr ? "test" : std::string(test->test_suite_name()) + "." + test->name();
       const auto kept = options_.failures / name;
       std::filesystem::remove_all(kept, ignored);
-      std::filesystem::create_directories(options_.failures, ignored);
-      std::filesystem::copy(folder_, kept, std::filesystem::copy_options::recursive, ignored);
-      ADD_FAILURE() << "the logs of the robot are in " << kept;
+      std::filesystem::create_directories(kept, ignored);
+      if (!folder_.empty()) {
+        const auto how = std::filesystem::copy_options::recursive;
+        std::filesystem::copy(folder_, kept, how, ignored);
+      }
+      detail::draw(drawn, kept / "graph.dot");
+      std::ofstream messages(kept / "messages.txt");
+      for (const auto& [channel, text] : texts_) messages << channel << "\n" << text() << "\n";
+      std::printf("hyphos: %smessages and drawing of the robot are in %s\n",
+                  folder_.empty() ? "" : "logs, ", kept.c_str());
     }
-    std::filesystem::remove_all(folder_, ignored);
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
 
   const RobotOptions options_;
@@ -530,7 +520,9 @@ class Robot {
   std::vector<std::shared_ptr<void>> made_;
   std::map<std::string, std::shared_ptr<void>> inboxes_;
   std::map<std::string, std::shared_ptr<void>> publishers_;
-  std::map<std::string, std::shared_ptr<detail::Relay>> relays_;
+  std::vector<detail::Interception> interceptions_;
+  std::map<std::string, std::shared_ptr<detail::Relay>> relays_;  // by name
+  std::map<std::string, std::function<std::string()>> texts_;     // of the messages, by channel
   bool reported_ = false;
 };
 

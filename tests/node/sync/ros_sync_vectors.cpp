@@ -1,6 +1,7 @@
 // Writes the sets that ROS's own message_filters forms of generated stamps: the golden vectors of
-// the synchronizer, tests/node/sync/vectors.txt. Built only if Debian's libmessage-filters-dev is
-// installed. A line is one of
+// the synchronizer, tests/node/sync/vectors.txt. With the argument `-`, the cases come from
+// standard input in the same form, without the sets. Built only if Debian's libmessage-filters-dev
+// is installed. A line is one of
 //
 //     case RULE channels=N queue=N max_interval=NS age_penalty=X [spacing=NS,NS,...]
 //     + CHANNEL STAMP_NS       a message. Messages of a case count from 0
@@ -14,7 +15,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <iostream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -197,16 +200,58 @@ void print_case(const Case& one) {
   std::printf("\n");
 }
 
+void run(const Case& one) {
+  print_case(one);
+  constexpr void (*kRun[])(const Case&) = {run<2>, run<3>, run<4>, run<5>,
+                                           run<6>, run<7>, run<8>, run<9>};
+  kRun[one.channels - 2](one);
+}
+
+Case read_case(std::istream& words) {
+  Case made;
+  std::string word;
+  words >> word;
+  made.exact = word == "exact";
+  while (words >> word) {
+    const std::size_t at = word.find('=');
+    const std::string key = word.substr(0, at);
+    const std::string value = word.substr(at + 1);
+    if (key == "channels") made.channels = std::stoul(value);
+    if (key == "queue") made.queue = static_cast<std::uint32_t>(std::stoul(value));
+    if (key == "max_interval") made.max_interval_ns = std::stoll(value);
+    if (key == "age_penalty") made.age_penalty = std::stod(value);
+    std::istringstream bounds(key == "spacing" ? value : "");
+    for (std::string bound; std::getline(bounds, bound, ',');) {
+      made.spacing_ns.push_back(std::stoll(bound));
+    }
+  }
+  return made;
+}
+
+std::vector<Case> read_cases(std::istream& in) {
+  std::vector<Case> cases;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "case") {
+      cases.push_back(read_case(words));
+    } else if (kind == "+") {
+      Arrival& arrival = cases.back().arrivals.emplace_back();
+      words >> arrival.channel >> arrival.stamp_ns;
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto cases = argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 64U;
   ros::Time::init();
-  for (std::uint32_t seed = 1; seed <= cases; ++seed) {
-    const Case one = make_case(seed);
-    print_case(one);
-    constexpr void (*kRun[])(const Case&) = {run<2>, run<3>, run<4>, run<5>,
-                                             run<6>, run<7>, run<8>, run<9>};
-    kRun[one.channels - 2](one);
+  if (argc > 1 && std::string(argv[1]) == "-") {
+    for (const Case& one : read_cases(std::cin)) run(one);
+    return 0;
   }
+  const auto cases = argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 64U;
+  for (std::uint32_t seed = 1; seed <= cases; ++seed) run(make_case(seed));
 }

@@ -176,6 +176,34 @@ def test_two_processes_may_name_different_files_alike(domain: str, safety: Any) 
         assert book.sources()["tanker.Level"] == ["tanker"]
 
 
+def test_two_definitions_of_one_name_are_reported_once(
+    domain: str, safety: Any, hyphos_cli: Cli
+) -> None:
+    older = FileDescriptorSet.FromString(definition(type(safety)))
+    older.file[1].name = "old/safety.proto"
+    older.file[1].message_type[0].field[1].name = "state"
+    same = FileDescriptorSet.FromString(definition(type(safety)))
+    same.file[1].name = "moved/safety.proto"
+    same.file[1].message_type.add(name="Unrelated")
+    with (
+        hyphos.Node.open("rover", process="rover", domain=domain) as first,
+        hyphos.Node.open("moved", process="moved", domain=domain) as third,
+    ):
+        publisher = first.publisher("safety", type(safety))
+        third.runtime.announce_types(same.SerializeToString())
+        words = ("channel", "echo", "safety", "-n", "2", "--timeout", "60", "-d", domain)
+        with repeating(lambda: publisher.publish(safety)):
+            assert "warning" not in hyphos_cli(*words)[2], "the type itself is the same"
+            with hyphos.Node.open("old", process="old", domain=domain) as second:
+                second.runtime.announce_types(older.SerializeToString())
+                code, out, err = hyphos_cli(*words)
+    assert code == 0, err
+    assert "mode: STOP\n" in out or "state: STOP\n" in out
+    assert err.count("warning: ") == 1
+    assert "announce different definitions of rover.Safety. The one of '" in err
+    assert f"'old' (pid {os.getpid()})" in err
+
+
 def test_pub_announces_the_types_of_its_options(
     hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path
 ) -> None:

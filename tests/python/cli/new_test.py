@@ -42,8 +42,9 @@ def test_the_printed_commands_build_run_and_test(
     assert len(lines) == 4  # a change of the folder, and three commands
     printed = [terminals.type(typed(line)) for line in lines]
     assert "cm before the wall" in printed[2]
-    assert "2 passed" in printed[3]
-    assert (terminals.folder / "rover/gap_pb2.py").exists()
+    cpp = languages is Languages.CPP
+    assert ("0 tests failed out of 2" if cpp else "2 passed") in printed[3]
+    assert (terminals.folder / "rover/gap_pb2.py").exists() != cpp
 
 
 @pytest.mark.parametrize("languages", LANGUAGES)
@@ -55,7 +56,7 @@ def test_a_project_is_complete(languages: Languages, tmp_path: Path) -> None:
     for path in made.files:
         text = (made.folder / path).read_text()
         assert "my_robot" not in text, path
-        assert "@BUILD@" not in text and "\n@" not in text, path
+        assert "@BUILD@" not in text and "@TEST@" not in text and "\n@" not in text, path
         assert text.endswith("\n") and not text.endswith("\n\n"), path
     assert Plan.load(str(made.folder / "robot.yaml"), [], False).warnings == []
     steps = yaml.safe_load((made.folder / ".github/workflows/test.yml").read_text())
@@ -193,6 +194,17 @@ def test_two_languages_at_once_are_refused(hyphos_cli: Cli, tmp_path: Path) -> N
     assert code == 2
     assert "one of --python, --cpp and --both" in " ".join(err.replace("│", " ").split())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_moved_node_leaves_one_line_about_its_process(terminals: Terminals) -> None:
+    terminals.type(typed("hyphos new rover --python"))
+    terminals.type(typed("cd rover"))
+    terminals.type(typed("hyphos msg python . -o ."))
+    moved = "hyphos run robot.yaml --for 1 --set nodes.pilot.process=body"
+    printed = terminals.type(typed(moved))
+    lines = [line for line in printed.splitlines() if "mind" in line]
+    assert len(lines) == 1, printed
+    assert "processes.mind: no node is placed here, so `hyphos run` does not start it" in lines[0]
 
 
 def test_cmake_names_the_missing_package(tmp_path: Path) -> None:

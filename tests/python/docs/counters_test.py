@@ -12,9 +12,9 @@ PAGE = (ROOT / "docs/reference/counters.md").read_text()
 
 
 def array_of(name: str) -> list[str]:
-    text = (ROOT / "trace/record.cpp").read_text()
+    text = (ROOT / "trace/read_area.cpp").read_text()
     found = re.search(rf"\b{name} = \{{(.*?)\}}", text, re.DOTALL)
-    assert found, f"trace/record.cpp has no {name}"
+    assert found, f"trace/read_area.cpp has no {name}"
     return re.findall(r'"([\w.]+)"', found[1])
 
 

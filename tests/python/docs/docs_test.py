@@ -44,7 +44,20 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 BUILD = ROOT / "build/release"
-LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh", "xml", "yaml"}
+LANGUAGES = {
+    "",
+    "c",
+    "cmake",
+    "cpp",
+    "csharp",
+    "html",
+    "json",
+    "proto",
+    "python",
+    "sh",
+    "xml",
+    "yaml",
+}
 # Programs of the system or of other projects, in documents.
 FOREIGN = {
     "aarch64-linux-gnu-gcc", "cc", "cd", "cmake", "echo", "export", "g++", "hyphos-host", "ping",
@@ -261,6 +274,7 @@ _HEAD = """#include <cmath>
 #include <hyphos/gateway.hpp>
 #include <hyphos/hyphos.hpp>
 #include <hyphos/inspect.hpp>
+#include <hyphos/msgs/diagnostics.hpp>
 #include <hyphos/msgs/geometry.pb.h>
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
@@ -271,8 +285,8 @@ _HEAD = """#include <cmath>
 #define HYPHOS_NODE(C) static_assert(std::is_constructible_v<C, const hyphos::Node&>);
 """
 INCLUDES = [
-    "-I", str(ROOT / "include"), "-I", str(ROOT / "gateway/include"),
-    "-I", str(ROOT / "testing/include"),
+    "-I", str(ROOT / "include"), "-I", str(ROOT / "proto/include"),
+    "-I", str(ROOT / "gateway/include"), "-I", str(ROOT / "testing/include"),
     "-isystem", str(BUILD / "proto/hyphos_msgs_generated"),
 ]  # fmt: skip
 

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 import pytest
 from foxglove import messages as fox
-from google.protobuf import descriptor_pool, message_factory
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from hyphos import msgs
 from hyphos.convert import pixel_layout
 from hyphos.foxglove.convert import CLASSES, WELL_KNOWN
 from hyphos.foxglove.frames import Frame, FrameSplitter
 from hyphos.foxglove.relay import Waiting
-
-PUBLISHED_NS = 7_000_000_009
-
-
-def converted(message: Any, *buffers: Any) -> Any:
-    """The well-known message, parsed with its schema from the SDK."""
-    name = message.DESCRIPTOR.full_name
-    known = WELL_KNOWN[name, "attached" if (name, "attached") in WELL_KNOWN else "protobuf"]
-    schema = known.schema
-    assert schema.encoding == "protobuf"
-    pool = descriptor_pool.DescriptorPool()
-    for file in FileDescriptorSet.FromString(schema.data).file:
-        pool.Add(file)
-    cls = message_factory.GetMessageClass(pool.FindMessageTypeByName(schema.name))
-    return cls.FromString(known.convert(message, buffers, PUBLISHED_NS))
-
-
-def stamped(message: Any, frame: str = "map") -> Any:
-    message.header.stamp_ns, message.header.frame_id = 1_500_000_000, frame
-    return message
+from well_known import converted, stamped
 
 
 @pytest.mark.parametrize("key", WELL_KNOWN, ids=lambda key: key[0])

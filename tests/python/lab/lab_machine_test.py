@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers import PATIENCE_S, wait_until
+from helpers import PATIENCE_S, alive, wait_until
 from hyphos import Error
 from hyphos.lab import machine, machines
 from hyphos.lab.busy_cpus import kept_awake
@@ -46,7 +46,7 @@ def cores_of(load: Callable[[LoadWatch], Load], seconds: float) -> float:
 
 @pytest.mark.parametrize("below", [False, True])
 def test_running_child_processes_are_not_foreign(below: bool) -> None:
-    def alive(watch: LoadWatch) -> Load:
+    def running(watch: LoadWatch) -> Load:
         with spinning(60, below=below) as process:
             try:
                 time.sleep(1.0)
@@ -55,7 +55,7 @@ def test_running_child_processes_are_not_foreign(below: bool) -> None:
                 subprocess.run(["pkill", "-P", str(process.pid)], check=False)
                 process.kill()
 
-    assert cores_of(alive, 1.0) < 0.6
+    assert cores_of(running, 1.0) < 0.6
 
 
 def test_ended_child_processes_are_not_foreign() -> None:
@@ -195,7 +195,7 @@ def test_every_processor_is_kept_awake_at_low_priority() -> None:
         [loops] = programs_of(os.getpid(), "hyphos-lab-busy")
         wait_until(lambda: sorted(loops_of(loops), key=min) == here, "a loop on each processor")
         assert describe_machine()["processors"] == "kept awake"
-    assert not Path(f"/proc/{loops}").exists()
+    assert not alive(loops)
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake(False):
         assert programs_of(os.getpid(), "hyphos-lab-busy") == []
@@ -215,4 +215,4 @@ with kept_awake():
         assert process.stdout.readline() == "kept\n"
         [loops] = programs_of(process.pid, "hyphos-lab-busy")
         process.kill()
-    wait_until(lambda: not Path(f"/proc/{loops}").exists(), "its loops to end")
+    wait_until(lambda: not alive(loops), "its loops to end")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from helpers import PATIENCE_S, Cli, Start, wait_until, write_program
+from helpers import PATIENCE_S, Cli, Start, alive, wait_until, write_program
 from hyphos.lab import machine, runner, selftest
 from hyphos.lab.case import Case
 from hyphos.lab.machine import Load
@@ -46,7 +46,7 @@ def test_a_killed_laboratory_leaves_nothing(hyphos_start: Start, tmp_path: Path)
     [run] = programs_of(pid)
     program.signal(signal.SIGKILL)
     program.end()
-    wait_until(lambda: not Path("/proc", str(run)).exists(), "its programs to end")
+    wait_until(lambda: not alive(run), "its programs to end")
     wait_until(lambda: not folders_of(pid), "its folder to go")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import PATIENCE_S, Cli, Inbox, Program, Start, wait_until, write_program
+from helpers import PATIENCE_S, Cli, Inbox, Program, Start, alive, wait_until, write_program
 from hyphos.msgs import Int64, String
-from launched import RESTART, Robot, alive, children_of, is_ready, pid_of, runs, until_line
+from launched import RESTART, Robot, children_of, is_ready, pid_of, runs, until_line
 
 
 @pytest.fixture

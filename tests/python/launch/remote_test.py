@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from claims import own_port
-from helpers import Cli, Program, Start, wait_until, write_program
-from launched import NODES, RESTART, alive, children_of, pid_of, runs, until_line
+from helpers import Cli, Program, Start, alive, wait_until, write_program
+from launched import NODES, RESTART, children_of, pid_of, runs, until_line
 from launched import Robot as LocalRobot
 
 # Accepts the arguments of ssh, and runs the remote words in a shell here.

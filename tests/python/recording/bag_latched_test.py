@@ -8,12 +8,15 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Cli
+from helpers import Cli, Start, repeating, wait_until
 from hyphos.msgs import String, TfMessage
+from hyphos.observe import look
+from hyphos.recording.control import recorders
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_qos import latched_qos
 from hyphos.ros.typebook import TypeBook
+from recordings import counted, record
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_typestore
@@ -39,8 +42,15 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
     kind = hyphos.TypeId("hyphos.msgs.String", "protobuf")
     recording = McapRecording(path, TypeBook(), chunk_bytes=300)
     latched = {name: rng.random() < 0.6 for name in ("map", "goal", "scan")}
+    depths = {name: rng.choice((1, 1, 2, 5)) for name in latched}
     ids = {
-        name: recording.add_channel(name, kind.name, "protobuf", kind.hash, {"latched": on})
+        name: recording.add_channel(
+            name,
+            kind.name,
+            "protobuf",
+            kind.hash,
+            {"latched": on, **({"latched_depth": depths[name]} if depths[name] > 1 else {})},
+        )
         for name, on in latched.items()
     }
     # Each publisher counts its own messages, from an arbitrary start.
@@ -65,11 +75,11 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
     wanted = set(ids) if channels == ["*"] else set(channels)
     shift = all_of_it[0][1]  # --start counts from the first message
     first, last = shift + start * SECOND, shift + end * SECOND
-    valid = {
-        one: (one[0], first, text)
-        for one, at, text in all_of_it
-        if at < first and latched[one[0]] and one[0] in wanted
-    }
+    valid = []
+    for one in publishers:
+        if latched[one[0]] and one[0] in wanted:
+            before = [text for owner, at, text in all_of_it if owner == one and at < first]
+            valid += [(one[0], first, text) for text in before[-depths[one[0]] :]]
     inside = [
         (o[0], at, text) for o, at, text in all_of_it if first <= at < last and o[0] in wanted
     ]
@@ -78,7 +88,7 @@ def test_a_part_begins_with_the_latched_values(seed: int, tmp_path: Path, hyphos
         return
     assert code == 0, err
     found = texts(part)
-    assert sorted(found[: len(valid)]) == sorted(valid.values())
+    assert sorted(found[: len(valid)]) == sorted(valid)
     assert found[len(valid) :] == inside
     for name in {one[0] for one in valid}:
         number = sum(one[0] == name for one in valid)
@@ -162,3 +172,38 @@ def test_static_transforms_of_all_publishers_are_carried(
         "camera",
         "imu",
     ]
+
+
+def test_a_recording_keeps_depth_and_lifespan_of_a_channel(
+    node: hyphos.Node, hyphos_start: Start, domain: str, tmp_path: Path
+) -> None:
+    policy = hyphos.Policy(latched=True, latched_depth=3, lifespan_ms=60_000, depth=7)
+    publisher = node.publisher("goal", String, policy=policy)
+    plain = node.publisher("plain", String)
+    path = tmp_path / "run.mcap"
+    recorder = record(hyphos_start, domain, path)
+    with repeating(lambda: plain.publish(String(data="x"))):
+        wait_until(lambda: bool(recorders(domain)) and counted(domain, "plain") > 0, "the recorder")
+        for text in ("a", "b", "c", "d"):
+            publisher.publish(String(data=text))
+        wait_until(lambda: counted(domain, "goal") >= 4, "the goals")
+    assert recorder.stop()[0] == 0
+    publisher.close()
+    plain.close()
+    policies = {
+        channel.topic: json.loads(dict(channel.metadata)["hyphos.policy"])
+        for channel in Scan(path).read().channels.values()
+    }
+    assert policies["goal"]["latched_depth"] == 3
+    assert policies["goal"]["lifespan_ms"] == 60_000
+    assert policies["plain"].keys() == {"reliability", "overflow", "latched", "depth"}
+    player = hyphos_start("replay", str(path), "-d", domain, "--quiet", "--loop")
+
+    def played() -> list[hyphos.Policy]:
+        ends = [end for _, end in look(domain).ends("goal") if end.is_publisher]
+        return [end.policy for end in ends]
+
+    wait_until(lambda: len(played()) == 1, "the player")
+    [found] = played()
+    assert (found.latched, found.latched_depth, found.lifespan_ms) == (True, 3, 60_000)
+    player.stop()

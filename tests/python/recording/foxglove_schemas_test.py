@@ -36,6 +36,15 @@ def frames() -> msgs.TfMessage:
     return made
 
 
+def shapes() -> msgs.MarkerArray:
+    made = msgs.MarkerArray()
+    made.markers.add(ns="old", action=msgs.Marker.DELETEALL)
+    goal = made.markers.add(ns="goal", id=3, type=msgs.Marker.SPHERE, lifetime_ns=2 * SECOND)
+    goal.header.stamp_ns, goal.header.frame_id = 5 * SECOND, "map"
+    goal.scale.x = goal.scale.y = goal.scale.z = 0.5
+    return made
+
+
 def picture(size: int = CELLS) -> tuple[msgs.Image, bytes]:
     return msgs.Image(width=4, height=3, step=4, encoding="mono8"), bytes(range(size))
 
@@ -68,9 +77,13 @@ def expect_drawn(path: Path) -> None:
     assert (name, made.transforms[0].child_frame_id) == ("foxglove.FrameTransforms", "base")
     name, made = found["camera"][0]
     assert (name, bytes(made.data)) == ("foxglove.RawImage", bytes(range(CELLS)))
+    name, made = found["shapes"][0]
+    [entity] = made.entities
+    assert (name, entity.id, entity.spheres[0].size.x) == ("foxglove.SceneUpdate", "goal:3", 0.5)
+    assert (entity.timestamp.seconds, entity.frame_id, entity.lifetime.seconds) == (5, "map", 2)
     assert found["words"][0][0] == "hyphos.msgs.String"
     inside = schemas(path)
-    for known in (fox.LaserScan, fox.FrameTransforms, fox.RawImage):
+    for known in (fox.LaserScan, fox.FrameTransforms, fox.RawImage, fox.SceneUpdate):
         assert inside[known.get_schema().name] == known.get_schema().data
 
 
@@ -85,6 +98,8 @@ def test_a_recorder_writes_the_schemas_of_foxglove(
         words = node.publisher("words", msgs.String, policy=latched)
         laser.publish(scan())
         tree.publish(frames())
+        view = node.publisher("shapes", msgs.MarkerArray, policy=latched)
+        view.publish(shapes())
         words.publish(msgs.String(data="word"))
         camera = node.publisher("camera", Attached[msgs.Image])
         program = record(hyphos_start, domain, path, "--schemas", "foxglove")
@@ -92,7 +107,7 @@ def test_a_recorder_writes_the_schemas_of_foxglove(
             lambda: (
                 bool(recorders(domain))
                 and camera.listeners == 1
-                and all(counted(domain, name) for name in ("scan", "tf", "words"))
+                and all(counted(domain, name) for name in ("scan", "tf", "words", "shapes"))
             ),
             "the recorder",
         )
@@ -117,6 +132,7 @@ def own_recording(path: Path) -> None:
     values: dict[str, tuple[Any, list[bytes]]] = {
         "scan": (scan(), []),
         "tf": (frames(), []),
+        "shapes": (shapes(), []),
         "words": (msgs.String(data="word"), []),
         "camera": (picture()[0], [picture()[1]]),
     }

@@ -151,6 +151,20 @@ def test_messages_of_both_ros_versions_become_equal(types: RosTypes) -> None:
     assert got.ranges.tobytes() == message.ranges.tobytes()
 
 
+@pytest.mark.parametrize("name", ["Marker", "MarkerArray"])
+def test_markers_of_both_ros_versions_are_standard_messages(name: str, types: RosTypes) -> None:
+    full = f"visualization_msgs/msg/{name}"
+    for seed in range(5):
+        wire = bytes(ROS2.serialize_cdr(_in_order(Randomly(ROS2, seed).message(full)), full))
+        made = types.read(full, "cdr", wire)
+        assert isinstance(made, getattr(msgs, name))
+        assert types.write(full, "cdr", made) == wire
+        old = bytes(ROS1.serialize_ros1(_in_order(Randomly(ROS1, seed).message(full)), full))
+        made = types.read(_ros1_name(full), "ros1", old)
+        assert isinstance(made, getattr(msgs, name))
+        assert types.write(_ros1_name(full), "ros1", made) == old
+
+
 def test_an_image_keeps_its_pixels_in_a_buffer(types: RosTypes) -> None:
     pixels = bytes(range(256)) * 3
     image = Attached(msgs.Image(height=16, width=16, encoding="rgb8", step=48), [pixels])

@@ -7,7 +7,7 @@ statements before it. For C++ these are declarations before it, and the function
 from __future__ import annotations
 
 _CPP = "docs/how-to/cpp.md"
-_DIAGNOSTICS = "docs/reference/cli_diagnostics.md"
+_DIAGNOSTICS = "docs/how-to/diagnostics.md"
 _PARAMS = "docs/how-to/params.md"
 _PYTHON = "docs/how-to/python.md"
 _SERVICES = "docs/how-to/services.md"
@@ -51,9 +51,12 @@ from hyphos.msgs import LaserScan
 from hyphos.ros import convert
 wire = convert.RosTypes().write("sensor_msgs/LaserScan", "ros1", LaserScan())
 """,
-    (_DIAGNOSTICS, 'reports = node.publisher("diagnostics", DiagnosticArray)'): """
-from hyphos.msgs import DiagnosticArray, DiagnosticStatus
-rate_hz = 9.1
+    (_DIAGNOSTICS, "def charge(report: hyphos.DiagnosticReport) -> None:"): """
+volts = node.params().declare("volts", 25.2)
+""",
+    (_DIAGNOSTICS, "volts.watch(lambda _: diagnostics.publish())"): """
+volts = node.params().declare("volts", 25.2)
+diagnostics = hyphos.Diagnostics(node)
 """,
     (_PARAMS, "params = node.params()"): """
 from hyphos.msgs import LaserScan
@@ -147,6 +150,7 @@ CPP = {
         *BODY,
     ),
     (_CPP, "struct Wheel {"): ("", *FILE),
+    ("docs/how-to/own_types.md", "struct Pose {"): ("", *FILE),
     (_CPP, "struct Route {"): ("", *FILE),
     (_CPP, 'node.subscribe<Wheel>("wheel", hyphos::serial, [](const '
      "hyphos::Message<Wheel>& wheel) {"): (_WHEEL, *BODY),
@@ -209,6 +213,8 @@ CPP = {
         "struct Guard { explicit Guard(const hyphos::Node&) {} };",
         *FILE,
     ),
+    (_DIAGNOSTICS, 'const hyphos::Diagnostics diagnostics(node, {.hardware_id = "SN 1205"});'): (
+        "hyphos::Param<double> volts;", *BODY),
     (_SYNC, "auto sync = hyphos::synchronize<Image, LaserScan>("): (
         "using Image = hyphos::Attached<hyphos::msgs::Image>;\n"
         "using hyphos::msgs::LaserScan;\nvoid fuse(const Image&, const LaserScan&);",

@@ -41,6 +41,14 @@ class Inbox:
             return list(self.items)
 
 
+def alive(pid: int) -> bool:
+    """False for a zombie, too: process 1 of a container may not reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def wait_until(condition: Callable[[], bool], what: str = "the condition") -> None:
     """Polls for a condition in another process, because that process cannot signal this one."""
     deadline = time.monotonic() + PATIENCE_S

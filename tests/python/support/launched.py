@@ -144,13 +144,6 @@ def until_line(program: Program, pattern: str) -> re.Match[str]:
     raise AssertionError(f"no line matches {pattern!r} in\n" + "\n".join([*seen[-50:], err]))
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def children_of(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(word) for word in text.split()]

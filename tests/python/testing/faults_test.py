@@ -101,3 +101,89 @@ def test_channels_that_cannot_be_intercepted_are_named(plan: Path) -> None:
     assert "intercept=['count']" in found.value.advice
     with pytest.raises(hyphos.Error, match="the plan does not name its publishers"):
         Robot(plan, lockstep=True, intercept=["absent"]).__enter__()
+
+
+# --- One link of several ------------------------------------------------------------------------
+
+TWO = """
+class Second:
+    def __init__(self, node):
+        out = node.publisher("tripled", Int64)
+        node.subscribe("count", Int64, lambda m: out.publish(Int64(data=3 * m.data)))
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A plan in which two nodes of two processes subscribe to one channel."""
+    text = PLAN.replace("nodes:\n", 'nodes:\n  second: {python: "nodes.py:Second"}\n')
+    text += "  tripled: {type: hyphos.msgs.Int64, publishers: [second], subscribers: []}\n"
+    text = text.replace("subscribers: [doubler]", "subscribers: [doubler, second]")
+    plan = write_robot(tmp_path, text)
+    module = tmp_path / "nodes.py"
+    module.write_text(module.read_text() + TWO)
+    return plan
+
+
+def test_one_subscriber_loses_its_link(two: Path) -> None:
+    with Robot(two, lockstep=True, intercept=["count:second"], strict=True) as robot:
+        robot.step(0.2)
+        robot.cut("count", to="second")
+        robot.step(0.2)
+        assert data(robot, "tripled") == [3, 6]
+        assert data(robot, "doubled") == [2, 4, 6, 8], "the other subscriber"
+        assert robot.lost("count", to="second") == 2
+        robot.repair("count", to="second")
+        robot.damage("count", lambda m: Int64(data=-m.data), to="second")
+        robot.step(0.1)
+        robot.repair()
+        robot.lose("count", 1.0, to="second")
+        robot.step(0.1)
+        assert data(robot, "tripled") == [3, 6, -15]
+        assert data(robot, "count") == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_channel_and_its_link_have_faults_of_their_own(two: Path) -> None:
+    with Robot(two, lockstep=True, intercept=["*", "count:second"]) as robot:
+        robot.damage("count", lambda m: Int64(data=m.data + 10))
+        robot.damage("count", lambda m: None if m.data % 2 else m, to="second")
+        robot.step(0.4)
+        assert data(robot, "doubled") == [22, 24, 26, 28]
+        assert data(robot, "tripled") == [36, 42]
+        robot.repair(to="second")
+        robot.step(0.1)
+        assert data(robot, "tripled") == [36, 42, 45]
+
+
+def test_the_test_publishes_through_a_link(two: Path) -> None:
+    with Robot(
+        two, lockstep=True, nodes=["doubler", "second"], intercept=["count:second"]
+    ) as robot:
+        robot.publish("count", Int64(data=1))
+        robot.cut(to="second")
+        robot.publish("count", Int64(data=2))
+        assert (data(robot, "doubled"), data(robot, "tripled")) == ([2, 4], [3])
+
+
+def test_a_link_between_processes_is_cut(two: Path) -> None:
+    with Robot(two, intercept=["count:second"], strict=True) as robot:
+        robot.expect("tripled", within=30)
+        robot.cut("count", to="second")
+        robot.expect("doubled", fresh=True, within=30)
+        robot.expect_none("doubled", lambda _: False, during=0.3)  # until the last one has passed
+        there = robot.count("tripled")
+        robot.expect("doubled", fresh=True, within=30)
+        robot.expect("doubled", fresh=True, within=30)
+        assert robot.count("tripled") == there
+        robot.repair("count", to="second")
+        robot.expect("tripled", fresh=True, within=30)
+
+
+def test_links_that_cannot_be_intercepted_are_named(two: Path) -> None:
+    with pytest.raises(hyphos.Error, match="does not name 'seconds' as a subscriber of 'count'"):
+        Robot(two, lockstep=True, intercept=["count:seconds"]).__enter__()
+    with (
+        Robot(two, lockstep=True, intercept=["count"]) as robot,
+        pytest.raises(hyphos.Error, match="'count:second' is not intercepted, only count"),
+    ):
+        robot.cut("count", to="second")

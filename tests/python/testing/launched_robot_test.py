@@ -10,11 +10,10 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import wait_until
+from helpers import alive, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Int64
 from hyphos.testing import Robot, RobotError
-from launched import alive
 from testing_nodes import PLAN, write_robot
 
 MORTAL = """
@@ -118,8 +117,10 @@ def test_a_killed_process_does_not_fail_the_test(tmp_path: Path) -> None:
             robot.kill("one")
 
 
-def test_a_killed_process_is_restarted_as_the_plan_says(tmp_path: Path) -> None:
-    plan = MORTAL.replace("[mortal]}", "[mortal], restart: on_failure, backoff_ms: 1}")
+@pytest.mark.parametrize("backoff_ms", [1, 500])
+def test_a_killed_process_is_restarted_as_the_plan_says(tmp_path: Path, backoff_ms: int) -> None:
+    restart = f"[mortal], restart: on_failure, backoff_ms: {backoff_ms}}}"
+    plan = MORTAL.replace("[mortal]}", restart)
     with Robot(write_robot(tmp_path, plan)) as robot:
         pid = robot.expect("alive", within=30).data
         robot.kill("one")
