@@ -66,8 +66,8 @@ class McapReader {
   };
   static constexpr std::size_t kMaxParts = 1'000'000;  ///< chunks of one file
   static constexpr std::size_t kMaxProblems = 64;      ///< remembered
-  static constexpr std::uint64_t kMaxSummary = std::uint64_t{256} << 20U;
-  static constexpr std::uint64_t kMaxAttachment = std::uint64_t{256} << 20U;
+  static constexpr std::uint64_t kMaxSummary = 256U << 20U;
+  static constexpr std::uint64_t kMaxAttachment = 256U << 20U;
   static constexpr std::size_t kMaxOverlap = 1'024;  ///< chunks that cover one instant
 
   /// Errors: not_found, permission, io, corrupt (no MCAP file).

@@ -401,6 +401,27 @@ def mcap_reader() -> Iterator[Seed]:
     )
 
 
+def view_data() -> Iterator[Seed]:
+    """The first byte selects the parser, see fuzz_view_data.cpp."""
+    part = b"=" * 20 + b"\nMSG: p/Part\nuint16 n\nint64[] many\n"
+    yield "definition", b"\0int8 X=3\nfloat64[<=3] a # x\nstring<=5 b\nPart[2] c\n" + part
+    yield "standard", b"\0std_msgs/Header h\n" + b"=" * 20 + b"\nMSG: std_msgs/Header\ntime stamp\n"
+    ros1 = struct.pack("<b3d", 1, 1, 2, 3) + struct.pack("<I", 1) + text("a")
+    ros1 += struct.pack("<IHIq", 1, 2, 1, 3) + struct.pack("<ii", 1, 2)
+    yield "ros1", b"\2" + ros1 + struct.pack("<I3s?", 3, b"abc", True)
+    cdr = struct.pack("<b7x3d", 1, 1, 2, 3) + struct.pack("<I", 1) + text("a", b"\0")
+    cdr += struct.pack("<2xIH2xI", 1, 2, 1) + struct.pack("<4xq", 3) + struct.pack("<ii", 1, 2)
+    yield "cdr", b"\1" + b"\0\1\0\0" + cdr + struct.pack("<I3s?", 3, b"abc", True)
+    yield "attached", b"\3\x08\1\x82\xea\x30\3abc\x82\xea\x30\0"
+    pose = b"\x0a\2\x12\0\x12\4base\x1a\x0d\x0a\0\x12\x09\x21" + struct.pack("<d", 1)
+    yield "tf", b"\4\x0a" + bytes([len(pose)]) + pose
+    yield "scan", b"\4\x4a\x08" + struct.pack("<2f", 1, 2) + b"\x15" + struct.pack("<f", 3)
+    message = b"\x0a\1M\x12\x09\x0a\1x\x18\1\x20\1\x28\1"
+    file = b"\x0a\7a.proto\x22" + bytes([len(message)]) + message
+    yield "types", b"\5\x0a" + bytes([len(file)]) + file
+    yield "path", b"\6pose.covariance[3]"
+
+
 def patrol() -> Iterator[Seed]:
     """Bytes of 255 choose the usual value of a field, see fuzz_patrol.cpp."""
     odometry, scan, grid, pose = (
@@ -436,6 +457,7 @@ SEEDS = {
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
     "fuzz_mcap_reader": mcap_reader,
     "fuzz_patrol": patrol,
+    "fuzz_view_data": view_data,
     "fuzz_view_layout": view_layouts,
     "fuzz_view_displays": view_displays,
     "fuzz_plan": lambda: examples("*/*.yaml"),
