@@ -81,8 +81,7 @@ Result<void> App::Impl::open(GlLoader loader) {
   auto renderer = Renderer::open(loader, options);
   if (!renderer) return renderer.error();
   renderer_ = std::move(*renderer);
-  scene_ =
-      std::make_unique<SceneView>(*renderer_, static_cast<std::size_t>(budget_mb_ * 1e6));
+  scene_ = std::make_unique<SceneView>(*renderer_, static_cast<std::size_t>(budget_mb_ * 1e6));
   set_theme(first.theme);
   if (auto opened = open_source_named(options_.what); !opened) return opened;
   if (options_.layout_file.empty()) {
@@ -96,7 +95,8 @@ Result<void> App::Impl::open(GlLoader loader) {
   history_.reset(layout());
   if (!timeline_.live) {
     const double at = std::max(options_.at_s, 0.);
-    seek_now(timeline_.range.begin_ns + static_cast<std::int64_t>(at * 1e9));
+    const std::int64_t to = timeline_.range.begin_ns + static_cast<std::int64_t>(at * 1e9);
+    seek_now(std::min(to, timeline_.range.end_ns));
     timeline_.playing = options_.at_s < 0;
   }
   return {};
@@ -148,7 +148,7 @@ const Channel* App::Impl::channel(std::string_view name) const {
 void App::Impl::take(const Sample& sample) {
   ++samples_;
   if (first_data_ns_ == 0) first_data_ns_ = pumped_ns_;
-  scene_->take(sample);
+  pass_to_scene(sample);
   if (sample.channel >= routes_.size()) return;
   delays_[sample.channel].newest_ns = sample.time_ns;
   for (Panel* panel : routes_[sample.channel]) {
@@ -157,7 +157,31 @@ void App::Impl::take(const Sample& sample) {
   }
 }
 
+/// After a seek, panels get the past that a plot shows. Displays get only the end of it, and the
+/// last sample before that: a display would decode each image of a minute.
+void App::Impl::pass_to_scene(const Sample& sample) {
+  if (!seeking_ || has_transforms(source_->channels()[sample.channel])) {
+    return scene_->take(sample);
+  }
+  if (sample.time_ns <= timeline_.now_ns - kSceneHistory) {
+    held_[sample.channel] = sample;
+    return;
+  }
+  pass_held();
+  scene_->take(sample);
+}
+
+void App::Impl::pass_held() {
+  std::vector<Sample> held;
+  for (auto& [channel, sample] : held_) held.push_back(std::move(sample));
+  held_.clear();
+  std::sort(held.begin(), held.end(),
+            [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
+  for (const Sample& one : held) scene_->take(one);
+}
+
 void App::Impl::clear() {
+  held_.clear();
   if (scene_) scene_->clear();
   workspace_.for_each([](Panel& panel) { panel.clear(); });
   panel_changed_ = true;
@@ -207,9 +231,12 @@ void App::Impl::seek_now(std::int64_t time_ns) {
   meet_channels();
   select_channels();
   reseek_ = false;
+  seeking_ = true;
   if (const auto done = source_->seek(time_ns, history_ns(), *this); !done) {
     notify(done.error().to_string(), true);
   }
+  pass_held();
+  seeking_ = false;
   scene_->update(time_ns, timeline_.playing || timeline_.follow);
   panel_changed_ = true;
 }

@@ -125,6 +125,8 @@ class App::Impl final : public Session, public Sink {
 
  private:
   friend class App;
+  void pass_to_scene(const Sample& sample);
+  void pass_held();
   void advance(std::int64_t now_ns);
   void advance_recording(std::int64_t now_ns);
   void meet_channels();
@@ -149,6 +151,8 @@ class App::Impl final : public Session, public Sink {
   std::vector<std::vector<Panel*>> routes_;  // by channel id
   std::vector<Delay> delays_;                // by channel id
   std::size_t known_channels_ = 0;
+  bool seeking_ = false;
+  std::map<std::uint32_t, Sample> held_;  // of a seek, by channel id
   bool reselect_ = true;
   bool reseek_ = false;
   bool panel_changed_ = false;

@@ -52,9 +52,8 @@ bool shows_channel(const PanelLayout& node, std::string_view kind, const std::st
   if (node.kind == kind && setting != node.settings.end() && setting->second.word() == channel) {
     return true;
   }
-  return std::any_of(node.children.begin(), node.children.end(), [&](const PanelLayout& child) {
-    return shows_channel(child, kind, channel);
-  });
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const PanelLayout& child) { return shows_channel(child, kind, channel); });
 }
 
 std::size_t count_leaves(const PanelLayout& node) {
@@ -129,6 +128,10 @@ Layout default_layout(std::span<const Channel> channels, const Vocabulary& words
     made.displays.push_back(std::move(grid));
   }
   if (has(words.panels, "channels")) side_column(made).children.push_back(leaf("channels"));
+  if (has(words.panels, "displays")) {
+    (void)side_column(made);
+    made.panels.children.insert(made.panels.children.begin(), leaf("displays", 1.7));
+  }
   extend_layout(made, channels, words);
   return made;
 }

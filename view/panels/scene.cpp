@@ -212,6 +212,7 @@ class ScenePanel final : public Panel {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const std::array<ImU32, 3> colors = {IM_COL32(224, 90, 86, 255), IM_COL32(98, 184, 110, 255),
                                          IM_COL32(91, 140, 240, 255)};
+    list.AddCircleFilled(center, length * 1.45F, fade(theme.surface, 0.6F), 32);
     std::array<int, 3> order = {0, 1, 2};
     std::sort(order.begin(), order.end(), [&](int a, int b) { return view(2, a) < view(2, b); });
     for (const int axis : order) {
@@ -239,10 +240,12 @@ class ScenePanel final : public Panel {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto write = [&](const std::string& line, std::uint32_t color, float row) {
       const ImVec2 box = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, line.c_str());
-      list.AddText(
-          font, font->FontSize,
-          {at.x + room.x - box.x - theme.px(10), at.y + room.y - theme.px(8) - box.y * row}, color,
-          line.c_str());
+      const ImVec2 low{at.x + room.x - box.x - theme.px(14),
+                       at.y + room.y - theme.px(8) - box.y * row};
+      list.AddRectFilled({low.x - theme.px(6), low.y - theme.px(2)},
+                         {low.x + box.x + theme.px(6), low.y + box.y + theme.px(2)},
+                         fade(theme.surface, 0.75F), theme.px(4));
+      list.AddText(font, font->FontSize, low, color, line.c_str());
     };
     write(text, theme.dim, 1);
     if (!scene.budget_notice().empty()) write(scene.budget_notice(), theme.warn, 2.3F);
