@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <pugixml.hpp>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -40,6 +41,14 @@ class Reader {
     }
     for (const pugi::xml_node joint : robot.children("joint")) {
       if (auto good = take_joint(joint); !good) return good.error();
+    }
+    for (const pugi::xml_node link : robot.children("link")) {
+      for (const pugi::xml_node each : link.children("visual")) {
+        take_shape(robot, link, each, model_.visuals);
+      }
+      for (const pugi::xml_node each : link.children("collision")) {
+        take_shape(robot, link, each, model_.collisions);
+      }
     }
     if (auto good = check_tree(robot); !good) return good.error();
     if (auto good = check_mimics(); !good) return good.error();
@@ -118,20 +127,101 @@ class Reader {
     return success();
   }
 
-  // Three numbers as URDF writes them, separated by white space.
+  // A shape that is wrong is left out and named. The kinematics do not need it.
+  void take_shape(const pugi::xml_node& robot, const pugi::xml_node& link,
+                  const pugi::xml_node& element, std::vector<UrdfVisual>& shapes) {
+    UrdfVisual shape;
+    shape.link = link.attribute("name").value();
+    std::string why = read_shape(element, shape);
+    if (why.empty() && model_.visuals.size() + model_.collisions.size() >= kMaxUrdfShapes) {
+      why = "the model has more than " + std::to_string(kMaxUrdfShapes) + " shapes";
+    }
+    if (why.empty()) {
+      shape.rgba = color_of(robot, element.child("material"));
+      shapes.push_back(std::move(shape));
+    } else if (model_.problems.size() < kMaxUrdfProblems) {
+      const Error named = problem(element.offset_debug(), "link '" + shape.link + "': " + why);
+      model_.problems.push_back(named.where + ": " + named.message);
+    }
+  }
+
+  static std::string read_shape(const pugi::xml_node& element, UrdfVisual& shape) {
+    const pugi::xml_node origin = element.child("origin");
+    const auto xyz = numbers(origin.attribute("xyz"), {0, 0, 0});
+    const auto rpy = numbers(origin.attribute("rpy"), {0, 0, 0});
+    if (!xyz || !rpy) return "the origin of a shape needs three finite numbers";
+    shape.origin = {*xyz, to_quaternion({rpy->x, rpy->y, rpy->z})};
+    const pugi::xml_node form = element.child("geometry").first_child();
+    const std::string_view kind = form.name();
+    if (kind == "mesh") {
+      shape.shape = UrdfShape::mesh;
+      shape.mesh = form.attribute("filename").value();
+      const auto scale = numbers(form.attribute("scale"), {1, 1, 1});
+      if (shape.mesh.empty()) return "a mesh has no filename";
+      if (!scale) return "the scale of a mesh needs three finite numbers";
+      shape.size = *scale;
+      return "";
+    }
+    if (kind == "box") {
+      const auto size = numbers(form.attribute("size"), {0, 0, 0});
+      if (!size || !(size->x > 0) || !(size->y > 0) || !(size->z > 0)) {
+        return "a box needs three sizes above 0";
+      }
+      shape.size = *size;
+      return "";
+    }
+    if (kind != "sphere" && kind != "cylinder" && kind != "capsule") {
+      return "unknown shape '" + std::string(kind) +
+             "'. Use box, sphere, cylinder, capsule or mesh";
+    }
+    shape.shape = kind == "sphere"     ? UrdfShape::sphere
+                  : kind == "cylinder" ? UrdfShape::cylinder
+                                       : UrdfShape::capsule;
+    shape.radius = form.attribute("radius").as_double();
+    shape.length = form.attribute("length").as_double();
+    if (!(shape.radius > 0) || !std::isfinite(shape.radius)) {
+      return "a " + std::string(kind) + " needs a radius above 0";
+    }
+    if (kind != "sphere" && (!(shape.length > 0) || !std::isfinite(shape.length))) {
+      return "a " + std::string(kind) + " needs a length above 0";
+    }
+    return "";
+  }
+
+  // The colour of a material, which may be defined once for the whole robot.
+  static std::optional<std::array<double, 4>> color_of(const pugi::xml_node& robot,
+                                                       const pugi::xml_node& material) {
+    pugi::xml_node color = material.child("color");
+    const std::string_view name = material.attribute("name").value();
+    if (!color && !name.empty()) {
+      for (const pugi::xml_node each : robot.children("material")) {
+        if (name == each.attribute("name").value()) color = each.child("color");
+      }
+    }
+    if (!color) return std::nullopt;
+    std::array<double, 4> rgba{};
+    if (!read_numbers(color.attribute("rgba").value(), rgba)) return std::nullopt;
+    for (double& each : rgba) each = std::clamp(each, 0.0, 1.0);
+    return rgba;
+  }
+
+  // Numbers as URDF writes them, separated by white space.
   static std::optional<Vector3> numbers(const pugi::xml_attribute& attribute, Vector3 fallback) {
     if (!attribute) return fallback;
-    std::string_view text = attribute.value();
-    double found[3] = {};
-    for (double& number : found) {
+    std::array<double, 3> found{};
+    if (!read_numbers(attribute.value(), found)) return std::nullopt;
+    return Vector3{found[0], found[1], found[2]};
+  }
+
+  static bool read_numbers(std::string_view text, std::span<double> out) {
+    for (double& number : out) {
       text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
       if (text.starts_with('+')) text.remove_prefix(1);
       const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (fault != std::errc() || !std::isfinite(number)) return std::nullopt;
+      if (fault != std::errc() || !std::isfinite(number)) return false;
       text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     }
-    if (text.find_first_not_of(" \t\r\n") != std::string_view::npos) return std::nullopt;
-    return Vector3{found[0], found[1], found[2]};
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
   }
 
   // One root, and every link below it. A link has at most one parent, so else there is a cycle.

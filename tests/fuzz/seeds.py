@@ -60,6 +60,82 @@ def convert() -> Iterator[Seed]:
     yield "channel", b"\6" + b"\x08\1\x2a\4text\x3a\3\1\2\3\x6a\2\x08\7"
 
 
+def view_layouts() -> Iterator[Seed]:
+    yield "small", b"hyphos_view: 1\npanels: {panel: scene}\n"
+    yield (
+        "whole",
+        b"hyphos_view: 1\ntheme: light\nbudget_mb: 64\nfixed_frame: map\n"
+        b"camera: {kind: top_down, target: [1, -2.5e3, 0], yaw: 1}\nviews:\n  top: {pitch: 1.5}\n"
+        b'displays:\n  - {show: points, channel: "a b", visible: false, color: flat}\n'
+        b"panels:\n  columns:\n    - {panel: scene, size: 3}\n    - rows:\n"
+        b'        - {panel: plot, fields: [odom:x, "scan:ranges[3]"]}\n',
+    )
+
+
+def view_displays() -> Iterator[Seed]:
+    """See the first bytes in fuzz_view_displays.cpp. Heads are protobuf messages."""
+
+    def varint(value: int) -> bytes:
+        out = b""
+        while value > 0x7F:
+            out += bytes([value & 0x7F | 0x80])
+            value >>= 7
+        return out + bytes([value])
+
+    def part(number: int, value: int | bytes) -> bytes:
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def real(number: int, *values: float) -> bytes:
+        return b"".join(varint(number << 3 | 1) + struct.pack("<d", one) for one in values)
+
+    def single(number: int, value: float) -> bytes:
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+
+    def seed(kind: int, head: bytes, buffer: bytes = b"") -> bytes:
+        return bytes([kind]) + struct.pack("<H", len(head)) + head + buffer
+
+    header = part(1, part(1, 1_000_000_000) + part(2, b"base"))
+    fields = b"".join(
+        part(4, part(1, name) + part(2, offset) + part(3, 7) + part(4, 1))
+        for offset, name in ((0, b"x"), (4, b"y"), (8, b"z"), (12, b"rgb"))
+    )
+    cloud = part(2, 1) + part(3, 4) + fields + part(6, 16) + part(7, 64)
+    yield "cloud", seed(0, header + cloud, struct.pack("<16f", *range(16)))
+    big_endian = cloud + part(5, 1)
+    yield "cloud_big_endian", seed(0, big_endian, struct.pack(">16f", *range(16)))
+    limits = single(2, -1) + single(4, 0.5) + single(7, 0.1) + single(8, 9)
+    ranges = part(9, struct.pack("<4f", 1, 2, float("inf"), 4))
+    yield "scan", seed(1, header + limits + ranges)
+    pose = part(1, real(1, 1) + real(2, 2)) + part(2, real(4, 1))
+    info = single(2, 0.5) + part(3, 2) + part(4, 2) + part(5, pose)
+    yield "map", seed(2, header + part(2, info) + part(3, b"\0\x64\xff\x32"))
+    yield "path", seed(3, header + part(2, part(2, pose)) * 3)
+    covariance = part(2, struct.pack("<36d", *([0.5] * 36)))
+    yield "odometry", seed(4, header + part(3, part(1, pose) + covariance))
+    yield "pose", seed(5, header + part(2, pose))
+    yield "pose_array", seed(7, header + part(2, pose) * 2)
+    image = part(2, 2) + part(3, 2) + part(4, b"rgb8") + part(6, 6)
+    yield "image", seed(9, header + image, bytes(range(12)))
+    depth = part(2, 2) + part(3, 2) + part(4, b"16UC1") + part(6, 4)
+    yield "depth", seed(9, header + depth, bytes(range(8)))
+    scale = part(7, real(1, 1) + real(2, 1) + real(3, 1))
+    points = b"".join(part(11, real(1, one)) for one in (1.0, 2.0, 3.0))
+    for kind in (0, 1, 4, 6, 8, 9, 11, 12):
+        marker = part(2, b"a") + part(3, 1) + part(4, kind) + part(6, pose) + scale + points
+        yield f"marker_{kind}", seed(10, header + marker)
+        yield f"markers_{kind}", seed(11, part(1, header + marker) * 2)
+    shape = '<visual><geometry><capsule radius="1" length="2"/></geometry></visual>'
+    robot = f'<robot name="r"><link name="a">{shape}</link></robot>'
+    yield "robot", seed(12, part(1, robot.encode()))
+    yield "wrench", seed(13, header + part(2, part(1, real(1, 1)) + part(2, real(3, 1))))
+    yield "range", seed(14, header + single(3, 0.5) + single(4, 0.1) + single(5, 4) + single(6, 2))
+    triangle = struct.pack("<12fH", 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
+    yield "stl", b"\xff\0\0" + b"\0" * 80 + struct.pack("<I", 1) + triangle
+    yield "obj", b"\xff\1\0" + b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+
+
 def xml(method: str, *params: str) -> bytes:
     inside = "".join(f"<param><value>{param}</value></param>" for param in params)
     whole = f"<methodName>{method}</methodName><params>{inside}</params>"
@@ -279,6 +355,73 @@ def recording() -> Iterator[Seed]:
     )
 
 
+def mcap_reader() -> Iterator[Seed]:
+    """Small files of MCAP, with and without an index. Chunks are not compressed."""
+    magic = b"\x89MCAP0\r\n"
+
+    def record(op: int, content: bytes) -> bytes:
+        return struct.pack("<BQ", op, len(content)) + content
+
+    def message(time: int, channel: int = 1) -> bytes:
+        return record(5, struct.pack("<HIQQ", channel, 1, time, time) + b"data")
+
+    def chunk(body: bytes, start: int, end: int) -> bytes:
+        head = struct.pack("<QQQI", start, end, len(body), zlib.crc32(body)) + text("")
+        return record(6, head + struct.pack("<Q", len(body)) + body)
+
+    start = magic + record(1, text("hyphos") + text("seed"))
+    define = record(3, struct.pack("<H", 1) + text("pkg.A") + text("protobuf") + text("def"))
+    define += record(4, struct.pack("<HH", 1, 1) + text("a") + text("protobuf") + text(""))
+    first = chunk(message(5) + message(3) + message(9), 3, 9)
+    second = chunk(define + message(6) + message(12), 6, 12)
+    values = text("a") + text("b")
+    extra = record(12, text("state") + struct.pack("<I", len(values)) + values)
+    extra += record(9, struct.pack("<QQ", 1, 2) + text("x") + text("y") + struct.pack("<QI", 0, 0))
+    data = start + define + first + second + extra
+    yield "plain", start + define + message(4) + message(2) + record(15, bytes(4))
+    yield "unfinished", data
+    end = record(15, bytes(4))
+    at = len(start + define)
+    indexes = b"".join(
+        record(
+            8,
+            struct.pack("<QQQQ", low, high, where, len(part))
+            + struct.pack("<IHQ", 10, 1, where)
+            + struct.pack("<Q", 0)
+            + text("")
+            + struct.pack("<QQ", len(part), len(part)),
+        )
+        for low, high, where, part in ((3, 9, at, first), (6, 12, at + len(first), second))
+    )
+    summary = define + indexes
+    where = len(data + end)
+    yield (
+        "indexed",
+        data + end + summary + record(2, struct.pack("<QQI", where, 0, 0)) + magic,
+    )
+
+
+def view_data() -> Iterator[Seed]:
+    """The first byte selects the parser, see fuzz_view_data.cpp."""
+    part = b"=" * 20 + b"\nMSG: p/Part\nuint16 n\nint64[] many\n"
+    yield "definition", b"\0int8 X=3\nfloat64[<=3] a # x\nstring<=5 b\nPart[2] c\n" + part
+    yield "standard", b"\0std_msgs/Header h\n" + b"=" * 20 + b"\nMSG: std_msgs/Header\ntime stamp\n"
+    ros1 = struct.pack("<b3d", 1, 1, 2, 3) + struct.pack("<I", 1) + text("a")
+    ros1 += struct.pack("<IHIq", 1, 2, 1, 3) + struct.pack("<ii", 1, 2)
+    yield "ros1", b"\2" + ros1 + struct.pack("<I3s?", 3, b"abc", True)
+    cdr = struct.pack("<b7x3d", 1, 1, 2, 3) + struct.pack("<I", 1) + text("a", b"\0")
+    cdr += struct.pack("<2xIH2xI", 1, 2, 1) + struct.pack("<4xq", 3) + struct.pack("<ii", 1, 2)
+    yield "cdr", b"\1" + b"\0\1\0\0" + cdr + struct.pack("<I3s?", 3, b"abc", True)
+    yield "attached", b"\3\x08\1\x82\xea\x30\3abc\x82\xea\x30\0"
+    pose = b"\x0a\2\x12\0\x12\4base\x1a\x0d\x0a\0\x12\x09\x21" + struct.pack("<d", 1)
+    yield "tf", b"\4\x0a" + bytes([len(pose)]) + pose
+    yield "scan", b"\4\x4a\x08" + struct.pack("<2f", 1, 2) + b"\x15" + struct.pack("<f", 3)
+    message = b"\x0a\1M\x12\x09\x0a\1x\x18\1\x20\1\x28\1"
+    file = b"\x0a\7a.proto\x22" + bytes([len(message)]) + message
+    yield "types", b"\5\x0a" + bytes([len(file)]) + file
+    yield "path", b"\6pose.covariance[3]"
+
+
 def patrol() -> Iterator[Seed]:
     """Bytes of 255 choose the usual value of a field, see fuzz_patrol.cpp."""
     odometry, scan, grid, pose = (
@@ -312,7 +455,11 @@ SEEDS = {
     "fuzz_convert": convert,
     "fuzz_cosim_recording": recording,
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
+    "fuzz_mcap_reader": mcap_reader,
     "fuzz_patrol": patrol,
+    "fuzz_view_data": view_data,
+    "fuzz_view_layout": view_layouts,
+    "fuzz_view_displays": view_displays,
     "fuzz_plan": lambda: examples("*/*.yaml"),
     "fuzz_ros1": ros1,
     "fuzz_ros2": ros2,

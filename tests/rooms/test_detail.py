@@ -23,6 +23,7 @@ OUTER = (
     "record",
     "clients",
     "testing",
+    "view",
     "examples",
     "bench",
     "python/src",

@@ -17,7 +17,7 @@ from hyphos.cli.values import Checked
 # In the order of the command list. Each is a function of the same name in the module of that name.
 _COMMANDS = (
     "new", "demo", "run", "validate", "agent", "doctor", "keys", "log", "diagnostics", "top",
-    "graph", "metrics", "foxglove", "gateway", "record", "replay", "teleop",
+    "graph", "metrics", "view", "foxglove", "gateway", "record", "replay", "teleop",
 )  # fmt: skip
 # Each is the `app` in the module of that name.
 _GROUPS = (

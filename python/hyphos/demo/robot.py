@@ -15,6 +15,7 @@ from hyphos.demo.picture import draw
 from hyphos.demo.png import write_png
 from hyphos.demo.verdict import Verdict, judge
 from hyphos.observe import Look
+from hyphos.tools import view as viewer
 from hyphos.tools.launch import Ending, LaunchOptions, launch
 from hyphos.tools.totals import Totals
 
@@ -125,6 +126,8 @@ def demo(options: DemoOptions) -> int:
     for name, file in (("map", PICTURE), ("recording", RECORDING)):
         if (out / file).exists():
             print(f"{name}: {out / file}")
+    if viewer.program() is not None and (out / RECORDING).exists():
+        print(f"see it: hyphos view {out / RECORDING}")
     failed = "the robot failed: " if code else ""
     print(f"{failed}{judging.verdict.line}", flush=True)
     return 1 if code or not judging.verdict.good else 0

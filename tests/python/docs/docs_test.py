@@ -8,6 +8,7 @@ comment with the reason before it, and the last test counts these blocks by reas
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -154,6 +155,8 @@ def yaml_kind(found: Any) -> str:
         return "plan"
     if "lab" in found:
         return "experiment"
+    if "hyphos_view" in found:
+        return "layout"
     if "jobs" in found:
         return "workflow"
     return "scenario" if "robots" in found else "none"
@@ -179,6 +182,15 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         file = tmp_path / "experiment.yaml"
         experiment.parse(block.text, str(file))
         assert experiment.parse(block.text, str(file), full=True).name
+    elif kind == "layout":
+        viewer = BUILD / "view/hyphos-view"
+        if not viewer.exists():
+            pytest.skip("the viewer is not built")
+        words = [viewer, "--domain", f"absent{os.getpid()}", "--layout", file, "--size", "320x200"]
+        done = subprocess.run(
+            [*words, "--png", tmp_path / "out.png"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
     elif kind == "scenario":
         code, out, err = hyphos_cli("cosim", "run", str(file))
         assert code == 0, out + err

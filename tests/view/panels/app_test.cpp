@@ -1,0 +1,269 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "hyphos/msgs/geometry.pb.h"
+#include "hyphos/msgs/log.pb.h"
+#include "hyphos/msgs/nav.pb.h"
+#include "hyphos/msgs/sensor.pb.h"
+#include "hyphos/msgs/tf.pb.h"
+#include "tests/view/panels/harness.hpp"
+#include "tests/view/panels/robot.hpp"
+
+namespace hyphos::view {
+namespace {
+
+using Split = PanelLayout::Split;
+
+std::size_t count_panels(const PanelLayout& node, const std::string& kind) {
+  std::size_t sum = node.split == Split::none && node.kind == kind ? 1 : 0;
+  for (const PanelLayout& child : node.children) sum += count_panels(child, kind);
+  return sum;
+}
+
+/// The share of pixels that differ between two pictures.
+double difference(const Picture& a, const Picture& b) {
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < a.rgba.size(); i += 4) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (std::abs(int{a.rgba[i + c]} - int{b.rgba[i + c]}) <= 12) continue;
+      ++changed;
+      break;
+    }
+  }
+  return static_cast<double>(changed) / (static_cast<double>(a.rgba.size()) / 4);
+}
+
+TEST(App, ShowsAnUnknownRecordingWithoutALayout) {
+  TestWindow window;
+  window.show(robot_recording());
+  const Layout layout = window.app().layout();
+  EXPECT_EQ(count_panels(layout.panels, "scene"), 1U);
+  EXPECT_EQ(count_panels(layout.panels, "image"), 1U);
+  EXPECT_EQ(count_panels(layout.panels, "channels"), 1U);
+  EXPECT_EQ(count_panels(layout.panels, "log"), 1U);
+  std::set<std::string> shown;
+  for (const DisplayLayout& one : layout.displays) shown.insert(one.channel);
+  for (const char* channel : {"scan", "odom", "path"}) EXPECT_TRUE(shown.count(channel)) << channel;
+  window.impl().seek(FakeSource::kStart + 1'500'000'000);
+  window.frames(8);
+  (void)window.picture("default");
+}
+
+TEST(App, DrawsNoFrameWhileNothingChanges) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart + 1'000'000'000);
+  for (int i = 0; i < 200 && (window.wants_frame() || !window.app().settled()); ++i) {
+    window.frame(300);
+  }
+  ASSERT_FALSE(window.wants_frame());
+  const std::uint64_t frames = window.app().frames();
+  const std::uint64_t uploads = window.impl().renderer_->uploads();
+  for (int i = 0; i < 100; ++i) {
+    window.pump(1'000);
+    ASSERT_FALSE(window.wants_frame()) << "after " << i << " s";
+  }
+  EXPECT_EQ(window.app().frames(), frames);
+  EXPECT_EQ(window.impl().renderer_->uploads(), uploads);
+  EXPECT_EQ(window.app().next_ns(window.now()), kNever) << "it wakes although nothing changes";
+  window.move(640, 360);
+  EXPECT_GT(window.app().frames(), frames) << "input draws";
+}
+
+TEST(App, PlaysARecordingAndStopsAtItsEnd) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart);
+  window.frame();
+  window.key(' ');
+  EXPECT_TRUE(window.impl().timeline_.playing);
+  const std::int64_t before = window.impl().timeline_.now_ns;
+  for (int i = 0; i < 10; ++i) window.frame(100);
+  EXPECT_NEAR(static_cast<double>(window.impl().timeline_.now_ns - before), 1e9, 1e8);
+  for (int i = 0; i < 60; ++i) window.frame(200);
+  EXPECT_FALSE(window.impl().timeline_.playing);
+  EXPECT_EQ(window.impl().timeline_.now_ns, window.impl().timeline_.range.end_ns);
+}
+
+TEST(App, LoopBeginsAgainAtTheEnd) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.impl().timeline_.loop = true;
+  window.impl().seek(window.impl().timeline_.range.end_ns - 50'000'000);
+  window.frame();
+  window.impl().play(true);
+  for (int i = 0; i < 4; ++i) window.frame(100);
+  EXPECT_TRUE(window.impl().timeline_.playing);
+  EXPECT_LT(window.impl().timeline_.now_ns, FakeSource::kStart + 1'000'000'000);
+}
+
+TEST(App, StepsByMessageAndScrubsWithTheMouse) {
+  TestWindow window;
+  FakeSource& source = window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart);
+  window.frame();
+  window.key('.');
+  const std::int64_t one = window.impl().timeline_.now_ns;
+  EXPECT_GT(one, FakeSource::kStart);
+  window.key('.');
+  EXPECT_GT(window.impl().timeline_.now_ns, one);
+  window.key(',');
+  EXPECT_EQ(window.impl().timeline_.now_ns, one);
+  const int seeks = source.seeks;
+  window.click(640, 720 - 19);  // the middle of the timeline
+  const double part = static_cast<double>(window.impl().timeline_.now_ns - FakeSource::kStart) /
+                      static_cast<double>(source.range().end_ns - FakeSource::kStart);
+  EXPECT_GT(part, 0.3);
+  EXPECT_LT(part, 0.7);
+  EXPECT_GT(source.seeks, seeks);
+}
+
+TEST(App, BookmarksAreSetAndVisited) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart + 1'000'000'000);
+  window.frames(2);
+  window.key('B');
+  window.impl().seek(FakeSource::kStart + 2'000'000'000);
+  window.frames(2);
+  window.key('B');
+  ASSERT_EQ(window.impl().bookmarks_.size(), 2U);
+  window.key('B', false, true);
+  EXPECT_EQ(window.impl().timeline_.now_ns, FakeSource::kStart + 1'000'000'000);
+}
+
+TEST(App, SearchFindsAFieldAndPlotsIt) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.key('K', true);
+  window.frames(2);
+  window.type("odom linear.x");
+  (void)window.picture("search");
+  window.key(257);
+  const Layout layout = window.app().layout();
+  ASSERT_EQ(count_panels(layout.panels, "plot"), 1U) << layout_text(layout);
+  EXPECT_NE(layout_text(layout).find("fields: [odom:twist.twist.linear.x]"), std::string::npos)
+      << layout_text(layout);
+}
+
+TEST(App, UndoBringsAClosedPanelBack) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout("hyphos_view: 1\npanels: {columns: [{panel: scene}, {panel: channels}]}\n");
+  ASSERT_EQ(count_panels(window.app().layout().panels, "channels"), 1U);
+  window.click(1280 - 20, 38 + 13);  // the cross of the right panel
+  ASSERT_EQ(count_panels(window.app().layout().panels, "channels"), 0U);
+  window.key('Z', true);
+  EXPECT_EQ(count_panels(window.app().layout().panels, "channels"), 1U);
+  window.key('Z', true, true);
+  EXPECT_EQ(count_panels(window.app().layout().panels, "channels"), 0U);
+}
+
+TEST(App, SplittersAreDragged) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout("hyphos_view: 1\npanels: {columns: [{panel: raw}, {panel: channels}]}\n");
+  window.drag(640, 300, 340, 300);
+  const PanelLayout panels = window.app().layout().panels;
+  ASSERT_EQ(panels.children.size(), 2U);
+  EXPECT_NEAR(panels.children[0].size / panels.children[1].size, 335.0 / 930, 0.05);
+}
+
+TEST(App, MouseTurnsAndZoomsTheCamera) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout("hyphos_view: 1\ndisplays: [{show: grid}]\npanels: {panel: scene}\n");
+  const CameraState before = window.impl().scene_->camera().state();
+  window.drag(500, 400, 700, 430);
+  const CameraState turned = window.impl().scene_->camera().state();
+  EXPECT_GT(std::abs(turned.yaw - before.yaw), 0.05);
+  window.move(640, 400);
+  window.wheel(3);
+  EXPECT_LT(window.impl().scene_->camera().state().distance, turned.distance);
+}
+
+TEST(App, AnEditedPropertyIsKeptAndASettingThatIsRefusedIsShown) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout("hyphos_view: 1\npanels: {panel: plot, fields: [\"no colon\"], window_s: 3}\n");
+  bool found = false;
+  (void)window.picture("refused");
+  window.impl().workspace_.for_each(
+      [&](Panel& panel) { found = panel.save().count("fields") > 0; });
+  EXPECT_FALSE(found);
+}
+
+TEST(App, ThemeIsChangedAndSaved) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout("hyphos_view: 1\npanels: {panel: channels}\n");
+  const Picture dark = window.picture();
+  window.set_layout("hyphos_view: 1\ntheme: light\npanels: {panel: channels}\n");
+  EXPECT_GT(difference(dark, window.picture()), 0.9);
+  EXPECT_EQ(window.app().layout().theme, "light");
+}
+
+TEST(App, HelpOpensAndCloses) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.key(290);
+  EXPECT_TRUE(window.impl().show_help_);
+  (void)window.picture("help");
+  window.key(256);
+  EXPECT_FALSE(window.impl().show_help_);
+}
+
+TEST(App, PlotShowsSamplesAndSavesThem) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout(
+      "hyphos_view: 1\npanels: {panel: plot, fields: [odom:twist.twist.linear.x, "
+      "odom:pose.pose.position.y, odom:no_such]}\n");
+  window.impl().seek(FakeSource::kStart + 2'500'000'000);
+  window.frames(4);
+  const Picture plot = window.picture("plot");
+  window.set_layout("hyphos_view: 1\npanels: {panel: plot}\n");
+  EXPECT_GT(difference(plot, window.picture("plot_empty")), 0.002);
+}
+
+TEST(App, EveryPanelDrawsWithAndWithoutData) {
+  for (const char* theme : {"dark", "light"}) {
+    TestWindow window;
+    window.show(robot_recording());
+    window.impl().seek(FakeSource::kStart + 2'000'000'000);
+    for (const PanelKind& kind : panel_kinds()) {
+      std::string settings;
+      if (kind.name == "raw") settings = ", channel: odom";
+      if (kind.name == "image") settings = ", channel: camera";
+      if (kind.name == "transforms") settings = ", target: map, source: base";
+      window.set_layout(std::string("hyphos_view: 1\ntheme: ") + theme +
+                        "\ndisplays: [{show: grid}]\npanels: {panel: " + std::string(kind.name) +
+                        settings + "}\n");
+      window.frames(6);
+      const Picture picture = window.picture(std::string(kind.name) + "_" + theme);
+      std::set<std::uint32_t> colors;
+      for (std::size_t i = 0; i < picture.rgba.size(); i += 4) {
+        colors.insert(std::uint32_t{picture.rgba[i]} << 16U |
+                      std::uint32_t{picture.rgba[i + 1]} << 8U | picture.rgba[i + 2]);
+      }
+      EXPECT_GT(colors.size(), 20U) << kind.name;
+    }
+  }
+}
+
+TEST(App, AnotherRecordingReplacesTheFirst) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.set_layout(
+      "hyphos_view: 1\npanels: {columns: [{panel: raw, channel: odom}, {panel: plot, "
+      "fields: [odom:twist.twist.linear.x]}]}\n");
+  window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart + 1'000'000'000);
+  window.frames(3);
+  EXPECT_EQ(count_panels(window.app().layout().panels, "plot"), 1U);
+}
+
+}  // namespace
+}  // namespace hyphos::view

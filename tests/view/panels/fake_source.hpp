@@ -1,0 +1,127 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "view/core/source.hpp"
+#include "view/core/types.hpp"
+
+namespace hyphos::view {
+
+/// A recording in memory, with the times of its messages in ms.
+class FakeSource final : public Source {
+ public:
+  static constexpr std::int64_t kStart = 1'700'000'000'000'000'000;
+
+  void add(const std::string& name, std::int64_t ms, const google::protobuf::Message& message) {
+    Sample sample;
+    sample.channel = channel(name, std::string(message.GetTypeName()), Encoding::protobuf);
+    sample.time_ns = kStart + ms * 1'000'000;
+    sample.payload = Buffer::copy_of(std::string_view(message.SerializeAsString()));
+    samples_.push_back(std::move(sample));
+    sort();
+  }
+  void add_attached(const std::string& name, std::int64_t ms, const google::protobuf::Message& head,
+                    Buffer buffer) {
+    Sample sample;
+    sample.channel = channel(name, std::string(head.GetTypeName()), Encoding::attached);
+    sample.time_ns = kStart + ms * 1'000'000;
+    sample.payload = Buffer::copy_of(std::string_view(head.SerializeAsString()));
+    sample.buffers.push_back(std::move(buffer));
+    samples_.push_back(std::move(sample));
+    sort();
+  }
+  std::vector<std::string> faults;
+
+  std::string title() const override { return "test.mcap"; }
+  std::span<const Channel> channels() const override { return channels_; }
+  const google::protobuf::DescriptorPool& types() const override { return types_.pool(); }
+  void select(const std::set<std::string>& names) override { selected_ = names; }
+  TimeRange range() const override {
+    if (samples_.empty()) return {};
+    return {samples_.front().time_ns, samples_.back().time_ns};
+  }
+  bool live() const override { return false; }
+  std::size_t advance(std::int64_t until_ns, Sink& sink) override {
+    std::size_t count = 0;
+    for (const Sample& sample : samples_) {
+      if (sample.time_ns <= passed_ || sample.time_ns > until_ns || !shown(sample)) continue;
+      sink.take(sample);
+      ++count;
+    }
+    passed_ = std::max(passed_, until_ns);
+    return count;
+  }
+  Result<void> seek(std::int64_t time_ns, std::int64_t history_ns, Sink& sink) override {
+    sink.clear();
+    ++seeks;
+    std::set<std::uint32_t> seen;
+    std::vector<const Sample*> before;
+    for (auto it = samples_.rbegin(); it != samples_.rend(); ++it) {
+      if (it->time_ns > time_ns || !shown(*it)) continue;
+      const bool first = seen.insert(it->channel).second;
+      if (first || it->time_ns > time_ns - history_ns) before.push_back(&*it);
+    }
+    for (auto it = before.rbegin(); it != before.rend(); ++it) sink.take(**it);
+    passed_ = time_ns;
+    return success();
+  }
+  std::int64_t step(std::int64_t time_ns, int step) const override {
+    if (step > 0) {
+      for (const Sample& sample : samples_) {
+        if (sample.time_ns > time_ns && shown(sample)) return sample.time_ns;
+      }
+      return time_ns;
+    }
+    for (auto it = samples_.rbegin(); it != samples_.rend(); ++it) {
+      if (it->time_ns < time_ns && shown(*it)) return it->time_ns;
+    }
+    return time_ns;
+  }
+  void on_arrival(std::function<void()>) override {}
+  Loss loss(std::uint32_t) const override { return {}; }
+  std::vector<std::string> problems() const override { return faults; }
+  std::size_t memory() const override { return 0; }
+  void limit_memory(std::size_t) override {}
+  const Metadata& metadata() const override { return metadata_; }
+  Result<std::string> attachment(std::string_view) const override {
+    return Error{Code::not_found, "no attachment", {}};
+  }
+  const std::set<std::string>& selected() const { return selected_; }
+  int seeks = 0;
+
+ private:
+  std::uint32_t channel(const std::string& name, const std::string& type, Encoding encoding) {
+    for (const Channel& one : channels_) {
+      if (one.name == name) return one.id;
+    }
+    Channel made;
+    made.id = static_cast<std::uint32_t>(channels_.size());
+    made.name = name;
+    made.type = type;
+    made.encoding = encoding;
+    channels_.push_back(made);
+    return made.id;
+  }
+  bool shown(const Sample& sample) const {
+    return selected_.count(channels_[sample.channel].name) > 0;
+  }
+  void sort() {
+    std::stable_sort(samples_.begin(), samples_.end(),
+                     [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
+  }
+
+  Types types_;
+  Metadata metadata_;
+  std::vector<Channel> channels_;
+  std::vector<Sample> samples_;
+  std::set<std::string> selected_;
+  std::int64_t passed_ = 0;
+};
+
+}  // namespace hyphos::view

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "hyphos/msgs/nav.pb.h"
+#include "view/core/words.hpp"
+#include "view/displays/kinds.hpp"
+#include "view/displays/message.hpp"
+
+namespace hyphos::view {
+namespace {
+
+constexpr std::uint64_t kMostCells = 16'384;  // along a side, as textures of OpenGL
+using Table = std::array<Color, 256>;
+
+std::uint8_t blend(double from, double to, double share) {
+  return static_cast<std::uint8_t>(std::lround(from + (to - from) * share));
+}
+
+/// Free space light, obstacles dark, the unknown of a tone between them.
+Table map_table() {
+  Table table;
+  table.fill({160, 110, 60, 255});  // values outside 0 to 100 are against the rules: brown
+  for (int i = 0; i <= 100; ++i) {
+    const std::uint8_t gray = blend(214, 18, i / 100.0);
+    table[static_cast<std::size_t>(i)] = {gray, gray, static_cast<std::uint8_t>(gray + 4), 255};
+  }
+  table[255] = {74, 82, 92, 255};
+  return table;
+}
+
+/// Costs over a map: free space is clear, lethal is magenta, inscribed cyan, as in RViz.
+Table costmap_table() {
+  Table table;
+  table.fill({255, 255, 0, 200});
+  table[0] = {0, 0, 0, 0};
+  for (int i = 1; i <= 98; ++i) {
+    const double share = (i - 1) / 97.0;
+    table[static_cast<std::size_t>(i)] = {blend(40, 255, share), 30, blend(255, 60, share),
+                                          blend(70, 190, share)};
+  }
+  table[99] = {0, 230, 230, 210};
+  table[100] = {235, 0, 220, 230};
+  table[255] = {60, 66, 74, 120};
+  return table;
+}
+
+Table raw_table() {
+  Table table;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto gray = static_cast<std::uint8_t>(i);
+    table[i] = {gray, gray, gray, 255};
+  }
+  return table;
+}
+
+/// Occupancy grids and costmaps.
+class Map final : public MessageDisplay<msgs::OccupancyGrid> {
+ public:
+  Map() {
+    properties_.add("scheme", &scheme_, "meaning of the cells", {"map", "costmap", "raw"});
+    properties_.add("alpha", &alpha_, "opacity", "", 0, 1);
+    properties_.add("smooth", &smooth_, "cells without edges");
+    properties_.add("z", &z_, "height above the origin", "m", -1'000, 1'000);
+  }
+
+  void paint(Painter& painter) override {
+    if (!pose_ || texture_ == nullptr || texture_->width() == 0) return;
+    Pose at = *pose_ * local_;
+    at.translation() += at.linear().col(2) * z_;
+    painter.image(*texture_, at, width_, height_, alpha_, smooth_);
+  }
+  bool settings_changed() override {
+    if (texture_ == nullptr) texture_ = store().texture();
+    const Table table = scheme_ == "map"       ? map_table()
+                        : scheme_ == "costmap" ? costmap_table()
+                                               : raw_table();
+    texture_->set_colors(table);
+    return false;
+  }
+  [[nodiscard]] Bounds bounds() const override {
+    Bounds all;
+    if (!pose_) return all;
+    for (const auto& [x, y] :
+         {std::pair{0.0, 0.0}, {width_, 0.0}, {0.0, height_}, {width_, height_}}) {
+      all.add(*pose_ * local_ * Vec3(x, y, 0));
+    }
+    return all;
+  }
+  [[nodiscard]] std::size_t bytes() const override {
+    return MessageDisplay::bytes() + (texture_ == nullptr ? 0 : texture_->bytes());
+  }
+
+ private:
+  std::string check(msgs::OccupancyGrid& grid) override {
+    const msgs::MapMetaData& info = grid.info();
+    const std::uint64_t cells = std::uint64_t{info.width()} * info.height();
+    if (cells == 0) return "the map has no cell";
+    if (!(info.resolution() > 0) || !std::isfinite(info.resolution())) {
+      return "the resolution of the map is not above 0 m";
+    }
+    if (info.width() > kMostCells || info.height() > kMostCells) {
+      return "the map has " + grouped(info.width()) + " x " + grouped(info.height()) +
+             " cells, the limit is " + grouped(kMostCells) + " along a side";
+    }
+    if (grid.data().size() != cells) {
+      return "the map has " + grouped(grid.data().size()) + " bytes, but the head declares " +
+             grouped(cells) + " cells";
+    }
+    const auto origin = to_pose(info.origin());
+    if (!origin) return "the origin of the map has a number that is not finite";
+    local_ = *origin;
+    width_ = info.width() * static_cast<double>(info.resolution());
+    height_ = info.height() * static_cast<double>(info.resolution());
+    if (texture_ == nullptr) settings_changed();
+    texture_->set(static_cast<int>(info.width()), static_cast<int>(info.height()),
+                  PixelFormat::gray8, info.width(), std::as_bytes(std::span(grid.data())));
+    grid.clear_data();  // the copy on the GPU is enough
+    return "";
+  }
+
+  void placed(const msgs::OccupancyGrid& grid, const Pose& pose) override {
+    (void)pose;
+    report(Health::good, grouped(grid.info().width()) + " x " + grouped(grid.info().height()) +
+                             " cells of " + std::to_string(grid.info().resolution()).substr(0, 5) +
+                             " m");
+  }
+
+  std::string scheme_ = "map";
+  double alpha_ = 1;
+  bool smooth_ = false;
+  double z_ = 0;
+  std::unique_ptr<Texture> texture_;
+  Pose local_ = Pose::Identity();
+  double width_ = 0;  // m
+  double height_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Display> make_map() { return std::make_unique<Map>(); }
+
+}  // namespace hyphos::view

@@ -1,0 +1,285 @@
+#include "view/displays/scene_view.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "view/core/words.hpp"
+
+namespace hyphos::view {
+namespace {
+
+// Dropping stops here, so that the next message does not drop again and draw everything again.
+constexpr double kBudgetLeft = 0.95;
+constexpr double kPickPixels = 6;  // radius
+
+}  // namespace
+
+SceneView::SceneView(Store& store, std::size_t budget_bytes) : budget_(budget_bytes) {
+  surroundings_.store = &store;
+  surroundings_.frames = &frames_;
+  surroundings_.budget_bytes = budget_bytes;
+}
+
+SceneView::~SceneView() = default;
+
+Result<SceneView::Item*> SceneView::add(std::string_view kind, std::string channel) {
+  const DisplayKind* const found = find_display_kind(kind);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const DisplayKind& each : display_kinds()) names.emplace_back(each.name);
+    return Error{Code::not_found,
+                 "there is no display '" + std::string(kind) + "'" + propose(kind, names), ""};
+  }
+  Item& item = items_.emplace_back();
+  item.id = next_id_++;
+  item.kind = found;
+  item.channel = std::move(channel);
+  item.display = found->make();
+  item.display->set_surroundings(&surroundings_);
+  item.display->settings_changed();
+  routes_stale_ = true;
+  reseek_ = reseek_ || !item.channel.empty();
+  ++revision_;
+  return &item;
+}
+
+void SceneView::remove(std::uint32_t id) {
+  std::erase_if(items_, [&](const Item& each) { return each.id == id; });
+  routes_stale_ = true;
+  ++revision_;
+}
+
+void SceneView::remove_all() {
+  items_.clear();
+  routes_stale_ = true;
+  ++revision_;
+}
+
+SceneView::Item* SceneView::find(std::uint32_t id) {
+  const auto found = std::ranges::find(items_, id, &Item::id);
+  return found == items_.end() ? nullptr : &*found;
+}
+
+Result<void> SceneView::set(Item& item, std::string_view property, std::string_view text) {
+  if (auto good = item.display->properties().set_text(property, text); !good) return good;
+  settings_changed(item);
+  return success();
+}
+
+void SceneView::settings_changed(Item& item) {
+  if (item.display->settings_changed()) reseek_ = true;
+  routes_stale_ = true;  // a companion may have another channel
+  ++revision_;
+}
+
+void SceneView::set_visible(Item& item, bool visible) {
+  if (item.display->visible() == visible) return;
+  item.display->set_visible(visible);
+  ++revision_;
+}
+
+std::string SceneView::companion_channel(const Item& item, const Companion& companion) const {
+  const Property* const property = item.display->properties().find(companion.property);
+  if (property != nullptr && !property->text().empty()) return property->text();
+  // The neighbour: "camera/image" has "camera/camera_info", "scan" has "joint_states".
+  const std::size_t slash = item.channel.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : item.channel.substr(0, slash + 1);
+  const std::string beside = folder + std::string(companion.property);
+  const auto named = [&](const Channel& each) { return each.name == beside; };
+  if (std::ranges::any_of(channels_, named)) return beside;
+  return std::string(companion.property);
+}
+
+std::set<std::string> SceneView::channels() const {
+  std::set<std::string> names;
+  for (const Item& each : items_) {
+    if (each.channel.empty()) continue;
+    names.insert(each.channel);
+    for (const Companion& companion : each.kind->companions) {
+      names.insert(companion_channel(each, companion));
+    }
+  }
+  for (const Channel& each : channels_) {
+    if (has_transforms(each)) names.insert(each.name);
+  }
+  return names;
+}
+
+std::int64_t SceneView::history_ns() const {
+  std::int64_t longest = 0;
+  for (const Item& each : items_) longest = std::max(longest, each.display->history_ns());
+  return longest;
+}
+
+bool SceneView::take_reseek() { return std::exchange(reseek_, false); }
+
+void SceneView::set_channels(std::span<const Channel> channels) {
+  if (channels.size() == channels_.size()) return;  // sources only add channels
+  channels_.assign(channels.begin(), channels.end());
+  routes_stale_ = true;
+}
+
+void SceneView::rebuild_routes() {
+  routes_stale_ = false;
+  routes_.assign(channels_.size(), {});
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    routes_[i].channel = channels_[i];
+    routes_[i].frames = has_transforms(channels_[i]);
+    for (std::size_t at = 0; at < items_.size(); ++at) {
+      const Item& item = items_[at];
+      if (item.channel.empty()) continue;
+      if (item.channel == channels_[i].name) {
+        item.display->set_channel(channels_[i]);
+        routes_[i].displays.push_back(at);
+      }
+      for (const Companion& companion : item.kind->companions) {
+        if (companion_channel(item, companion) == channels_[i].name) {
+          routes_[i].companions.emplace_back(at, companion.role);
+        }
+      }
+    }
+  }
+}
+
+void SceneView::take(const Sample& sample) {
+  if (routes_stale_) rebuild_routes();
+  if (sample.channel >= routes_.size()) return;
+  const Route& route = routes_[sample.channel];
+  surroundings_.now_ns = std::max(surroundings_.now_ns, sample.time_ns);
+  if (route.frames) {
+    frames_.take(route.channel, sample);
+    choose_fixed_frame();
+  }
+  for (const std::size_t at : route.displays) {
+    const Item& item = items_[at];
+    if (!route.channel.type.empty() && !item.kind->types.empty() &&
+        !item.kind->shows(route.channel.type)) {
+      item.display->refuse_type(route.channel.type);
+      continue;
+    }
+    item.display->take(sample);
+  }
+  for (const auto& [at, role] : route.companions) {
+    items_[at].display->take_companion(role, sample);
+  }
+  if (!route.displays.empty() || !route.companions.empty()) ++revision_;
+  keep_budget();
+}
+
+void SceneView::clear() {
+  frames_.clear();
+  for (const Item& each : items_) each.display->clear();
+  surroundings_.assumed.clear();
+  budget_notice_.clear();
+  dropped_ = 0;
+  surroundings_.now_ns = 0;
+  ++revision_;
+}
+
+void SceneView::update(std::int64_t now_ns, bool playing) {
+  if (now_ns != 0) surroundings_.now_ns = now_ns;
+  surroundings_.playing = playing;
+  choose_fixed_frame();
+  for (const Item& each : items_) {
+    if (each.display->update()) ++revision_;
+  }
+  follow();
+}
+
+void SceneView::set_fixed_frame(std::string frame) {
+  wanted_fixed_frame_ = std::move(frame);
+  choose_fixed_frame();
+}
+
+void SceneView::choose_fixed_frame() {
+  std::string frame = wanted_fixed_frame_.empty() ? frames_.root() : wanted_fixed_frame_;
+  if (frame == surroundings_.fixed_frame) return;
+  const std::string before = std::exchange(surroundings_.fixed_frame, std::move(frame));
+  for (const Item& each : items_) each.display->fixed_frame_changed(before);
+  ++revision_;
+}
+
+void SceneView::follow() {
+  const std::string& frame = camera_.state().follow;
+  if (frame.empty()) return;
+  if (frame == surroundings_.fixed_frame) return camera_.set_follow_pose(Pose::Identity());
+  const auto found = frames_.get(surroundings_.fixed_frame, frame, latest);
+  if (found) camera_.set_follow_pose(to_eigen(*found));
+}
+
+bool SceneView::changed() const {
+  return revision_ != drawn_revision_ || camera_.revision() != drawn_camera_;
+}
+
+void SceneView::draw(Renderer& renderer, const std::function<void(Painter&)>& extra) {
+  renderer.draw(camera_, [&](Painter& painter) {
+    for (const Item& each : items_) {
+      if (each.display->visible()) each.display->paint(painter);
+    }
+    if (extra) extra(painter);
+  });
+  drawn_revision_ = revision_;
+  drawn_camera_ = camera_.revision();
+}
+
+std::optional<SceneView::Hit> SceneView::pick(double x, double y) {
+  const Ray ray = camera_.ray(x, y);
+  const Vec3 ahead = ray.from + ray.direction;
+  const double radius = camera_.orthographic() ? 1e-3 : kPickPixels * camera_.pixel_size(ahead);
+  std::optional<Hit> best;
+  for (const Item& each : items_) {
+    if (!each.display->visible()) continue;
+    auto picked = each.display->pick(ray, radius);
+    if (picked && (!best || picked->distance < best->picked.distance)) {
+      best = Hit{each.id, std::move(*picked)};
+    }
+  }
+  return best;
+}
+
+Bounds SceneView::bounds() const {
+  Bounds all;
+  for (const Item& each : items_) {
+    if (each.display->visible()) all.add(each.display->bounds());
+  }
+  return all;
+}
+
+void SceneView::look_at_all() { camera_.look_at(bounds()); }
+
+void SceneView::set_budget(std::size_t bytes) {
+  budget_ = bytes;
+  surroundings_.budget_bytes = bytes;
+  keep_budget();
+}
+
+std::size_t SceneView::bytes() const {
+  std::size_t sum = 0;
+  for (const Item& each : items_) sum += each.display->bytes();
+  return sum;
+}
+
+void SceneView::keep_budget() {
+  std::size_t used = bytes();
+  if (used <= budget_) return;
+  const auto enough = static_cast<std::size_t>(static_cast<double>(budget_) * kBudgetLeft);
+  while (used > enough) {
+    const auto oldest = std::ranges::min_element(
+        items_, {}, [](const Item& each) { return each.display->oldest_ns(); });
+    if (oldest == items_.end() ||
+        oldest->display->oldest_ns() == std::numeric_limits<std::int64_t>::max()) {
+      break;
+    }
+    oldest->display->drop_oldest();
+    oldest->display->count_drop();
+    ++dropped_;
+    used = bytes();
+    ++revision_;
+  }
+  if (dropped_ > 0) {
+    budget_notice_ = grouped(dropped_) + " messages were removed from the view, as it may use " +
+                     grouped(budget_ >> 20U) + " MB";
+  }
+}
+
+}  // namespace hyphos::view

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <string>
+
+#include "view/layout/layout.hpp"
+
+namespace hyphos::view {
+namespace {
+
+constexpr std::size_t kMostImages = 2;    // panels
+constexpr std::size_t kMostVisible = 12;  // displays of one kind
+
+bool shows(const Kind& kind, const Channel& channel) {
+  return std::find(kind.types.begin(), kind.types.end(), channel.type) != kind.types.end() &&
+         channel.name.ends_with(kind.only_channel);
+}
+
+bool has(const std::vector<Kind>& kinds, std::string_view name) {
+  return std::any_of(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == name; });
+}
+
+std::size_t count_displays(const Layout& layout, const std::string& kind) {
+  return static_cast<std::size_t>(
+      std::count_if(layout.displays.begin(), layout.displays.end(),
+                    [&](const DisplayLayout& d) { return d.kind == kind; }));
+}
+
+void add_display(Layout& layout, const Channel& channel, const Vocabulary& words) {
+  if (layout.displays.size() >= kMaxDisplays) return;
+  for (const Kind& kind : words.displays) {
+    if (!shows(kind, channel)) continue;
+    // A pixel image stands in a panel. In the 3-D view it needs a calibration.
+    if (kind.name == "image") continue;
+    // One display shows the frames of all channels.
+    if (kind.name == "transforms" && count_displays(layout, kind.name) > 0) return;
+    DisplayLayout made;
+    made.kind = kind.name;
+    made.channel = channel.name;
+    made.visible = count_displays(layout, kind.name) < kMostVisible;
+    layout.displays.push_back(std::move(made));
+    return;
+  }
+}
+
+std::size_t count_panels(const PanelLayout& node, std::string_view kind) {
+  std::size_t sum = node.split == PanelLayout::Split::none && node.kind == kind ? 1 : 0;
+  for (const PanelLayout& child : node.children) sum += count_panels(child, kind);
+  return sum;
+}
+
+bool shows_channel(const PanelLayout& node, std::string_view kind, const std::string& channel) {
+  const auto setting = node.settings.find("channel");
+  if (node.kind == kind && setting != node.settings.end() && setting->second.word() == channel) {
+    return true;
+  }
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const PanelLayout& child) { return shows_channel(child, kind, channel); });
+}
+
+std::size_t count_leaves(const PanelLayout& node) {
+  if (node.split == PanelLayout::Split::none) return 1;
+  std::size_t sum = 0;
+  for (const PanelLayout& child : node.children) sum += count_leaves(child);
+  return sum;
+}
+
+PanelLayout leaf(std::string kind, double size = 1) {
+  PanelLayout made;
+  made.kind = std::move(kind);
+  made.size = size;
+  return made;
+}
+
+/// The column at the right of the window, made if there is none.
+PanelLayout& side_column(Layout& layout) {
+  PanelLayout& root = layout.panels;
+  if (root.split != PanelLayout::Split::columns) {
+    PanelLayout columns;
+    columns.split = PanelLayout::Split::columns;
+    PanelLayout main = std::move(root);
+    main.size = 5;
+    PanelLayout side;
+    side.split = PanelLayout::Split::rows;
+    side.size = 3;
+    columns.children = {std::move(main), std::move(side)};
+    root = std::move(columns);
+  }
+  PanelLayout& side = root.children.back();
+  if (side.split != PanelLayout::Split::rows) {
+    PanelLayout rows;
+    rows.split = PanelLayout::Split::rows;
+    rows.size = side.size;
+    side.size = 1;
+    rows.children.push_back(std::move(side));
+    side = std::move(rows);
+  }
+  return side;
+}
+
+void add_panels(Layout& layout, std::span<const Channel> channels, const Vocabulary& words) {
+  for (const Kind& kind : words.panels) {
+    if (kind.types.empty()) continue;
+    const std::size_t most = kind.name == "image" ? kMostImages : 1;
+    for (const Channel& channel : channels) {
+      if (!shows(kind, channel)) continue;
+      if (count_panels(layout.panels, kind.name) >= most) break;
+      if (count_leaves(layout.panels) >= kMaxPanels) return;
+      if (shows_channel(layout.panels, kind.name, channel.name)) continue;
+      PanelLayout made = leaf(kind.name);
+      const bool names_channel =
+          std::find(kind.settings.begin(), kind.settings.end(), "channel") != kind.settings.end();
+      if (names_channel) made.settings.emplace("channel", channel.name);
+      PanelLayout& side = side_column(layout);
+      // Pictures stand above tables.
+      const auto at = kind.name == "image" ? side.children.begin() : side.children.end();
+      side.children.insert(at, std::move(made));
+    }
+  }
+}
+
+}  // namespace
+
+Layout default_layout(std::span<const Channel> channels, const Vocabulary& words) {
+  Layout made;
+  made.panels = leaf("scene");
+  if (has(words.displays, "grid")) {
+    DisplayLayout grid;
+    grid.kind = "grid";
+    made.displays.push_back(std::move(grid));
+  }
+  if (has(words.panels, "channels")) side_column(made).children.push_back(leaf("channels"));
+  if (has(words.panels, "displays")) {
+    (void)side_column(made);
+    made.panels.children.insert(made.panels.children.begin(), leaf("displays", 1.7));
+  }
+  extend_layout(made, channels, words);
+  return made;
+}
+
+void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabulary& words) {
+  for (const Channel& channel : added) {
+    const bool shown =
+        std::any_of(layout.displays.begin(), layout.displays.end(),
+                    [&](const DisplayLayout& d) { return d.channel == channel.name; });
+    if (!shown) add_display(layout, channel, words);
+  }
+  add_panels(layout, added, words);
+}
+
+}  // namespace hyphos::view

@@ -1,0 +1,246 @@
+#include "view/scene/renderer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "view/scene/frame_painter.hpp"
+#include "view/scene/gl.hpp"
+#include "view/scene/retained.hpp"
+#include "view/scene/surfaces.hpp"
+
+namespace hyphos::view {
+namespace {
+
+// A stride is at most 2,048 bytes in OpenGL 4.4: 128 points or 64 lines.
+constexpr std::size_t kMostStride = 128;
+constexpr std::size_t kSlice = 1U << 16U;     // items between two looks at the clock
+constexpr std::size_t kLeastMoving = 20'000;  // points of a moving picture
+constexpr double kMovingTarget = 35;          // ms for the points of a moving picture
+
+double elapsed_ms(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+      .count();
+}
+
+class GlRenderer final : public Renderer {
+ public:
+  Result<void> start(GlLoader loader, const RendererOptions& options) {
+    if (auto good = gl_.load(loader); !good) return good.error();
+    auto programs = RetainedPrograms::build(gl_);
+    if (!programs) return programs.error();
+    programs_ = std::move(*programs);
+    auto resources = FrameResources::build(gl_);
+    if (!resources) return resources.error();
+    resources_ = std::move(*resources);
+    gl_.uploads = 0;
+    set_options(options);
+    return success();
+  }
+
+  void set_options(const RendererOptions& options) override {
+    options_ = options;
+    moving_points_ = options.moving_points;
+    erased_ = true;
+  }
+  [[nodiscard]] const RendererOptions& options() const override { return options_; }
+
+  std::unique_ptr<Retained> retained() override {
+    auto made = std::make_unique<GlRetained>(gl_, programs_, [this](GlRetained* gone) {
+      std::erase(sets_, gone);
+      erased_ = true;
+    });
+    sets_.push_back(made.get());
+    return made;
+  }
+  std::unique_ptr<Texture> texture() override { return std::make_unique<GlTexture>(gl_); }
+  std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles) override {
+    return std::make_unique<GlMesh>(gl_, triangles);
+  }
+  [[nodiscard]] std::uint64_t uploads() const override { return gl_.uploads; }
+
+  void draw(const Camera& camera, const std::function<void(Painter&)>& paint) override {
+    const int width = camera.width();
+    const int height = camera.height();
+    if (!still_.resize(gl_, width, height) || !final_.resize(gl_, width, height)) return;
+    ++counters_.frames;
+    const PassView view = pass_view(camera);
+    gl_.Viewport(0, 0, width, height);
+    gl_.BlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    gl_.Enable(GL_PROGRAM_POINT_SIZE);
+    draw_retained(camera, view);
+    gl_.BindFramebuffer(GL_READ_FRAMEBUFFER, still_.framebuffer.get());
+    gl_.BindFramebuffer(GL_DRAW_FRAMEBUFFER, final_.framebuffer.get());
+    gl_.BlitFramebuffer(0, 0, width, height, 0, 0, width, height,
+                        GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT, GL_NEAREST);
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, final_.framebuffer.get());
+    if (paint) {
+      FramePainter painter(gl_, *resources_, programs_, camera, view);
+      paint(painter);
+      painter.flush();
+    }
+    gl_.BindVertexArray(0);
+    gl_.UseProgram(0);
+    gl_.Disable(GL_DEPTH_TEST);
+    gl_.Disable(GL_BLEND);
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
+    camera_ = camera;
+  }
+
+  [[nodiscard]] bool refining() const override {
+    return std::ranges::any_of(sets_, [](const GlRetained* each) { return each->incomplete(); });
+  }
+  [[nodiscard]] bool changed() const override {
+    return erased_ || refining() ||
+           std::ranges::any_of(sets_, [](const GlRetained* each) { return each->stale(); });
+  }
+  [[nodiscard]] unsigned texture() const override { return final_.color.get(); }
+
+  [[nodiscard]] std::optional<Vec3> point_at(double x, double y) const override {
+    if (!final_.framebuffer) return std::nullopt;
+    const int column = static_cast<int>(std::floor(x));
+    const int row = final_.height - 1 - static_cast<int>(std::floor(y));
+    // The nearest of a few pixels around, as lines and points are thin.
+    constexpr int kReach = 3;
+    const int left = std::max(column - kReach, 0);
+    const int bottom = std::max(row - kReach, 0);
+    const int wide = std::min(column + kReach + 1, final_.width) - left;
+    const int high = std::min(row + kReach + 1, final_.height) - bottom;
+    if (wide <= 0 || high <= 0) return std::nullopt;
+    std::vector<float> depths(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high));
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, final_.framebuffer.get());
+    gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl_.ReadPixels(left, bottom, wide, high, GL_DEPTH_COMPONENT, GL_FLOAT, depths.data());
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
+    const auto nearest = std::ranges::min_element(depths);
+    if (*nearest >= 1) return std::nullopt;
+    return camera_.unproject(x, y, *nearest);
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t> read() const override {
+    const auto row = static_cast<std::size_t>(final_.width) * 4;
+    std::vector<std::uint8_t> upside(row * static_cast<std::size_t>(final_.height));
+    if (upside.empty()) return upside;
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, final_.framebuffer.get());
+    gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl_.ReadPixels(0, 0, final_.width, final_.height, GL_RGBA, GL_UNSIGNED_BYTE, upside.data());
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
+    std::vector<std::uint8_t> rows;
+    rows.reserve(upside.size());
+    for (std::size_t at = upside.size(); at > 0; at -= row) {
+      rows.insert(rows.end(), upside.begin() + static_cast<std::ptrdiff_t>(at - row),
+                  upside.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::size_t bytes() const override { return still_.bytes() + final_.bytes(); }
+  [[nodiscard]] RenderCounters counters() const override {
+    RenderCounters now = counters_;
+    now.uploads = gl_.uploads;
+    return now;
+  }
+  [[nodiscard]] std::string description() const override { return gl_.description(); }
+
+ private:
+  [[nodiscard]] PassView pass_view(const Camera& camera) const {
+    PassView view;
+    view.eye_from_fixed = camera.view();
+    const Mat4 projection = camera.projection();
+    view.clip_from_eye = projection.cast<float>();
+    view.width = camera.width();
+    view.height = camera.height();
+    view.density = options_.density;
+    view.px_per_slope = static_cast<float>(projection(1, 1) * camera.height() / 2);
+    view.perspective = !camera.orthographic();
+    return view;
+  }
+
+  void draw_retained(const Camera& camera, const PassView& view) {
+    const bool moved = camera.revision() != drawn_revision_ || view.width != drawn_width_ ||
+                       view.height != drawn_height_;
+    const bool stale = erased_ || std::ranges::any_of(sets_, &GlRetained::stale);
+    gl_.BindFramebuffer(GL_FRAMEBUFFER, still_.framebuffer.get());
+    gl_.DepthMask(GL_TRUE);
+    gl_.Enable(GL_DEPTH_TEST);
+    gl_.DepthFunc(GL_LESS);
+    if (moved || stale) {
+      start_picture(view);
+      drawn_revision_ = camera.revision();
+      drawn_width_ = view.width;
+      drawn_height_ = view.height;
+      erased_ = false;
+    } else {
+      refine(view);
+    }
+  }
+
+  void start_picture(const PassView& view) {
+    const auto start = std::chrono::steady_clock::now();
+    ++counters_.full_redraws;
+    const Color back = options_.background;
+    gl_.ClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+                   static_cast<float>(back.b) / 255, 1);
+    gl_.Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    std::size_t items = 0;
+    for (GlRetained* each : sets_) {
+      each->start_picture();
+      items += each->items();
+    }
+    if (items == 0) return;
+    const bool all = options_.moving_points == 0;
+    const std::size_t stride =
+        all ? 1
+            : std::clamp<std::size_t>((items + moving_points_ - 1) / moving_points_, 1,
+                                      kMostStride);
+    std::size_t drawn = 0;
+    for (GlRetained* each : sets_) drawn += each->draw_part(view, stride);
+    counters_.points_drawn += drawn;
+    if (all || items < kLeastMoving) return;
+    // The number of points follows the speed of this machine.
+    gl_.Finish();
+    const double factor = std::clamp(kMovingTarget / std::max(elapsed_ms(start), 0.1), 0.5, 1.5);
+    const double wanted = static_cast<double>(std::min(drawn, moving_points_)) * factor;
+    if (factor < 1 || drawn * 2 > moving_points_) {
+      moving_points_ = std::max(kLeastMoving, static_cast<std::size_t>(wanted));
+    }
+  }
+
+  void refine(const PassView& view) {
+    const auto start = std::chrono::steady_clock::now();
+    while (refining()) {
+      for (GlRetained* each : sets_) {
+        if (!each->incomplete()) continue;
+        counters_.points_drawn += each->draw_missing(view, kSlice);
+        gl_.Finish();
+        if (elapsed_ms(start) > options_.refine_ms) return;
+      }
+    }
+  }
+
+  // Sets, meshes and textures of displays use gl_ when they are destroyed, so it comes first.
+  mutable Gl gl_;
+  RendererOptions options_;
+  RetainedPrograms programs_;
+  std::unique_ptr<FrameResources> resources_;
+  GlTarget still_;
+  GlTarget final_;
+  std::vector<GlRetained*> sets_;
+  Camera camera_;
+  std::uint64_t drawn_revision_ = 0;
+  int drawn_width_ = 0;
+  int drawn_height_ = 0;
+  std::size_t moving_points_ = 0;
+  bool erased_ = true;
+  RenderCounters counters_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Renderer>> Renderer::open(GlLoader loader, RendererOptions options) {
+  auto made = std::make_unique<GlRenderer>();
+  if (auto good = made->start(loader, options); !good) return good.error();
+  return std::unique_ptr<Renderer>(std::move(made));
+}
+
+}  // namespace hyphos::view

@@ -1,0 +1,296 @@
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "hyphos/time.hpp"
+#include "view/options.hpp"
+#include "view/settings.hpp"
+
+namespace hyphos::view {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+/// Arrivals within this time are taken together, so that small messages do not wake the loop each.
+constexpr std::int64_t kGather = 15 * kMillisecond;
+constexpr double kLongest = 3600;  // s, of one wait
+
+/// The state that callbacks of GLFW reach.
+struct Window {
+  GLFWwindow* handle = nullptr;
+  App* app = nullptr;
+  bool input = false;
+  std::vector<std::string> dropped;
+};
+
+/// Wakes the loop. `armed`: the loop waits for arrivals.
+struct Waker {
+  std::atomic<bool> arrived{false};
+  std::atomic<bool> armed{false};
+
+  void wake() {
+    arrived.store(true);
+    if (armed.exchange(false)) glfwPostEmptyEvent();
+  }
+};
+
+std::string& last_glfw_error() {
+  static std::string text;
+  return text;
+}
+
+/// Ends the loop on SIGINT and SIGTERM. Construct it before any other thread starts.
+class EndsOnSignal {
+ public:
+  EndsOnSignal() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  ~EndsOnSignal() {
+    if (!thread_.joinable()) return;
+    over_ = true;
+    pthread_kill(thread_.native_handle(), SIGTERM);
+    thread_.join();
+  }
+  EndsOnSignal(const EndsOnSignal&) = delete;
+  EndsOnSignal& operator=(const EndsOnSignal&) = delete;
+
+  void start() {
+    thread_ = std::thread([this] {
+      for (int signal = 0; sigwait(&signals_, &signal) == 0 && !over_;) {
+        // A second signal ends a viewer that does not respond.
+        if (came_.exchange(true)) _exit(128 + signal);
+        glfwPostEmptyEvent();
+      }
+    });
+  }
+  [[nodiscard]] bool came() const { return came_; }
+
+ private:
+  sigset_t signals_{};
+  std::atomic<bool> over_ = false;
+  std::atomic<bool> came_ = false;
+  std::thread thread_;
+};
+
+Window& window_of(GLFWwindow* handle) {
+  return *static_cast<Window*>(glfwGetWindowUserPointer(handle));
+}
+
+/// Registered before those of ImGui, which calls them.
+void watch_input(GLFWwindow* handle) {
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int, int, int, int) { window_of(w).input = true; });
+  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w).input = true; });
+  glfwSetMouseButtonCallback(handle,
+                             [](GLFWwindow* w, int, int, int) { window_of(w).input = true; });
+  glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w).input = true; });
+  glfwSetCursorPosCallback(handle,
+                           [](GLFWwindow* w, double, double) { window_of(w).input = true; });
+  glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w).input = true; });
+  glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w).input = true; });
+  glfwSetFramebufferSizeCallback(handle,
+                                 [](GLFWwindow* w, int, int) { window_of(w).input = true; });
+  glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w).input = true; });
+  glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
+    window_of(w).dropped.assign(paths, paths + count);
+    window_of(w).input = true;
+  });
+}
+
+Error no_display() {
+  return {Code::unsupported,
+          "no display: " + last_glfw_error() +
+              ". Run it in a desktop session, use `ssh -X`, or draw a picture with --png FILE",
+          {}};
+}
+
+Error no_opengl() {
+  return {Code::unsupported,
+          "no window with OpenGL 3.3: " + last_glfw_error() +
+              ". Install libgl1-mesa-dri, try LIBGL_ALWAYS_SOFTWARE=1, or use --png FILE",
+          {}};
+}
+
+class Glfw {
+ public:
+  Glfw() {
+    glfwSetErrorCallback([](int, const char* text) { last_glfw_error() = text; });
+    fine_ = glfwInit() == GLFW_TRUE;
+  }
+  ~Glfw() {
+    if (handle_ != nullptr) glfwDestroyWindow(handle_);
+    if (fine_) glfwTerminate();
+  }
+  Glfw(const Glfw&) = delete;
+  Glfw& operator=(const Glfw&) = delete;
+
+  Result<GLFWwindow*> open(const Options& options) {
+    if (!fine_) return no_display();
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "hyphos-view");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "hyphos-view");
+    const UserSettings last = load_settings(settings_file());
+    int width = options.width > 0 ? options.width : last.width;
+    int height = options.height > 0 ? options.height : last.height;
+    if (width == 0 || height == 0) {
+      width = 1600;
+      height = 900;
+      int x = 0;
+      int y = 0;
+      int most_width = 0;
+      int most_height = 0;
+      if (GLFWmonitor* monitor = glfwGetPrimaryMonitor(); monitor != nullptr) {
+        glfwGetMonitorWorkarea(monitor, &x, &y, &most_width, &most_height);
+        if (most_width > 0) width = std::min(width, most_width);
+        if (most_height > 0) height = std::min(height, most_height);
+      }
+    }
+    handle_ = glfwCreateWindow(width, height, "Hyphos", nullptr, nullptr);
+    if (handle_ == nullptr) return no_opengl();
+    glfwMakeContextCurrent(handle_);
+    glfwSwapInterval(1);
+    return handle_;
+  }
+
+ private:
+  bool fine_ = false;
+  GLFWwindow* handle_ = nullptr;
+};
+
+/// ImGui with its backends.
+class Gui {
+ public:
+  explicit Gui(GLFWwindow* handle) {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    ImGui_ImplGlfw_InitForOpenGL(handle, true);
+    ImGui_ImplOpenGL3_Init("#version 330 core");
+  }
+  ~Gui() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+  }
+  Gui(const Gui&) = delete;
+  Gui& operator=(const Gui&) = delete;
+};
+
+struct Gl {
+  void (*viewport)(int, int, int, int);
+
+  static Gl load() {
+    return {reinterpret_cast<void (*)(int, int, int, int)>(glfwGetProcAddress("glViewport"))};
+  }
+};
+
+void draw(const Gl& gl, Window& window, std::int64_t now) {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  window.app->frame(now);
+  ImGui::Render();
+  int width = 0;
+  int height = 0;
+  glfwGetFramebufferSize(window.handle, &width, &height);
+  gl.viewport(0, 0, width, height);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glfwSwapBuffers(window.handle);
+  window.app->frame_done();
+}
+
+void wait_until(std::int64_t until, std::int64_t now) {
+  if (until <= now) return glfwPollEvents();
+  glfwWaitEventsTimeout(std::min(static_cast<double>(until - now) * 1e-9, kLongest));
+}
+
+void loop(Window& window, Waker& waker, const EndsOnSignal& signals) {
+  const Gl gl = Gl::load();
+  App& app = *window.app;
+  std::string title;
+  while (glfwWindowShouldClose(window.handle) == 0 && !signals.came() && !app.quit_requested()) {
+    const std::int64_t now = monotonic_now().ns;
+    waker.arrived.store(false);
+    app.pump(now);
+    if (const std::string next = app.title(); next != title) {
+      title = next;
+      glfwSetWindowTitle(window.handle, title.c_str());
+    }
+    const bool hidden = glfwGetWindowAttrib(window.handle, GLFW_ICONIFIED) == GLFW_TRUE;
+    if (!hidden && app.wants_frame(now)) draw(gl, window, now);
+    window.input = false;
+    const std::int64_t after = monotonic_now().ns;
+    std::int64_t next = app.next_ns(after);
+    if (hidden) next = std::max(next, after + 100 * kMillisecond);
+    const std::int64_t gathered = now + kGather;
+    if (after < gathered && next > after) {
+      wait_until(std::min(next, gathered), after);
+    }
+    if (!window.input && !waker.arrived.load()) {
+      waker.armed.store(true);
+      // An arrival between the two lines has disarmed, and its event is queued.
+      if (waker.arrived.load() && waker.armed.exchange(false)) {
+        glfwPollEvents();
+      } else {
+        wait_until(next, monotonic_now().ns);
+      }
+      waker.armed.store(false);
+    }
+    if (window.input) app.invalidate();
+    if (!window.dropped.empty()) app.open_files(std::exchange(window.dropped, {}));
+  }
+}
+
+}  // namespace
+
+Result<void> run_window(const Options& options) {
+  EndsOnSignal signals;
+  Glfw glfw;
+  auto handle = glfw.open(options);
+  if (!handle) return handle.error();
+  Window window;
+  window.handle = *handle;
+  glfwSetWindowUserPointer(window.handle, &window);
+  watch_input(window.handle);
+  const Gui gui(window.handle);
+  signals.start();
+  AppOptions app = options.app;
+  app.settings = settings_file();
+  if (!options.has_scale) {
+    float x = 1;
+    float y = 1;
+    glfwGetWindowContentScale(window.handle, &x, &y);
+    app.scale = std::clamp(std::round(std::max(x, y) * 4) / 4, 0.5F, 4.F);
+  }
+  Waker waker;
+  auto opened = App::open(app, glfwGetProcAddress, [&waker] { waker.wake(); });
+  if (!opened) return opened.error();
+  window.app = opened->get();
+  loop(window, waker, signals);
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(window.handle, &width, &height);
+  window.app->save_settings(width, height);
+  if (!options.save_layout.empty()) {
+    if (auto saved = save_layout(options.save_layout, window.app->layout()); !saved) return saved;
+  }
+  return {};
+}
+
+}  // namespace hyphos::view
