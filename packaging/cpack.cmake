@@ -110,6 +110,7 @@ hyphos_deb(hyphos-tools SECTION science ABOUT "robot operating system - command 
     python3-typer python3-yaml python3-zstandard
   RECOMMENDS "hyphos-gateways ${same}" python3-matplotlib
   SUGGESTS graphviz iproute2 protobuf-compiler)
+set(CPACK_DEBIAN_HYPHOS-TOOLS_PACKAGE_CONTROL_EXTRA ${debian}/triggers)
 
 # The module is compiled for one version of Python.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)

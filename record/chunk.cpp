@@ -94,7 +94,7 @@ void Chunk::add(const MessageInfo& info, std::span<const std::byte> data) {
   copy(data);
 }
 
-void Chunk::latch(std::uint64_t sender) {
+void Chunk::latch(std::uint64_t sender, std::uint32_t depth) {
   auto data = std::make_shared<mcap::Bytes>();
   // The data of the last message: all its pieces after its head.
   std::size_t left = size_ - index_.back().offset - mcap::kMessageHead;
@@ -112,8 +112,13 @@ void Chunk::latch(std::uint64_t sender) {
   const auto same = [&](const Latched& other) {
     return other.info.channel == last_.channel && other.sender == sender;
   };
-  std::erase_if(latched_, same);
-  latched_.push_back({last_, sender, std::move(data)});
+  std::erase_if(latched_, [&](const Latched& other) {
+    return same(other) && other.info.sequence == last_.sequence;
+  });
+  if (std::ranges::count_if(latched_, same) >= static_cast<std::ptrdiff_t>(depth)) {
+    latched_.erase(std::ranges::find_if(latched_, same));
+  }
+  latched_.push_back({last_, sender, depth, std::move(data)});
 }
 
 }  // namespace hyphos::record

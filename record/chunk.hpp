@@ -40,10 +40,11 @@ struct MessageInfo {
   std::uint64_t publish_ns = 0;
 };
 
-/// The last value of a latched channel, kept for files that begin later.
+/// One of the last values of a latched channel, kept for files that begin later.
 struct Latched {
   MessageInfo info;
   std::uint64_t sender = 0;
+  std::uint32_t depth = 1;  ///< the number of values of this sender to keep
   std::shared_ptr<const mcap::Bytes> data;
 };
 
@@ -61,8 +62,9 @@ class Chunk {
   void add(const MessageInfo& info, const Buffer& payload, const BufferList& buffers, bool hold);
   void add(const MessageInfo& info, std::span<const std::byte> data);
 
-  /// Marks the message of the last add() as the value of a latched channel. Copies it.
-  void latch(std::uint64_t sender);
+  /// Marks the message of the last add() as a value of a latched channel, of which the last `depth`
+  /// of each sender are kept. Copies it.
+  void latch(std::uint64_t sender, std::uint32_t depth);
 
   [[nodiscard]] Tally& tally(std::uint16_t channel) { return at(tallies_, channel); }
   [[nodiscard]] const Tallies& tallies() const { return tallies_; }
@@ -92,7 +94,7 @@ class Chunk {
   std::vector<Piece> pieces_;
   std::vector<IndexEntry> index_;
   Tallies tallies_;
-  std::vector<Latched> latched_;  // one for each channel and sender
+  std::vector<Latched> latched_;  // up to `depth` for each channel and sender
   MessageInfo last_;
   std::size_t size_ = 0;
   std::size_t held_ = 0;

@@ -140,7 +140,9 @@ void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequ
   } else {
     const std::size_t held = chunk_.held();
     chunk_.add(info, payload, buffers, held_ + size <= hold_limit_);
-    if (source.spec.latched && (ring() || splits())) chunk_.latch(sender);
+    if (source.spec.latched_depth > 0 && (ring() || splits())) {
+      chunk_.latch(sender, source.spec.latched_depth);
+    }
     waiting_ += size;
     chunk_bytes_ += size;
     held_ += chunk_.held() - held;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,7 +57,8 @@ struct ChannelSpec {
   std::string message_encoding;
   std::optional<mcap::Schema> schema;  ///< the recorder assigns its id
   mcap::Dictionary metadata;
-  bool latched = false;
+  /// For files that begin later, this many values of each sender are kept. 0: not latched.
+  std::uint32_t latched_depth = 0;
 };
 
 struct Status {
@@ -150,7 +152,7 @@ class Recorder {
     std::int64_t opened_ns = 0;
     std::int64_t next_interim_ns = 0;
   };
-  using LatchedKey = std::pair<std::uint16_t, std::uint64_t>;
+  using LatchedKey = std::tuple<std::uint16_t, std::uint64_t, std::uint32_t>;  // ... sequence
   using LatchedValues = std::map<LatchedKey, Latched>;
   struct Preamble {
     std::optional<mcap::Attachment> attachment;

@@ -1,6 +1,8 @@
 // The writing thread of a Recorder: files, their beginnings and ends, the ring.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <system_error>
 
 #include "hyphos/time.hpp"
@@ -237,7 +239,12 @@ Result<void> Recorder::write_latched(Open& to, const LatchedValues& latched,
 }
 
 void Recorder::remember(LatchedValues& values, const std::vector<Latched>& more) {
-  for (const Latched& value : more) values[{value.info.channel, value.sender}] = value;
+  for (const Latched& value : more) {
+    values[{value.info.channel, value.sender, value.info.sequence}] = value;
+    const auto first = values.lower_bound({value.info.channel, value.sender, 0});
+    const auto last = values.upper_bound({value.info.channel, value.sender, UINT32_MAX});
+    if (std::distance(first, last) > static_cast<std::ptrdiff_t>(value.depth)) values.erase(first);
+  }
   // There may be any number of senders, so the oldest values are dropped.
   while (values.size() > kMaxLatched) {
     values.erase(std::min_element(values.begin(), values.end(), [](const auto& a, const auto& b) {

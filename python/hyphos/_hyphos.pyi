@@ -1088,7 +1088,7 @@ class Recorder:
         schema_encoding: str = "",
         schema_data: bytes = b"",
         metadata: dict[str, str] = ...,
-        latched: bool = False,
+        latched_depth: int = 0,
     ) -> int: ...
     def subscribe(
         self, node: Node, id: int, channel: str, type: TypeId, policy: Policy

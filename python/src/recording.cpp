@@ -39,7 +39,7 @@ struct ManualClock {
 record::ChannelSpec make_spec(const std::string& channel, const std::string& message_encoding,
                               const std::optional<std::string>& schema_name,
                               const std::string& schema_encoding, const nb::bytes& schema_data,
-                              record::mcap::Dictionary metadata, bool latched) {
+                              record::mcap::Dictionary metadata, std::uint32_t latched_depth) {
   record::ChannelSpec spec;
   spec.name = channel;
   spec.message_encoding = message_encoding;
@@ -48,7 +48,7 @@ record::ChannelSpec make_spec(const std::string& channel, const std::string& mes
                                        std::string(schema_data.c_str(), schema_data.size())};
   }
   spec.metadata = std::move(metadata);
-  spec.latched = latched;
+  spec.latched_depth = latched_depth;
   return spec;
 }
 
@@ -152,15 +152,15 @@ void bind_recorder(nb::module_& module) {
           [](const RecorderHandle& r, const std::string& channel,
              const std::string& message_encoding, const std::optional<std::string>& schema_name,
              const std::string& schema_encoding, const nb::bytes& schema_data,
-             record::mcap::Dictionary metadata, bool latched) {
+             record::mcap::Dictionary metadata, std::uint32_t latched_depth) {
             return r.get()
                 ->add_channel(make_spec(channel, message_encoding, schema_name, schema_encoding,
-                                        schema_data, std::move(metadata), latched))
+                                        schema_data, std::move(metadata), latched_depth))
                 .or_throw();
           },
           nb::arg("channel"), nb::arg("message_encoding"), nb::arg("schema_name") = nb::none(),
           nb::arg("schema_encoding") = "", nb::arg("schema_data") = nb::bytes(""),
-          nb::arg("metadata") = record::mcap::Dictionary(), nb::arg("latched") = false)
+          nb::arg("metadata") = record::mcap::Dictionary(), nb::arg("latched_depth") = 0)
       .def(
           "subscribe",
           [](const RecorderHandle& r, const Handle<Node>& node, std::uint16_t id,

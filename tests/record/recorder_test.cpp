@@ -35,11 +35,12 @@ class RecorderTest : public ::testing::Test {
     options.flush_ns = 3'600'000'000'000;  // chunks end by the actions of a test, not by time
     return options;
   }
-  static std::uint16_t add(Recorder& recorder, const std::string& name, bool latched = false) {
+  static std::uint16_t add(Recorder& recorder, const std::string& name,
+                           std::uint32_t latched_depth = 0) {
     ChannelSpec spec;
     spec.name = name;
     spec.message_encoding = "hyphos.bytes";
-    spec.latched = latched;
+    spec.latched_depth = latched_depth;
     return recorder.add_channel(std::move(spec)).or_throw();
   }
   void send(Recorder& recorder, std::uint16_t id, std::uint64_t sequence, std::string_view text,
@@ -149,7 +150,7 @@ TEST_F(RecorderTest, splits_by_size_and_repeats_latched_values) {
   split.split_bytes = 20'000;
   split.chunk_bytes = 1'000;
   auto recorder = Recorder::open(split).or_throw();
-  const auto map = add(*recorder, "map", true);
+  const auto map = add(*recorder, "map", 1);
   const auto scan = add(*recorder, "scan");
   send(*recorder, map, 1, "old", 1);
   send(*recorder, map, 2, "the map", 1);
@@ -178,6 +179,27 @@ TEST_F(RecorderTest, splits_by_size_and_repeats_latched_values) {
               std::string::npos);
   }
   EXPECT_EQ(scans, 60U);
+}
+
+TEST_F(RecorderTest, a_new_file_repeats_as_many_latched_values_as_the_channel_keeps) {
+  Options split = options();
+  split.split_ns = 3'600'000'000'000;
+  split.chunk_bytes = 60;  // so that values of one publisher are in several chunks
+  auto recorder = Recorder::open(split).or_throw();
+  const auto goals = add(*recorder, "goals", 3);
+  const auto scan = add(*recorder, "scan");
+  for (int i = 1; i <= 5; ++i) send(*recorder, goals, i, "goal " + std::to_string(i), 1);
+  send(*recorder, goals, 4, "goal 4", 1);  // a value that was sent again
+  for (int i = 1; i <= 2; ++i) send(*recorder, goals, i, "other " + std::to_string(i), 2);
+  send(*recorder, scan, 1, "s");
+  ASSERT_TRUE(recorder->split().ok());
+  send(*recorder, scan, 2, "s");
+  ASSERT_TRUE(recorder->close().ok());
+  const ReadFile file = read_file(recorder->status().files.at(1));
+  std::vector<std::string> values;
+  for (const auto& message : file.messages) values.push_back(message.data);
+  EXPECT_EQ(values,
+            (std::vector<std::string>{"goal 3", "goal 4", "goal 5", "other 1", "other 2", "s"}));
 }
 
 TEST_F(RecorderTest, only_the_last_files_are_kept) {
@@ -217,7 +239,7 @@ TEST_F(RecorderTest, a_ring_keeps_the_last_seconds_and_older_latched_values) {
   ring.ring_ns = 1'000;
   ring.chunk_bytes = 100;
   auto recorder = Recorder::open(ring).or_throw();
-  const auto map = add(*recorder, "map", true);
+  const auto map = add(*recorder, "map", 1);
   const auto scan = add(*recorder, "scan");
   time_ = 0;
   send(*recorder, map, 1, "the map");

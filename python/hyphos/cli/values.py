@@ -90,10 +90,12 @@ def _number(param: Any, value: float) -> str:
         return f"{value} is not a finite number"
     if param.nargs != 1:  # coordinates
         return "" if abs(value) <= MOST else f"{value:g} is too large: the maximum is {MOST:g}"
-    zero = param.min is not None or param.default == 0 or param.name in _MAY_BE_ZERO
+    range_of = getattr(param, "type", param)  # Typer 0.7 has the limits in the type of the option
+    least, largest = (getattr(range_of, end, None) for end in ("min", "max"))
+    zero = least is not None or param.default == 0 or param.name in _MAY_BE_ZERO
     if value < 0 or (value == 0 and not zero):
         return f"{value:g} is too small: give a value above 0" + (", or 0" if zero else "")
-    if value > most and param.max is None:
+    if value > most and largest is None:
         return f"{value:g} is too large: the maximum is {most:g}"
     return ""
 

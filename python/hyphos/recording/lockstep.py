@@ -252,7 +252,7 @@ class Lockstep:
                 spec.schema_encoding,
                 spec.schema_data,
                 spec.metadata,
-                policy.latched,
+                policy.latched_depth if policy.latched else 0,
             )
             self._recorded.add(channel.name)
             self._recorder.subscribe(node._core, number, channel.name, kind, policy)

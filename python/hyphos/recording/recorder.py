@@ -170,7 +170,7 @@ class Recorder:
             spec.schema_encoding,
             spec.schema_data,
             spec.metadata,
-            end.policy.latched,
+            end.policy.latched_depth if end.policy.latched else 0,
         )
         self._channels.add(end.channel)
         # Always best effort: a recorder must not block the robot.

@@ -193,6 +193,38 @@ internal static unsafe class Checks
         }
     }
 
+    private static void Announced_types_are_checked()
+    {
+        using (Node node = Open("types", domain_))
+        {
+            // A file that has only the name "mine.proto".
+            byte[] name = System.Text.Encoding.UTF8.GetBytes("mine.proto");
+            List<byte> set = new List<byte> { 0x0a, 12, 0x0a, 10 };
+            set.AddRange(name);
+            node.AnnounceTypes(set.ToArray());
+            node.AnnounceTypes(new byte[0]);
+            HyphosException error = Throws<HyphosException>(delegate { node.AnnounceTypes(new byte[] { 0xff, 0xff }); });
+            Expect(error.Code == ErrorCode.Corrupt, "damaged bytes are refused");
+        }
+    }
+
+    private static void A_late_subscriber_gets_the_latched_messages()
+    {
+        using (Node node = Open("one", domain_))
+        {
+            Policy policy = new Policy();
+            policy.Latched = true;
+            policy.LatchedDepth = 2;
+            policy.LifespanMs = 60000;
+            RawPublisher publisher = node.RawPublisher("c", ChannelType.Bytes, policy);
+            for (byte i = 1; i <= 3; ++i) publisher.Publish(new byte[] { i });
+            List<int> got = new List<int>();
+            node.Subscribe("c", ChannelType.Bytes, delegate(MessageView message) { got.Add(message.Payload[0]); });
+            Until(delegate { node.Pump(); return got.Count == 2; });
+            Expect(got[0] == 2 && got[1] == 3, "the last two messages, the oldest first");
+        }
+    }
+
     private static void A_stale_view_throws_and_a_held_message_stays_valid()
     {
         using (Node node = Open("one", domain_))

@@ -301,7 +301,7 @@ def test_files_other_than_proto3_are_refused_by_name(tmp_path: Path) -> None:
 def test_the_command_writes_the_standard_messages(hyphos_cli: Any, tmp_path: Path) -> None:
     code, output, errors = hyphos_cli("msg", "csharp", "-o", "made")
     assert code == 0, errors
-    assert "messages in 7 files" in output
+    assert "messages in 8 files" in output
     text = (tmp_path / "made" / "HyphosMsgsSensor.cs").read_text()
     assert "public sealed class LaserScan : global::Hyphos.IMessage" in text
 
