@@ -14,7 +14,7 @@ std::string size_text(const Picture& picture) {
 
 }  // namespace
 
-Result<void> write_png(const std::string& path, const Picture& picture, bool small) {
+Result<void> write_png(const std::string& path, const Picture& picture) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(picture.width);
@@ -29,7 +29,7 @@ Result<void> write_png(const std::string& path, const Picture& picture, bool sma
     opaque = opaque && picture.rgba[at + 3] == 255;
   }
   image.format = opaque ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
-  if (!small) image.flags = PNG_IMAGE_FLAG_FAST;
+  image.flags = PNG_IMAGE_FLAG_FAST;  // as small as the others for such pictures
   const std::uint8_t* const pixels = opaque ? rgb.data() : picture.rgba.data();
   if (png_image_write_to_file(&image, path.c_str(), 0, pixels, 0, nullptr) != 0) return success();
   return Error{Code::io, std::string("cannot write the picture: ") + image.message, path};

@@ -16,9 +16,7 @@ struct Picture {
   std::vector<std::uint8_t> rgba;
 };
 
-/// `small`: compresses well, which takes about ten times as long.
-[[nodiscard]] Result<void> write_png(const std::string& path, const Picture& picture,
-                                     bool small = false);
+[[nodiscard]] Result<void> write_png(const std::string& path, const Picture& picture);
 [[nodiscard]] Result<Picture> read_png(const std::string& path);
 
 /// Halves the size, `factor` pixels to one: the end of supersampling.

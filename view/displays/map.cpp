@@ -89,7 +89,7 @@ class Map final : public MessageDisplay<msgs::OccupancyGrid> {
     return all;
   }
   [[nodiscard]] std::size_t bytes() const override {
-    return MessageDisplay::bytes() + (texture_ == nullptr ? 0 : texture_->bytes());
+    return texture_ == nullptr ? 0 : texture_->bytes();  // the message keeps no cells
   }
 
  private:

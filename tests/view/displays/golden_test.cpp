@@ -94,7 +94,7 @@ class GoldenTest : public ::testing::Test {
     ASSERT_TRUE(write_png(actual, picture).ok());
     const std::string golden_path = std::string(GOLDEN_DIR) + "/" + name + ".png";
     if (g_update) {
-      ASSERT_TRUE(write_png(golden_path, picture, true).ok());
+      ASSERT_TRUE(write_png(golden_path, picture).ok());
       return;
     }
     const auto golden = read_png(golden_path);
