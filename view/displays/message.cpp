@@ -31,6 +31,7 @@ std::optional<Pose> to_pose(const msgs::Pose& pose) {
   const Eigen::Vector4d all(q.x(), q.y(), q.z(), q.w());
   const double length = all.norm();
   if (!at.allFinite() || !std::isfinite(length)) return std::nullopt;
+  if (at.cwiseAbs().maxCoeff() > kFarthest) return std::nullopt;
   Pose made = Pose::Identity();
   made.translation() = at;
   if (length > 1e-9) {
