@@ -29,7 +29,10 @@ template <typename T>
 [[nodiscard]] inline Vec3 to_eigen(const msgs::Vector3& p) { return {p.x(), p.y(), p.z()}; }
 [[nodiscard]] Color to_color(const msgs::ColorRGBA& color);
 
-/// A pose of a message. None if a number is not finite. A quaternion of another length than 1 is
+/// True if all coordinates are finite and below 1e12 m, so that they stay finite in single precision.
+[[nodiscard]] bool is_place(const Vec3& at);
+
+/// A pose of a message. None if its position is no place, or a number is not finite. A quaternion of another length than 1 is
 /// normalised. One of length 0 (unset) is no rotation.
 [[nodiscard]] std::optional<Pose> to_pose(const msgs::Pose& pose);
 
