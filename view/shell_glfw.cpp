@@ -9,9 +9,13 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "hyphos/time.hpp"
 #include "view/options.hpp"
@@ -25,12 +29,33 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kGather = 15 * kMillisecond;
 constexpr double kLongest = 3600;  // s, of one wait
 
+struct InputEvent {
+  enum class Kind : std::uint8_t { key, letter, button, scroll, focus, enter };
+  Kind kind;
+  int a = 0;
+  int b = 0;
+  int c = 0;
+  int d = 0;
+  double x = 0;
+  double y = 0;
+};
+
 /// The state that callbacks of GLFW reach.
 struct Window {
   GLFWwindow* handle = nullptr;
   App* app = nullptr;
   bool input = false;
+  /// ImGui 1.86 has the state of each key at the begin of a frame, and no events. A tap that is
+  /// shorter than a frame would be lost, so its two events go to two frames.
+  std::deque<InputEvent> events;
   std::vector<std::string> dropped;
+
+  void push(const InputEvent& event) {
+    constexpr std::size_t kMost = 4'096;
+    if (events.size() >= kMost) events.pop_front();
+    events.push_back(event);
+    input = true;
+  }
 };
 
 /// Wakes the loop. `armed`: the loop waits for arrivals.
@@ -89,17 +114,26 @@ Window& window_of(GLFWwindow* handle) {
   return *static_cast<Window*>(glfwGetWindowUserPointer(handle));
 }
 
-/// Registered before those of ImGui, which calls them.
 void watch_input(GLFWwindow* handle) {
-  glfwSetKeyCallback(handle, [](GLFWwindow* w, int, int, int, int) { window_of(w).input = true; });
-  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w).input = true; });
-  glfwSetMouseButtonCallback(handle,
-                             [](GLFWwindow* w, int, int, int) { window_of(w).input = true; });
-  glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w).input = true; });
+  using Kind = InputEvent::Kind;
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int code, int action, int mods) {
+    window_of(w).push({Kind::key, key, code, action, mods});
+  });
+  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned letter) {
+    window_of(w).push({Kind::letter, static_cast<int>(letter)});
+  });
+  glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int button, int action, int mods) {
+    window_of(w).push({Kind::button, button, action, mods});
+  });
+  glfwSetScrollCallback(handle, [](GLFWwindow* w, double x, double y) {
+    window_of(w).push({Kind::scroll, 0, 0, 0, 0, x, y});
+  });
+  glfwSetWindowFocusCallback(
+      handle, [](GLFWwindow* w, int focused) { window_of(w).push({Kind::focus, focused}); });
+  glfwSetCursorEnterCallback(
+      handle, [](GLFWwindow* w, int entered) { window_of(w).push({Kind::enter, entered}); });
   glfwSetCursorPosCallback(handle,
                            [](GLFWwindow* w, double, double) { window_of(w).input = true; });
-  glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w).input = true; });
-  glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w).input = true; });
   glfwSetFramebufferSizeCallback(handle,
                                  [](GLFWwindow* w, int, int) { window_of(w).input = true; });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w).input = true; });
@@ -107,6 +141,38 @@ void watch_input(GLFWwindow* handle) {
     window_of(w).dropped.assign(paths, paths + count);
     window_of(w).input = true;
   });
+}
+
+void dispatch(GLFWwindow* handle, const InputEvent& event) {
+  switch (event.kind) {
+    case InputEvent::Kind::key:
+      return ImGui_ImplGlfw_KeyCallback(handle, event.a, event.b, event.c, event.d);
+    case InputEvent::Kind::letter:
+      return ImGui_ImplGlfw_CharCallback(handle, static_cast<unsigned>(event.a));
+    case InputEvent::Kind::button:
+      return ImGui_ImplGlfw_MouseButtonCallback(handle, event.a, event.b, event.c);
+    case InputEvent::Kind::scroll:
+      return ImGui_ImplGlfw_ScrollCallback(handle, event.x, event.y);
+    case InputEvent::Kind::focus:
+      return ImGui_ImplGlfw_WindowFocusCallback(handle, event.a);
+    case InputEvent::Kind::enter:
+      return ImGui_ImplGlfw_CursorEnterCallback(handle, event.a);
+  }
+}
+
+/// Passes events to ImGui, at most one for each key or button.
+void feed(Window& window) {
+  constexpr int kButtons = 100'000;
+  std::set<int> changed;
+  while (!window.events.empty()) {
+    const InputEvent event = window.events.front();
+    const bool key = event.kind == InputEvent::Kind::key;
+    if (key || event.kind == InputEvent::Kind::button) {
+      if (!changed.insert(key ? event.a : kButtons + event.a).second) return;
+    }
+    window.events.pop_front();
+    dispatch(window.handle, event);
+  }
 }
 
 Error no_display() {
@@ -180,7 +246,7 @@ class Gui {
   explicit Gui(GLFWwindow* handle) {
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
-    ImGui_ImplGlfw_InitForOpenGL(handle, true);
+    ImGui_ImplGlfw_InitForOpenGL(handle, false);  // feed() passes the events
     ImGui_ImplOpenGL3_Init("#version 330 core");
   }
   ~Gui() {
@@ -233,8 +299,13 @@ void loop(Window& window, Waker& waker, const EndsOnSignal& signals) {
       glfwSetWindowTitle(window.handle, title.c_str());
     }
     const bool hidden = glfwGetWindowAttrib(window.handle, GLFW_ICONIFIED) == GLFW_TRUE;
+    feed(window);
     if (!hidden && app.wants_frame(now)) draw(gl, window, now);
     window.input = false;
+    if (!window.events.empty()) {
+      app.invalidate();
+      continue;
+    }
     const std::int64_t after = monotonic_now().ns;
     std::int64_t next = app.next_ns(after);
     if (hidden) next = std::max(next, after + 100 * kMillisecond);

@@ -4,8 +4,9 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <numeric>
 #include <set>
+
+#include "view/core/words.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -51,33 +52,13 @@ struct Lister {
   }
 };
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t best =
-          std::min({row[j] + 1, row[j + 1] + 1, corner + (a[i] == b[j] ? 0U : 1U)});
-      corner = std::exchange(row[j + 1], best);
-    }
-  }
-  return row.back();
-}
-
 Error no_field(const Descriptor& type, std::string_view name, std::string_view path) {
-  std::string similar;
-  std::size_t best = 3;
-  for (int i = 0; i < type.field_count() && name.size() < 64; ++i) {
-    const std::string& other = type.field(i)->name();
-    if (other.size() > 64) continue;
-    if (const std::size_t far = distance(name, other); far < best) {
-      best = far;
-      similar = other;
-    }
-  }
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
   std::string text = type.full_name() + " has no field '" + std::string(name) + "'";
-  if (!similar.empty()) text += " (did you mean '" + similar + "'?)";
+  if (const std::string_view near = nearest_word(name, names); !near.empty()) {
+    text += " (did you mean '" + std::string(near) + "'?)";
+  }
   return {Code::not_found, std::move(text), std::string(path)};
 }
 

@@ -138,8 +138,11 @@ void Pyramid::query(std::int64_t begin_ns, std::int64_t end_ns, std::span<Column
   std::size_t from = lower_bound(begin_ns);
   for (std::size_t i = 0; i < columns.size() && from < size_; ++i) {
     const bool last = i + 1 == columns.size();
+    // Unsigned, because an interval may have all 64 bits. A double would lose nanoseconds.
+    const auto offset =
+        last ? std::uint64_t{0} : static_cast<std::uint64_t>(width * static_cast<double>(i + 1));
     const std::int64_t edge =
-        last ? end_ns : begin_ns + static_cast<std::int64_t>(width * static_cast<double>(i + 1));
+        last ? end_ns : static_cast<std::int64_t>(static_cast<std::uint64_t>(begin_ns) + offset);
     const std::size_t to = lower_bound(edge);
     if (to > from) merge(from, to, columns[i]);
     from = std::max(from, to);

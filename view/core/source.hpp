@@ -38,6 +38,9 @@ struct Loss {
   std::uint64_t corrupt = 0;  ///< unreadable bytes in a recording
 };
 
+/// Source::advance() ends after this many bytes, so that a frame is drawn in between.
+inline constexpr std::size_t kMaxPassed = 64U << 20U;
+
 /// Receives samples in the order of their time.
 class Sink {
  public:

@@ -18,6 +18,10 @@ template <typename T>
          message.ParseFromArray(sample.payload.data(), static_cast<int>(sample.payload.size()));
 }
 
+[[nodiscard]] inline Error corrupt(std::string text) {
+  return Error{Code::corrupt, std::move(text), ""};
+}
+
 /// "the message is not a hyphos.msgs.Path (1,234 bytes)".
 [[nodiscard]] std::string not_a(std::string_view type, const Sample& sample);
 

@@ -17,8 +17,6 @@
 namespace hyphos::view {
 namespace {
 
-Error corrupt(std::string text) { return Error{Code::corrupt, std::move(text), ""}; }
-
 std::string size_text(std::uint64_t width, std::uint64_t height) {
   return grouped(width) + " x " + grouped(height);
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "view/core/words.hpp"
+#include "view/displays/message.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -70,8 +71,6 @@ const PointField* find(const msgs::PointCloud& cloud, std::string_view name) {
   }
   return nullptr;
 }
-
-Error corrupt(std::string text) { return Error{Code::corrupt, std::move(text), ""}; }
 
 }  // namespace
 

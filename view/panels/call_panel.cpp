@@ -15,7 +15,7 @@
 namespace hyphos::view {
 namespace {
 
-constexpr std::int64_t kRefresh = 1'500'000'000;  // ns, of the list of calls
+constexpr std::int64_t kListCalls = 1'500'000'000;  // ns, of the list of calls
 
 FieldNode tree_of(Session& session, const TypeId& type, const MessageRef& message) {
   Channel channel;
@@ -92,7 +92,7 @@ Settings CallPanel::save() const {
 }
 
 void CallPanel::find(Session& session) {
-  if (listed_ns_ != 0 && session.frame_ns() - listed_ns_ < kRefresh) return;
+  if (listed_ns_ != 0 && session.frame_ns() - listed_ns_ < kListCalls) return;
   listed_ns_ = session.frame_ns();
   if (const auto processes = inspect(session.source().domain())) {
     calls_ = find_calls(*processes, kind_);

@@ -264,7 +264,7 @@ class Displays final : public Panel {
       ImGui::PopFont();
     }
     const Health health = display.status().health;
-    if (display.visible() && (health == Health::error || health == Health::warning)) {
+    if (display.visible() && (health == Health::error || (health == Health::warning && open))) {
       ImGui::Indent(side + theme.px(6));
       ImGui::PushTextWrapPos(0);
       colored_text(health == Health::error ? theme.bad : theme.warn, display.status().text);

@@ -19,7 +19,7 @@
 namespace hyphos::view {
 namespace {
 
-constexpr std::int64_t kRefresh = 2'000'000'000;  // ns, of the list of nodes
+constexpr std::int64_t kListNodes = 2'000'000'000;  // ns, of the list of nodes
 
 /// A value that the user has changed, until its owner has replied.
 struct Edit {
@@ -78,7 +78,7 @@ class Parameters final : public Panel {
 
  private:
   void find_nodes(Session& session) {
-    if (listed_ns_ != 0 && session.frame_ns() - listed_ns_ < kRefresh) return;
+    if (listed_ns_ != 0 && session.frame_ns() - listed_ns_ < kListNodes) return;
     listed_ns_ = session.frame_ns();
     if (auto found = nodes_with_params(session.source().domain())) nodes_ = std::move(*found);
   }

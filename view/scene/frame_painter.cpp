@@ -11,10 +11,6 @@ namespace {
 constexpr Color kHalo{10, 12, 16, 170};  // behind labels, so that they are legible on anything
 constexpr int kWorldFont = 40;           // px, scaled to the height of texts in m
 
-const void* offset_pointer(std::size_t bytes) {
-  return reinterpret_cast<const void*>(bytes);  // NOLINT: OpenGL takes offsets as pointers
-}
-
 bool is_clear(Color color) { return color.a < 255; }
 
 }  // namespace

@@ -158,6 +158,11 @@ class GlProgram {
   GlName name_;
 };
 
+/// An offset in the bound buffer, which OpenGL takes as a pointer.
+[[nodiscard]] inline const void* offset_pointer(std::size_t bytes) {
+  return reinterpret_cast<const void*>(bytes);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// A picture with colour and depth.
 struct GlTarget {
   GlName framebuffer;

@@ -47,10 +47,6 @@ float float_at(const std::byte* from) {
   return value;
 }
 
-const void* offset_pointer(std::size_t bytes) {
-  return reinterpret_cast<const void*>(bytes);  // NOLINT: OpenGL takes offsets as pointers
-}
-
 }  // namespace
 
 Result<RetainedPrograms> RetainedPrograms::build(Gl& gl) {

@@ -17,7 +17,6 @@
 namespace hyphos::view {
 namespace {
 
-constexpr std::size_t kMaxPassed = 64U << 20U;    // bytes of one advance()
 constexpr std::uint64_t kQueueBytes = 8U << 20U;  // of the publisher's memory, for each channel
 constexpr std::uint64_t kLeastDepth = 4;
 constexpr std::uint64_t kMostDepth = 256;

@@ -17,9 +17,8 @@ namespace {
 
 // A chunk stays in memory as long as a part of it is used. So small messages are copied.
 constexpr std::size_t kCopyBelow = 64U << 10U;
-constexpr std::size_t kMaxPassed = 64U << 20U;  // bytes of one advance()
-constexpr std::size_t kMaxCache = 48U << 20U;   // more chunks in memory make nothing faster
-constexpr std::size_t kMaxLatched = 64;         // earlier values of a latched channel
+constexpr std::size_t kMaxCache = 48U << 20U;  // more chunks in memory make nothing faster
+constexpr std::size_t kMaxLatched = 64;        // earlier values of a latched channel
 constexpr auto kLatest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 std::uint64_t unsigned_time(std::int64_t ns) { return ns > 0 ? static_cast<std::uint64_t>(ns) : 0; }

@@ -155,6 +155,45 @@ void put_bytes(std::string& out, std::uint32_t number, std::string_view bytes) {
   out += bytes;
 }
 
+/// The number of bytes of the character at the start of `text`. 0: it is not UTF-8.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t size = first < 0xc2   ? 0
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                           : first < 0xf5 ? 4
+                                          : 0;
+  if (size == 0 || size > text.size()) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and numbers beyond Unicode.
+  const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+                     (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
+  return wrong ? 0 : size;
+}
+
+/// ROS does not check texts, but protobuf refuses other bytes than UTF-8. As in the other commands,
+/// U+FFFD replaces each wrong byte.
+void put_text(std::string& out, std::uint32_t number, std::string_view text) {
+  std::string corrected;
+  std::size_t good = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character(text.substr(at));
+    if (size == 0) {
+      corrected += text.substr(good, at - good);
+      corrected += "\xef\xbf\xbd";
+      good = at + 1;
+    }
+    at += std::max(size, std::size_t{1});
+  }
+  if (corrected.empty()) return put_bytes(out, number, text);
+  corrected += text.substr(good);
+  put_bytes(out, number, corrected);
+}
+
 std::size_t size_of(Kind kind) {
   switch (kind) {
     case Kind::boolean:
@@ -383,7 +422,7 @@ bool RosMessage::write_one(const Step& step, Reader& from, std::string& out, Unj
   if (step.field.kind == Kind::text) {
     std::string_view text;
     if (!from.text(text)) return false;
-    if (step.number != 0) put_bytes(out, step.number, text);
+    if (step.number != 0) put_text(out, step.number, text);
     return true;
   }
   Number number;

@@ -14,6 +14,7 @@ from pathlib import Path
 import hyphos
 import pytest
 from helpers import PATIENCE_S, Cli, Inbox, repeating, wait_until
+from hyphos import _hyphos
 from hyphos.msgs import Odometry, PoseStamped
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,8 +69,9 @@ class Window:
     id: str = ""
 
     def key(self, *names: str) -> None:
+        """Presses keys of the keyboard, which go to the window with the focus."""
         for name in names:
-            self.screen.tool("key", "--window", self.id, name)
+            self.screen.tool("key", name)
 
     def end(self) -> tuple[int, str]:
         _, error = self.program.communicate(timeout=PATIENCE_S)
@@ -89,8 +91,12 @@ def opened(screen: Screen, *words: str) -> Window:
         name = screen.tool("getwindowname", window.id) if window.id else ""
         return name.endswith(" - Hyphos")
 
+    def focused() -> bool:
+        screen.tool("windowfocus", window.id)
+        return screen.tool("getwindowfocus") == window.id
+
     wait_until(there, "a window with a title")
-    screen.tool("windowfocus", window.id)
+    wait_until(focused, "the focus of the window")
     return window
 
 
@@ -116,7 +122,7 @@ def test_keys_change_and_save_the_layout(screen: Screen, tmp_path: Path) -> None
     file = tmp_path / "l.yaml"
     window = opened(screen, str(KEPT), "--save-layout", str(file))
     window.key("ctrl+k")
-    screen.tool("type", "--window", window.id, "a")
+    screen.tool("type", "a")
     window.key("Escape", "ctrl+q")
     assert window.end() == (0, "")
     assert file.read_text().startswith("hyphos_view: 1\n")
@@ -142,7 +148,7 @@ def test_a_goal_that_is_dragged_in_the_window_is_published(
             screen.tool(*tool)
             ends = [
                 end
-                for process in hyphos.inspect(domain)
+                for process in _hyphos.inspect(domain)
                 for end in process.endpoints
                 if end.channel == listening[0] and end.is_publisher
             ]

@@ -10,6 +10,7 @@
 #include "view/sources/ros_message.hpp"
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
+#include <hyphos/msgs/std.pb.h>
 #include <hyphos/msgs/tf.pb.h>
 
 namespace hyphos::view::ros {
@@ -175,6 +176,21 @@ TEST(RosMessage, another_type_gets_a_definition_with_its_fields) {
       "level: -2 gains: 1 gains: 2 gains: 3 names: \"x\" names: \"yy\" parts { n: 9 at { x: 4 "
       "y: 5 z: 6 } } left_ns: -500000000 blob: \"\\007\\010\" ok: true numbers: -1 "
       "numbers: 300 near { }");
+}
+
+TEST(RosMessage, wrong_bytes_of_a_text_are_replaced) {
+  Types types;
+  const auto ros =
+      RosMessage::make("std_msgs/msg/String", "string data", Wire::cdr, types).or_throw();
+  const auto converted = [&](const std::string& text) {
+    return parse<msgs::String>(ros->convert(Out(Wire::cdr).text(text).done())->head).data();
+  };
+  EXPECT_EQ(converted("gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80");
+  EXPECT_EQ(converted("gr\xfcn"), "gr\xef\xbf\xbdn");
+  EXPECT_EQ(converted("a\xc3"), "a\xef\xbf\xbd");
+  EXPECT_EQ(converted("\xed\xa0\x80x").substr(9), "x") << "a surrogate";
+  EXPECT_EQ(converted(""), "");
 }
 
 TEST(RosMessage, a_definition_that_cannot_be_used_names_the_reason) {
