@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+SEPARATOR = re.compile(r"(?<=\d) ?'(?=\d)")
 DETAIL = re.compile(r"(^|::)detail(::|$)")
 
 
@@ -31,6 +32,11 @@ def convert(file: Path) -> None:
     for part in tree.iter("initializer"):
         # Sphinx cannot read `{.name = value}` as a default.
         part.text = re.sub(r"^(= \{)\.\w+ = ", r"\1", part.text or "")
+    # Doxygen writes the literal 10'000 as "10 '000", which Sphinx cannot read.
+    for outer in (part for tag in ("argsstring", "defval") for part in tree.iter(tag)):
+        for part in outer.iter():
+            part.text = SEPARATOR.sub("", part.text) if part.text else part.text
+            part.tail = SEPARATOR.sub("", part.tail) if part.tail else part.tail
     tree.write(file, encoding="UTF-8", xml_declaration=True)
 
 

@@ -25,17 +25,13 @@ Color to_color(const msgs::ColorRGBA& color) {
   return {byte(color.r()), byte(color.g()), byte(color.b()), byte(color.a())};
 }
 
-bool is_place(const Vec3& at) {
-  constexpr double kFarthest = 1e12;
-  return at.allFinite() && at.cwiseAbs().maxCoeff() < kFarthest;
-}
-
 std::optional<Pose> to_pose(const msgs::Pose& pose) {
   const msgs::Quaternion& q = pose.orientation();
   const Vec3 at = to_eigen(pose.position());
   const Eigen::Vector4d all(q.x(), q.y(), q.z(), q.w());
   const double length = all.norm();
-  if (!is_place(at) || !std::isfinite(length)) return std::nullopt;
+  if (!at.allFinite() || !std::isfinite(length)) return std::nullopt;
+  if (at.cwiseAbs().maxCoeff() > kFarthest) return std::nullopt;
   Pose made = Pose::Identity();
   made.translation() = at;
   if (length > 1e-9) {

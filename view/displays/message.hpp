@@ -33,11 +33,11 @@ template <typename T>
 [[nodiscard]] inline Vec3 to_eigen(const msgs::Vector3& p) { return {p.x(), p.y(), p.z()}; }
 [[nodiscard]] Color to_color(const msgs::ColorRGBA& color);
 
-/// True if all coordinates are finite and below 1e12 m, so that they stay finite in single precision.
-[[nodiscard]] bool is_place(const Vec3& at);
+/// The largest coordinate of a position, m. Vertices are floats, and their differences stay finite.
+inline constexpr double kFarthest = 1e12;
 
-/// A pose of a message. None if its position is no place, or a number is not finite. A quaternion of another length than 1 is
-/// normalised. One of length 0 (unset) is no rotation.
+/// A pose of a message. None if a number is not finite, or a coordinate beyond kFarthest. A
+/// quaternion of another length than 1 is normalised. One of length 0 (unset) is no rotation.
 [[nodiscard]] std::optional<Pose> to_pose(const msgs::Pose& pose);
 
 /// The half axes of the ellipsoid of a 3x3 covariance at `sigmas` standard deviations, as columns.
