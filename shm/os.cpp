@@ -118,15 +118,32 @@ std::uint64_t random_id() {
   return id;
 }
 
-std::uint64_t process_start(int pid) {
+namespace {
+
+using StatText = std::array<char, 1024>;
+
+/// Reads /proc/PID/stat. The result is the end of the second field: the command in brackets, which
+/// may contain anything. Null if it cannot be read.
+const char* read_stat(int pid, StatText& text) {
+  text = {};
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return 0;
-  std::array<char, 1024> text{};
-  const ssize_t size = ::read(file.get(), text.data(), text.size() - 1);
-  if (size <= 0) return 0;
-  // The second field is the command in brackets and may contain anything, so count from its end.
-  const char* at = std::strrchr(text.data(), ')');
+  if (!file.valid() || ::read(file.get(), text.data(), text.size() - 1) <= 0) return nullptr;
+  return std::strrchr(text.data(), ')');
+}
+
+}  // namespace
+
+bool is_stopped(int pid) {
+  StatText text;
+  const char* const at = read_stat(pid, text);
+  if (at == nullptr || at[1] != ' ') return false;
+  return at[2] == 'T' || at[2] == 't';
+}
+
+std::uint64_t process_start(int pid) {
+  StatText text;
+  const char* at = read_stat(pid, text);
   if (at == nullptr) return 0;
   constexpr int kFieldsToStart = 20;  // "start time" is field 22
   for (int field = 0; field < kFieldsToStart; ++field) {
@@ -134,7 +151,7 @@ std::uint64_t process_start(int pid) {
     if (at == nullptr) return 0;
   }
   std::uint64_t ticks = 0;
-  std::from_chars(at + 1, text.data() + size, ticks);
+  std::from_chars(at + 1, text.data() + text.size(), ticks);
   return ticks;
 }
 

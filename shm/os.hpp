@@ -90,6 +90,8 @@ inline void wake_all(std::atomic<std::uint32_t>& word) {
 /// Start time of a process in clock ticks since boot. Together with the pid, it identifies a
 /// process uniquely. 0 if it cannot be read.
 [[nodiscard]] std::uint64_t process_start(int pid);
+/// True if a signal or a debugger has stopped the process. False if it cannot be read.
+[[nodiscard]] bool is_stopped(int pid);
 /// Identifies the pid namespace: pids may be compared only within one.
 [[nodiscard]] std::uint64_t pid_namespace();
 [[nodiscard]] std::string host_name();

@@ -173,7 +173,11 @@ void Matcher::match_rings(const std::shared_ptr<Peer>& peer,
   for (const shm::RingRecord& record : rings) {
     if (record.sender != self_->id()) continue;
     ours.insert(record.serial);
-    make_tx_ring(peer, record);
+    const auto receiver = std::find_if(
+        endpoints.begin(), endpoints.end(),
+        [&](const shm::EndpointRecord& one) { return one.serial == record.subscription; });
+    const bool guest = receiver != endpoints.end() && (receiver->flags & shm::kGuest) != 0;
+    make_tx_ring(peer, record, guest && !config_.guest);
   }
   for (const auto& [serial, port] : endpoints_.all()) {
     if (port->send_events == nullptr) continue;
@@ -340,7 +344,8 @@ void Matcher::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shar
   });
 }
 
-void Matcher::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord& record) {
+void Matcher::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord& record,
+                           bool tool) {
   const std::shared_ptr<Port> port = endpoints_.find(record.publication);
   if (port == nullptr || port->send_events == nullptr) return;
   if (record.refused != 0) {
@@ -371,6 +376,7 @@ void Matcher::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRec
   ring->ring = std::move(*opened);
   ring->doorbell = &peer->control.header();
   ring->serial = record.serial;
+  ring->tool = tool;
   // The receiver added as many cells, unless the ring has the maximum depth.
   const std::uint32_t most = ring->ring.depth() - 1;
   if (port->spec.policy.latched) ring->spare = std::min(shm::kLatchedCells, most);

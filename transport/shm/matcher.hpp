@@ -74,7 +74,7 @@ class Matcher {
   void free_ring(const RxRing& ring, std::uint32_t index);
 
   // Rings to peers.
-  void make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord& record);
+  void make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord& record, bool tool);
   void drop_tx_rings(const std::shared_ptr<Port>& port,
                      const std::function<bool(const TxRing&)>& which);
   [[nodiscard]] bool has_place_for(const Peer& peer);

@@ -93,6 +93,7 @@ struct TxRing {
   std::uint64_t serial = 0;
   BriefMutex producer;  ///< L2: one thread at a time
   std::atomic<bool> gone{false};
+  bool tool = false;  ///< from a process of a plan to one without a plan
   // For latched channels. A new ring first receives the last value of each publisher, independent
   // of its depth. The `spare` cells are for these values and for notices.
   std::uint32_t spare = 0;

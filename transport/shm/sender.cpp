@@ -35,6 +35,8 @@ HYPHOS_HOT Way way_of(const Buffer& buffer, const shm::Participant* self) {
   return Way::copy;
 }
 
+constexpr Duration kLookAtTools = Duration::from_ms(20);  // whether they were stopped
+
 std::int64_t deadline_of(const Policy& policy) {
   return policy.block_timeout_ms > 0
              ? monotonic_now().ns + Duration::from_ms(policy.block_timeout_ms).ns
@@ -228,6 +230,14 @@ HYPHOS_HOT Sender::Pushed Sender::push(TxRing& ring, const Prepared& message, As
   return Pushed::yes;
 }
 
+// A tool that is stopped, by Ctrl-Z or a debugger, must not make a robot wait. Its messages are
+// dropped and counted. A slow tool makes a `block` channel wait, as any subscriber does.
+bool Sender::is_stopped_tool(const TxRing& ring) const {
+  if (!ring.tool) return false;
+  const shm::Control& peer = ring.peer->control;
+  return peer.pid_space() == self_->control().pid_space() && shm::is_stopped(peer.pid());
+}
+
 Sender::Pushed Sender::push_blocking(TxRing& ring, const Prepared& message,
                                      std::int64_t deadline_ns) {
   std::atomic<std::uint32_t>& waiters = ring.ring.header().space_waiters;
@@ -236,9 +246,15 @@ Sender::Pushed Sender::push_blocking(TxRing& ring, const Prepared& message,
     const Pushed result = push(ring, message, As::live, false, unused);
     if (result != Pushed::full) return result;
     if (deadline_ns != 0 && monotonic_now().ns >= deadline_ns) return Pushed::full;
+    if (is_stopped_tool(ring)) return Pushed::full;
+    std::int64_t until_ns = deadline_ns;
+    if (ring.tool) {  // it may be stopped while this thread waits
+      const std::int64_t next_look_ns = monotonic_now().ns + kLookAtTools.ns;
+      until_ns = deadline_ns == 0 ? next_look_ns : std::min(deadline_ns, next_look_ns);
+    }
     waiters.store(1, std::memory_order_seq_cst);
     if (ring.full() && !ring.gone.load(std::memory_order_seq_cst)) {
-      shm::futex_wait(waiters, 1, deadline_ns);
+      shm::futex_wait(waiters, 1, until_ns);
     }
   }
 }

@@ -65,6 +65,7 @@ class Sender {
                             std::uint64_t& overflowed);
   [[nodiscard]] Pushed push_blocking(TxRing& ring, const Prepared& message,
                                      std::int64_t deadline_ns);
+  [[nodiscard]] bool is_stopped_tool(const TxRing& ring) const;
   void push_to_all(Sending& now, const TxRings& rings, bool drop_oldest);
   void push_to_waiting(Sending& now, const TxRings& rings);
   void send_notice(Port& port, const Envelope& notice);

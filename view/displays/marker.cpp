@@ -161,7 +161,8 @@ class Markers : public Display {
     const auto local = to_pose(message.pose());
     const Vec3 scale = to_eigen(message.scale());
     if (!local) return reject(key, "its pose has a number that is not finite");
-    if (!scale.allFinite()) return reject(key, "its scale has a number that is not finite");
+    if (!scale.allFinite() || scale.cwiseAbs().maxCoeff() > kFarthest)
+      return reject(key, "its scale has a number that is not finite");
     if (message.type() < 0 || message.type() > Type::ARROW_STRIP) {
       return reject(key, "unknown type " + std::to_string(message.type()));
     }
@@ -183,7 +184,7 @@ class Markers : public Display {
     std::uint64_t skipped = 0;
     for (int i = 0; i < message.points_size(); ++i) {
       const Vec3 p = to_eigen(message.points(i));
-      if (!p.allFinite()) {
+      if (!p.allFinite() || p.cwiseAbs().maxCoeff() > kFarthest) {
         ++skipped;
         continue;
       }

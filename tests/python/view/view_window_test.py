@@ -50,7 +50,7 @@ def screen(tmp_path: Path) -> Iterator[Screen]:
         if shutil.which(program) is None:
             pytest.skip(f"no {program}")
     read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-noreset"]
     with subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL) as server:
         os.close(write)
         with os.fdopen(read) as numbers:

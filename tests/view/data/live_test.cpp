@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
+#include <thread>
 
 #include "hyphos/hyphos.hpp"
 #include "source_sink.hpp"
@@ -46,27 +49,50 @@ class Robot {
  public:
   explicit Robot(const std::string& domain, const std::string& type = "text") {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+    int out[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) std::abort();
     std::string program = VIEW_TEST_ROBOT;
     std::string words[] = {program, domain, type};
     char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
     ::posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     if (::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv, ::environ) != 0) {
       std::abort();
     }
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[0]);
+    ::close(out[1]);
     stdin_ = ends[1];
+    stdout_ = out[0];
   }
   Robot(const Robot&) = delete;
   Robot& operator=(const Robot&) = delete;
   ~Robot() { end(); }
   void count() { ASSERT_EQ(::write(stdin_, "n\n", 2), 2); }
+  /// Returns when the process is stopped.
+  void stop() const {
+    ASSERT_EQ(::kill(pid_, SIGSTOP), 0);
+    ASSERT_EQ(::waitpid(pid_, nullptr, WUNTRACED), pid_);
+  }
+  void go_on() const { ASSERT_EQ(::kill(pid_, SIGCONT), 0); }
+  /// Waits for a line of its output.
+  [[nodiscard]] std::string line() {
+    for (std::size_t end = 0; (end = output_.find('\n')) == std::string::npos;) {
+      std::array<char, 4'096> some{};
+      const ::ssize_t size = ::read(stdout_, some.data(), some.size());
+      if (size <= 0) return "";
+      output_.append(some.data(), static_cast<std::size_t>(size));
+    }
+    const std::string line = output_.substr(0, output_.find('\n'));
+    output_.erase(0, line.size() + 1);
+    return line;
+  }
   void end() {
     if (pid_ <= 0) return;
     ::close(stdin_);
+    ::close(stdout_);
     ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
@@ -74,6 +100,8 @@ class Robot {
  private:
   ::pid_t pid_ = 0;
   int stdin_ = -1;
+  int stdout_ = -1;
+  std::string output_;
 };
 
 class LiveTest : public ::testing::Test {
@@ -207,6 +235,44 @@ TEST_F(LiveTest, a_channel_that_changes_its_type_gets_a_new_id) {
   EXPECT_EQ(find(*source, "value")->type, "hyphos.msgs.String");
   ASSERT_FALSE(source->problems().empty());
   EXPECT_NE(source->problems()[0].find("changed its type"), std::string::npos);
+}
+
+TEST_F(LiveTest, a_stopped_guest_does_not_stop_a_robot) {
+  Robot robot(domain_, "block");
+  Robot guest(domain_, "guest");
+  std::atomic<bool> connected{false};
+  std::thread publishing([&] {
+    while (!connected) {
+      robot.count();
+      (void)robot.line();
+    }
+  });
+  EXPECT_EQ(guest.line().substr(0, 4), "got ");
+  connected = true;
+  publishing.join();
+  guest.stop();
+  // More than the queue holds: without a check for a stopped tool, one of them waits for ever.
+  std::string last;
+  for (int i = 0; i < 100; ++i) {
+    robot.count();
+    last = robot.line();
+  }
+  EXPECT_EQ(last.substr(0, 5), "sent ");
+  // The losses are counted at the publisher.
+  std::uint64_t dropped = 0;
+  for (const ProcessInfo& process : inspect(domain_).or_throw()) {
+    for (const EndpointInfo& end : process.endpoints) {
+      if (end.channel == "numbers" && end.is_publisher) dropped = end.counter("drop.shm.timeout");
+    }
+  }
+  EXPECT_GE(dropped, 80U);
+  guest.go_on();
+  const int next = std::stoi(last.substr(5)) + 1;
+  for (std::string line = "got 0"; std::stoi(line.substr(4)) < next;) {
+    robot.count();  // it waits for a running guest again
+    (void)robot.line();
+    line = guest.line();
+  }
 }
 
 Sample sample_at(std::int64_t time_ns, std::uint32_t channel, std::uint64_t sender,

@@ -146,6 +146,9 @@ TEST(DisplaysTest, quaternions_of_any_length_are_normalised) {
   EXPECT_TRUE(to_pose(pose)->linear().isIdentity());
   pose.mutable_orientation()->set_x(kNan);
   EXPECT_FALSE(to_pose(pose));
+  // A position that single precision cannot hold.
+  set_pose(pose, 1e300, 0, 0);
+  EXPECT_FALSE(to_pose(pose));
 }
 
 TEST(DisplaysTest, a_covariance_becomes_its_ellipsoid) {
