@@ -46,7 +46,11 @@ struct Setting {
     made.list = true;
     return made;
   }
-  [[nodiscard]] std::string_view word() const { return words.empty() ? "" : words.front(); }
+  /// Valid as long as the setting.
+  [[nodiscard]] std::string_view word() const {
+    if (words.empty()) return {};
+    return words.front();
+  }
   /// Two settings are equal if they have the same text, wherever it stands.
   bool operator==(const Setting& other) const { return words == other.words && list == other.list; }
 };

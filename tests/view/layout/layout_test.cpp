@@ -76,6 +76,12 @@ TEST(Layout, IsReadAndWrittenAsTheSameText) {
             (std::vector<std::string>{"odom:twist.twist.linear.x", "scan:ranges[3]"}));
 }
 
+TEST(Layout, AWordIsATextOfItsSetting) {
+  const Setting setting("camera");
+  EXPECT_EQ(setting.word().data(), setting.words.front().data()) << "a copy that has ended";
+  EXPECT_EQ(Setting().word(), "");
+}
+
 TEST(Layout, LeavesOutDefaults) {
   EXPECT_EQ(layout_text(parse("hyphos_view: 1\n")), "hyphos_view: 1\npanels: {panel: scene}\n");
 }
