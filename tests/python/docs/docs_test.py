@@ -44,6 +44,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 BUILD = ROOT / "build/release"
+VIEWER = BUILD / "view/hyphos-view"
 LANGUAGES = {
     "",
     "c",
@@ -183,12 +184,15 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         experiment.parse(block.text, str(file))
         assert experiment.parse(block.text, str(file), full=True).name
     elif kind == "layout":
-        viewer = BUILD / "view/hyphos-view"
-        if not viewer.exists():
+        if not VIEWER.exists():
             pytest.skip("the viewer is not built")
-        words = [viewer, "--domain", f"absent{os.getpid()}", "--layout", file, "--size", "320x200"]
+        domain = f"absent{os.getpid()}"
+        words = [str(VIEWER), "--domain", domain, "--layout", str(file), "--size", "320x200"]
         done = subprocess.run(
-            [*words, "--png", tmp_path / "out.png"], capture_output=True, text=True, check=False
+            [*words, "--png", str(tmp_path / "out.png")],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
     elif kind == "scenario":
@@ -509,6 +513,39 @@ def test_cheap_commands_run(hyphos_cli: Cli, tmp_path: Path) -> None:
         assert code == 0, f"{words}: {out}{err}"
         done += 1
     assert done >= 3
+
+
+def view_commands() -> list[list[str]]:
+    lines = [line for block in CONSOLES for line in commands_of(block)]
+    found = [words for line in lines for words in simple_commands(line)]
+    return [words[1:] for words in found if words[:2] == ["hyphos", "view"]]
+
+
+@pytest.mark.skipif(not VIEWER.exists(), reason="the viewer is not built")
+@pytest.mark.parametrize("words", view_commands(), ids=" ".join)
+def test_each_view_command_draws(
+    words: list[str], hyphos_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the files of the reader, and a picture in place of a window."""
+    monkeypatch.chdir(tmp_path)
+    golden = Path("golden.png")
+    if "--png" not in words:
+        words = [*words, "--png", "out.png"]
+    for name in words:
+        if name.endswith(".mcap"):
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / "tests/compat/0.1.0/recordings/zstd.mcap", name)
+        elif name == "robot.yaml":
+            shutil.copy(ROOT / "examples/04_plugin_and_plan/robot.yaml", name)
+        elif name.endswith(".view.yaml"):
+            Path(name).write_text("hyphos_view: 1\npanels: {panel: scene}\n")
+    if str(golden) in words:
+        without = words[: words.index("--compare")]
+        assert hyphos_cli(*without)[0] == 0
+        Path("out.png").rename(golden)
+    code, out, err = hyphos_cli(*words)
+    assert code == 0, out + err
+    assert Path(words[words.index("--png") + 1]).read_bytes().startswith(b"\x89PNG")
 
 
 # --- Omitted blocks -------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def write(path: Path, **options: object) -> None:
             data = bytes([number % 251]) * (number % 400)
             writer.add_message(ids[number % 3], time, data, time - 5, number)
         writer.add_metadata("state", {"a": "b"})
-        writer.finish()
+        writer.finish()  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize("compression", list(CompressionType))
