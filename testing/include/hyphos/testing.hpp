@@ -192,14 +192,11 @@ class Robot {
     return inbox<T>(channel).all();
   }
 
-  /// Publishes a message to the robot. In real time, waits for a first subscriber.
+  /// Publishes a message to the robot. In real time, waits until each subscriber is connected.
   template <typename T>
   void publish(const std::string& channel, T value, Duration within = Duration::from_seconds(5)) {
     const Publisher<T> publisher = publisher_of<T>(channel);
-    const std::uint32_t own = inboxes_.contains(channel) ? 1 : 0;
-    connect_relays();
-    const auto connected = [&] { return publisher.listeners() > own && links_connected(channel); };
-    if (!wait(connected, within)) {
+    if (!wait([&] { return all_connected(channel, publisher.listeners()); }, within)) {
       ADD_FAILURE() << "no subscriber of '" << channel << "' within "
                     << detail::text_of_seconds(within);
       return;
@@ -351,6 +348,18 @@ class Robot {
       const auto found = relays_.find(one.name);
       return found != relays_.end() && found->second->listeners() > 0;
     });
+  }
+  /// True if a publisher of the test with this many listeners reaches all subscribers of the robot.
+  [[nodiscard]] bool all_connected(const std::string& channel, std::uint32_t listeners) {
+    if (!links_connected(channel)) return false;
+    const auto robots = std::ranges::count_if(ends(), [&](const EndpointInfo& end) {
+      return end.channel == channel && !end.is_publisher;
+    });
+    const auto links = std::ranges::count_if(interceptions_, [&](const detail::Interception& one) {
+      return one.channel == channel && !one.subscriber.empty();
+    });
+    const auto own = links + (inboxes_.contains(channel) ? 1 : 0);
+    return robots + links > 0 && std::cmp_greater_equal(listeners, robots + own);
   }
   detail::Relay& relay(const std::string& channel, const std::string& to) {
     connect_relays();
