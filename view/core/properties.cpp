@@ -96,56 +96,49 @@ Result<void> Property::set_text(std::string_view text) {
   return set(Value{std::string(text)});
 }
 
-Property& Properties::append(std::string name, std::string help) {
+template <typename T>
+Property& Properties::append(std::string name, T* member, std::string help) {
   Property& made = all_.emplace_back();
   made.name = std::move(name);
   made.help = std::move(help);
+  made.target_ = member;
+  made.fallback_ = *member;
+  return made;
+}
+
+template <typename T>
+Property& Properties::append(std::string name, T* member, std::string help, std::string unit,
+                             double min, double max) {
+  Property& made = append(std::move(name), member, std::move(help));
+  made.unit = std::move(unit);
+  made.min = min;
+  made.max = max;
   return made;
 }
 
 Property& Properties::add(std::string name, bool* member, std::string help) {
-  Property& made = append(std::move(name), std::move(help));
-  made.target_ = member;
-  made.fallback_ = *member;
-  return made;
+  return append(std::move(name), member, std::move(help));
 }
 
 Property& Properties::add(std::string name, std::int64_t* member, std::string help,
                           std::string unit, double min, double max) {
-  Property& made = append(std::move(name), std::move(help));
-  made.target_ = member;
-  made.fallback_ = *member;
-  made.unit = std::move(unit);
-  made.min = min;
-  made.max = max;
-  return made;
+  return append(std::move(name), member, std::move(help), std::move(unit), min, max);
 }
 
 Property& Properties::add(std::string name, double* member, std::string help, std::string unit,
                           double min, double max) {
-  Property& made = append(std::move(name), std::move(help));
-  made.target_ = member;
-  made.fallback_ = *member;
-  made.unit = std::move(unit);
-  made.min = min;
-  made.max = max;
-  return made;
+  return append(std::move(name), member, std::move(help), std::move(unit), min, max);
 }
 
 Property& Properties::add(std::string name, std::string* member, std::string help,
                           std::vector<std::string> choices) {
-  Property& made = append(std::move(name), std::move(help));
-  made.target_ = member;
-  made.fallback_ = *member;
+  Property& made = append(std::move(name), member, std::move(help));
   made.choices = std::move(choices);
   return made;
 }
 
 Property& Properties::add(std::string name, Color* member, std::string help) {
-  Property& made = append(std::move(name), std::move(help));
-  made.target_ = member;
-  made.fallback_ = *member;
-  return made;
+  return append(std::move(name), member, std::move(help));
 }
 
 Property* Properties::find(std::string_view name) {

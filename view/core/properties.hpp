@@ -71,7 +71,11 @@ class Properties {
   Result<void> set_text(std::string_view name, std::string_view text);
 
  private:
-  Property& append(std::string name, std::string help);
+  template <typename T>
+  Property& append(std::string name, T* member, std::string help);
+  template <typename T>
+  Property& append(std::string name, T* member, std::string help, std::string unit, double min,
+                   double max);
   std::deque<Property> all_;
 };
 
