@@ -5,7 +5,7 @@
 
 namespace hyphos::view {
 
-/// What the viewer remembers of a user between two sessions.
+/// The settings of a user that the viewer keeps between two sessions.
 struct UserSettings {
   int width = 0;  ///< pixels of the window, 0: unknown
   int height = 0;

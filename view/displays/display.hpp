@@ -79,7 +79,7 @@ class Display {
   /// The part of the past that the display shows. For Source::seek().
   [[nodiscard]] virtual std::int64_t history_ns() const { return 0; }
 
-  /// What the display shows at a point of a ray, as lines "name: value" for the tool that selects.
+  /// The contents at a point of a ray, as lines "name: value" for the tool that selects.
   struct Picked {
     double distance = 0;  ///< along the ray, m
     Vec3 point;

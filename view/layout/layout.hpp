@@ -138,8 +138,8 @@ inline constexpr std::size_t kMaxDisplays = 512;
 /// Replaces the file atomically.
 [[nodiscard]] Result<void> save_layout(const std::string& path, const Layout& layout);
 
-/// A layout for a robot or recording that nobody described: a display for each channel that has
-/// one, and the panels for the types that exist.
+/// A layout for a robot or recording without one: a display for each channel whose type has a
+/// display, and the panels for the types that exist.
 [[nodiscard]] Layout default_layout(std::span<const Channel> channels, const Vocabulary& words);
 /// The displays and panels of default_layout(channels) for channels that appeared later.
 void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabulary& words);

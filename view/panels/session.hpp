@@ -40,7 +40,7 @@ struct Timeline {
   double speed = 1;
 };
 
-/// What a panel may use of the application. Thread: that of the view.
+/// The part of the application that a panel may use. Thread: that of the view.
 class Session {
  public:
   virtual ~Session() = default;

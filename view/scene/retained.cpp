@@ -411,7 +411,7 @@ std::size_t GlRetained::draw_part(const PassView& view, std::size_t stride) {
 std::size_t GlRetained::draw_missing(const PassView& view, std::size_t most) {
   if (!visible_) return 0;
   std::size_t drawn = 0;
-  // The newest first: it is what a user waits for.
+  // The newest first, because a user waits for it.
   for (auto block = blocks_.rbegin(); block != blocks_.rend() && drawn < most; ++block) {
     const auto count =
         static_cast<std::uint32_t>(std::min<std::size_t>(block->end - block->drawn, most - drawn));

@@ -178,7 +178,7 @@ class Live : public Source {
     if (problems_.size() < kMaxProblems) problems_.push_back(std::move(text));
   }
 
-  /// Takes over what the scout has found.
+  /// Takes over the findings of the scout.
   void update() {
     Scout::News news = scout_->take();
     if (!news.changed) return;

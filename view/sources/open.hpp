@@ -18,7 +18,7 @@ struct OpenOptions {
   std::function<bool(double)> progress;
 };
 
-/// Opens what the command line names: a recording (*.mcap), a plan (*.yaml: the domain of that
+/// Opens the source of a command line: a recording (*.mcap), a plan (*.yaml: the domain of that
 /// robot), or, if `what` is empty, the domain of the options. Errors: not_found, permission,
 /// corrupt, unsupported (another kind of file, with the command that converts it).
 [[nodiscard]] Result<std::unique_ptr<Source>> open_source(const std::string& what,

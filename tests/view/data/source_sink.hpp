@@ -10,7 +10,7 @@
 
 namespace hyphos::view {
 
-/// Keeps what a source passes.
+/// Keeps the samples that a source passes.
 class Collector : public Sink {
  public:
   void take(const Sample& sample) override { samples.push_back(sample); }
