@@ -16,7 +16,6 @@ import foxglove
 from foxglove import Parameter
 from foxglove.websocket import Capability, ServerListener, StatusLevel
 from rich.console import Group, RenderableType
-from rich.live import Live
 from rich.text import Text
 
 from hyphos.foxglove.offers import Offer, Offers
@@ -28,6 +27,7 @@ from hyphos.recording.schemas import SchemaBook
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools.console import console, table
 from hyphos.tools.join import open_tool
+from hyphos.tools.live_area import LiveArea
 from hyphos.tools.waiting import Stop, stoppable
 
 _LOOK_S = 0.25
@@ -307,7 +307,7 @@ def _watch(session: Session, stop: Stop, address: str, quiet: bool) -> None:
     """Serves until a stop request."""
     out = console()
     board = _Board()
-    live = Live(console=out, auto_refresh=False, transient=True) if out.is_terminal else None
+    live = LiveArea(out) if out.is_terminal else None
     next_look = next_draw = time.monotonic()
     if live is not None and not quiet:
         live.start()

@@ -345,7 +345,7 @@ def _run(
     recorder: Recorder, options: RecordOptions, console: Console, path: Path, stop: Stop
 ) -> float:
     """Records until a stop request. Returns the start time."""
-    from rich.live import Live  # noqa: PLC0415
+    from hyphos.tools.live_area import LiveArea  # noqa: PLC0415
 
     started = time.monotonic()
     show = console.is_terminal and not options.quiet
@@ -359,7 +359,7 @@ def _run(
         reader = threading.Thread(target=recorder.read_parameters, daemon=True)
         reader.start()
         after_s = None if options.quiet else AFTER_S
-        shown = Live(console=console, auto_refresh=False, transient=True) if show else nullcontext()
+        shown = LiveArea(console) if show else nullcontext()
         with (
             shown as live,
             reporting(lambda: _awaited(recorder, options), after_s) as end_report,
@@ -368,7 +368,7 @@ def _run(
                 recorder.discover()
                 if any(count["received"] for count in recorder.status().channels.values()):
                     end_report()
-                if isinstance(live, Live):
+                if live is not None:
                     live.update(_status(recorder, started), refresh=True)
                 if recorder.status().failure is not None or stop.wait(LOOK_EVERY_S):
                     break

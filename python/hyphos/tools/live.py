@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.text import Text
 
 from hyphos._errors import Error
@@ -16,6 +15,7 @@ from hyphos.supervise.children import Usage
 from hyphos.supervise.remote import RemotePlace
 from hyphos.supervise.supervisor import Managed, State
 from hyphos.tools.console import table
+from hyphos.tools.live_area import LiveArea
 from hyphos.tools.tables import channel_table
 from hyphos.tools.totals import Totals
 
@@ -53,7 +53,7 @@ class LiveView:
         self._spans: dict[tuple[str, int], tuple[float, Usage, float, Usage]] = {}
         self._rows: dict[str, object] = {}  # the last report of each other machine
         self._totals = totals
-        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._live = LiveArea(console)
 
     def __enter__(self) -> Self:
         if self._draws:
@@ -61,10 +61,6 @@ class LiveView:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live.is_started:
-            # rich does not crop the last frame, so a table taller than the terminal would stay
-            # there beside the table of the whole run.
-            self._live.update(Text(), refresh=True)
         self._live.stop()
 
     def refresh(self, *, adds_up: bool = True) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from hyphos._errors import Error
@@ -20,6 +19,7 @@ from hyphos.publisher import Publisher
 from hyphos.ros.typebook import TypeBook
 from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
+from hyphos.tools.live_area import LiveArea
 from hyphos.tools.struct_message import StructMessage, class_of, payload_of
 from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
@@ -158,7 +158,7 @@ class _Progress:
 
     def __init__(self, publisher: Publisher[Any]) -> None:
         self._publisher = publisher
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._live = LiveArea(Console(stderr=True))
         self._next_s = time.monotonic() + _PROGRESS_S
 
     def __enter__(self) -> Self:

@@ -158,6 +158,9 @@ class OnTerminal:
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
+
     def end(self) -> int:
         """Waits for the end and returns the exit code."""
         code = self.popen.wait(PATIENCE_S)
