@@ -34,10 +34,16 @@ setup: ## install the missing packages of all parts (packages.txt) and .venv (re
 build: configure ## build/release and the Python package with the CLI .venv/bin/hyphos
 	@$(STEP) "build release" cmake --build build/release -j $(JOBS)
 	@scripts/link_python_package
+	@scripts/web --if-possible
 
 .PHONY: configure
 configure: setup
 	@$(STEP) "configure release" cmake --preset release -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+
+.PHONY: web
+web: ## build the page of `hyphos view --serve` with npm, which `make build` does only if npm is there
+	@scripts/setup web
+	@scripts/web
 
 DEMO := out/patrol
 DEMO_SECONDS ?= 30
@@ -126,12 +132,12 @@ peers: ## build the baselines that `hyphos lab` compares with, as far as they ca
 # The targets dist and dist-check include both.
 .PHONY: wheels
 wheels: ## build the wheels of the last commit in dist, for MACHINES (x86_64): CPython 3.11 and newer
-	@scripts/setup default wheels $(ARM64)
+	@scripts/setup default wheels web $(ARM64)
 	@packaging/wheels $(MACHINES:%=--machine %) --jobs $(JOBS)
 
 .PHONY: wheels-check
 wheels-check: ## install the wheels in dist in bare roots, run the demo, and build the wheels once more
-	@scripts/setup default wheels $(ARM64)
+	@scripts/setup default wheels web $(ARM64)
 	@packaging/check_wheels $(MACHINES:%=--machine %) --again
 
 .PHONY: asan
@@ -180,7 +186,7 @@ docs: ## build the documentation site build/docs/html, and check every link
 
 .PHONY: dist
 dist: ## build the packages into out/dist: Debian packages, wheels, source, bill of materials
-	@scripts/setup default dist
+	@scripts/setup default dist web
 	@JOBS=$(JOBS) packaging/dist out/dist $(MACHINES)
 
 .PHONY: dist-check
@@ -190,7 +196,7 @@ dist-check: dist ## install the packages of out/dist, each in a bare root, use t
 
 .PHONY: dist-twice
 dist-twice: ## prove that two builds of the Debian packages and the source have the same bits (two builds long)
-	@scripts/setup default dist
+	@scripts/setup default dist web
 	@$(STEP) -t "the same bits twice" packaging/reproduce
 
 .PHONY: clean

@@ -123,11 +123,17 @@ def _debian(package: str, version: str, relation: str) -> Needed:
 def _compiled_into(package: str) -> Iterator[Needed]:
     for one in _components():
         if package in one.into:
-            yield Needed(one.name, _version_of_compiled(one), one.licence, "STATIC_LINK")
+            version = _version_of_compiled(one)
+            purl = f"pkg:npm/{one.npm.replace('@', '%40')}@{version}" if one.npm else ""
+            yield Needed(one.name, version, one.licence, "STATIC_LINK", purl)
 
 
 def _version_of_compiled(one: Component) -> str:
-    """From requirements.txt, or of the package with its headers. Empty if unknown."""
+    """From requirements.txt or package.json, or of the package with its headers. Empty if
+    unknown."""
+    if one.npm:
+        listed = json.loads((third_party.ROOT / "web/package.json").read_text())
+        return str(listed["devDependencies"][one.npm])
     pinned = (third_party.ROOT / "requirements.txt").read_text()
     found = re.search(rf"^{re.escape(one.name)}==(\S+)", pinned, re.MULTILINE)
     if found is not None:

@@ -19,8 +19,12 @@ USES = {
     "compiled": "Code compiled into our programs",
     "python": "Python packages",
 }
-# The texts that binaries must reproduce beside a notice, by SPDX id.
+# The texts that binaries must reproduce beside a notice, by SPDX id. Some components have two.
 _TEXTS = {path.stem: path.read_text().rstrip() for path in sorted(HERE.glob("licences/*.txt"))}
+
+# Debian has the text of these, so that its packages refer to it.
+_COMMON = {"Apache-2.0": "On Debian systems, the text is in /usr/share/common-licenses/Apache-2.0."}
+_BUILT = {"python/src/*": "the Python module", "web/src/*": "the page of hyphos view --serve"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,12 @@ class Component:
     pypi: str = ""
     into: tuple[str, ...] = ()
     notice: str = ""
+    npm: str = ""
+    files: str = "python/src/*"  # of the source, that contain it when they are built
+
+    @property
+    def licences(self) -> list[str]:
+        return self.licence.split(" AND ")
 
     def is_debian(self, package: str) -> bool:
         return bool(self.debian) and re.fullmatch(self.debian, package) is not None
@@ -73,7 +83,8 @@ def text() -> str:
     parts.append(f"{title}\n{'-' * len(title)}")
     for one in listed:
         if one.notice:
-            parts.append(f"{one.name}: {one.licence}\n\n{one.notice}\n\n{_TEXTS[one.licence]}")
+            texts = "\n\n".join(_TEXTS[licence] for licence in one.licences)
+            parts.append(f"{one.name}: {one.licence}\n\n{one.notice}\n\n{texts}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -95,14 +106,19 @@ def copyright_file() -> str:
         f"Files: *\nCopyright: {holder[1]}\nLicense: MIT",
     ]
     noticed = [one for one in components() if one.notice]
-    owners = "".join(f"\n {one.notice.removeprefix('Copyright (c) ')}" for one in noticed)
-    names = " and ".join(one.name for one in noticed)
-    parts.append(
-        f"Files: python/src/*\nCopyright: {holder[1]}{owners}\n"
-        f"License: {' and '.join(sorted(_TEXTS, reverse=True))}\n"
-        f"Comment: {names} are compiled into the Python module."
-    )
-    parts += [f"License: {name}\n{_indented(body)}" for name, body in sorted(_TEXTS.items())]
+    for files in dict.fromkeys(one.files for one in noticed):
+        inside = [one for one in noticed if one.files == files]
+        lines = [line for one in inside for line in one.notice.splitlines()]
+        owners = "".join(f"\n {line.removeprefix('Copyright (c) ')}" for line in lines)
+        names = " and ".join(one.name for one in inside)
+        licences = sorted({"MIT", *(name for one in inside for name in one.licences)}, reverse=True)
+        parts.append(
+            f"Files: {files}\nCopyright: {holder[1]}{owners}\n"
+            f"License: {' and '.join(licences)}\n"
+            f"Comment: {names} are compiled into {_BUILT[files]}."
+        )
+    texts = _TEXTS | _COMMON
+    parts += [f"License: {name}\n{_indented(texts[name])}" for name in sorted(_TEXTS)]
     return "\n\n".join(parts) + "\n"
 
 

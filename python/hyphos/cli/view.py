@@ -10,6 +10,7 @@ import typer
 
 from hyphos.cli.options import DOMAIN_VARIABLE
 from hyphos.cli.values import checked_domain
+from hyphos.cli.view_serve import checked_address
 
 
 def _checked_domain(value: str | None) -> str | None:
@@ -105,6 +106,36 @@ def view(
     theme: Annotated[
         str | None, typer.Option("--theme", metavar="dark|light", help="Colours of the window.")
     ] = None,
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            "--serve",
+            metavar="[ADDRESS]:PORT",
+            callback=checked_address,
+            help="No window: serve a page for browsers, and Foxglove. Default: this machine only.",
+        ),
+    ] = None,
+    token: Annotated[
+        Path | None,
+        typer.Option(
+            "--token",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="With --serve: file with the secret of the clients. Default for other addresses: "
+            "a new secret, printed.",
+        ),
+    ] = None,
+    packages: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--packages",
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            help="With --serve: folder with package:// meshes of robot models. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Show a running robot or a recording: in space, as plots, images, tables and log lines, with
     latencies by layer, drops by place, and the graph with its load. The robot runs the same with
@@ -115,8 +146,11 @@ def view(
     hyphos view out/patrol/patrol.mcap
 
     hyphos view run.mcap --layout robot.view.yaml --at 12.5 --png out.png
+
+    hyphos view --serve :8080
     """
-    from hyphos.tools.view import serve  # noqa: PLC0415
+    from hyphos.cli.view_serve import serve as serve_page  # noqa: PLC0415
+    from hyphos.tools.view import serve as start  # noqa: PLC0415
 
     values = {
         "--layout": layout,
@@ -130,8 +164,14 @@ def view(
         "--budget": budget,
         "--theme": theme,
     }
+    if serve is not None:
+        others = {name: value for name, value in values.items() if name not in ("--domain", "--at")}
+        raise typer.Exit(serve_page(serve, token, packages or [], what, domain, at, others))
+    for name, given in (("--token", token), ("--packages", packages)):
+        if given:
+            raise typer.BadParameter("needs --serve", param_hint=name)
     words = [str(what)] if what is not None else []
     for name, value in values.items():
         if value is not None:
             words += [name, str(value)]
-    serve(words)
+    start(words)

@@ -8,12 +8,13 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import foxglove
 
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy
-from hyphos.foxglove import convert
+from hyphos.foxglove import assets, convert
 from hyphos.foxglove.times import RobotTime
 from hyphos.node import Node
 from hyphos.observe import Look, matches
@@ -31,6 +32,7 @@ _USUAL_DEPTH = 128
 _LOOKS = 2  # a channel missing in this many snapshots is gone
 
 Tell = Callable[[str, str], None]  # channel, text
+Note = Callable[[str, bytes], None]  # channel, message for the clients
 
 
 def _depth(end: EndpointInfo) -> int:
@@ -63,20 +65,38 @@ class Counts:
 
 
 @dataclass
-class Offer:
-    """One channel of the robot, offered or not."""
+class Shown:
+    """One channel of a robot or a recording, offered or not."""
 
-    end: EndpointInfo
     counts: Counts
     schema: str  # name of the schema, "" if the channel cannot be shown
     why_not: str = ""
     known: convert.WellKnown | None = None
     channel: foxglove.Channel | None = None
     clients: int = 0  # number of clients that display it
+
+
+@dataclass
+class Offer(Shown):
+    """One channel of the robot."""
+
+    end: EndpointInfo = field(kw_only=True)
     # Each subscription has its own node. A node's former subscriptions stay on the robot's lists as
     # long as the node. This node is closed with the last client.
     listener: Node | None = None
     absent: int = 0  # snapshots in which the channel was missing
+
+
+Encode = Callable[[Any, Sequence[Any], int], bytes]
+
+
+def encoder(type_name: str, encoding: str, known: convert.WellKnown | None) -> Encode:
+    """A function from (payload, attached buffers, time in ns) to the bytes for clients."""
+    if known is not None:
+        return convert.encoder(type_name, known)
+    if encoding == "attached":
+        return lambda payload, buffers, _: join(bytes(payload), buffers)
+    return lambda payload, _buffers, _stamp: bytes(payload)
 
 
 class Offers:
@@ -97,7 +117,9 @@ class Offers:
         patterns: Sequence[str] = ("*",),
         exclude: Sequence[str] = (),
         raw: bool = False,
+        note: Note | None = None,
     ) -> None:
+        self._note = note
         self._node = node
         self._context = context
         self._schemas = schemas
@@ -139,7 +161,7 @@ class Offers:
     def _describe(self, end: EndpointInfo) -> Offer:
         counts = self.counts.setdefault(end.channel, Counts())
         if end.encoding not in ("protobuf", "attached"):
-            return Offer(end, counts, "", f"Foxglove cannot read {end.encoding}")
+            return Offer(counts, "", f"Foxglove cannot read {end.encoding}", end=end)
         known = None if self._raw else convert.WELL_KNOWN.get((end.type_name, end.encoding))
         metadata = {"hyphos.type": end.type_name, "hyphos.encoding": end.encoding}
         if known is not None:
@@ -151,7 +173,7 @@ class Offers:
             )
             if not spec.schema_data:
                 why_not = "no process announces its type: give --proto-path or --descriptor"
-                return Offer(end, counts, "", why_not)
+                return Offer(counts, "", why_not, end=end)
             schema = foxglove.Schema(
                 name=end.type_name, encoding=spec.schema_encoding, data=spec.schema_data
             )
@@ -163,7 +185,7 @@ class Offers:
             context=self._context,
             metadata=metadata,
         )
-        return Offer(end, counts, schema.name, known=known, channel=channel)
+        return Offer(counts, schema.name, known=known, channel=channel, end=end)
 
     def _withdraw(self, name: str) -> None:
         offer = self.by_name.pop(name)
@@ -225,7 +247,9 @@ class Offers:
             self._tell(end.channel, f"cannot subscribe: {problem}")
 
     def _forwarder(self, offer: Offer) -> Callable[..., None]:
-        channel, counts, encode = offer.channel, offer.counts, self._encoder(offer)
+        channel, counts, name = offer.channel, offer.counts, offer.end.channel
+        encode = encoder(offer.end.type_name, offer.end.encoding, offer.known)
+        note = self._note if offer.end.type_name == assets.TYPE else None
         assert channel is not None
 
         def forward(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
@@ -236,19 +260,13 @@ class Offers:
                 data = encode(value[0], value[1], stamp_ns)
             except NOT_CONVERTIBLE as problem:
                 counts.unshown += 1
-                self._tell(offer.end.channel, f"cannot be shown: {problem}")
+                self._tell(name, f"cannot be shown: {problem}")
                 return
+            if note is not None:
+                note(name, data)
             channel.log(data, log_time=stamp_ns)
 
         return forward
-
-    def _encoder(self, offer: Offer) -> Callable[[Buffer, list[Buffer], int], bytes]:
-        known = offer.known
-        if known is None:
-            if offer.end.encoding == "attached":
-                return lambda payload, buffers, _: join(bytes(payload), buffers)
-            return lambda payload, _buffers, _stamp: bytes(payload)
-        return convert.encoder(offer.end.type_name, known)
 
     def close(self) -> None:
         """Ends all subscriptions and withdraws all channels."""

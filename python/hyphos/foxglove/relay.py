@@ -8,90 +8,48 @@ connected clients.
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, cast
 
-from hyphos._errors import Error
 from hyphos.foxglove.frames import Frame, FrameSplitter
+from hyphos.foxglove.gate import (
+    END_OF_HEAD,
+    MOST_HEAD,
+    Gate,
+    OpenGate,
+    Request,
+    parse_request,
+    reply,
+    translated_reply,
+)
+from hyphos.foxglove.sockets import DEAD_MS, listen, watch_peer
+from hyphos.foxglove.waiting import Waiting
 
-_FLOW_BYTES = 1 << 20  # queue per subscription and client, plus the newest message
 _CONTROL_BYTES = 32 << 20  # limit of frames that must not be lost, then the client is disconnected
 _SOCKET_BYTES = 1 << 16  # passed to the system in advance
 _MOST_CLIENTS = 32
+_MOST_ARRIVALS = 64  # connections whose request is not complete
 _HANDSHAKE_S = 10.0
-_DEAD_MS = 20_000  # a client that is gone, or reads nothing for so long, is disconnected
 _CLOSE_S = 2.0
-
-
-@dataclass
-class _Flow:
-    """Queued frames of one subscription, with their position in the order of all frames."""
-
-    frames: deque[tuple[int, bytes]] = field(default_factory=deque)
-    size: int = 0
-
-
-class Waiting:
-    """The queue of one client: in order, bounded per flow. The newest frame of each flow stays.
-
-    Not thread-safe.
-    """
-
-    def __init__(self, flow_bytes: int = _FLOW_BYTES) -> None:
-        self._flow_bytes = flow_bytes
-        self._flows: dict[bytes | None, _Flow] = {}
-        self._next = 0
-        self.dropped = 0  # messages
-
-    def __bool__(self) -> bool:
-        return bool(self._flows)
-
-    @property
-    def control_bytes(self) -> int:
-        flow = self._flows.get(None)
-        return flow.size if flow is not None else 0
-
-    def add(self, frame: Frame) -> None:
-        """Adds a frame. Drops and counts the oldest frames of its flow beyond the limit."""
-        flow = self._flows.setdefault(frame.flow, _Flow())
-        flow.frames.append((self._next, frame.data))
-        flow.size += len(frame.data)
-        self._next += 1
-        if frame.flow is None:
-            return
-        while flow.size > self._flow_bytes and len(flow.frames) > 1:
-            flow.size -= len(flow.frames.popleft()[1])
-            self.dropped += frame.is_message
-
-    def pop(self) -> bytes:
-        """The frame that has waited longest."""
-        name = min(self._flows, key=lambda key: self._flows[key].frames[0][0])
-        flow = self._flows[name]
-        _, data = flow.frames.popleft()
-        flow.size -= len(data)
-        if not flow.frames:
-            del self._flows[name]
-        return data
 
 
 class Connection:
     """One client and its link to the SDK's server. Only for the loop's thread, except the counters,
     which any thread may read."""
 
-    def __init__(self, relay: Relay, client: asyncio.Transport) -> None:
+    def __init__(self, relay: Relay, client: asyncio.Transport, request: Request) -> None:
         self._relay = relay
         self._client = client
+        self._translates = request.needs_translation
         self._server: asyncio.Transport | None = None
         self._splitter = FrameSplitter()
         self._waiting = Waiting()
         self._early = bytearray()  # from the client, before the link to the server exists
         self._blocked = False
         self.name = _peer_name(client)
+        self.label = request.label
         self.since_s = time.monotonic()
         self.bytes = 0  # passed to the system for this client
         self.reason = ""  # reason of its disconnection
@@ -104,6 +62,12 @@ class Connection:
     @property
     def dropped(self) -> int:
         return self._waiting.dropped
+
+    @property
+    def dropped_of(self) -> dict[int, int]:
+        """Dropped messages by the client's number of the subscription."""
+        found = dict(self._waiting.dropped_of)
+        return {int.from_bytes(flow[1:], "little"): count for flow, count in found.items()}
 
     def server_is_there(self, server: asyncio.Transport) -> None:
         self._server = server
@@ -130,6 +94,8 @@ class Connection:
             return
         if self.is_open and not was_open:
             self._relay.opened(self)
+            if self._translates:
+                frames[0] = Frame(translated_reply(frames[0].data))
         for frame in frames:
             if self._blocked or self._waiting:
                 self._waiting.add(frame)
@@ -173,19 +139,67 @@ class Connection:
 
 
 class _ClientSide(asyncio.Protocol):
+    """One connection from outside. It becomes one of a client when its request is complete and
+    admitted."""
+
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
+        self._head = bytearray()
         self._connection: Connection | None = None
+        self._transport: asyncio.Transport | None = None
+        self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         client = cast(asyncio.Transport, transport)
+        self._transport = client
+        if not self._relay.arrived(self):
+            client.abort()
+            return
         client.set_write_buffer_limits(high=_SOCKET_BYTES)
-        _watch_peer(client)
-        self._connection = self._relay.welcome(client)
+        watch_peer(client)
+        self._patience = asyncio.get_running_loop().call_later(_HANDSHAKE_S, client.abort)
 
     def data_received(self, data: bytes) -> None:
         if self._connection is not None:
             self._connection.from_client(data)
+        elif self._transport is not None and not self._transport.is_closing():
+            self._head += data
+            self._try_request(self._transport)
+
+    def _try_request(self, client: asyncio.Transport) -> None:
+        end = self._head.find(END_OF_HEAD) + len(END_OF_HEAD)
+        if end < len(END_OF_HEAD):
+            if len(self._head) > MOST_HEAD:
+                self._answer(client, reply(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
+            return
+        try:
+            request = parse_request(bytes(self._head[:end]))
+        except ValueError as problem:
+            self._answer(client, reply(HTTPStatus.BAD_REQUEST, str(problem).encode()))
+            return
+        answer = self._relay.gate.admit(request)
+        if answer is not None:
+            if answer.refused:
+                self._relay.refuse(_peer_name(client), answer.refused)
+            self._answer(client, answer.data)
+            return
+        self._settled()
+        self._connection = self._relay.welcome(client, request)
+        if self._connection is not None:
+            self._connection.from_client(request.translated + self._head[end:])
+        self._head.clear()
+
+    def _answer(self, client: asyncio.Transport, data: bytes) -> None:
+        """Sends a reply. The client may take as long as for a request to read it."""
+        self._head.clear()
+        client.write(data)
+        client.close()
+
+    def _settled(self) -> None:
+        """It is no longer one of the bounded number of arrivals."""
+        self._relay.arrivals.discard(self)
+        if self._patience is not None:
+            self._patience.cancel()
 
     def pause_writing(self) -> None:
         if self._connection is not None:
@@ -196,9 +210,10 @@ class _ClientSide(asyncio.Protocol):
             self._connection.unblock()
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._settled()
         if self._connection is not None:
             if isinstance(error, TimeoutError):
-                self._connection.reason = f"read nothing for {_DEAD_MS // 1000} s"
+                self._connection.reason = f"read nothing for {DEAD_MS // 1000} s"
             self._connection.end()
             self._relay.farewell(self._connection)
 
@@ -230,20 +245,6 @@ def _peer_name(transport: asyncio.Transport) -> str:
     return f"[{peer[0]}]:{peer[1]}" if ":" in peer[0] else f"{peer[0]}:{peer[1]}"
 
 
-def _watch_peer(transport: asyncio.Transport) -> None:
-    """Detects a machine that vanished, whether or not data are in flight to it."""
-    connection = transport.get_extra_info("socket")
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in (
-        ("TCP_NODELAY", 1),
-        ("TCP_KEEPIDLE", 10),
-        ("TCP_KEEPINTVL", 5),
-        ("TCP_USER_TIMEOUT", _DEAD_MS),
-    ):
-        if hasattr(socket, option):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
-
-
 class Relay:
     """Listens for clients, and connects each to `target_port` of this machine.
 
@@ -251,14 +252,18 @@ class Relay:
     `events` is called in that thread with a line for people when a client connects or disconnects.
     """
 
-    def __init__(self, host: str, port: int, target_port: int, events: Any = None) -> None:
+    def __init__(
+        self, host: str, port: int, target_port: int, events: Any = None, gate: Gate | None = None
+    ) -> None:
         self._target_port = target_port
+        self.gate: Gate = gate or OpenGate()
+        self.arrivals: set[_ClientSide] = set()
         self._events = events or (lambda _line: None)
         self._connections: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._past_dropped = 0
         self.refused = 0
-        self._sockets = _listen(host, port)
+        self._sockets = listen(host, port)
         self.port: int = self._sockets[0].getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="foxglove-relay", daemon=True)
@@ -284,13 +289,25 @@ class Relay:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
 
-    def welcome(self, client: asyncio.Transport) -> Connection | None:
-        if len(self._connections) >= _MOST_CLIENTS:
+    def arrived(self, side: _ClientSide) -> bool:
+        """Counts a connection whose request is not known. False if there are too many."""
+        if len(self.arrivals) >= _MOST_ARRIVALS:
             self.refused += 1
-            self._events(f"refused {_peer_name(client)}: {_MOST_CLIENTS} clients are connected")
+            return False
+        self.arrivals.add(side)
+        return True
+
+    def refuse(self, peer: str, reason: str) -> None:
+        """Counts and reports a refused client."""
+        self.refused += 1
+        self._events(f"refused {peer}: {reason}")
+
+    def welcome(self, client: asyncio.Transport, request: Request) -> Connection | None:
+        if len(self._connections) >= _MOST_CLIENTS:
+            self.refuse(_peer_name(client), f"{_MOST_CLIENTS} clients are connected")
             client.abort()
             return None
-        connection = Connection(self, client)
+        connection = Connection(self, client, request)
         self._connections.add(connection)
         task = self._loop.create_task(self._join(connection))
         self._tasks.add(task)
@@ -346,43 +363,3 @@ class Relay:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.sleep(0)
-
-
-def _listen(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets on all addresses of a host name."""
-    try:
-        found = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-    except socket.gaierror as problem:
-        raise Error(
-            "invalid_config", f"'{host}' is not an address of this machine", advice="give --host"
-        ) from problem
-    opened: list[socket.socket] = []
-    failed: OSError | None = None
-    for family, kind, protocol, _, address in dict.fromkeys(found):
-        one = socket.socket(family, kind, protocol)
-        try:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # With port 0 the first socket finds a port, and the others use the same one.
-            chosen = opened[0].getsockname()[1] if opened else port
-            one.bind((address[0], chosen, *address[2:]))
-            one.listen()
-        except OSError as problem:
-            one.close()
-            if failed is None or problem.errno != errno.EADDRNOTAVAIL:
-                failed = problem
-        else:
-            opened.append(one)
-    # "localhost" has two addresses. A machine without IPv6 has one of them.
-    if failed is None or (opened and failed.errno == errno.EADDRNOTAVAIL):
-        return opened
-    for one in opened:
-        one.close()
-    raise Error(
-        "io",
-        f"cannot listen on {host} port {port}: {failed.strerror}",
-        advice="give another --port (0: any free port)",
-    ) from failed

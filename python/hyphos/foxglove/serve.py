@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 import foxglove
@@ -18,9 +18,12 @@ from foxglove.websocket import Capability, ServerListener, StatusLevel
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from hyphos.foxglove.offers import Offer, Offers
+from hyphos.foxglove.assets import Assets
+from hyphos.foxglove.gate import Gate
+from hyphos.foxglove.offers import Counts, Offers, Shown
 from hyphos.foxglove.parameters import Parameters
 from hyphos.foxglove.relay import Connection, Relay
+from hyphos.foxglove.state import State
 from hyphos.foxglove.times import RobotTime
 from hyphos.observe import Look, look
 from hyphos.recording.schemas import SchemaBook
@@ -50,6 +53,9 @@ class Options:
     domain: str = "0"
     proto_path: Sequence[Path] = ()
     descriptors: Sequence[Path] = ()
+    gate: Gate | None = None
+    state: bool = False  # with the channel of counters for the page
+    assets: Assets | None = None
 
 
 class Events:
@@ -85,12 +91,18 @@ class _Listener(ServerListener):
         self._parameters = session.parameters
         self._events = session.events
         self._refused = session.refused
+        self._state = session.state
 
     def on_subscribe(self, client: Any, channel: Any) -> None:
+        if self._state is not None and self._state.is_it(channel.id):
+            self._state.chosen()
+            return
         self._offers.chosen(client.id, channel.id)
         self._events.wake()
 
     def on_unsubscribe(self, client: Any, channel: Any) -> None:
+        if self._state is not None and self._state.is_it(channel.id):
+            return
         self._offers.left(client.id, channel.id)
         self._events.wake()
 
@@ -118,6 +130,7 @@ class Session:
         self._told = 0
         schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors, options.domain))
         self._context = foxglove.Context()
+        self.state = State(self._context) if options.state else None
         self._node = open_tool("foxglove", options.domain)
         self._server: Any = None
         try:
@@ -131,6 +144,7 @@ class Session:
                 patterns=options.patterns,
                 exclude=options.exclude,
                 raw=options.raw,
+                note=options.assets.note if options.assets is not None else None,
             )
             self.parameters = Parameters(
                 self._node, options.domain, self._set, writable=options.write
@@ -147,6 +161,7 @@ class Session:
                 options.port,
                 self._server.port,
                 self.events.say,
+                options.gate,
             )
         except BaseException:
             if self._server is not None:
@@ -162,8 +177,13 @@ class Session:
             port=0,
             capabilities=[Capability.Parameters, *([Capability.Time] if self._simulated else [])],
             server_listener=self._listener,
+            asset_handler=self._options.assets,
             context=self._context,
         )
+
+    def settle(self) -> None:
+        """Starts and ends subscriptions as the clients requested."""
+        self.offers.settle()
 
     def step(self) -> None:
         """Updates channels, parameters and time from a new snapshot of the robot."""
@@ -175,6 +195,8 @@ class Session:
             self._simulated = self.time.simulated
             self._restart()
         self._tell_drops()
+        if self.state is not None:
+            self.state.publish_robot(now, self.offers.by_name, self.relay, self.time.now_ns)
 
     def _restart(self) -> None:
         """Restarts the server, which announces its capabilities only once. Foxglove reconnects."""
@@ -236,6 +258,32 @@ def _address(options: Options, port: int) -> str:
     return f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
 
 
+class Served(Protocol):
+    """A robot or a recording that clients see."""
+
+    events: Events
+    relay: Relay
+
+    @property
+    def offers(self) -> Offered: ...
+
+    def settle(self) -> None:
+        """Follows the choices of the clients."""
+
+    def step(self) -> None:
+        """Runs four times per second."""
+
+
+class Offered(Protocol):
+    """The channels of a Served."""
+
+    @property
+    def by_name(self) -> Mapping[str, Shown]: ...
+
+    @property
+    def counts(self) -> Mapping[str, Counts]: ...
+
+
 class _Board:
     """The tables on a terminal."""
 
@@ -243,7 +291,7 @@ class _Board:
         self._before: dict[object, int] = {}
         self._before_s = time.monotonic()
 
-    def render(self, session: Session, address: str) -> RenderableType:
+    def render(self, session: Served, address: str) -> RenderableType:
         now_s = time.monotonic()
         seconds = max(1e-6, now_s - self._before_s)
         offers = sorted(session.offers.by_name.items())
@@ -259,7 +307,7 @@ class _Board:
         return Group(*parts)
 
 
-def _summary(session: Session) -> str:
+def _summary(session: Served) -> str:
     offers = session.offers.by_name.values()
     shown = sum(offer.channel is not None for offer in offers)
     watched = sum(offer.clients > 0 for offer in offers)
@@ -270,7 +318,7 @@ def _summary(session: Session) -> str:
     return ", ".join(parts)
 
 
-def _channel_table(offers: Sequence[tuple[str, Offer]], rate: dict[object, float]) -> Any:
+def _channel_table(offers: Sequence[tuple[str, Shown]], rate: dict[object, float]) -> Any:
     numbers = ["clients", "Hz", "messages", "lost", "not shown"]
     made = table("", ["channel", "as", *numbers], numbers)
     for name, offer in offers:
@@ -303,7 +351,7 @@ def _client_table(clients: Sequence[Connection], rate: dict[object, float]) -> A
     return made
 
 
-def _watch(session: Session, stop: Stop, address: str, quiet: bool) -> None:
+def watch(session: Served, stop: Stop, address: str, quiet: bool) -> None:
     """Serves until a stop request."""
     out = console()
     board = _Board()
@@ -313,8 +361,8 @@ def _watch(session: Session, stop: Stop, address: str, quiet: bool) -> None:
         live.start()
     try:
         while not stop.now:
-            _say(session.events, out, quiet)
-            session.offers.settle()
+            say(session.events, out, quiet)
+            session.settle()
             now_s = time.monotonic()
             if now_s >= next_look:
                 next_look = now_s + _LOOK_S
@@ -326,10 +374,10 @@ def _watch(session: Session, stop: Stop, address: str, quiet: bool) -> None:
     finally:
         if live is not None:
             live.stop()
-    _say(session.events, out, quiet)
+    say(session.events, out, quiet)
 
 
-def _say(events: Events, out: Any, quiet: bool) -> None:
+def say(events: Events, out: Any, quiet: bool) -> None:
     for line in events.lines():
         if not quiet:
             out.print(line, soft_wrap=True, markup=False)
@@ -349,9 +397,9 @@ def serve(options: Options) -> int:
             if not options.quiet:
                 print(f"domain {options.domain} for Foxglove at {address}, Ctrl-C ends it")
                 print(f"open {app_url(address)}", flush=True)
-            _watch(session, stop, address, options.quiet)
+            watch(session, stop, address, options.quiet)
         finally:
-            summary = _closing_lines(session)
+            summary = closing_lines(session)
             session.close()
     if not options.quiet:
         for line in summary:
@@ -359,7 +407,7 @@ def serve(options: Options) -> int:
     return 0
 
 
-def _closing_lines(session: Session) -> list[str]:
+def closing_lines(session: Served) -> list[str]:
     """Lost messages, by channel. Empty without losses."""
     lines = []
     for name, counts in sorted(session.offers.counts.items()):

@@ -34,6 +34,11 @@ class RobotTime:
     def simulated(self) -> bool:
         return self._subscription is not None
 
+    @property
+    def now_ns(self) -> int:
+        """The present time of the robot in nanoseconds since its epoch."""
+        return self._now_ns if self.simulated else time.time_ns()
+
     def look(self, now: Look) -> None:
         """Follows the clock of the robot's processes."""
         if self._now_ns != self._told_ns:  # the last of many ticks was not published yet

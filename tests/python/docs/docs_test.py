@@ -11,12 +11,14 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 from xml.etree import ElementTree
 
 import hyphos
@@ -40,6 +42,7 @@ from hyphos._hyphos import Plan
 from hyphos.cli.main import make_app
 from hyphos.lab import experiment
 from hyphos.new import project
+from served_view import needs_page, served
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -521,16 +524,8 @@ def view_commands() -> list[list[str]]:
     return [words[1:] for words in found if words[:2] == ["hyphos", "view"]]
 
 
-@pytest.mark.skipif(not VIEWER.exists(), reason="the viewer is not built")
-@pytest.mark.parametrize("words", view_commands(), ids=" ".join)
-def test_each_view_command_draws(
-    words: list[str], hyphos_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the files of the reader, and a picture in place of a window."""
-    monkeypatch.chdir(tmp_path)
-    golden = Path("golden.png")
-    if "--png" not in words:
-        words = [*words, "--png", "out.png"]
+def readers_files(words: list[str]) -> None:
+    """Puts the files of the reader into this folder."""
     for name in words:
         if name.endswith(".mcap"):
             Path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -539,6 +534,19 @@ def test_each_view_command_draws(
             shutil.copy(ROOT / "examples/04_plugin_and_plan/robot.yaml", name)
         elif name.endswith(".view.yaml"):
             Path(name).write_text("hyphos_view: 1\npanels: {panel: scene}\n")
+
+
+@pytest.mark.skipif(not VIEWER.exists(), reason="the viewer is not built")
+@pytest.mark.parametrize("words", [w for w in view_commands() if "--serve" not in w], ids=" ".join)
+def test_each_view_command_draws(
+    words: list[str], hyphos_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the files of the reader, and a picture in place of a window."""
+    monkeypatch.chdir(tmp_path)
+    golden = Path("golden.png")
+    if "--png" not in words:
+        words = [*words, "--png", "out.png"]
+    readers_files(words)
     if str(golden) in words:
         without = words[: words.index("--compare")]
         assert hyphos_cli(*without)[0] == 0
@@ -546,6 +554,20 @@ def test_each_view_command_draws(
     code, out, err = hyphos_cli(*words)
     assert code == 0, out + err
     assert Path(words[words.index("--png") + 1]).read_bytes().startswith(b"\x89PNG")
+
+
+@needs_page
+@pytest.mark.parametrize("words", [w for w in view_commands() if "--serve" in w], ids=" ".join)
+def test_each_served_view_command_serves(
+    words: list[str], hyphos_start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a port that is free here, and in the domain of this test."""
+    monkeypatch.chdir(tmp_path)
+    readers_files(words)
+    server = served(hyphos_start(*(re.sub(r":\d+$", ":0", word) for word in words)))
+    with urlopen(server.page.replace(socket.gethostname(), "127.0.0.1")) as page:
+        assert page.read().startswith(b"<!doctype html>")
+    assert server.program.stop()[0] == 0
 
 
 # --- Omitted blocks -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hyphos import msgs
 from hyphos.convert import pixel_layout
 from hyphos.foxglove.convert import CLASSES, WELL_KNOWN
 from hyphos.foxglove.frames import Frame, FrameSplitter
-from hyphos.foxglove.relay import Waiting
+from hyphos.foxglove.waiting import Waiting
 from well_known import converted, stamped
 
 

@@ -78,11 +78,13 @@ class Page:
 
 
 @contextmanager
-def browser(folder: Path) -> Iterator[Page]:
-    """A browser with a separate profile below `folder`, and one empty page in it."""
+def browser(folder: Path, *more: str) -> Iterator[Page]:
+    """A browser with a separate profile below `folder`, and one empty page in it. `more` options
+    can switch on 3-D drawing in software."""
     program = chromium()
     assert program is not None
-    words = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    words = [program, "--headless=new", "--no-sandbox", "--no-first-run"]
+    words += more or ["--disable-gpu"]
     words += ["--disable-background-networking", "--disable-dev-shm-usage"]
     words += ["--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

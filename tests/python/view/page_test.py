@@ -1,0 +1,294 @@
+"""The page of `hyphos view --serve` in headless Chromium, with a real robot and real pictures."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shown_robot
+from browser import Page, browser, chromium
+from foxglove_client import joined
+from helpers import Cli, Program, Start, wait_until
+from PIL import Image
+from served_view import Server, needs_page, served, state, until
+
+pytestmark = needs_page
+Serve = Callable[..., Server]
+SOFTWARE_GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+
+@pytest.fixture(scope="module")
+def drawing_tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page in a browser that draws 3-D scenes without a graphics card."""
+    if chromium() is None:
+        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
+    with browser(tmp_path_factory.mktemp("chromium"), *SOFTWARE_GL) as page:
+        yield page
+
+
+@pytest.fixture
+def serve(hyphos_start: Start) -> Serve:
+    """`serve(...)` runs `hyphos view --serve :0 ...`."""
+    return lambda *words: served(hyphos_start("view", "--serve", ":0", *words))
+
+
+@pytest.fixture
+def robot(start: Start, domain: str) -> Program:
+    program = start(sys.executable, str(Path(shown_robot.__file__)), domain)
+    assert program.line() == "up"
+    return program
+
+
+def pixels(tab: Page, path: Path) -> Any:
+    tab.picture(path)
+    return np.asarray(Image.open(io.BytesIO(path.read_bytes())).convert("RGB")).astype(int)
+
+
+def has_colour(picture: Any, colour: tuple[int, int, int], tolerance: int = 40) -> int:
+    """The number of pixels of about this colour."""
+    return int((abs(picture - np.array(colour)).max(axis=2) < tolerance).sum())
+
+
+def everything(now: dict[str, Any]) -> bool:
+    names = {"map", "scan", "cloud", "path", "particles", "odom", "robot_description", "signs"}
+    shown = now["displays"]
+    return (
+        names <= shown.keys()
+        and all(shown[name]["messages"] and shown[name]["visible"] for name in names)
+        and now["images"] > 0
+        and now["lines"] > 0
+    )
+
+
+@pytest.mark.usefixtures("robot")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_robot_is_shown_in_space_and_in_tables(
+    serve: Serve, drawing_tab: Page, domain: str, tmp_path: Path, dark: bool
+) -> None:
+    server = serve("-d", domain)
+    tab = drawing_tab
+    tab.open(server.page, dark=dark)
+    now = until(tab, everything, "all displays")
+    assert now["connection"] == "open"
+    assert now["fixed"] == "map"
+    assert now["displays"]["cloud"]["size"] == 20_000
+    assert now["displays"]["scan"]["size"] == 180
+    assert now["displays"]["map"]["size"] == 80 * 60
+    assert now["displays"]["path"]["size"] == 40
+    assert now["displays"]["signs"]["size"] == 4
+    assert {name: one["state"] for name, one in now["displays"].items() if one["state"]} == {}
+    assert {"map", "base", "laser"} <= set(now["frames"])
+    assert now["problems"] == 0
+    # The robot of the model is orange, and the cloud has the ends of its colours.
+    picture = pixels(tab, tmp_path / "page.png")
+    scene = picture[50:850, 0:760]
+    assert has_colour(scene, (225, 115, 0), 60) > 30
+    assert len(np.unique(scene.reshape(-1, 3), axis=0)) > 500
+    background = (26, 32, 39) if dark else (243, 245, 247)
+    assert has_colour(scene, background, 3) > 10_000
+    # The picture of the camera: a red square on blue.
+    side = picture[450:, 780:]
+    assert has_colour(side, (0, 0, 200)) > 3000
+    assert has_colour(side, (230, 20, 20)) > 500
+
+
+@pytest.mark.usefixtures("robot")
+def test_the_table_has_rates_and_the_reasons_of_what_is_not_shown(
+    serve: Serve, drawing_tab: Page, domain: str
+) -> None:
+    tab = drawing_tab
+    tab.open(serve("-d", domain).page)
+
+    def rated(now: dict[str, Any]) -> bool:
+        rows = {row[0]: row for row in now["rows"]}
+        return "scan" in rows and re.fullmatch(r"1\d\.\d|2\d\.\d", rows["scan"][2]) is not None
+
+    rows = {row[0]: row for row in until(tab, rated, "a rate of 20 Hz")["rows"]}
+    assert rows["scan"][1] == "LaserScan"
+    assert rows["scan"][4].startswith("0") or "drawn" in rows["scan"][4]
+    assert rows["cloud"][3].endswith("MB/s")
+
+
+@pytest.mark.usefixtures("robot")
+def test_numbers_are_plotted_and_messages_are_a_tree(
+    serve: Serve, drawing_tab: Page, domain: str, tmp_path: Path
+) -> None:
+    tab = drawing_tab
+    tab.open(serve("-d", domain).page)
+    until(tab, lambda now: "odom" in now["channels"], "the channel odom")
+    tab.ask("hyphos.plot('odom:linear_velocity.x')")
+    field = "odom:linear_velocity.x"
+    until(tab, lambda now: now["plots"].get(field, 0) > 40, "samples of the plot")
+    picture = pixels(tab, tmp_path / "plot.png")
+    assert has_colour(picture[500:, 780:], (11, 101, 194)) > 60
+    tab.ask("hyphos.choose('odom')")
+    text = "document.querySelector('.tree').textContent"
+    wait_until(lambda: "pose_covariance36 elements" in tab.ask(text), "the tree of a message")
+    assert "body_frame_id" in tab.ask(text)
+    # A press on a number plots it.
+    press = (
+        "[...document.querySelectorAll('.tree button.number')].find(b => b.title == 'plot').click()"
+    )
+    tab.ask(press)
+    until(tab, lambda now: len(now["plots"]) == 2, "a second line")
+
+
+@pytest.mark.usefixtures("robot")
+def test_nothing_is_drawn_while_nothing_changes(
+    serve: Serve, drawing_tab: Page, robot: Program, domain: str
+) -> None:
+    tab = drawing_tab
+    tab.open(serve("-d", domain).page)
+    until(tab, everything, "all displays")
+    robot.popen.kill()
+    until(tab, lambda now: now["channels"] == [], "the end of the robot")
+    before = state(tab)["drawn"]
+    # Three pictures of the browser itself pass.
+    frames = """new Promise(done => {
+      let n = 0;
+      const next = () => ++n > 3 ? done(n) : requestAnimationFrame(next);
+      next();
+    })"""
+    tab.ask(frames)
+    settled = state(tab)["drawn"]
+    tab.ask(frames)
+    assert state(tab)["drawn"] == settled <= before + 2
+    assert state(tab)["displays"]["cloud"]["size"] == 20_000  # the last picture stays
+
+
+def test_the_page_reconnects_to_a_server_that_comes_back(
+    hyphos_start: Start, robot: Program, drawing_tab: Page, domain: str
+) -> None:
+    assert robot.popen.poll() is None
+    tab = drawing_tab
+    first = served(hyphos_start("view", "--serve", ":0", "-d", domain))
+    tab.open(first.page)
+    until(tab, everything, "all displays")
+    first.program.popen.kill()
+    first.program.popen.wait()
+    now = until(tab, lambda now: now["connection"] == "closed", "the end of the connection")
+    assert "next try in" in now["text"]
+    served(hyphos_start("view", "--serve", f":{first.port}", "-d", domain))
+    now = until(
+        tab, lambda now: now["connection"] == "open" and now["connections"] == 2, "a reconnect"
+    )
+    before = now["displays"]["scan"]["messages"]
+    until(tab, lambda now: now["displays"]["scan"]["messages"] > before, "new scans")
+
+
+@pytest.mark.usefixtures("robot")
+def test_a_slow_browser_drops_and_states_how_many(
+    serve: Serve, drawing_tab: Page, domain: str
+) -> None:
+    """The debugger stops the page, so that it reads nothing."""
+    tab = drawing_tab
+    server = serve("-d", domain)
+    tab.open(server.page)
+    until(tab, everything, "all displays")
+    assert state(tab)["dropped"] == 0
+    tab.call("Debugger.enable")
+    tab.call("Debugger.pause")
+    with joined(server.port) as quick:
+        quick.subscribe("hyphos/viewer")
+
+        def dropped() -> int:
+            values = quick.of("hyphos/viewer")
+            return int(json.loads(values[-1].data)["dropped"]) if values else 0
+
+        wait_until(lambda: dropped() > 20, "drops for the stopped page")
+    tab.call("Debugger.resume")
+    tab.call("Debugger.disable")
+    until(tab, lambda now: now["dropped"] > 20, "the drops on the page")
+    told = "document.getElementById('drops').textContent"
+    wait_until(lambda: "messages dropped: this browser is too slow" in tab.ask(told), "the line")
+    wait_until(
+        lambda: "this browser too slow" in " ".join(row[4] for row in state(tab)["rows"]),
+        "drops by channel",
+    )
+    code, out, _ = server.program.stop()
+    assert code == 0
+    assert re.search(r"[\d,]+ messages dropped for clients that were too slow", out)
+
+
+def test_a_token_is_asked_for_and_checked(
+    serve: Serve, robot: Program, drawing_tab: Page, domain: str, tmp_path: Path
+) -> None:
+    assert robot.popen.poll() is None
+    tab = drawing_tab
+    secret = tmp_path / "token"
+    secret.write_text("open-sesame\n")
+    secret.chmod(0o600)
+    server = serve("--token", str(secret), "-d", domain)
+    assert server.page.endswith("#token=open-sesame")
+    bare = server.page.partition("#")[0]
+    tab.open(bare)
+    now = until(tab, lambda now: now["connection"] == "refused", "a refusal")
+    assert "no token" in now["text"]
+    assert now["channels"] == []
+    tab.open("about:blank")
+    tab.open(f"{bare}#token=wrong-token")
+    now = until(tab, lambda now: now["connection"] == "refused", "a second refusal")
+    assert "wrong token" in now["text"]
+    # The form reloads the page with the token.
+    tab.ask(
+        "document.querySelector('#token input').value = 'open-sesame';"
+        "document.querySelector('#token button').click()"
+    )
+    until(tab, lambda now: now["connection"] == "open" and "scan" in now["channels"], "entry")
+    _, out, _ = server.program.stop()
+    assert "refused 127.0.0.1:" in out
+
+
+def test_the_page_loads_nothing_from_elsewhere(
+    serve: Serve, drawing_tab: Page, domain: str
+) -> None:
+    tab = drawing_tab
+    server = serve("-d", domain)
+    tab.open(server.page)
+    until(tab, lambda now: now["connection"] == "open", "a connection")
+    asked = [one["request"]["url"] for one in tab.named("Network.requestWillBeSent")]
+    assert asked
+    assert all(url.startswith((server.page, "data:")) for url in asked), asked
+    complaints = [one for one in tab.named("Log.entryAdded") if one["entry"]["level"] == "error"]
+    assert complaints == []
+    # The policy forbids code that a text of the robot could become.
+    script = "try { document.title = new Function('return 1')() } catch (e) { window.no = e.name }"
+    tab.ask(f"document.body.onclick = () => {{ {script} }}; document.body.click()")
+    assert tab.ask("window.no") == "EvalError"
+
+
+def test_a_recording_plays_pauses_and_seeks(
+    serve: Serve, robot: Program, hyphos_cli: Cli, drawing_tab: Page, domain: str, tmp_path: Path
+) -> None:
+    assert robot.popen.poll() is None
+    file = tmp_path / "run.mcap"
+    code, _, err = hyphos_cli("record", "-d", domain, "-o", str(file), "--for", "4", "--quiet")
+    assert code == 0, err
+    tab = drawing_tab
+    server = serve(str(file))
+    tab.open(server.page)
+    now = until(tab, everything, "all displays of the recording")
+    assert now["playback"]["status"] in ("playing", "ended")
+    tab.ask("hyphos.pause()")
+    until(tab, lambda now: now["playback"]["status"] == "paused", "a pause")
+    tab.ask("hyphos.seek(1.5)")
+
+    def sought(now: dict[str, Any]) -> bool:
+        shown = now["displays"]
+        return now["playback"]["seeks"] >= 1 and everything(now) and shown["map"]["visible"]
+
+    now = until(tab, sought, "the values at 1.5 s")
+    assert abs(now["playback"]["atS"] - 1.5) < 0.01
+    assert now["playback"]["status"] == "paused"
+    tab.ask("hyphos.play()")
+    now = until(tab, lambda now: now["playback"]["status"] == "ended", "the end")
+    assert now["playback"]["atS"] > 3
+    code, _, err = server.program.stop()
+    assert (code, err) == (0, "")

@@ -1,0 +1,136 @@
+// The robot model: a URDF at the poses of its frames, or by joint states where no frame comes.
+import {
+  BoxGeometry,
+  CapsuleGeometry,
+  Color,
+  CylinderGeometry,
+  Group,
+  Mesh,
+  MeshLambertMaterial,
+  SphereGeometry,
+} from "three";
+import { STLLoader } from "three/examples/jsm/loaders/STLLoader.js";
+import { parseUrdf, placeLinks } from "../urdf.js";
+import { Display } from "./display.js";
+import { discard } from "./shapes.js";
+
+const UPRIGHT = Math.PI / 2; // three.js has cylinders along y, URDF along z
+
+function solid(shape) {
+  switch (shape.kind) {
+    case "box":
+      return new BoxGeometry(...shape.size);
+    case "sphere":
+      return new SphereGeometry(shape.radius, 24, 16);
+    case "cylinder":
+      return new CylinderGeometry(shape.radius, shape.radius, shape.length, 32).rotateX(UPRIGHT);
+    default:
+      return new CapsuleGeometry(shape.radius, shape.length, 8, 24).rotateX(UPRIGHT);
+  }
+}
+
+export class RobotDisplay extends Display {
+  constructor(channel, { asset, request }) {
+    super(channel);
+    this.asset = asset;
+    this.request = request;
+    this.model = null;
+    this.text = "";
+    this.links = new Map(); // name → group
+    this.positions = new Map(); // of joints
+    this.meshes = new Map(); // uri → promise of a geometry
+    this.problems = [];
+  }
+
+  joints({ joints }) {
+    for (const { name, position } of joints) {
+      if (Number.isFinite(position)) this.positions.set(name, position);
+    }
+  }
+
+  show({ data }) {
+    if (data === this.text) return;
+    const model = parseUrdf(data);
+    this.text = data;
+    this.model = model;
+    this.problems = [...model.problems];
+    for (const group of this.links.values()) discard(group);
+    this.links.clear();
+    for (const link of model.links) {
+      const group = new Group();
+      for (const visual of link.visuals) this.#add(group, visual);
+      this.links.set(link.name, group);
+      this.group.add(group);
+    }
+    this.size = model.links.length;
+  }
+
+  #add(group, { shape, origin, colour: [r, g, b, a] }) {
+    const material = new MeshLambertMaterial({
+      color: new Color().setRGB(r, g, b, "srgb"),
+      transparent: a < 0.99,
+      opacity: a,
+    });
+    const place = (geometry) => {
+      const mesh = new Mesh(geometry, material);
+      mesh.position.set(...origin.t);
+      mesh.quaternion.set(...origin.q);
+      if (shape.scale) mesh.scale.set(...shape.scale);
+      group.add(mesh);
+      this.request();
+    };
+    if (shape.kind !== "mesh") {
+      place(solid(shape));
+      return;
+    }
+    this.#mesh(shape.uri).then(place, (error) => {
+      this.problems.push(`mesh '${shape.uri}': ${error.message}`);
+      this.request();
+    });
+  }
+
+  #mesh(uri) {
+    let found = this.meshes.get(uri);
+    if (!found) {
+      found = this.#load(uri);
+      this.meshes.set(uri, found);
+    }
+    return found;
+  }
+
+  async #load(uri) {
+    if (!/\.stl$/i.test(uri)) throw new Error("this page shows only STL meshes");
+    const data = await this.asset(uri);
+    return new STLLoader().parse(data.slice().buffer);
+  }
+
+  place(view) {
+    this.group.visible = this.model !== null;
+    this.missing = "";
+    if (!this.model) return;
+    const known = new Map();
+    for (const name of this.links.keys()) {
+      if (!view.frames.past.has(name) && name !== view.fixed) continue;
+      const pose = view.locate(name, null);
+      if (!pose.error) known.set(name, pose);
+    }
+    if (known.size === 0) known.set(this.model.root, { t: [0, 0, 0], q: [0, 0, 0, 1] });
+    const poses = placeLinks(this.model, known, this.positions);
+    for (const [name, group] of this.links) {
+      const pose = poses.get(name);
+      group.visible = pose !== undefined;
+      if (!pose) continue;
+      group.position.set(...pose.t);
+      group.quaternion.set(...pose.q);
+    }
+    const lost = this.links.size - poses.size;
+    const notes = [...this.problems.slice(0, 3)];
+    if (this.problems.length > 3) notes.push(`${this.problems.length - 3} more problems`);
+    if (lost > 0) notes.push(`${lost} links have no place`);
+    this.note = notes.join("; ");
+  }
+
+  clear() {
+    this.pending = null;
+  }
+}
