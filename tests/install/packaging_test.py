@@ -232,7 +232,10 @@ def test_the_bill_of_a_wheel_names_contents_and_requirements(tmp_path: Path) -> 
         "Boost",
         "nanobind",
         "robin-map",
+        "three.js",
+        "Protobuf-ES",
     }
+    assert versions["three.js"] == "0.187.0"
     [nanobind] = [one for one in bill["packages"] if one["name"] == "nanobind"]
     assert f"nanobind=={nanobind['versionInfo']}\n" in (ROOT / "requirements.txt").read_text()
 

@@ -3,6 +3,7 @@ import { LEVELS, SUBPROTOCOLS, fetchAsset, parseBinary, playbackRequest } from "
 
 const FIRST_WAIT_MS = 500;
 const MOST_WAIT_MS = 8000;
+const OWN_DROPS = "hyphos.drops"; // a status for other clients: this page counts by channel
 
 export class Link {
   // `on` has functions: state(text, kind), info(message), advertise, unadvertise, message, time,
@@ -98,8 +99,9 @@ export class Link {
     if (message.op === "serverInfo") this.on.info(message);
     else if (message.op === "advertise") this.on.advertise(message.channels);
     else if (message.op === "unadvertise") this.on.unadvertise(message.channelIds);
-    else if (message.op === "status")
+    else if (message.op === "status" && message.id !== OWN_DROPS) {
       this.on.status(message.message, LEVELS[message.level] ?? "info");
+    }
   }
 
   #takeAsset({ request, error, data }) {

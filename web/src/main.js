@@ -294,9 +294,11 @@ window.hyphos = {
           visible: one.group.visible,
         };
     }
-    const rows = [...channels.body.children].map((row) =>
-      [...row.children].map((cell) => cell.textContent),
-    );
+    const rows = [...channels.rows].map(([name, [row, more]]) => [
+      name,
+      ...[...row.children].slice(1).map((cell) => cell.textContent),
+      more.hidden ? "" : more.textContent,
+    ]);
     return {
       connection: byId("connection").className,
       text: byId("connection").textContent,

@@ -20,6 +20,15 @@ import { colours, dark } from "./dom.js";
 const HALF_GRID = 10; // metres
 const DEPTH = { near: 0.02, far: 4000 };
 
+// True if the processor draws. Smooth edges would take it several times as long.
+function drawnInSoftware() {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const names = context?.getExtension("WEBGL_debug_renderer_info");
+  const name = names ? String(context.getParameter(names.UNMASKED_RENDERER_WEBGL)) : "";
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 export class View {
   constructor(place, frames) {
     this.place = place;
@@ -33,8 +42,10 @@ export class View {
     this.before = []; // functions to call before a picture
     this.dirty = false;
     this.timer = 0;
-    this.renderer = new WebGLRenderer({ antialias: true });
-    this.renderer.setPixelRatio(devicePixelRatio || 1);
+    this.inSoftware = drawnInSoftware();
+    this.readyMs = 0; // earliest time of the next picture
+    this.renderer = new WebGLRenderer({ antialias: !this.inSoftware });
+    this.renderer.setPixelRatio(this.inSoftware ? 1 : devicePixelRatio || 1);
     place.append(this.renderer.domElement);
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(50, 1, DEPTH.near, DEPTH.far);
@@ -94,18 +105,31 @@ export class View {
   request() {
     if (this.dirty) return;
     this.dirty = true;
-    requestAnimationFrame(() => this.#draw());
+    const waitMs = this.readyMs - performance.now();
+    if (waitMs > 0) setTimeout(() => requestAnimationFrame(() => this.#draw()), waitMs);
+    else requestAnimationFrame(() => this.#draw());
+  }
+
+  // Waits for the end of a picture that the processor draws. The next one leaves it as much time for
+  // other work, for example for the robot.
+  #rest(beginMs) {
+    const context = this.renderer.getContext();
+    context.readPixels(0, 0, 1, 1, context.RGBA, context.UNSIGNED_BYTE, new Uint8Array(4));
+    const nowMs = performance.now();
+    this.readyMs = nowMs + (nowMs - beginMs);
   }
 
   #draw() {
     this.dirty = false;
     if (this.lost) return;
+    const beginMs = performance.now();
     for (const step of this.before) step();
     this.choose();
     for (const display of this.displays.values()) display.update(this);
     this.#move();
     this.renderer.render(this.scene, this.camera);
     ++this.drawn;
+    if (this.inSoftware) this.#rest(beginMs);
   }
 
   // The fixed frame is that of the user while it exists, else the usual one.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
-MOST_HEAD = 16_384  # bytes of a request
+MOST_HEAD = 16 << 10  # bytes of a request
 END_OF_HEAD = b"\r\n\r\n"
 _PROTOCOL, _OLD_PROTOCOL = "foxglove.sdk.v1", "foxglove.websocket.v1"
 _LABEL = re.compile(r"[A-Za-z0-9-]{1,32}")

@@ -46,7 +46,9 @@ class Page:
             self.events.append(told)
         return told
 
-    def open(self, place: Path | str, *, width: int = 1280, dark: bool = False) -> None:
+    def open(
+        self, place: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> None:
         """Opens a page. `place`: a file, or an address."""
         self.events.clear()
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -54,7 +56,7 @@ class Page:
         scheme = "dark" if dark else "light"
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=features)
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
@@ -92,11 +94,13 @@ def browser(folder: Path, *more: str) -> Iterator[Page]:
         told = folder / "DevToolsActivePort"
         wait_until(lambda: told.exists() and "\n" in told.read_text(), "the browser to listen")
         port, path = told.read_text().splitlines()[:2]
-        with connect(f"ws://127.0.0.1:{port}{path}", max_size=None) as root:
+        # A browser that draws in software can be late to reply to a ping.
+        quiet: dict[str, Any] = {"max_size": None, "ping_interval": None}
+        with connect(f"ws://127.0.0.1:{port}{path}", **quiet) as root:
             whole = Page(root)
             target = whole.call("Target.createTarget", url="about:blank")["targetId"]
             address = f"ws://127.0.0.1:{port}/devtools/page/{target}"
-            with connect(address, max_size=None) as socket:
+            with connect(address, **quiet) as socket:
                 yield Page(socket)
     finally:
         process.terminate()

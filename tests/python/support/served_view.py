@@ -33,7 +33,7 @@ class Server:
 
 def served(program: Program) -> Server:
     """Reads the addresses that the command prints."""
-    lines = []
+    lines: list[str] = []
     while not lines or not lines[-1].startswith("Foxglove"):
         lines.append(program.line())
     page = re.search(r"open (http://\S+) \(Ctrl-C", "\n".join(lines))

@@ -96,7 +96,7 @@ def way(node: hyphos.Node, kind: Any, count: int) -> Any:
     return made
 
 
-def marker(node: hyphos.Node, number: int, kind: int, x: float, **colour: float) -> Any:
+def marker(node: hyphos.Node, number: int, kind: Any, x: float, **colour: float) -> Any:
     one = stamped(Marker(ns="signs", id=number, type=kind, action=Marker.ADD), node, "map")
     one.pose.position.x, one.pose.position.y, one.pose.position.z = x, -1.5, 0.3
     one.pose.orientation.w = 1
@@ -122,7 +122,7 @@ def main(domain: str, points: int = 20_000) -> None:
     joints = node.publisher("joint_states", JointState)
     model = node.publisher("robot_description", String, policy=LATCHED)
     signs = node.publisher("signs", MarkerArray)
-    node.publisher("pose", hyphos.Struct("demo.Pose", [("x", "f8")]))
+    place = node.publisher("pose", hyphos.Struct("demo.Pose", [("x", "f8")]))
     grid.publish(room_map(node))
     model.publish(String(data=URDF))
     shape = ball(points)
@@ -160,6 +160,7 @@ def main(domain: str, points: int = 20_000) -> None:
             node.log.warn("battery at %d %%", 100 - step // 20 % 100)
 
     node.every(publish, rate_hz=20)
+    assert place.channel
     print("up", flush=True)
     node.spin()
 

@@ -46,6 +46,12 @@ def robot(start: Start, domain: str) -> Program:
     return program
 
 
+def show(tab: Page, server: Server, *, dark: bool = False) -> None:
+    """Opens the page in a window that is small, because the processor draws it."""
+    tab.open("about:blank")  # ends the requests of a former page
+    tab.open(server.page, width=1000, height=640, dark=dark)
+
+
 def pixels(tab: Page, path: Path) -> Any:
     tab.picture(path)
     return np.asarray(Image.open(io.BytesIO(path.read_bytes())).convert("RGB")).astype(int)
@@ -74,7 +80,7 @@ def test_a_robot_is_shown_in_space_and_in_tables(
 ) -> None:
     server = serve("-d", domain)
     tab = drawing_tab
-    tab.open(server.page, dark=dark)
+    show(tab, server, dark=dark)
     now = until(tab, everything, "all displays")
     assert now["connection"] == "open"
     assert now["fixed"] == "map"
@@ -86,17 +92,23 @@ def test_a_robot_is_shown_in_space_and_in_tables(
     assert {name: one["state"] for name, one in now["displays"].items() if one["state"]} == {}
     assert {"map", "base", "laser"} <= set(now["frames"])
     assert now["problems"] == 0
-    # The robot of the model is orange, and the cloud has the ends of its colours.
-    picture = pixels(tab, tmp_path / "page.png")
-    scene = picture[50:850, 0:760]
-    assert has_colour(scene, (225, 115, 0), 60) > 30
-    assert len(np.unique(scene.reshape(-1, 3), axis=0)) > 500
     background = (26, 32, 39) if dark else (243, 245, 247)
-    assert has_colour(scene, background, 3) > 10_000
+
+    def drawn() -> bool:
+        """The robot of the model is orange, and the cloud has many colours."""
+        scene = pixels(tab, tmp_path / "page.png")[90:620, 0:590]
+        colours = len(np.unique(scene.reshape(-1, 3), axis=0))
+        return (
+            has_colour(scene, (225, 115, 0), 60) > 30
+            and has_colour(scene, background, 3) > 5000
+            and colours > 500
+        )
+
+    wait_until(drawn, "a picture of the robot")
     # The picture of the camera: a red square on blue.
-    side = picture[450:, 780:]
-    assert has_colour(side, (0, 0, 200)) > 3000
-    assert has_colour(side, (230, 20, 20)) > 500
+    side = pixels(tab, tmp_path / "page.png")[300:, 610:]
+    assert has_colour(side, (0, 0, 200)) > 2000
+    assert has_colour(side, (230, 20, 20)) > 300
 
 
 @pytest.mark.usefixtures("robot")
@@ -104,16 +116,18 @@ def test_the_table_has_rates_and_the_reasons_of_what_is_not_shown(
     serve: Serve, drawing_tab: Page, domain: str
 ) -> None:
     tab = drawing_tab
-    tab.open(serve("-d", domain).page)
+    show(tab, serve("-d", domain))
 
-    def rated(now: dict[str, Any]) -> bool:
+    def rated(now: dict[str, Any]) -> object:
         rows = {row[0]: row for row in now["rows"]}
-        return "scan" in rows and re.fullmatch(r"1\d\.\d|2\d\.\d", rows["scan"][2]) is not None
+        if "scan" not in rows:
+            return False
+        return re.fullmatch(r"[12]\d\.\d", rows["scan"][2]) and rows["cloud"][3].endswith(" MB")
 
     rows = {row[0]: row for row in until(tab, rated, "a rate of 20 Hz")["rows"]}
     assert rows["scan"][1] == "LaserScan"
-    assert rows["scan"][4].startswith("0") or "drawn" in rows["scan"][4]
-    assert rows["cloud"][3].endswith("MB/s")
+    assert rows["scan"][4] == "0"
+    assert rows["pose"][6] == "not shown: Foxglove cannot read struct"
 
 
 @pytest.mark.usefixtures("robot")
@@ -121,13 +135,13 @@ def test_numbers_are_plotted_and_messages_are_a_tree(
     serve: Serve, drawing_tab: Page, domain: str, tmp_path: Path
 ) -> None:
     tab = drawing_tab
-    tab.open(serve("-d", domain).page)
+    show(tab, serve("-d", domain))
     until(tab, lambda now: "odom" in now["channels"], "the channel odom")
     tab.ask("hyphos.plot('odom:linear_velocity.x')")
     field = "odom:linear_velocity.x"
     until(tab, lambda now: now["plots"].get(field, 0) > 40, "samples of the plot")
     picture = pixels(tab, tmp_path / "plot.png")
-    assert has_colour(picture[500:, 780:], (11, 101, 194)) > 60
+    assert has_colour(picture[300:, 610:], (11, 101, 194)) > 60
     tab.ask("hyphos.choose('odom')")
     text = "document.querySelector('.tree').textContent"
     wait_until(lambda: "pose_covariance36 elements" in tab.ask(text), "the tree of a message")
@@ -145,7 +159,7 @@ def test_nothing_is_drawn_while_nothing_changes(
     serve: Serve, drawing_tab: Page, robot: Program, domain: str
 ) -> None:
     tab = drawing_tab
-    tab.open(serve("-d", domain).page)
+    show(tab, serve("-d", domain))
     until(tab, everything, "all displays")
     robot.popen.kill()
     until(tab, lambda now: now["channels"] == [], "the end of the robot")
@@ -169,7 +183,7 @@ def test_the_page_reconnects_to_a_server_that_comes_back(
     assert robot.popen.poll() is None
     tab = drawing_tab
     first = served(hyphos_start("view", "--serve", ":0", "-d", domain))
-    tab.open(first.page)
+    show(tab, first)
     until(tab, everything, "all displays")
     first.program.popen.kill()
     first.program.popen.wait()
@@ -190,7 +204,7 @@ def test_a_slow_browser_drops_and_states_how_many(
     """The debugger stops the page, so that it reads nothing."""
     tab = drawing_tab
     server = serve("-d", domain)
-    tab.open(server.page)
+    show(tab, server)
     until(tab, everything, "all displays")
     assert state(tab)["dropped"] == 0
     tab.call("Debugger.enable")
@@ -209,7 +223,7 @@ def test_a_slow_browser_drops_and_states_how_many(
     told = "document.getElementById('drops').textContent"
     wait_until(lambda: "messages dropped: this browser is too slow" in tab.ask(told), "the line")
     wait_until(
-        lambda: "this browser too slow" in " ".join(row[4] for row in state(tab)["rows"]),
+        lambda: "this browser too slow" in " ".join(row[6] for row in state(tab)["rows"]),
         "drops by channel",
     )
     code, out, _ = server.program.stop()
@@ -251,7 +265,7 @@ def test_the_page_loads_nothing_from_elsewhere(
 ) -> None:
     tab = drawing_tab
     server = serve("-d", domain)
-    tab.open(server.page)
+    show(tab, server)
     until(tab, lambda now: now["connection"] == "open", "a connection")
     asked = [one["request"]["url"] for one in tab.named("Network.requestWillBeSent")]
     assert asked
@@ -259,9 +273,10 @@ def test_the_page_loads_nothing_from_elsewhere(
     complaints = [one for one in tab.named("Log.entryAdded") if one["entry"]["level"] == "error"]
     assert complaints == []
     # The policy forbids code that a text of the robot could become.
-    script = "try { document.title = new Function('return 1')() } catch (e) { window.no = e.name }"
-    tab.ask(f"document.body.onclick = () => {{ {script} }}; document.body.click()")
-    assert tab.ask("window.no") == "EvalError"
+    # The debugger's own code is exempt, so the code runs later.
+    script = "try { window.no = new Function('return 1')() } catch (e) { window.no = e.name }"
+    tab.ask(f"void setTimeout(() => {{ {script} }})")
+    wait_until(lambda: tab.ask("window.no") == "EvalError", "a refusal of generated code")
 
 
 def test_a_recording_plays_pauses_and_seeks(
@@ -273,7 +288,7 @@ def test_a_recording_plays_pauses_and_seeks(
     assert code == 0, err
     tab = drawing_tab
     server = serve(str(file))
-    tab.open(server.page)
+    show(tab, server)
     now = until(tab, everything, "all displays of the recording")
     assert now["playback"]["status"] in ("playing", "ended")
     tab.ask("hyphos.pause()")

@@ -425,5 +425,5 @@ def test_a_missing_page_names_the_remedy(
     monkeypatch.setattr(view, "__file__", str(tmp_path / "view.py"))
     with pytest.raises(Error) as caught:
         view.page_file()
-    assert "make web" in str(caught.value)
+    assert "make web" in caught.value.advice
     assert hyphos_cli("view", "--help")[0] == 0

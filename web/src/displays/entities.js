@@ -129,7 +129,7 @@ function triangles(one) {
 function texts(one) {
   const { r = 1, g = 1, b = 1 } = one.color ?? {};
   const colour = `rgb(${[r, g, b].map((v) => Math.round(255 * v)).join(" ")})`;
-  return posed(new Group().add(label(one.text, colour, one.fontSize || 0.2)), one.pose);
+  return posed(new Group().add(label(one.text, colour, { metres: one.fontSize || 0.2 })), one.pose);
 }
 
 export class EntitiesDisplay extends Display {

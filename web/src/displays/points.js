@@ -53,6 +53,7 @@ export class CloudDisplay extends PointsDisplay {
     super(channel);
     this.material.vertexColors = true;
     this.by = ""; // "" chooses colours, intensity or height
+    this.shownBy = "";
     this.fields = [];
   }
 
@@ -60,6 +61,7 @@ export class CloudDisplay extends PointsDisplay {
     this.fields = colourFields(cloud);
     const usual = ["rgb", "intensity", "z"].find((name) => this.fields.includes(name));
     const by = this.fields.includes(this.by) ? this.by : (usual ?? this.fields[0]);
+    this.shownBy = by;
     const made = unpack(cloud, by);
     this.set("position", made.positions, 3, Float32Array);
     this.set("color", made.colours, 3, Uint8Array);

@@ -73,8 +73,9 @@ export class Way {
   }
 }
 
-// A text that faces the camera, with a size in pixels, or in metres if `metres` is given.
-export function label(text, colour, metres = 0) {
+// A text that faces the camera, with a size on the screen, or in metres if `metres` is given. A halo
+// keeps it readable on any ground.
+export function label(text, colour, { metres = 0, halo = "" } = {}) {
   const canvas = document.createElement("canvas");
   const pen = canvas.getContext("2d");
   const font = "600 32px system-ui, sans-serif";
@@ -83,6 +84,12 @@ export function label(text, colour, metres = 0) {
   canvas.height = 44;
   pen.font = font;
   pen.textBaseline = "middle";
+  if (halo) {
+    pen.strokeStyle = halo;
+    pen.lineWidth = 6;
+    pen.lineJoin = "round";
+    pen.strokeText(text, 6, 23);
+  }
   pen.fillStyle = colour;
   pen.fillText(text, 6, 23);
   const texture = new CanvasTexture(canvas);

@@ -78,7 +78,8 @@ export class FramesDisplay extends Display {
   #name(frame, pose) {
     let sprite = this.names.get(frame);
     if (!sprite && this.names.size < MOST_NAMES) {
-      sprite = label(frame, colours().text);
+      const { text, back } = colours();
+      sprite = label(frame, text, { halo: back });
       this.names.set(frame, sprite);
       this.group.add(sprite);
     }

@@ -4,13 +4,12 @@ import { bytes, count, duration } from "../values.js";
 
 const MOST_ROWS = 500;
 
-// "3 queue.full, 2 too slow": the drops of one channel by place.
-export function dropsOf(row, dropped, skipped) {
+// The drops of one channel by place: [[place, count], …].
+export function dropsOf(row, dropped) {
   const places = Object.entries(row?.drops ?? {});
   if (row?.lost) places.push(["on the way to the server", row.lost]);
   if (row?.unshown) places.push(["not convertible", row.unshown]);
   if (dropped) places.push(["this browser too slow", dropped]);
-  if (skipped) places.push(["replaced by newer before drawn", skipped]);
   return places;
 }
 
@@ -60,55 +59,54 @@ export class ChannelsPanel {
   draw() {
     const names = this.names();
     const { byTopic } = this.store.droppedHere();
-    for (const [name, row] of this.rows) {
-      if (!names.includes(name)) {
-        row.remove();
-        this.rows.delete(name);
-      }
+    for (const [name, pair] of this.rows) {
+      if (names.includes(name)) continue;
+      for (const row of pair) row.remove();
+      this.rows.delete(name);
     }
-    let before = null;
-    for (const name of names.slice(0, MOST_ROWS)) {
-      let row = this.rows.get(name);
-      if (!row) {
-        row = this.#row(name);
-        this.rows.set(name, row);
+    const wanted = names.slice(0, MOST_ROWS).flatMap((name) => {
+      let pair = this.rows.get(name);
+      if (!pair) {
+        pair = this.#row(name);
+        this.rows.set(name, pair);
       }
-      if (before ? before.nextSibling !== row : this.body.firstChild !== row) {
-        this.body.insertBefore(row, before ? before.nextSibling : this.body.firstChild);
-      }
-      before = row;
-      this.#fill(row, name, byTopic.get(name) ?? 0);
-    }
+      this.#fill(pair, name, byTopic.get(name) ?? 0);
+      return pair;
+    });
+    const children = this.body.children;
+    const same = wanted.length === children.length && wanted.every((row, i) => children[i] === row);
+    if (!same) this.body.replaceChildren(...wanted);
     const more = names.length - MOST_ROWS;
     setText(this.foot, more > 0 ? `${more} more channels: use the filter` : "");
   }
 
+  // Two rows: the numbers, and the places of drops, if there are any.
   #row(name) {
     const cells = [0, 1, 2, 3, 4, 5].map((i) => element("td", { class: i > 1 ? "number" : "" }));
     cells[0].append(element("button", { class: "link", onclick: () => this.choose(name) }, name));
-    return element("tr", {}, ...cells);
+    const places = element("td", { colSpan: cells.length });
+    return [element("tr", {}, ...cells), element("tr", { class: "places", hidden: true }, places)];
   }
 
-  #fill(row, name, dropped) {
+  #fill([row, more], name, dropped) {
     const own = this.store.state?.channels?.[name];
     const channel = this.store.channels.get(name);
-    const drops = dropsOf(own, dropped, channel?.skipped ?? 0);
-    const sum = drops
-      .filter(([place]) => !place.startsWith("replaced"))
-      .reduce((all, [, n]) => all + n, 0);
+    const drops = dropsOf(own, dropped);
+    const sum = drops.reduce((all, [, n]) => all + n, 0);
     const [, type, rate, size, lost, age] = row.children;
-    setText(
-      type,
-      own?.why_not
-        ? `${shortType(this.#type(name))} – ${own.why_not}`
-        : shortType(this.#type(name)),
-    );
+    setText(type, shortType(this.#type(name)));
     const hz = own?.rate_hz ?? channel?.rateHz ?? 0;
     setText(rate, hz > 0 ? hz.toFixed(hz < 100 ? 1 : 0) : "–");
     setText(size, own?.bytes_s ? bytes(own.bytes_s) : "–");
-    setText(lost, drops.map(([place, n]) => `${count(n)} ${place}`).join(", ") || "0");
+    setText(lost, count(sum));
     lost.classList.toggle("bad", sum > 0);
     setText(age, own?.age_s === undefined ? "–" : duration(own.age_s));
     row.classList.toggle("shown", (channel?.users.size ?? 0) > 0);
+    const notes = drops.map(([place, n]) => `${count(n)} ${place}`);
+    if (channel?.skipped) notes.push(`${count(channel.skipped)} replaced by newer before drawn`);
+    if (own?.why_not) notes.push(`not shown: ${own.why_not}`);
+    setText(more.firstChild, notes.join(" · "));
+    more.hidden = notes.length === 0;
+    more.classList.toggle("bad", sum > 0);
   }
 }

@@ -1,5 +1,5 @@
 // The displays of the 3-D view: on or off, and the state of each.
-import { element, setText } from "../dom.js";
+import { element, fill, setText } from "../dom.js";
 import { displayOf } from "../displays/registry.js";
 import { count } from "../values.js";
 
@@ -112,9 +112,7 @@ export class DisplaysPanel {
       setText(row.text, display ? this.#state(display) : "off");
       const fields = display?.fields ?? [];
       row.by.hidden = fields.length < 2;
-      if (!row.by.hidden && row.by.options.length !== fields.length) {
-        row.by.replaceChildren(...fields.map((name) => element("option", { value: name }, name)));
-      }
+      if (!row.by.hidden) fill(row.by, fields, display.shownBy);
     }
     setText(this.note, this.rows.size === 0 ? "No channel can be shown in space yet." : "");
   }
