@@ -122,6 +122,16 @@ bench: ## compare with lower bounds and baselines: 45 minutes, or less with BENC
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
 	@$(VENV)/python bench/run.py --out build/bench/tables.md $(BENCH)
 
+# Each other viewer is optional. rerun has an environment of its own.
+.PHONY: bench-view
+bench-view: ## compare the viewer with RViz and rerun on a virtual screen, half an hour. BENCH=--help
+	@scripts/setup default bench bench_view
+	@$(MAKE) build
+	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target hyphos-view bench_view bench_view_robot
+	@$(STEP) "rerun in build/bench/rerun" scripts/rerun_viewer build/bench/rerun || true
+	@PYTHONPATH=build/release/python $(VENV)/python bench/view.py --programs build/bench --out build/bench/view.md $(BENCH)
+
 .PHONY: peers
 peers: ## build the baselines that `hyphos lab` compares with, as far as they can be installed
 	@scripts/setup default bench csharp
@@ -160,6 +170,10 @@ crash: build ## kill and stop processes at random instants, at full scale (minut
 .PHONY: soak
 soak: build ## run eight clients of the gateways for SOAK_SECONDS (an hour), check losses and memory
 	@PYTHONPATH=build/release/python $(VENV)/python tests/soak/soak.py $(SOAK_SECONDS)
+
+.PHONY: soak-view
+soak-view: build ## show 5 million points for SOAK_SECONDS (an hour), check uploads, budget and memory
+	@PYTHONPATH=build/release/python $(VENV)/python tests/soak/view_soak.py $(SOAK_SECONDS)
 
 .PHONY: style
 style: setup ## check formatting, ruff, mypy and prose (part of `make test`)

@@ -1,12 +1,12 @@
 // The viewer's picture of a growing cloud, without a window: by EGL, on llvmpipe if there is no
 // graphics card.
 //
-//   bench_view [--points N] [--size WxH] [--json]
+//   bench_view [--points N] [--samples N] [--size WxH] [--json]
 //
 // Messages of 20,000 points come until there are N (5 million). Figures: bytes of resident memory a
 // point, the time of a frame with new points and a still camera, the times of frames while the
 // camera moves, the time until the picture is complete after that, and what happens while nothing
-// changes.
+// changes. Then a plot of N samples (1 million) is moved and zoomed.
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/view_plot.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "view/displays/scene_view.hpp"
 #include "view/shell_egl.hpp"
@@ -176,47 +177,73 @@ Figures run(std::size_t points, int width, int height) {
 }  // namespace
 }  // namespace hyphos::view
 
+namespace {
+
+void print(const hyphos::view::Figures& f, const hyphos::view::PlotFigures& plot) {
+  std::printf("resident memory a point      %10.1f bytes (%.0f MB in all)\n", f.bytes_a_point,
+              f.resident_mb);
+  std::printf("frame with 20,000 new points %10.2f ms (%.1f ms of processor)\n", f.new_points_ms,
+              f.new_points_cpu_ms);
+  std::printf("frame while the camera moves %10.1f ms p50, %.1f ms p95 (%.1f ms of processor)\n",
+              f.moving_p50_ms, f.moving_p95_ms, f.moving_cpu_ms);
+  std::printf("complete after it has stopped%10.0f ms (%.0f ms of processor)\n", f.complete_ms,
+              f.complete_cpu_ms);
+  std::printf("uploads %llu, and while nothing changes %llu uploads, %llu points\n",
+              static_cast<unsigned long long>(f.uploads),
+              static_cast<unsigned long long>(f.idle_uploads),
+              static_cast<unsigned long long>(f.idle_points));
+  std::printf(
+      "plot of %zu samples: pan %.1f ms p50, %.1f ms p95, zoom %.1f ms p50, %.1f ms p95 (%.1f ms "
+      "of processor)\n",
+      plot.samples, plot.pan_p50_ms, plot.pan_p95_ms, plot.zoom_p50_ms, plot.zoom_p95_ms,
+      plot.cpu_ms);
+}
+
+void print_json(const hyphos::view::Figures& f, const hyphos::view::PlotFigures& plot) {
+  std::printf("{\"device\": \"%s\", \"points\": %zu, \"bytes_a_point\": %.1f, ", f.device.c_str(),
+              f.points, f.bytes_a_point);
+  std::printf("\"resident_mb\": %.0f, \"new_points_ms\": %.2f, ", f.resident_mb, f.new_points_ms);
+  std::printf("\"moving_p50_ms\": %.1f, \"moving_p95_ms\": %.1f, ", f.moving_p50_ms,
+              f.moving_p95_ms);
+  std::printf("\"moving_cpu_ms\": %.1f, \"complete_ms\": %.0f, \"complete_cpu_ms\": %.0f, ",
+              f.moving_cpu_ms, f.complete_ms, f.complete_cpu_ms);
+  std::printf("\"uploads\": %llu, \"idle_uploads\": %llu, \"idle_points\": %llu, ",
+              static_cast<unsigned long long>(f.uploads),
+              static_cast<unsigned long long>(f.idle_uploads),
+              static_cast<unsigned long long>(f.idle_points));
+  std::printf("\"samples\": %zu, \"pan_p50_ms\": %.1f, \"pan_p95_ms\": %.1f, ", plot.samples,
+              plot.pan_p50_ms, plot.pan_p95_ms);
+  std::printf("\"zoom_p50_ms\": %.1f, \"zoom_p95_ms\": %.1f, \"plot_cpu_ms\": %.1f}\n",
+              plot.zoom_p50_ms, plot.zoom_p95_ms, plot.cpu_ms);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::size_t points = 5'000'000;
+  std::size_t samples = 1'000'000;
   int width = 1280;
   int height = 720;
   bool json = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--points") == 0 && i + 1 < argc) {
       points = std::strtoull(argv[++i], nullptr, 10);
+    } else if (std::strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
+      samples = std::strtoull(argv[++i], nullptr, 10);
     } else if (std::strcmp(argv[i], "--size") == 0 && i + 1 < argc) {
       if (std::sscanf(argv[++i], "%dx%d", &width, &height) != 2) return 2;
     } else if (std::strcmp(argv[i], "--json") == 0) {
       json = true;
     } else {
-      std::fputs("usage: bench_view [--points N] [--size WxH] [--json]\n", stderr);
+      std::fputs("usage: bench_view [--points N] [--samples N] [--size WxH] [--json]\n", stderr);
       return 2;
     }
   }
   try {
     const auto f = hyphos::view::run(std::max<std::size_t>(points, 40'000), width, height);
-    if (json) {
-      std::printf(
-          "{\"points\": %zu, \"bytes_a_point\": %.1f, \"resident_mb\": %.0f, \"new_points_ms\": "
-          "%.2f, "
-          "\"moving_p50_ms\": %.1f, \"moving_p95_ms\": %.1f, \"complete_ms\": %.0f}\n",
-          f.points, f.bytes_a_point, f.resident_mb, f.new_points_ms, f.moving_p50_ms,
-          f.moving_p95_ms, f.complete_ms);
-      return 0;
-    }
-    std::printf("%s, %d x %d, %zu points\n", f.device.c_str(), width, height, f.points);
-    std::printf("resident memory a point      %10.1f bytes (%.0f MB in all)\n", f.bytes_a_point,
-                f.resident_mb);
-    std::printf("frame with 20,000 new points %10.2f ms (%.1f ms of processor)\n", f.new_points_ms,
-                f.new_points_cpu_ms);
-    std::printf("frame while the camera moves %10.1f ms p50, %.1f ms p95 (%.1f ms of processor)\n",
-                f.moving_p50_ms, f.moving_p95_ms, f.moving_cpu_ms);
-    std::printf("complete after it has stopped%10.0f ms (%.0f ms of processor)\n", f.complete_ms,
-                f.complete_cpu_ms);
-    std::printf("uploads %llu, and while nothing changes %llu uploads, %llu points\n",
-                static_cast<unsigned long long>(f.uploads),
-                static_cast<unsigned long long>(f.idle_uploads),
-                static_cast<unsigned long long>(f.idle_points));
+    if (!json) std::printf("%s, %d x %d, %zu points\n", f.device.c_str(), width, height, f.points);
+    const auto plot = hyphos::view::run_plot(std::max<std::size_t>(samples, 1'000), width, height);
+    json ? print_json(f, plot) : print(f, plot);
   } catch (const hyphos::Exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

@@ -401,6 +401,7 @@ void App::Impl::pump(std::int64_t now_ns) {
     }
   }
   advance(now_ns);
+  share_budget();
   pumped_ns_ = now_ns;
   scene_->update(timeline_.now_ns, timeline_.playing || timeline_.follow);
   look_once(now_ns);
@@ -431,6 +432,10 @@ std::int64_t App::Impl::next_ns(std::int64_t now_ns) const {
     next = std::min(next, drawn_ns_ + period);
   }
   if (!timeline_.live && timeline_.playing) next = std::min(next, drawn_ns_ + period);
+  if (const auto redraw = renderer_->redraw_in_ms(); scene && redraw) {
+    const auto left = static_cast<std::int64_t>(std::max(*redraw, 0.) * 1e6);
+    next = std::min(next, std::max(now_ns + left, drawn_ns_ + period));
+  }
   if (timeline_.live && graph_wanted()) next = std::min(next, graph_due_ns_);
   if (frame_camera_ && first_data_ns_ != 0 && now_ns < first_data_ns_ + kLookAfter) {
     next = std::min(next, first_data_ns_ + kLookAfter);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "view/app_impl.hpp"
+#include "view/panels/widgets.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -130,15 +131,35 @@ void App::Impl::set_layout(const Layout& layout) {
   budget_mb_ = options_.budget_mb > 0 ? options_.budget_mb : layout.budget_mb;
   const auto bytes = static_cast<std::size_t>(budget_mb_ * 1e6);
   // An eighth is for the past of a robot or the chunks of a recording.
-  scene_->set_budget(bytes - bytes / 8);
   source_->limit_memory(bytes / 8);
   scene_->set_fixed_frame(layout.fixed_frame);
   views_ = layout.views;
   use_camera(layout.camera);
   apply_displays(layout.displays);
   workspace_.set(layout.panels);
+  share_budget();
   reselect_ = true;
   more_frames_ = std::max(more_frames_, 2);
+}
+
+void App::Impl::share_budget() {
+  std::size_t panels = 0;
+  workspace_.for_each([&panels](Panel& panel) { panels += panel.memory(); });
+  const auto bytes = static_cast<std::size_t>(budget_mb_ * 1e6);
+  const std::size_t most = bytes - bytes / 8;
+  while (panels > most / 2) {
+    Panel* largest = nullptr;
+    workspace_.for_each([&largest](Panel& panel) {
+      if (largest == nullptr || panel.memory() > largest->memory()) largest = &panel;
+    });
+    const std::size_t before = largest->memory();
+    if (!largest->drop_oldest()) break;
+    panels -= before - largest->memory();
+    notify("The oldest data of panels was removed, as all panels may use " +
+               bytes_text(static_cast<double>(most / 2)),
+           false);
+  }
+  scene_->set_budget(most - std::min(panels, most / 2));
 }
 
 void App::Impl::set_theme(const std::string& name) {

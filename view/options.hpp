@@ -15,6 +15,7 @@ struct Options {
   std::string compare;      ///< a picture that the new one must equal
   double tolerance = 0.5;   ///< percent of the pixels that may differ from it
   std::string save_layout;  ///< write the layout at the end
+  std::string report;       ///< write the costs of the session at the end
   int width = 0;            ///< pixels, 0: usual
   int height = 0;
   bool has_scale = false;  ///< --scale was given

@@ -10,6 +10,7 @@
 #include "view/core/picture.hpp"
 #include "view/options.hpp"
 #include "view/panels/session.hpp"
+#include "view/report.hpp"
 #include "view/scene/gl.hpp"
 #include "view/shell_egl.hpp"
 
@@ -121,6 +122,9 @@ Result<void> run_picture(const Options& options) {
     if (frame + 1 >= kLeastFrames && ((*app)->settled() || now - start > kLongest)) break;
   }
   const Picture picture = read(gl, target);
+  if (!options.report.empty()) {
+    if (auto saved = save_report(options.report, make_report(**app)); !saved) return saved;
+  }
   if (auto written = write_png(options.png, picture); !written) return written;
   return options.compare.empty() ? success() : compare_with(options, picture);
 }

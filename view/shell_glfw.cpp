@@ -19,6 +19,7 @@
 
 #include "hyphos/time.hpp"
 #include "view/options.hpp"
+#include "view/report.hpp"
 #include "view/settings.hpp"
 
 namespace hyphos::view {
@@ -358,6 +359,9 @@ Result<void> run_window(const Options& options) {
   int height = 0;
   glfwGetWindowSize(window.handle, &width, &height);
   window.app->save_settings(width, height);
+  if (!options.report.empty()) {
+    if (auto saved = save_report(options.report, make_report(*window.app)); !saved) return saved;
+  }
   if (!options.save_layout.empty()) {
     if (auto saved = save_layout(options.save_layout, window.app->layout()); !saved) return saved;
   }

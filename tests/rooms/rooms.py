@@ -125,7 +125,7 @@ USES: tuple[Use, ...] = (
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
     Use("bench/micro.cpp", "trace/record.hpp", "measures a stamp"),
-    Use("bench/view.cpp", "view/", "measures the picture of a growing cloud"),
+    Use("bench/view", "view/", "measures the viewer without a window"),
     Use("view/displays/robot_model.cpp", "builtin/urdf.hpp", "one reader of robot models"),
     Use("bench/transforms.cpp", "tests/node/tf2_peer.hpp", "compares with tf2, as the tests do"),
     Use("bench/", "lab/common/", "clocks, futexes and percentiles of the laboratory"),

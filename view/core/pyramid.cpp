@@ -74,6 +74,13 @@ void Pyramid::clear() {
   size_ = 0;
 }
 
+void Pyramid::drop_oldest() {
+  if (blocks_.empty()) return;
+  size_ -= blocks_.front()->size;
+  dropped_ += blocks_.front()->size;
+  blocks_.pop_front();
+}
+
 Pyramid::Point Pyramid::at(std::size_t i) const {
   const Block& block = *blocks_[i / kBlock];
   return {block.times[i % kBlock], block.values[i % kBlock]};

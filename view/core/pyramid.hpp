@@ -39,6 +39,8 @@ class Pyramid {
   /// infinite values are gaps.
   void append(std::int64_t time_ns, double value);
   void clear();
+  /// Drops the oldest 4,096 samples, or all if there are fewer, and counts them.
+  void drop_oldest();
 
   /// Fills `columns`: column i covers [begin + i * width, begin + (i + 1) * width) with width =
   /// (end - begin) / columns.size().

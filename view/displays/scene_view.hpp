@@ -103,6 +103,8 @@ class SceneView final : public Sink {
   [[nodiscard]] std::size_t bytes() const;
   /// Empty, or the sentence about data that was dropped for the budget.
   [[nodiscard]] const std::string& budget_notice() const { return budget_notice_; }
+  /// Messages that were dropped for the budget since clear().
+  [[nodiscard]] std::uint64_t removed() const { return dropped_; }
 
  private:
   struct Route {

@@ -71,6 +71,8 @@ class Panel {
   /// Text that describes the panel, after its kind in the title bar, e.g. the channel.
   [[nodiscard]] virtual std::string subject() const { return {}; }
   [[nodiscard]] virtual std::size_t memory() const { return 0; }
+  /// Removes the oldest part of its data, for the memory budget. False: there is none.
+  virtual bool drop_oldest() { return false; }
 };
 
 /// A kind of panel.

@@ -40,6 +40,13 @@ class Plot final : public Panel {
     for (const PlotSeries& one : series_) sum += one.samples.bytes();
     return sum;
   }
+  bool drop_oldest() override {
+    const auto largest = std::ranges::max_element(
+        series_, {}, [](const PlotSeries& one) { return one.samples.size(); });
+    if (largest == series_.end() || largest->samples.empty()) return false;
+    largest->samples.drop_oldest();
+    return true;
+  }
 
   bool take(Session& session, const Channel& channel, const Sample& sample) override {
     bool changed = false;

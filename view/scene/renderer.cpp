@@ -87,12 +87,18 @@ class GlRenderer final : public Renderer {
     camera_ = camera;
   }
 
-  [[nodiscard]] bool refining() const override {
-    return std::ranges::any_of(sets_, [](const GlRetained* each) { return each->incomplete(); });
-  }
+  // Points that came after a complete picture are a change, and no refinement: they can wait.
+  [[nodiscard]] bool refining() const override { return !complete_ && incomplete(); }
   [[nodiscard]] bool changed() const override {
-    return erased_ || refining() ||
-           std::ranges::any_of(sets_, [](const GlRetained* each) { return each->stale(); });
+    return erased_ || incomplete() || std::ranges::any_of(sets_, &GlRetained::stale) ||
+           (aged() && *redraw_in_ms() <= 0);
+  }
+  [[nodiscard]] std::optional<double> redraw_in_ms() const override {
+    if (!aged()) return std::nullopt;
+    // Pictures of files do not depend on the time.
+    if (options_.moving_points == 0 || cost_items_ == 0) return 0;
+    const double grown = static_cast<double>(items()) / static_cast<double>(cost_items_);
+    return cost_ms_ * grown * options_.aged_share - elapsed_ms(started_);
   }
   [[nodiscard]] unsigned texture() const override { return final_.color.get(); }
 
@@ -138,6 +144,7 @@ class GlRenderer final : public Renderer {
   [[nodiscard]] RenderCounters counters() const override {
     RenderCounters now = counters_;
     now.uploads = gl_.uploads;
+    for (const GlRetained* each : sets_) now.points += each->points();
     return now;
   }
   [[nodiscard]] std::string description() const override { return gl_.description(); }
@@ -159,7 +166,8 @@ class GlRenderer final : public Renderer {
   void draw_retained(const Camera& camera, const PassView& view) {
     const bool moved = camera.revision() != drawn_revision_ || view.width != drawn_width_ ||
                        view.height != drawn_height_;
-    const bool stale = erased_ || std::ranges::any_of(sets_, &GlRetained::stale);
+    const bool stale = erased_ || std::ranges::any_of(sets_, &GlRetained::stale) ||
+                       (aged() && !refining() && *redraw_in_ms() <= 0);
     gl_.BindFramebuffer(GL_FRAMEBUFFER, still_.framebuffer.get());
     gl_.DepthMask(GL_TRUE);
     gl_.Enable(GL_DEPTH_TEST);
@@ -175,18 +183,29 @@ class GlRenderer final : public Renderer {
     }
   }
 
+  [[nodiscard]] bool incomplete() const {
+    return std::ranges::any_of(sets_, [](const GlRetained* each) { return each->incomplete(); });
+  }
+  [[nodiscard]] std::size_t items() const {
+    std::size_t sum = 0;
+    for (const GlRetained* each : sets_) sum += each->items();
+    return sum;
+  }
+  [[nodiscard]] bool aged() const { return std::ranges::any_of(sets_, &GlRetained::aged); }
+
   void start_picture(const PassView& view) {
     const auto start = std::chrono::steady_clock::now();
+    started_ = start;
+    cost_ms_ = 0;
+    complete_ = false;
     ++counters_.full_redraws;
     const Color back = options_.background;
     gl_.ClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
                    static_cast<float>(back.b) / 255, 1);
     gl_.Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    std::size_t items = 0;
-    for (GlRetained* each : sets_) {
-      each->start_picture();
-      items += each->items();
-    }
+    for (GlRetained* each : sets_) each->start_picture();
+    const std::size_t items = this->items();
+    cost_items_ = items;
     if (items == 0) return;
     const bool all = options_.moving_points == 0;
     const std::size_t stride =
@@ -196,10 +215,12 @@ class GlRenderer final : public Renderer {
     std::size_t drawn = 0;
     for (GlRetained* each : sets_) drawn += each->draw_part(view, stride);
     counters_.points_drawn += drawn;
+    complete_ = !incomplete();
     if (all || items < kLeastMoving) return;
     // The number of points follows the speed of this machine.
     gl_.Finish();
-    const double factor = std::clamp(kMovingTarget / std::max(elapsed_ms(start), 0.1), 0.5, 1.5);
+    cost_ms_ = elapsed_ms(start);
+    const double factor = std::clamp(kMovingTarget / std::max(cost_ms_, 0.1), 0.5, 1.5);
     const double wanted = static_cast<double>(std::min(drawn, moving_points_)) * factor;
     if (factor < 1 || drawn * 2 > moving_points_) {
       moving_points_ = std::max(kLeastMoving, static_cast<std::size_t>(wanted));
@@ -208,14 +229,25 @@ class GlRenderer final : public Renderer {
 
   void refine(const PassView& view) {
     const auto start = std::chrono::steady_clock::now();
-    while (refining()) {
+    const bool done = draw_missing(view, start);
+    if (!complete_) {
+      cost_ms_ += elapsed_ms(start);
+      cost_items_ = items();
+    }
+    complete_ = done;
+  }
+
+  /// False if the time of this frame was too short.
+  bool draw_missing(const PassView& view, std::chrono::steady_clock::time_point start) {
+    while (incomplete()) {
       for (GlRetained* each : sets_) {
         if (!each->incomplete()) continue;
         counters_.points_drawn += each->draw_missing(view, kSlice);
         gl_.Finish();
-        if (elapsed_ms(start) > options_.refine_ms) return;
+        if (elapsed_ms(start) > options_.refine_ms) return !incomplete();
       }
     }
+    return true;
   }
 
   // Sets, meshes and textures of displays use gl_ when they are destroyed, so it comes first.
@@ -232,6 +264,10 @@ class GlRenderer final : public Renderer {
   int drawn_height_ = 0;
   std::size_t moving_points_ = 0;
   bool erased_ = true;
+  bool complete_ = true;  // all points of the last start_picture() are drawn
+  std::chrono::steady_clock::time_point started_;  // of the picture
+  double cost_ms_ = 0;                             // of the picture until it was complete
+  std::size_t cost_items_ = 0;                     // points and lines in it
   RenderCounters counters_;
 };
 

@@ -24,6 +24,10 @@ struct RendererOptions {
   std::size_t moving_points = 150'000;
   /// Time for the refinement in one frame.
   double refine_ms = 50;
+  /// Points that leave by age or budget stay in the picture until it was there for so many times
+  /// the cost of drawing it again. So a cloud of millions that loses points all the time costs a
+  /// twelfth of a core.
+  double aged_share = 12;
 };
 
 struct RenderCounters {
@@ -31,6 +35,7 @@ struct RenderCounters {
   std::uint64_t uploads = 0;       ///< to vertex buffers and textures
   std::uint64_t points_drawn = 0;  ///< of retained sets, over all frames
   std::uint64_t full_redraws = 0;  ///< of the retained picture
+  std::uint64_t points = 0;        ///< of retained sets, now
 };
 
 /// Draws the scene into a picture of its own, and keeps it.
@@ -55,6 +60,8 @@ class Renderer : public Store {
   [[nodiscard]] virtual bool refining() const = 0;
   /// True if a Retained set changed since the last draw().
   [[nodiscard]] virtual bool changed() const = 0;
+  /// Time until changed() becomes true by itself, because points have left. Nothing if none have.
+  [[nodiscard]] virtual std::optional<double> redraw_in_ms() const = 0;
   /// The finished picture, for ImGui::Image() with (0, 1) to (1, 0).
   [[nodiscard]] virtual unsigned texture() const = 0;
   /// The visible point at a pixel of the last picture. Nothing on the background.

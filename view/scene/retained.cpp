@@ -54,6 +54,10 @@ Result<RetainedPrograms> RetainedPrograms::build(Gl& gl) {
   auto points = GlProgram::build(gl, "points", shaders::kPointVertex, shaders::kPointFragment);
   if (!points) return points.error();
   made.points = std::move(*points);
+  auto opaque =
+      GlProgram::build(gl, "opaque squares", shaders::kPointVertex, shaders::kOpaqueSquareFragment);
+  if (!opaque) return opaque.error();
+  made.opaque_squares = std::move(*opaque);
   auto lines = GlProgram::build(gl, "lines", shaders::kLineVertex, shaders::kLineFragment);
   if (!lines) return lines.error();
   made.lines = std::move(*lines);
@@ -169,7 +173,7 @@ void GlRetained::pop_batch() {
   block.drawn = std::max(block.drawn, block.first);
   block.batches.pop_front();
   if (block.batches.empty()) blocks_.pop_front();
-  stale_ = true;
+  aged_ = true;
 }
 
 void GlRetained::drop_oldest() {
@@ -319,8 +323,13 @@ std::size_t GlRetained::items() const {
 }
 
 void GlRetained::start_picture() {
-  stale_ = false;
+  stale_ = aged_ = false;
   for (Block& block : blocks_) block.drawn = block.first;
+}
+
+const GlProgram& GlRetained::program_of(Kind kind) const {
+  if (kind == Kind::lines) return programs_.lines;
+  return style_.round || style_.alpha < 1 ? programs_.points : programs_.opaque_squares;
 }
 
 void GlRetained::begin(const PassView& view, Kind kind) const {
@@ -331,7 +340,7 @@ void GlRetained::begin(const PassView& view, Kind kind) const {
     used ? gl_.EnableVertexAttribArray(each) : gl_.DisableVertexAttribArray(each);
     gl_.VertexAttribDivisor(each, lines ? 1 : 0);
   }
-  const GlProgram& program = lines ? programs_.lines : programs_.points;
+  const GlProgram& program = program_of(kind);
   program.use();
   program.set("clip_from_eye", view.clip_from_eye);
   if (lines) {
@@ -362,6 +371,7 @@ void GlRetained::begin(const PassView& view, Kind kind) const {
   program.set("size_m", static_cast<float>(style_.size));
   program.set("px_per_slope", view.px_per_slope);
   program.set("perspective", view.perspective ? 1.0F : 0.0F);
+  if (&program == &programs_.opaque_squares) return;
   program.set("is_round", style_.round ? 1 : 0);
   program.set("alpha", static_cast<float>(style_.alpha));
 }
@@ -371,7 +381,7 @@ void GlRetained::draw(const PassView& view, const Block& block, std::uint32_t fi
   if (count == 0) return;
   begin(view, block.kind);
   const bool lines = block.kind == Kind::lines;
-  const GlProgram& program = lines ? programs_.lines : programs_.points;
+  const GlProgram& program = program_of(block.kind);
   const Mat4 eye_from_block = view.eye_from_fixed * block.fixed_from_block.matrix();
   program.set("eye_from_block", Mat4f(eye_from_block.cast<float>()));
   gl_.BindBuffer(GL_ARRAY_BUFFER, block.buffer.get());

@@ -27,6 +27,7 @@ struct PassView {
 /// The programs and vertex arrays that all retained sets share.
 struct RetainedPrograms {
   GlProgram points;
+  GlProgram opaque_squares;  // points of the usual style
   GlProgram lines;
   GlName vertex_array;
   GlName maps;  // texture with one row for each ColorMap
@@ -71,6 +72,8 @@ class GlRetained final : public Retained {
   // For the renderer.
   /// True if the retained picture shows things that are gone or look different.
   [[nodiscard]] bool stale() const { return stale_; }
+  /// True if the retained picture shows points that have left since.
+  [[nodiscard]] bool aged() const { return aged_; }
   /// True if items are not yet in the retained picture.
   [[nodiscard]] bool incomplete() const;
   /// Number of visible items.
@@ -108,6 +111,7 @@ class GlRetained final : public Retained {
   void add_piece(Kind kind, std::span<const std::byte> items, const Vec3& origin,
                  std::int64_t time_ns);
   Block& block_for(Kind kind, std::uint32_t count, const Vec3& origin);
+  [[nodiscard]] const GlProgram& program_of(Kind kind) const;
   void begin(const PassView& view, Kind kind) const;
   void draw(const PassView& view, const Block& block, std::uint32_t first, std::uint32_t count,
             std::size_t stride) const;
@@ -122,6 +126,7 @@ class GlRetained final : public Retained {
   double line_width_ = 1.5;
   bool visible_ = true;
   bool stale_ = false;
+  bool aged_ = false;
 };
 
 }  // namespace hyphos::view

@@ -59,6 +59,15 @@ void main() {
 }
 )";
 
+// The same for opaque squares. Without `discard`, the driver tests the depth first.
+inline constexpr char kOpaqueSquareFragment[] = R"(
+flat in vec4 tint;
+out vec4 pixel;
+void main() {
+  pixel = vec4(tint.rgb, 1.0);
+}
+)";
+
 // Lines as rectangles of the screen with soft edges. One instance a line.
 inline constexpr char kLineVertex[] = R"(
 layout(location = 0) in vec3 from;

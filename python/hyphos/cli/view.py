@@ -94,6 +94,14 @@ def view(
         Path | None,
         typer.Option("--save-layout", metavar="FILE", help="Write the layout at the end."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write frames, uploads, memory, losses and processor time as JSON at the end.",
+        ),
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -161,6 +169,7 @@ def view(
         "--tolerance": tolerance,
         "--size": size,
         "--save-layout": save_layout,
+        "--report": report,
         "--budget": budget,
         "--theme": theme,
     }

@@ -115,6 +115,25 @@ TEST(Pyramid, gaps_and_earlier_times_are_no_values) {
   EXPECT_EQ(pyramid.at(0).value, 2);
 }
 
+TEST(Pyramid, the_oldest_samples_are_dropped_and_counted) {
+  Pyramid pyramid;
+  pyramid.drop_oldest();
+  for (int i = 0; i < 10'000; ++i) pyramid.append(i, i);
+  const std::size_t bytes = pyramid.bytes();
+  pyramid.drop_oldest();
+  EXPECT_EQ(pyramid.size(), 10'000U - 4'096);
+  EXPECT_EQ(pyramid.at(0).time_ns, 4'096);
+  EXPECT_EQ(pyramid.dropped(), 4'096U);
+  EXPECT_LT(pyramid.bytes(), bytes);
+  EXPECT_EQ(pyramid.summary(0, 10'000).min, 4'096);
+  pyramid.drop_oldest();
+  pyramid.drop_oldest();
+  EXPECT_TRUE(pyramid.empty());
+  EXPECT_EQ(pyramid.dropped(), 10'000U);
+  pyramid.append(20'000, 1);
+  EXPECT_EQ(pyramid.at(0).value, 1);
+}
+
 TEST(Pyramid, the_nearest_sample_is_found) {
   Pyramid pyramid;
   EXPECT_FALSE(pyramid.nearest(1));

@@ -72,6 +72,39 @@ TEST(App, DrawsNoFrameWhileNothingChanges) {
   EXPECT_GT(window.app().frames(), frames) << "input draws";
 }
 
+TEST(App, PlotsKeepTheBudgetAndStateTheirLoss) {
+  TestWindow window;
+  auto source = std::make_unique<FakeSource>();
+  for (int ms = 0; ms < 20'000; ++ms) {
+    msgs::Odometry odom;
+    odom.mutable_pose()->mutable_pose()->mutable_position()->set_x(ms);
+    source->add("odom", ms, odom);
+  }
+  window.show(std::move(source));
+  Layout layout = parse_layout(
+                      "hyphos_view: 1\npanels: {panel: plot, window_s: 100, fields: "
+                      "[odom:pose.pose.position.x, odom:pose.pose.position.y]}\n",
+                      "test.yaml", vocabulary())
+                      .or_throw();
+  window.app().set_layout(layout);
+  window.impl().seek(FakeSource::kStart + 20'000'000'000);
+  window.frames(4);
+  const auto panels = [&window] {
+    std::size_t sum = 0;
+    window.impl().workspace_.for_each([&sum](Panel& panel) { sum += panel.memory(); });
+    return sum;
+  };
+  ASSERT_GT(panels(), 600'000U) << "two lines of 20,000 samples";
+  EXPECT_TRUE(window.impl().notices_.empty());
+  layout.budget_mb = 1;
+  window.app().set_layout(layout);
+  window.frames(4);
+  EXPECT_LE(panels(), 1'000'000U * 7 / 16);
+  EXPECT_LE(panels() + window.impl().scene_->budget(), 1'000'000U * 7 / 8);
+  ASSERT_FALSE(window.impl().notices_.empty());
+  EXPECT_NE(window.impl().notices_.front().text.find("was removed"), std::string::npos);
+}
+
 TEST(App, PlaysARecordingAndStopsAtItsEnd) {
   TestWindow window;
   window.show(robot_recording());

@@ -112,6 +112,8 @@ class FakeSource final : public Source {
     return selected_.count(channels_[sample.channel].name) > 0;
   }
   void sort() {
+    const std::size_t count = samples_.size();
+    if (count < 2 || samples_[count - 2].time_ns <= samples_[count - 1].time_ns) return;
     std::stable_sort(samples_.begin(), samples_.end(),
                      [](const Sample& a, const Sample& b) { return a.time_ns < b.time_ns; });
   }

@@ -216,6 +216,65 @@ TEST_F(MovingTest, a_moving_camera_draws_a_part_and_a_still_one_the_rest) {
   EXPECT_LT(compare(refined, whole, 24)->different, 300U);
 }
 
+TEST_F(MovingTest, points_that_left_stay_until_a_redraw_is_due) {
+  RendererOptions options = renderer->options();
+  options.aged_share = 1e9;
+  renderer->set_options(options);
+  auto set = renderer->retained();
+  set->set_style(rgb());
+  for (int i = 0; i < 20; ++i) {
+    set->append(square(80, 0.1F * static_cast<float>(i)), Vec3::Zero(), i);
+  }
+  finish();
+  CameraState state = camera.state();
+  state.yaw += 0.1;  // the cost of all points is then known
+  camera.set_state(state);
+  const Picture before = finish();
+  const RenderCounters counted = renderer->counters();
+  for (int i = 0; i < 10; ++i) {
+    set->append(square(10, 2), Vec3::Zero(), 100 + i);
+    set->drop_oldest();
+    EXPECT_TRUE(renderer->changed()) << "new points";
+    finish();
+    EXPECT_FALSE(renderer->changed());
+  }
+  EXPECT_EQ(renderer->counters().full_redraws, counted.full_redraws);
+  EXPECT_EQ(renderer->counters().points_drawn - counted.points_drawn, 1'000U);
+  ASSERT_TRUE(renderer->redraw_in_ms());
+  EXPECT_GT(*renderer->redraw_in_ms(), 0);
+  options.aged_share = 0;
+  renderer->set_options(options);
+  EXPECT_TRUE(renderer->changed());
+  const Picture after = finish();
+  EXPECT_FALSE(renderer->redraw_in_ms());
+  EXPECT_FALSE(renderer->changed());
+  // The same points, drawn at once by another renderer.
+  auto fresh = Renderer::open(context().loader(), renderer->options()).or_throw();
+  auto same = fresh->retained();
+  same->set_style(rgb());
+  for (int i = 10; i < 20; ++i) {
+    same->append(square(80, 0.1F * static_cast<float>(i)), Vec3::Zero(), i);
+  }
+  for (int i = 0; i < 10; ++i) same->append(square(10, 2), Vec3::Zero(), 100 + i);
+  do {
+    fresh->draw(camera, {});
+  } while (fresh->refining());
+  const Picture expected{camera.width(), camera.height(), fresh->read()};
+  EXPECT_LT(compare(after, expected, 24)->different, 300U);
+  EXPECT_GT(compare(after, before, 24)->different, 300U);
+}
+
+TEST_F(MovingTest, new_points_are_a_change_and_no_refinement) {
+  auto set = renderer->retained();
+  set->append(square(100), Vec3::Zero(), 1);
+  finish();
+  set->append(square(100, 0.5F), Vec3::Zero(), 2);
+  EXPECT_TRUE(renderer->changed());
+  EXPECT_FALSE(renderer->refining()) << "a frame for new points may wait";
+  finish();
+  EXPECT_FALSE(renderer->changed());
+}
+
 TEST_F(MovingTest, the_part_is_spread_over_the_whole_cloud) {
   auto set = renderer->retained();
   PointStyle style = rgb();
