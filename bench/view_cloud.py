@@ -32,7 +32,7 @@ def cloud(number: int) -> Any:
 
 class Ros:
     def __init__(self) -> None:
-        import rospy  # noqa: PLC0415
+        import rospy  # type: ignore[import-not-found]  # noqa: PLC0415
         from nav_msgs.msg import Odometry  # noqa: PLC0415
         from sensor_msgs.msg import PointCloud2, PointField  # noqa: PLC0415
 

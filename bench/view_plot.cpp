@@ -124,6 +124,10 @@ class Window {
     ImGui::Render();
     gl_.BindFramebuffer(GL_FRAMEBUFFER, target_.framebuffer.get());
     gl_.Viewport(0, 0, target_.width, target_.height);
+    const Color back = app_->clear_color();
+    gl_.ClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+                   static_cast<float>(back.b) / 255, 1);
+    gl_.Clear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     gl_.Finish();
     app_->frame_done();

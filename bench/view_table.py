@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 TITLES = {"rviz": "RViz", "rerun": "rerun", "hyphos": "Hyphos"}
@@ -23,6 +24,11 @@ def _bytes_a_point(marks: list[dict[str, Any]]) -> float:
     return float((last["rss_mb"] - first["rss_mb"]) * 1e6 / (last["points"] - first["points"]))
 
 
+def _mark(at: int, growth: dict[str, Any]) -> str:
+    mark = growth["marks"][at]
+    return f"{mark['cpu_percent']:.1f} %, {mark['rss_mb']:,.0f} MB"
+
+
 def _points(found: list[dict[str, Any]]) -> str:
     there = [each for each in found if each["marks"]]
     head = ["", *(f"{TITLES[each['name']]} {each['version']}" for each in there), "bar"]
@@ -33,13 +39,8 @@ def _points(found: list[dict[str, Any]]) -> str:
 
     row("start → first picture", lambda e: f"{_median(e['start_s']):.2f} s")
     for at, mark in enumerate(there[0]["marks"] if there else []):
-        row(
-            f"{mark['points'] / 1e6:g} M points: processor, resident memory",
-            lambda e, at=at: (
-                f"{e['marks'][at]['cpu_percent']:.1f} %, {e['marks'][at]['rss_mb']:,.0f} MB"
-            ),
-            "≤ 10 %, flat, ≤ 200 MB",
-        )
+        title = f"{mark['points'] / 1e6:g} M points: processor, resident memory"
+        row(title, partial(_mark, at), "≤ 10 %, flat, ≤ 200 MB")
     row("pictures a second meanwhile",
         lambda e: f"{_median([m['frames'] for m in e['marks']]) / 10:.1f}")  # fmt: skip
     row("the X server's processor",

@@ -9,11 +9,11 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# hyphos_batch(<target>...): a release compiles the sources of these targets in batches, because
-# their headers take longer than the sources themselves. The core needs half the time. The other
-# build types compile each source by itself, and so show a missing include.
+# hyphos_batch(<target>...): a release and a build with sanitizers compile the sources of these
+# targets in batches, because their headers take longer than the sources themselves. The core needs
+# half the time. The other build types compile each source by itself, and so show a missing include.
 function(hyphos_batch)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" OR HYPHOS_SANITIZE)
     set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     foreach(target ${ARGN})
       # GCC takes an included source for a header, where unnamed namespaces are suspicious.

@@ -494,6 +494,11 @@ void App::frame(std::int64_t now_ns) {
 }
 void App::frame_done() { impl_->frame_done(); }
 std::uint64_t App::frames() const { return impl_->frames_; }
+Color App::clear_color() const {
+  const std::uint32_t color = impl_->theme_.background;  // ABGR, as ImGui packs it
+  return {static_cast<std::uint8_t>(color), static_cast<std::uint8_t>(color >> 8U),
+          static_cast<std::uint8_t>(color >> 16U), 255};
+}
 bool App::settled() const { return impl_->settled(monotonic_now().ns); }
 std::string App::title() const { return impl_->source_->title() + " - Hyphos"; }
 bool App::quit_requested() const { return impl_->quit_; }

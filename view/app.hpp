@@ -60,6 +60,9 @@ class App {
   [[nodiscard]] bool wants_frame(std::int64_t now_ns) const;
   /// When pump() must run again without an event. CLOCK_MONOTONIC.
   [[nodiscard]] std::int64_t next_ns(std::int64_t now_ns) const;
+  /// The colour to which the window must be cleared before the frame is rendered. A filled
+  /// rectangle of that size would cost as much as all panels do.
+  [[nodiscard]] Color clear_color() const;
   /// Builds one ImGui frame over the whole display, and draws the 3-D view into its texture.
   void frame(std::int64_t now_ns);
   /// The frame is on the screen. Measures its cost.

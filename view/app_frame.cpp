@@ -29,7 +29,7 @@ void App::Impl::frame(std::int64_t now_ns) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   constexpr int kFlags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
-                         ImGuiWindowFlags_NoScrollWithMouse;
+                         ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoBackground;
   ImGui::Begin("hyphos", nullptr, kFlags);
   ImGui::PopStyleVar();
   const float top = std::round(theme_.px(kTopBar));

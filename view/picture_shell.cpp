@@ -67,7 +67,9 @@ void draw(App& app, Gl& gl, const GlTarget& target, std::int64_t now) {
   ImGui::Render();
   gl.BindFramebuffer(GL_FRAMEBUFFER, target.framebuffer.get());
   gl.Viewport(0, 0, target.width, target.height);
-  gl.ClearColor(0, 0, 0, 1);
+  const Color back = app.clear_color();
+  gl.ClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+                static_cast<float>(back.b) / 255, 1);
   gl.Clear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   app.frame_done();

@@ -1,4 +1,5 @@
 #define GLFW_INCLUDE_NONE
+#include <GL/glcorearb.h>
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
@@ -260,10 +261,14 @@ class Gui {
 };
 
 struct Gl {
-  void (*viewport)(int, int, int, int);
+  PFNGLVIEWPORTPROC viewport;
+  PFNGLCLEARCOLORPROC clear_color;
+  PFNGLCLEARPROC clear;
 
   static Gl load() {
-    return {reinterpret_cast<void (*)(int, int, int, int)>(glfwGetProcAddress("glViewport"))};
+    return {reinterpret_cast<PFNGLVIEWPORTPROC>(glfwGetProcAddress("glViewport")),
+            reinterpret_cast<PFNGLCLEARCOLORPROC>(glfwGetProcAddress("glClearColor")),
+            reinterpret_cast<PFNGLCLEARPROC>(glfwGetProcAddress("glClear"))};
   }
 };
 
@@ -277,6 +282,10 @@ void draw(const Gl& gl, Window& window, std::int64_t now) {
   int height = 0;
   glfwGetFramebufferSize(window.handle, &width, &height);
   gl.viewport(0, 0, width, height);
+  const Color back = window.app->clear_color();
+  gl.clear_color(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+                 static_cast<float>(back.b) / 255, 1);
+  gl.clear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   glfwSwapBuffers(window.handle);
   window.app->frame_done();

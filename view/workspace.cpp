@@ -293,12 +293,20 @@ void Workspace::draw_leaf(Session& session, Node& node, ImVec2 at, ImVec2 size) 
   ImGui::PushID(static_cast<int>(node.id));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   constexpr int kFlags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+  const bool flush = node.kind->name == "scene";
+  const float title = std::round(theme.px(kTitle));
+  // The picture covers the panel below its title.
+  if (flush) ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
   ImGui::BeginChild("panel", size, false, kFlags);
+  if (flush) {
+    ImGui::PopStyleColor();
+    ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + title}, theme.surface,
+                                              ImGui::GetStyle().ChildRounding,
+                                              ImDrawFlags_RoundCornersTop);
+  }
   if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) focused_ = node.id;
   draw_title(session, node, size.x);
-  const float title = std::round(theme.px(kTitle));
   ImGui::SetCursorPos({0, title});
-  const bool flush = node.kind->name == "scene";
   const float pad = flush ? 0 : theme.px(8);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(pad, flush ? 0 : theme.px(6)));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);

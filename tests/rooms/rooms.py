@@ -118,6 +118,7 @@ USES: tuple[Use, ...] = (
     Use("view/layout/read.cpp", "base/config.hpp", "errors of layouts name file, line and key"),
     Use("view/layout/read.cpp", "base/config_reader.hpp", "the same, with the nearest word"),
     Use("view/sources/recording.cpp", "record/mcap_reader.hpp", "recordings are read"),
+    Use("view/report.cpp", "base/json.hpp", "the report is JSON"),
     Use("view/settings.cpp", "base/config.hpp", "settings are YAML, too"),
     Use("view/settings.cpp", "base/config_reader.hpp", "settings are YAML, too"),
     Use("examples/17_diagnostics/", "hyphos/msgs/diagnostics.hpp", "a node reports its state"),

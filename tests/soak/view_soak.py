@@ -3,8 +3,8 @@ memory budget allows, and the robot publishes 20,000 more in each second. So the
 all the time.
 
 Fails if a message was lost, if a message was uploaded more than once, if displays exceed the
-budget, or if memory grows by 2 MB per hour or more. Short runs cannot show this slope. Below half an
-hour, the test bounds the growth itself.
+budget, or if memory grows by 2 MB per hour or more. Short runs cannot show this slope. Below half
+an hour, the test bounds the growth itself.
 """
 
 from __future__ import annotations

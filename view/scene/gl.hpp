@@ -26,12 +26,14 @@
   F(CLEAR, Clear)                                       \
   F(CLEARCOLOR, ClearColor)                             \
   F(COMPILESHADER, CompileShader)                       \
+  F(CLIENTWAITSYNC, ClientWaitSync)                     \
   F(CREATEPROGRAM, CreateProgram)                       \
   F(CREATESHADER, CreateShader)                         \
   F(DELETEBUFFERS, DeleteBuffers)                       \
   F(DELETEFRAMEBUFFERS, DeleteFramebuffers)             \
   F(DELETEPROGRAM, DeleteProgram)                       \
   F(DELETESHADER, DeleteShader)                         \
+  F(DELETESYNC, DeleteSync)                             \
   F(DELETETEXTURES, DeleteTextures)                     \
   F(DELETEVERTEXARRAYS, DeleteVertexArrays)             \
   F(DEPTHFUNC, DepthFunc)                               \
@@ -42,6 +44,7 @@
   F(DRAWARRAYSINSTANCED, DrawArraysInstanced)           \
   F(ENABLE, Enable)                                     \
   F(ENABLEVERTEXATTRIBARRAY, EnableVertexAttribArray)   \
+  F(FENCESYNC, FenceSync)                               \
   F(FINISH, Finish)                                     \
   F(FRAMEBUFFERTEXTURE2D, FramebufferTexture2D)         \
   F(GENBUFFERS, GenBuffers)                             \

@@ -14,9 +14,10 @@ namespace {
 
 // A stride is at most 2,048 bytes in OpenGL 4.4: 128 points or 64 lines.
 constexpr std::size_t kMostStride = 128;
-constexpr std::size_t kSlice = 1U << 16U;     // items between two looks at the clock
-constexpr std::size_t kLeastMoving = 20'000;  // points of a moving picture
-constexpr double kMovingTarget = 35;          // ms for the points of a moving picture
+constexpr std::size_t kSlice = 1U << 16U;         // items between two looks at the clock
+constexpr std::size_t kLeastMoving = 20'000;      // points of a moving picture
+constexpr GLuint64 kLongestWait = 1'000'000'000;  // ns, for one slice
+constexpr double kMovingTarget = 35;              // ms for the points of a moving picture
 
 double elapsed_ms(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
@@ -237,17 +238,28 @@ class GlRenderer final : public Renderer {
     complete_ = done;
   }
 
-  /// False if the time of this frame was too short.
+  /// False if the time of this frame was too short. While the driver draws a slice, the next one
+  /// is prepared, so that a driver without a graphics card uses all processors.
   bool draw_missing(const PassView& view, std::chrono::steady_clock::time_point start) {
-    while (incomplete()) {
+    GLsync before = nullptr;
+    bool late = false;
+    while (!late && incomplete()) {
       for (GlRetained* each : sets_) {
-        if (!each->incomplete()) continue;
+        if (late || !each->incomplete()) continue;
         counters_.points_drawn += each->draw_missing(view, kSlice);
-        gl_.Finish();
-        if (elapsed_ms(start) > options_.refine_ms) return !incomplete();
+        const GLsync fence = gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        wait_for(before);
+        before = fence;
+        late = elapsed_ms(start) > options_.refine_ms;
       }
     }
-    return true;
+    wait_for(before);
+    return !incomplete();
+  }
+  void wait_for(GLsync fence) {
+    if (fence == nullptr) return;
+    gl_.ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, kLongestWait);
+    gl_.DeleteSync(fence);
   }
 
   // Sets, meshes and textures of displays use gl_ when they are destroyed, so it comes first.

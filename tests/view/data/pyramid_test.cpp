@@ -115,7 +115,7 @@ TEST(Pyramid, gaps_and_earlier_times_are_no_values) {
   EXPECT_EQ(pyramid.at(0).value, 2);
 }
 
-TEST(Pyramid, the_oldest_samples_are_dropped_and_counted) {
+TEST(Pyramid, samples_leave_for_a_budget_and_are_counted) {
   Pyramid pyramid;
   pyramid.drop_oldest();
   for (int i = 0; i < 10'000; ++i) pyramid.append(i, i);

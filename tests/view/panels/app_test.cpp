@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "hyphos/msgs/geometry.pb.h"
@@ -10,6 +13,7 @@
 #include "hyphos/msgs/tf.pb.h"
 #include "tests/view/panels/harness.hpp"
 #include "tests/view/panels/robot.hpp"
+#include "view/report.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -70,6 +74,34 @@ TEST(App, DrawsNoFrameWhileNothingChanges) {
   EXPECT_EQ(window.app().next_ns(window.now()), kNever) << "it wakes although nothing changes";
   window.move(640, 360);
   EXPECT_GT(window.app().frames(), frames) << "input draws";
+}
+
+TEST(App, TheReportHasTheCostsOfTheSession) {
+  TestWindow window;
+  window.show(robot_recording());
+  window.impl().seek(FakeSource::kStart + 2'000'000'000);
+  window.frames(4);
+  const Report report = make_report(window.app());
+  EXPECT_EQ(report.frames, window.app().frames());
+  EXPECT_GT(report.messages, 0U);
+  EXPECT_EQ(report.uploads, window.impl().renderer_->uploads());
+  EXPECT_GT(report.points, 0U);
+  EXPECT_EQ(report.budget_bytes, 512'000'000U);
+  EXPECT_EQ(report.display_bytes, window.impl().scene_->bytes());
+  EXPECT_GT(report.cpu_s, 0);
+  EXPECT_GT(report.resident_bytes, 1'000'000U);
+  EXPECT_GE(report.peak_bytes, report.resident_bytes / 2);
+  const std::string folder = ::testing::TempDir();
+  const std::string file = folder + "report" + std::to_string(::getpid()) + ".json";
+  ASSERT_TRUE(save_report(file, report));
+  std::ifstream written(file);
+  const std::string text{std::istreambuf_iterator<char>(written), {}};
+  EXPECT_EQ(text, to_json(report));
+  EXPECT_NE(text.find("\"uploads\": " + std::to_string(report.uploads)), std::string::npos);
+  std::remove(file.c_str());
+  const auto refused = save_report(folder + "missing/report.json", report);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::not_found);
 }
 
 TEST(App, PlotsKeepTheBudgetAndStateTheirLoss) {

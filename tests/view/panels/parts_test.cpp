@@ -188,14 +188,16 @@ TEST(Settings, SurviveAndADamagedFileIsIgnored) {
 }
 
 TEST(Options, AreRead) {
-  const auto options = parse_options({"r.mcap", "--at", "12.5s", "--size=800x600", "--budget", "64",
-                                      "--hyphos-process", "view", "--hyphos-domain", "d"});
+  const auto options =
+      parse_options({"r.mcap", "--at", "12.5s", "--size=800x600", "--budget", "64", "--report",
+                     "r.json", "--hyphos-process", "view", "--hyphos-domain", "d"});
   ASSERT_TRUE(options) << options.error().to_string();
   EXPECT_EQ(options->app.what, "r.mcap");
   EXPECT_EQ(options->app.at_s, 12.5);
   EXPECT_EQ(options->width, 800);
   EXPECT_EQ(options->height, 600);
   EXPECT_EQ(options->app.budget_mb, 64);
+  EXPECT_EQ(options->report, "r.json");
   EXPECT_EQ(options->app.domain, "d");
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"--at", "-1"},
