@@ -271,7 +271,7 @@ function everyQuarter() {
   );
   fill(byId("follow"), ["", ...frames.names()], view.follow);
   const bad = [...view.displays].find(([, one]) => one.problem || one.missing);
-  setText(byId("scene-note"), bad ? `${bad[0]}: ${bad[1].problem || bad[1].missing}` : "");
+  setText(byId("scene-note"), bad ? `${bad[0]}: ${bad[1].problem || bad[1].missing}` : view.note());
 }
 
 setInterval(everySecond, SECOND_MS);
@@ -292,6 +292,7 @@ window.hyphos = {
           size: one.size,
           state: one.state ?? "",
           visible: one.group.visible,
+          meshes: one.loaded ?? 0,
         };
     }
     const rows = [...channels.rows].map(([name, [row, more]]) => [

@@ -11,6 +11,7 @@ import {
   LineSegments,
   PerspectiveCamera,
   Scene,
+  Vector2,
   Vector3,
   WebGLRenderer,
 } from "three";
@@ -92,13 +93,15 @@ export class View {
     this.grid.material.color = new Color(line);
   }
 
+  // A canvas of another size is empty, so the picture follows at once.
   #resize() {
     const { clientWidth: width, clientHeight: height } = this.place;
-    if (width === 0 || height === 0) return;
+    const size = this.renderer.getSize(new Vector2());
+    if (width === 0 || height === 0 || (size.x === width && size.y === height)) return;
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    this.request();
+    this.#draw();
   }
 
   // Asks for a picture. Many requests before it are one.
@@ -138,6 +141,15 @@ export class View {
     if (this.wished && (names.includes(this.wished) || names.length === 0))
       this.fixed = this.wished;
     else this.fixed = this.frames.usual() || this.firstFrame();
+  }
+
+  // A remark about the whole picture, or "".
+  note() {
+    if (this.frames.size > 0) return "";
+    const frames = new Set();
+    for (const { frame } of this.displays.values()) if (frame) frames.add(frame);
+    if (frames.size < 2) return "";
+    return "No transform has come, so that all frames are drawn at the origin.";
   }
 
   firstFrame() {

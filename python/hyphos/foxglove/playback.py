@@ -126,9 +126,8 @@ class Player:
     """Plays the wanted channels of a recording in a thread of its own, from construction to
     close(). It is paused at first. Thread-safe.
 
-    `say` gets each new state before the messages that follow it, `tick` the present time of the
-    recording while it plays, and `tell` a message that cannot be shown. All are called in that
-    thread.
+    `say` gets each new state before the messages that follow it. `tick` gets the present time of
+    the recording while it plays, and `tell` a message that cannot be shown, in that thread.
     """
 
     def __init__(
@@ -153,7 +152,6 @@ class Player:
         self._speed = 1.0
         self._wanted: list[RecordedChannel] = []
         self._renewed: list[RecordedChannel] = []
-        self._changes: list[tuple[bool, str | None]] = []  # a seek?, request: to be announced
         self._generation = 0  # of these values, for the thread
         self._closed = False
         self._next_tick_s = 0.0  # only for the thread
@@ -171,11 +169,15 @@ class Player:
     def play(self) -> None:
         with self._lock:
             self._status = Status.Playing
-            self._changes.append((False, None))
+            self._say(self._state())
             self._change()
 
-    def request(self, wish: PlaybackControlRequest) -> None:
-        """Carries out a request of a client."""
+    def request(self, wish: PlaybackControlRequest) -> PlaybackState:
+        """Carries out a request of a client. Returns the reply to it.
+
+        All clients get the new state first, and the thread continues only then. A client that
+        forgets everything at a jump would otherwise forget the values that follow.
+        """
         with self._lock:
             if _SLOWEST <= wish.playback_speed <= _FASTEST:
                 self._speed = wish.playback_speed
@@ -188,8 +190,9 @@ class Player:
                 self._position_ns = min(max(seek, self._source.start_ns), last)
                 self._renewed = list(self._wanted)
             self._status = Status.Playing if playing else Status.Paused
-            self._changes.append((seek is not None, wish.request_id))
+            self._say(self._state(did_seek=seek is not None, request_id=wish.request_id))
             self._change()
+            return self._state(request_id=wish.request_id)
 
     def state(self) -> PlaybackState:
         with self._lock:
@@ -213,9 +216,7 @@ class Player:
     def _run(self) -> None:
         done = -1  # the last generation that this thread has followed
         while (work := self._next(done)) is not None:
-            done, states, renewed, at_ns = work
-            for state in states:
-                self._say(state)
+            done, renewed, at_ns = work
             for offer, item in before(self._source, renewed, at_ns):
                 self._send(offer, item, at_ns)
             if renewed:
@@ -223,18 +224,14 @@ class Player:
             if self._is_playing and self._play(done, at_ns):
                 self._end(done)
 
-    def _next(
-        self, done: int
-    ) -> tuple[int, list[PlaybackState], list[RecordedChannel], int] | None:
+    def _next(self, done: int) -> tuple[int, list[RecordedChannel], int] | None:
         """Waits for a change. None at the end."""
         with self._lock:
             self._lock.wait_for(lambda: self._generation != done)
             if self._closed:
                 return None
             renewed, self._renewed = self._renewed, []
-            states = [self._state(did_seek=seek, request_id=name) for seek, name in self._changes]
-            self._changes = []
-            return self._generation, states, renewed, self._position_ns
+            return self._generation, renewed, self._position_ns
 
     @property
     def _is_playing(self) -> bool:

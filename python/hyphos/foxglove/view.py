@@ -163,9 +163,7 @@ class _RecordedListener(ServerListener):
             self._session.events.wake()
 
     def on_playback_control_request(self, playback_control_request: Any) -> PlaybackState | None:
-        # The player sends the new state itself, before the messages that follow it.
-        self._session.player.request(playback_control_request)
-        return None
+        return self._session.player.request(playback_control_request)
 
 
 def _instant(source: Source, at_s: float | None) -> int:

@@ -1,5 +1,6 @@
-"""A robot with one channel of each kind that the page for browsers shows. Arguments: the domain.
+"""A robot with one channel of each kind that the page for browsers shows.
 
+Argument: the domain. Its model has a mesh in the package `rover`, and one that is missing.
 Prints "up", and publishes until it is stopped. The place of everything is known, so that a test can
 look at pixels.
 """
@@ -34,11 +35,26 @@ URDF = """<robot name="rover">
 <link name="mast"><visual>
 <geometry><cylinder radius="0.05" length="0.6"/></geometry></visual></link>
 <link name="head"><visual><geometry><sphere radius="0.12"/></geometry></visual></link>
+<link name="fin"><visual><geometry><mesh filename="package://rover/fin.stl"/></geometry>
+<material name="violet"><color rgba="0.6 0 0.8 1"/></material></visual>
+<visual><geometry><mesh filename="package://rover/lost.stl"/></geometry></visual></link>
 <joint name="lift" type="prismatic"><parent link="base"/><child link="mast"/>
 <origin xyz="0 0 0.5"/><axis xyz="0 0 1"/></joint>
 <joint name="turn" type="fixed"><parent link="mast"/><child link="head"/>
 <origin xyz="0 0 0.4"/></joint>
+<joint name="wing" type="fixed"><parent link="base"/><child link="fin"/></joint>
 </robot>"""
+# A vertical triangle of 1 m.
+FIN = """solid fin
+facet normal 0 1 0
+outer loop
+vertex 0 0 0
+vertex -1 0 0
+vertex -1 0 1
+endloop
+endfacet
+endsolid fin
+"""
 LATCHED = Policy(latched=True)
 
 
@@ -81,7 +97,7 @@ def picture(step: int) -> Any:
     """A red square that moves over a blue picture."""
     pixels = np.zeros((120, 160, 3), np.uint8)
     pixels[..., 2] = 200
-    at = step % 120
+    at = 8 * step % 120
     pixels[40:80, at : at + 40] = (230, 20, 20)
     return pixels
 
@@ -108,7 +124,11 @@ def marker(node: hyphos.Node, number: int, kind: Any, x: float, **colour: float)
     return one
 
 
-def main(domain: str, points: int = 20_000) -> None:
+RATE_HZ = 5  # every message is a picture, which the processor draws
+POINTS = 5000
+
+
+def main(domain: str, points: int = POINTS) -> None:
     node = hyphos.Node.open("rover", domain=domain, process="rover")
     frames = node.transforms()
     frames.set_static(Transform("base", "laser", (0.3, 0, 0.3)))
@@ -131,7 +151,7 @@ def main(domain: str, points: int = 20_000) -> None:
     def publish() -> None:
         nonlocal step
         step += 1
-        x, y = 0.5 * math.cos(step / 50), 0.5 * math.sin(step / 50)
+        x, y = 0.5 * math.cos(step / 12), 0.5 * math.sin(step / 12)
         frames.set(Transform("map", "base", (x, y, 0), stamp_ns=node.clock.now_ns()))
         one = LaserScan(angle_min=-math.pi, angle_max=math.pi, ranges=[1.5] * 180)
         scan.publish(stamped(one, node, "laser"))
@@ -142,12 +162,12 @@ def main(domain: str, points: int = 20_000) -> None:
         moved.pose.pose.position.x, moved.pose.pose.position.y = x, y
         moved.pose.pose.orientation.w = 1
         moved.pose.covariance.extend([0.02 if i in (0, 7) else 0 for i in range(36)])
-        moved.twist.twist.linear.x = math.sin(step / 10)
+        moved.twist.twist.linear.x = math.sin(step / 3)
         odom.publish(moved)
         head = stamped(Image(height=120, width=160, encoding="rgb8", step=480), node, "camera")
         camera.publish(head, picture(step))
         joints.publish(
-            stamped(JointState(name=["lift"], position=[0.1 * math.sin(step / 20)]), node, "")
+            stamped(JointState(name=["lift"], position=[0.1 * math.sin(step / 5)]), node, "")
         )
         texts = [
             marker(node, 1, Marker.CUBE, -2, r=0.9),
@@ -156,10 +176,10 @@ def main(domain: str, points: int = 20_000) -> None:
             marker(node, 4, Marker.TEXT_VIEW_FACING, 1.5, r=0.9, b=0.9),
         ]
         signs.publish(MarkerArray(markers=texts))
-        if step % 20 == 0:
-            node.log.warn("battery at %d %%", 100 - step // 20 % 100)
+        if step % 4 == 0:
+            node.log.warn("battery at %d %%", 100 - step // 4 % 100)
 
-    node.every(publish, rate_hz=20)
+    node.every(publish, rate_hz=RATE_HZ)
     assert place.channel
     print("up", flush=True)
     node.spin()

@@ -6,8 +6,10 @@ import gzip
 import http.client
 import json
 import re
+import shutil
 import socket
 import struct
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from hyphos.foxglove.gate import (
     translated_reply,
 )
 from hyphos.msgs import Float64, OccupancyGrid, String
-from served_view import PAGE, Server, needs_page, served
+from served_view import PAGE, ROOT, Server, needs_page, served
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -342,6 +344,7 @@ def test_a_recording_is_played_paused_and_sought(serve: Serve, recording: Path) 
         control(client, play=True, speed=50)
         wait_until(lambda: values(client)[-1] == 9)
         assert values(client)[before:] == [5, 6, 7, 8, 9]
+        assert client.statuses == []
     code, out, err = server.program.stop()
     assert (code, err) == (0, "")
     assert "dropped" not in out
@@ -412,6 +415,30 @@ def test_files_that_are_no_recording_are_refused(hyphos_cli: Cli, tmp_path: Path
     (tmp_path / "bad.mcap").write_bytes(b"nonsense")
     code, _, err = hyphos_cli("view", "--serve", ":0", str(tmp_path / "bad.mcap"))
     assert (code, "neither MCAP" in err) == (1, True)
+
+
+def test_the_page_is_left_out_without_npm(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    bash, script = shutil.which("bash"), ROOT / "scripts/web"
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("dirname", "realpath", "find"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    environment = {"PATH": str(tools)}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(bash), str(script), *words, str(page)],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    done = run("--if-possible")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("page for browsers: not built (no npm")
+    done = run()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "needs npm" in done.stderr
+    assert not page.exists()
 
 
 def test_a_missing_page_names_the_remedy(

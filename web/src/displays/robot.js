@@ -4,6 +4,8 @@ import {
   CapsuleGeometry,
   Color,
   CylinderGeometry,
+  DoubleSide,
+  FrontSide,
   Group,
   Mesh,
   MeshLambertMaterial,
@@ -40,6 +42,7 @@ export class RobotDisplay extends Display {
     this.positions = new Map(); // of joints
     this.meshes = new Map(); // uri → promise of a geometry
     this.problems = [];
+    this.loaded = 0; // meshes that are drawn
   }
 
   joints({ joints }) {
@@ -70,6 +73,7 @@ export class RobotDisplay extends Display {
       color: new Color().setRGB(r, g, b, "srgb"),
       transparent: a < 0.99,
       opacity: a,
+      side: shape.kind === "mesh" ? DoubleSide : FrontSide, // some files mix the orders of corners
     });
     const place = (geometry) => {
       const mesh = new Mesh(geometry, material);
@@ -83,7 +87,11 @@ export class RobotDisplay extends Display {
       place(solid(shape));
       return;
     }
-    this.#mesh(shape.uri).then(place, (error) => {
+    const loaded = (geometry) => {
+      ++this.loaded;
+      place(geometry);
+    };
+    this.#mesh(shape.uri).then(loaded, (error) => {
       this.problems.push(`mesh '${shape.uri}': ${error.message}`);
       this.request();
     });
