@@ -256,9 +256,9 @@ def test_a_slow_browser_drops_and_states_how_many(
         lambda: "this browser too slow" in " ".join(row[6] for row in state(tab)["rows"]),
         "drops by channel",
     )
-    code, out, _ = server.program.stop()
+    code, text, _ = server.program.stop()
     assert code == 0
-    assert re.search(r"[\d,]+ messages dropped for clients that were too slow", out)
+    assert re.search(r"[\d,]+ messages dropped for clients that were too slow", text)
 
 
 def test_a_token_is_asked_for_and_checked(
