@@ -3,6 +3,7 @@
 const MOST_PAST = 400; // transforms of one frame
 const MOST_FRAMES = 2000;
 const MOST_HOPS = 100;
+const JUMP_NS = 10_000_000_000n; // the time of the robot has jumped back: its past holds no longer
 const STATIC_NAMES = ["map", "odom", "world"];
 
 export const IDENTITY = Object.freeze({ t: [0, 0, 0], q: [0, 0, 0, 1] });
@@ -99,6 +100,8 @@ export class Frames {
       entry = { parent, items: [] };
       this.past.set(child, entry);
     }
+    const newest = entry.items.at(-1);
+    if (newest && ns < newest.ns - JUMP_NS) entry.items.length = 0;
     const items = entry.items;
     let place = items.length;
     while (place > 0 && items[place - 1].ns > ns) --place;

@@ -248,6 +248,7 @@ addEventListener("keydown", (event) => {
 });
 
 let measuredMs = performance.now();
+let hadData = false;
 function everySecond() {
   const nowMs = performance.now();
   store.measure((nowMs - measuredMs) / SECOND_MS);
@@ -255,6 +256,9 @@ function everySecond() {
   const { sum } = store.droppedHere();
   setText(byId("drops"), sum > 0 ? `${count(sum)} messages dropped: this browser is too slow` : "");
   if (upper.panel === channels) channels.draw();
+  // The data of the first second decide about the first view.
+  if (hadData) view?.fitFirst();
+  hadData ||= [...(view?.displays.values() ?? [])].some((one) => one.messages > 0);
 }
 
 // Panels that show text change at most four times a second, and only if something has come.

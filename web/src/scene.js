@@ -53,6 +53,8 @@ export class View {
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.addEventListener("change", () => this.request());
+    this.touched = false; // by the user, or by the first data
+    this.controls.addEventListener("start", () => (this.touched = true));
     this.content = new Group();
     this.scene.add(this.content, new AmbientLight(0xffffff, 1.6));
     const light = new DirectionalLight(0xffffff, 1.6);
@@ -66,6 +68,7 @@ export class View {
       this.request();
     });
     this.home();
+    this.touched = false;
     new ResizeObserver(() => this.#resize()).observe(place);
     this.renderer.domElement.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
@@ -180,6 +183,7 @@ export class View {
   }
 
   home() {
+    this.touched = true;
     this.#look(new Vector3(0, 0, 0), new Vector3(-7, -7, 8));
   }
 
@@ -189,8 +193,16 @@ export class View {
     this.#look(target.clone(), new Vector3(0, -1e-3, distance));
   }
 
+  // Shows everything once the first data are there, unless the user has moved the camera.
+  fitFirst() {
+    const some = [...this.displays.values()].some((one) => one.messages > 0 && one.group.visible);
+    if (this.touched || !some) return;
+    this.fit();
+  }
+
   // Shows everything that is displayed.
   fit() {
+    this.touched = true;
     const box = new Box3();
     for (const display of this.displays.values()) {
       if (display.group.visible) box.expandByObject(display.group);

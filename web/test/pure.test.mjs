@@ -107,6 +107,65 @@ test("loops, foreign numbers and too many frames are refused and counted", () =>
   assert.equal(frames.past.get("b").items.length, 400);
 });
 
+test("a jump back in time forgets the past of a frame", () => {
+  const frames = new Frames();
+  for (const ns of [100_000_000_000n, 101_000_000_000n]) frames.add(link("map", "base", 1), ns);
+  frames.add(link("map", "base", 9), 100_500_000_000n); // late, but no jump
+  close(frames.lookup("map", "base").t, [1, 0, 0], "newest");
+  frames.add(link("map", "base", 5), 3n);
+  close(frames.lookup("map", "base").t, [5, 0, 0], "after the jump");
+  assert.equal(frames.past.get("base").items.length, 1);
+});
+
+// Numbers that look random, and are the same in each run.
+function* noise(seed) {
+  for (let state = seed; ;) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    yield state >>> 8;
+  }
+}
+
+test("no input makes a parser hang, grow or fail in another way than by an error", () => {
+  const random = noise(7);
+  const next = (most) => random.next().value % most;
+  const some = (size) => Uint8Array.from({ length: size }, () => next(256));
+  const encodings = ["rgb8", "mono16", "32FC1", "bayer_gbrg8", "yuyv", "bgra8", "64FC1", "no"];
+  for (let i = 0; i < 3000; ++i) {
+    const data = some(next(200));
+    const sizes = [0, 1, 2, 7, 16, 300, 4096, 2 ** 32 - 1];
+    const size = () => sizes[next(sizes.length)];
+    const field = (name) => ({ name, offset: size(), type: next(12) });
+    const cases = [
+      () => parseBinary(data.buffer),
+      () => unpack({ pointStride: size(), fields: ["x", "y", "z"].map(field), data }, "z", 50),
+      () =>
+        gridPixels({
+          columnCount: size(),
+          rowStride: size(),
+          cellStride: size(),
+          fields: ["red", "green", "blue", "alpha"].slice(next(4)).map(field),
+          data,
+        }),
+      () =>
+        pixelsOf({
+          width: size(),
+          height: size(),
+          step: size(),
+          encoding: encodings[next(encodings.length)],
+          data,
+        }),
+    ];
+    for (const one of cases) {
+      try {
+        one();
+      } catch (error) {
+        assert.ok(error instanceof Error && error.message.length > 3, String(error));
+        assert.ok(!(error instanceof TypeError), error.stack);
+      }
+    }
+  }
+});
+
 function cloud(points, more = {}) {
   const data = new Uint8Array(16 * points.length);
   const view = new DataView(data.buffer);

@@ -34,6 +34,7 @@ from hyphos.tools.waiting import stoppable
 
 _ANY = ("", "0.0.0.0", "::")
 _TOLD_AGAIN_S = 10.0
+_LONG_READ_BYTES = 256 << 20  # of a file that takes seconds
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class RecordedSession:
         self._told = 0
         self._told_s = 0.0
         self._begun = options.at_s is not None  # otherwise the first client starts it
+        if file.is_file() and file.stat().st_size > _LONG_READ_BYTES:
+            print(f"reading {file} …", flush=True)
         source = open_source(file)
         self._source = source
         self._context = foxglove.Context()

@@ -12,12 +12,13 @@ import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import hyphos
 import pytest
 from foxglove_client import Client, joined, parse
-from helpers import Cli, Start, wait_until
+from helpers import Cli, OnTerminalStart, Start, wait_until
 from hyphos.foxglove.assets import Assets
 from hyphos.foxglove.gate import (
     OpenGate,
@@ -130,6 +131,33 @@ def test_other_requests_are_refused(page: Page) -> None:
     ):
         with pytest.raises(ValueError, match="the request"):
             parse_request(wrong)
+
+
+def test_no_request_breaks_the_gate(page: Page) -> None:
+    """Pieces of requests in any order: each gets a reply, enters, or is no HTTP."""
+    random = Random(7)
+    pieces = [
+        b"GET ", b"POST ", b"/", b"/access", b"?token=", b"&client=a", b"%00%ff", b"//[", b"[::1",
+        b"]", b" HTTP/1.1", b"\r\n", b"Host: ", b"localhost", b":99999999", b"\xff", b"\0", b" ",
+        b"Origin: http://", b"Authorization: Bearer ", b"Sec-WebSocket-Protocol: ", b",",
+        b"Upgrade: websocket", b"foxglove.websocket.v1", b"open-sesame",
+    ]  # fmt: skip
+    starts = [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n"]
+    starts += [starts[1] + b"Upgrade: websocket\r\n", starts[1] + b"Origin: http://["]
+    gates = [PageGate(page), PageGate(page, "open-sesame")]
+    entered = 0
+    for _ in range(20_000):
+        middle = b"".join(random.choices(pieces, k=random.randrange(12)))
+        try:
+            asked = parse_request(random.choice(starts) + middle + b"\r\n\r\n")
+        except ValueError:
+            continue
+        for gate in gates:
+            answer = gate.admit(asked)
+            entered += answer is None
+            assert answer is None or answer.data.startswith(b"HTTP/1.1 ")
+        assert len(asked.translated) <= len(asked.head)
+    assert entered > 100
 
 
 def test_the_reply_has_the_policy_and_forbids_frames(page: Page) -> None:
@@ -360,6 +388,22 @@ def test_a_recording_begins_at_the_given_instant(serve: Serve, recording: Path) 
         control(client, play=True, speed=10)
         wait_until(lambda: values(client)[-1] == 9)
         assert values(client) == [3, 4, 5, 6, 7, 8, 9]
+
+
+@needs_page
+def test_the_terminal_shows_channels_and_clients(
+    hyphos_terminal: OnTerminalStart, recording: Path
+) -> None:
+    shown = hyphos_terminal("view", "--serve", ":0", str(recording))
+    shown.read_until("Foxglove and Lichtblick: ws://")
+    shown.read_until("2 channels, 0 watched, 0 clients")
+    match = re.search(r"ws://127\.0\.0\.1:(\d+)/", shown.shown)
+    assert match
+    with joined(int(match[1])) as client:
+        client.subscribe("number")
+        shown.read_until("1 watched, 1 clients")
+    shown.type("\x03")
+    assert shown.end() == 0
 
 
 @needs_page
