@@ -319,6 +319,7 @@ window.hyphos = {
       fixed: view?.fixed ?? "",
       frames: frames.names(),
       drawn: view?.drawn ?? 0,
+      placed: view?.touched ?? false,
       images: image.drawn,
       lines: log.lines.length,
       plots: Object.fromEntries([...plot.lines].map(([name, { series }]) => [name, series.size])),

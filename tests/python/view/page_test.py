@@ -163,7 +163,7 @@ def test_nothing_is_drawn_while_nothing_changes(
 ) -> None:
     tab = drawing_tab
     show(tab, serve("-d", domain))
-    until(tab, everything, "all displays")
+    until(tab, lambda now: everything(now) and now["placed"], "all displays and the first view")
     robot.popen.kill()
     until(tab, lambda now: now["channels"] == [], "the end of the robot")
     # The browser itself goes on.
