@@ -47,6 +47,8 @@ def lines(text: str) -> list[str]:
         ("how-to/transforms.md", "10_transforms/robot.cpp", "auto transforms ="),
         ("how-to/transforms.md", "10_transforms/robot.cpp", "(void)transforms.set("),
         ("how-to/transforms.md", "10_transforms/watcher.cpp", "const auto found ="),
+        ("how-to/view_code.md", "18_view/show.cpp", "// Shows arrays"),
+        ("how-to/view_code.md", "18_view/show.py", "import sys"),
         (
             "explanation/concepts.md",
             "06_drops/drops_test.py",

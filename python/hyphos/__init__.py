@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hyphos.diagnostics import DiagnosticReport, Diagnostics
     from hyphos.log import Log, LogHandler
     from hyphos.node import Node, Runtime
+    from hyphos.node_view import View
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.publisher import Publisher
     from hyphos.recording.recording import Recording
@@ -95,6 +96,7 @@ _HOMES = {
     "TransformEdge": "_hyphos",
     "Transforms": "transforms",
     "TypeId": "_hyphos",
+    "View": "node_view",
     "WritableBuffer": "_hyphos",
     "cloud_to_numpy": "convert",
     "image_to_numpy": "convert",
@@ -148,6 +150,7 @@ __all__ = [
     "TransformEdge",
     "Transforms",
     "TypeId",
+    "View",
     "WritableBuffer",
     "cloud_to_numpy",
     "image_to_numpy",

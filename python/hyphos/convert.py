@@ -72,7 +72,7 @@ def _is_big(dtype: np.dtype[Any]) -> bool:
     return order == ">"
 
 
-def _plain(values: npt.ArrayLike) -> Array:
+def plain_array(values: npt.ArrayLike) -> Array:
     """The values as a plain array. TypeError if the conversion would lose a mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise TypeError("cannot publish the mask of an array: give array.filled(value)")
@@ -125,7 +125,7 @@ def numpy_to_image(
     A contiguous array is not copied, it becomes the attached buffer. publish() then copies it once
     into shared memory, or not at all if it is a loan. Raises ValueError if no encoding fits.
     """
-    array = _plain(array)
+    array = plain_array(array)
     if array.ndim not in (2, 3):
         raise ValueError(f"an image needs 2 or 3 dimensions, not {array.ndim}")
     encoding = encoding or _guess(array)
@@ -214,7 +214,7 @@ def numpy_to_cloud(
     values. Raises ValueError or TypeError if a point cannot hold a field, or if the fields have
     different byte orders.
     """
-    array = _plain(points)
+    array = plain_array(points)
     if array.dtype.names is None:
         array = _named_points(array)
     if array.ndim > 2:

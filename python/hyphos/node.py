@@ -38,6 +38,7 @@ from hyphos.stamps import header_stamp, stamped
 from hyphos.types import Attached, Codec, Raw, Struct, codec_for, definitions
 
 if TYPE_CHECKING:
+    from hyphos.node_view import View
     from hyphos.transforms import Transforms
 
 T = TypeVar("T")
@@ -404,6 +405,18 @@ class Node(Closing):
         return open_transforms(
             self._core, prefix, history_ms, max_samples, max_frames, clock_jump_ms
         )
+
+    def view(self, prefix: str = "", *, frame: str = "map") -> View:
+        """Returns functions that show arrays in `hyphos view`: `node.view().points("cloud", xyz)`.
+
+        `prefix` "debug" selects the channels `debug/NAME`. `frame` is the coordinate frame of the
+        positions. Cheap: all views of a node share their publishers.
+        """
+        from hyphos.node_view import View, ViewPublishers  # noqa: PLC0415
+
+        # setdefault() is atomic, so that two threads get the same publishers.
+        publishers = self.__dict__.setdefault("_view_publishers", ViewPublishers())
+        return View(self, publishers, prefix, frame)
 
     def param(self, name: str, fallback: Plain) -> Plain:
         """Declares a read-only parameter, unless it is declared already, and returns its value.

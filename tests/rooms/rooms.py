@@ -68,7 +68,7 @@ OUTER: dict[str, tuple[str, ...]] = {
     "lab": ("common", "peers graph cpu"),
     "clients": ("c csharp",),
     "testing": ("include",),
-    "view": ("core", "scene", "displays sources layout", "panels", ""),
+    "view": ("core", "scene", "displays sources layout video", "panels", ""),
     "examples": ("*",),
     "bench": ("",),
     "python": ("src",),
@@ -78,6 +78,7 @@ NOT_YET: tuple[str, ...] = ()
 PUBLIC_ONLY = ("examples", "view")
 OUTER_HEADERS = {
     "hyphos/msgs/diagnostics.hpp": "proto/include/hyphos/msgs/diagnostics.hpp",
+    "hyphos/msgs/view.hpp": "proto/include/hyphos/msgs/view.hpp",
     "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
     "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
     "hyphos/testing/evidence.hpp": "testing/include/hyphos/testing/evidence.hpp",
@@ -122,6 +123,7 @@ USES: tuple[Use, ...] = (
     Use("view/settings.cpp", "base/config.hpp", "settings are YAML, too"),
     Use("view/settings.cpp", "base/config_reader.hpp", "settings are YAML, too"),
     Use("examples/17_diagnostics/", "hyphos/msgs/diagnostics.hpp", "a node reports its state"),
+    Use("examples/18_view/", "hyphos/msgs/view.hpp", "a node shows an array"),
     Use("bench/cosim", "cosim/", "measures the co-simulator"),
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
@@ -161,6 +163,8 @@ PYTHON = (
     "transforms",
     "clock",
     "publisher",
+    "view_arrays",
+    "node_view",
     "node",
     "diagnostics",
     "refusals",

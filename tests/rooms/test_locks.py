@@ -28,6 +28,7 @@ EXCEPTIONS = {
     "gateway/facade/shared_subscription.cpp": RECURSIVE,
     "gateway/facade/shared_subscription.hpp": RECURSIVE,
     "proto/include/hyphos/msgs/diagnostics.hpp": "a public header includes nothing of base",
+    "proto/include/hyphos/msgs/view.hpp": "a public header includes nothing of base",
     "testing/include/hyphos/testing.hpp": "a public header includes nothing of base",
     "testing/include/hyphos/testing/intercepted.hpp": "a public header includes nothing of base",
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "view/layout/layout.hpp"
@@ -8,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMostImages = 2;    // panels
 constexpr std::size_t kMostVisible = 12;  // displays of one kind
+constexpr std::size_t kMostLines = 8;     // of the plot of single numbers
 
 bool shows(const Kind& kind, const Channel& channel) {
   return std::find(kind.types.begin(), kind.types.end(), channel.type) != kind.types.end() &&
@@ -117,6 +119,38 @@ void add_panels(Layout& layout, std::span<const Channel> channels, const Vocabul
   }
 }
 
+PanelLayout* find_panel(PanelLayout& node, std::string_view kind) {
+  if (node.split == PanelLayout::Split::none) return node.kind == kind ? &node : nullptr;
+  for (PanelLayout& child : node.children) {
+    if (PanelLayout* const found = find_panel(child, kind)) return found;
+  }
+  return nullptr;
+}
+
+/// Channels of single numbers, such as those of View::scalar(), share one plot.
+void add_numbers(Layout& layout, std::span<const Channel> channels, const Vocabulary& words) {
+  static constexpr std::array<std::string_view, 6> kNumbers = {
+      "hyphos.msgs.Float64", "hyphos.msgs.Float32", "hyphos.msgs.Int64",
+      "hyphos.msgs.Int32",   "hyphos.msgs.UInt64",  "hyphos.msgs.UInt32"};
+  if (!has(words.panels, "plot")) return;
+  for (const Channel& channel : channels) {
+    if (std::ranges::find(kNumbers, channel.type) == kNumbers.end()) continue;
+    PanelLayout* plot = find_panel(layout.panels, "plot");
+    if (plot == nullptr) {
+      if (count_leaves(layout.panels) >= kMaxPanels) return;
+      side_column(layout).children.push_back(leaf("plot"));
+      plot = find_panel(layout.panels, "plot");
+      plot->settings.emplace("fields", Setting::of({}));
+    }
+    const auto fields = plot->settings.find("fields");
+    if (fields == plot->settings.end() || fields->second.words.size() >= kMostLines) return;
+    const std::string line = channel.name + ":data";
+    if (std::ranges::find(fields->second.words, line) == fields->second.words.end()) {
+      fields->second.words.push_back(line);
+    }
+  }
+}
+
 }  // namespace
 
 Layout default_layout(std::span<const Channel> channels, const Vocabulary& words) {
@@ -144,6 +178,7 @@ void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabul
     if (!shown) add_display(layout, channel, words);
   }
   add_panels(layout, added, words);
+  add_numbers(layout, added, words);
 }
 
 }  // namespace hyphos::view

@@ -263,6 +263,23 @@ TEST(DefaultLayout, GrowsWithTheChannelsAndKeepsOthers) {
   EXPECT_EQ(layout.displays[1].channel, "scan");
 }
 
+TEST(DefaultLayout, PlotsSingleNumbersInOnePanel) {
+  const std::vector<Channel> first = {channel("error", "hyphos.msgs.Float64"),
+                                      channel("own", "my.Type")};
+  Layout layout = default_layout(first, words());
+  std::vector<Channel> later = {channel("error", "hyphos.msgs.Float64"),
+                                channel("count", "hyphos.msgs.Int32")};
+  extend_layout(layout, later, words());
+  EXPECT_NE(layout_text(layout).find("{panel: plot, fields: [error:data, count:data]}"),
+            std::string::npos)
+      << layout_text(layout);
+  for (int i = 0; i < 20; ++i) {
+    later.push_back(channel("n" + std::to_string(i), "hyphos.msgs.Float64"));
+  }
+  extend_layout(layout, later, words());
+  EXPECT_EQ(layout.panels.children.back().children.back().settings.at("fields").words.size(), 8U);
+}
+
 TEST(DefaultLayout, OfManyChannelsIsBounded) {
   const std::vector<Channel> image = {channel("front", "hyphos.msgs.Image")};
   Layout twice = default_layout(image, words());
