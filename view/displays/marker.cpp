@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -39,7 +40,7 @@ bool uses_points(int type) {
 struct Shown {
   msgs::Marker message;  // without its points
   std::vector<Vertex> vertices;
-  std::unique_ptr<Mesh> mesh;
+  std::unique_ptr<MeshModel> mesh;  // also triangles with a texture
   Pose local = Pose::Identity();
   std::optional<Pose> frame;  // the pose of the frame in the fixed frame
   std::int64_t time_ns = 0;
@@ -214,16 +215,73 @@ class Markers : public Display {
       }
       made.vertices = std::move(pairs);
     } else if (made.message.type() == Type::MESH_RESOURCE) {
-      auto triangles = load(made.message);
-      if (triangles) {
-        made.mesh = store().mesh(*triangles);
-      } else {
-        reject(key, triangles.error().where + ": " + triangles.error().message);
+      auto file = load(made.message);
+      if (!file) return reject(key, file.error().where + ": " + file.error().message);
+      if (!made.message.mesh_use_embedded_materials()) {
+        for (MeshPart& part : file->parts) part.image = -1;
+        file->images.clear();
+      } else if (!file->problems.empty()) {
+        reject(key, file->problems.front());
       }
+      made.mesh = std::make_unique<MeshModel>(store(), *file);
+    } else if (made.message.type() == Type::TRIANGLE_LIST &&
+               !made.message.texture_resource().empty()) {
+      auto file = textured(made.message);
+      if (!file) return reject(key, file.error().message);
+      made.mesh = std::make_unique<MeshModel>(store(), *file);
+      made.vertices.clear();
     }
   }
 
-  Result<std::vector<MeshVertex>> load(const msgs::Marker& message) const {
+  /// The triangles of a marker with its texture.
+  Result<MeshFile> textured(const msgs::Marker& message) const {
+    if (message.uv_coordinates_size() != message.points_size()) {
+      return Error{Code::corrupt,
+                   std::to_string(message.uv_coordinates_size()) + " uv_coordinates for " +
+                       std::to_string(message.points_size()) + " points",
+                   ""};
+    }
+    auto image = texture_of(message);
+    if (!image) return image.error();
+    MeshPart part{{}, 0};
+    for (int i = 0; i + 2 < message.points_size(); i += 3) {
+      std::array<MeshVertex, 3> corners;
+      bool finite = true;
+      for (int j = 0; j < 3; ++j) {
+        const Vec3 at = to_eigen(message.points(i + j));
+        const auto& place = message.uv_coordinates(i + j);
+        finite = finite && at.allFinite() && at.cwiseAbs().maxCoeff() <= kFarthest &&
+                 std::isfinite(place.u()) && std::isfinite(place.v());
+        // A marker without a colour has the colours of the image.
+        Color color =
+            to_color(message.colors_size() != 0 ? message.colors(i + j) : message.color());
+        if (color.a == 0) color = Color{};
+        corners[static_cast<std::size_t>(j)] = {at.cast<float>(), Vec3f::UnitZ(), color,
+                                                static_cast<float>(place.u()),
+                                                static_cast<float>(place.v())};
+      }
+      const Vec3f across = (corners[1].at - corners[0].at).cross(corners[2].at - corners[0].at);
+      if (!finite || !(across.squaredNorm() > 0)) continue;
+      for (MeshVertex& each : corners) each.normal = across.normalized();
+      part.triangles.insert(part.triangles.end(), corners.begin(), corners.end());
+    }
+    MeshFile file;
+    file.parts.push_back(std::move(part));
+    file.images.push_back(std::move(*image));
+    return file;
+  }
+
+  Result<Pixels> texture_of(const msgs::Marker& message) const {
+    const std::string& name = message.texture_resource();
+    if (name.starts_with("embedded://")) {
+      return decode_file(std::as_bytes(std::span(message.texture().data())), name);
+    }
+    auto path = resolve_resource(name, packages_);
+    if (!path) return path.error();
+    return load_image(*path);
+  }
+
+  Result<MeshFile> load(const msgs::Marker& message) const {
     if (message.mesh_resource().starts_with("embedded://")) {
       return read_mesh(std::as_bytes(std::span(message.mesh_file().data())),
                        message.mesh_file().filename());
@@ -304,10 +362,11 @@ class Markers : public Display {
         if (each.mesh != nullptr) {
           // An unset colour with embedded materials leaves the colours of the mesh.
           const bool own = each.message.mesh_use_embedded_materials() && color.a == 0;
-          painter.mesh(*each.mesh, pose, scale, own ? Color{} : color);
+          each.mesh->paint(painter, pose, scale, own ? Color{} : color);
         }
         return;
       case Type::TRIANGLE_LIST: {
+        if (each.mesh != nullptr) return each.mesh->paint(painter, pose, scale, Color{});
         Pose scaled = pose;
         std::vector<Vertex> corners = each.vertices;
         for (Vertex& v : corners) {

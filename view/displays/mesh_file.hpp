@@ -1,23 +1,53 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hyphos/result.hpp"
+#include "view/displays/pixels.hpp"
+#include "view/scene/painter.hpp"
 #include "view/scene/store.hpp"
 
 namespace hyphos::view {
 
 inline constexpr std::size_t kMostMeshBytes = std::size_t{256} << 20U;
 
-/// The triangles of a mesh file: dae, stl, obj, glb and the other formats of assimp. Errors name
-/// the file: not_found, corrupt, too_large, unsupported (built without assimp).
-[[nodiscard]] Result<std::vector<MeshVertex>> load_mesh(const std::string& path);
-/// The same from memory. `name` ends in the suffix of the format.
-[[nodiscard]] Result<std::vector<MeshVertex>> read_mesh(std::span<const std::byte> bytes,
-                                                        const std::string& name);
+/// Triangles with one texture, or none.
+struct MeshPart {
+  std::vector<MeshVertex> triangles;
+  int image = -1;  ///< index of MeshFile::images, below 0: none
+};
+
+/// The content of a mesh file.
+struct MeshFile {
+  std::vector<MeshPart> parts;
+  std::vector<Pixels> images;
+  std::vector<std::string> problems;  ///< textures that are missing or damaged, as sentences
+};
+
+/// The triangles and textures of a mesh file: dae, stl, obj, glb and the other formats of assimp.
+/// Textures are JPEG or PNG, inside the file or beside it. Errors name the file: not_found,
+/// corrupt, too_large, unsupported (built without assimp).
+[[nodiscard]] Result<MeshFile> load_mesh(const std::string& path);
+/// The same from memory. `name` ends in the suffix of the format. Textures are inside the file.
+[[nodiscard]] Result<MeshFile> read_mesh(std::span<const std::byte> bytes, const std::string& name);
+/// A JPEG or PNG file, for a texture. Errors name the file: not_found, corrupt, too_large, io.
+[[nodiscard]] Result<Pixels> load_image(const std::string& path);
+
+/// A mesh in GPU memory.
+class MeshModel {
+ public:
+  MeshModel(Store& store, const MeshFile& file);
+  void paint(Painter& painter, const Pose& pose, const Vec3& scale, Color tint) const;
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  std::vector<std::unique_ptr<Texture>> textures_;
+  std::vector<std::unique_ptr<Mesh>> meshes_;
+};
 
 /// The file of "file:///x", "package://robot/x", or a path. Packages are folders in `folders`
 /// (separated by ':'), or one of those folders itself. not_found names the places.

@@ -205,7 +205,7 @@ Result<Pixels> raw_image(const msgs::Image& head, const Buffer& data, DepthRange
   return made;
 }
 
-Result<Pixels> jpeg_image(const Buffer& data) {
+Result<Pixels> jpeg_image(std::span<const std::byte> data) {
   const std::unique_ptr<void, int (*)(tjhandle)> decoder(tjInitDecompress(), &tjDestroy);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(data.data());
   int width = 0;
@@ -233,7 +233,7 @@ Result<Pixels> jpeg_image(const Buffer& data) {
   return made;
 }
 
-Result<Pixels> png_image_of(const Buffer& data) {
+Result<Pixels> png_image_of(std::span<const std::byte> data) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   if (png_image_begin_read_from_memory(&image, data.data(), data.size()) == 0) {
@@ -254,6 +254,16 @@ Result<Pixels> png_image_of(const Buffer& data) {
 
 }  // namespace
 
+Result<Pixels> decode_file(std::span<const std::byte> data, std::string_view name) {
+  const bool png = data.size() > 8 && std::memcmp(data.data(), "\x89PNG", 4) == 0;
+  const bool jpeg = data.size() > 3 && std::memcmp(data.data(), "\xff\xd8\xff", 3) == 0;
+  if (!png && !jpeg) {
+    return corrupt("the compressed image '" + std::string(name.substr(0, 64)) +
+                   "' is neither JPEG nor PNG");
+  }
+  return png ? png_image_of(data) : jpeg_image(data);
+}
+
 Result<Pixels> decode_image(std::string_view type, const Sample& sample, DepthRange range,
                             ColorMap map) {
   const Buffer none;
@@ -273,14 +283,8 @@ Result<Pixels> decode_image(std::string_view type, const Sample& sample, DepthRa
   msgs::CompressedImage head;
   if (!parse(sample, head)) return corrupt(not_a(type, sample));
   if (data.empty()) return corrupt("the compressed image has no bytes");
-  // The first bytes decide, as `format` is free text in practice.
-  const bool png = data.size() > 8 && std::memcmp(data.data(), "\x89PNG", 4) == 0;
-  const bool jpeg = data.size() > 3 && std::memcmp(data.data(), "\xff\xd8\xff", 3) == 0;
-  if (!png && !jpeg) {
-    return corrupt("the compressed image '" + head.format().substr(0, 64) +
-                   "' is neither JPEG nor PNG");
-  }
-  return finish(png ? png_image_of(data) : jpeg_image(data), head.header());
+  // `format` is free text in practice.
+  return finish(decode_file(data.bytes(), head.format()), head.header());
 }
 
 }  // namespace hyphos::view

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,5 +39,8 @@ inline constexpr std::uint64_t kMostPixels = 16'384ULL * 16'384ULL;
 /// an unknown encoding with the known ones, a damaged file.
 [[nodiscard]] Result<Pixels> decode_image(std::string_view type, const Sample& sample,
                                           DepthRange range = {}, ColorMap map = ColorMap::turbo);
+
+/// Decodes a JPEG or PNG file. The first bytes decide. `name` is for the error.
+[[nodiscard]] Result<Pixels> decode_file(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace hyphos::view

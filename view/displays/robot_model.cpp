@@ -103,12 +103,15 @@ class RobotModel final : public Display {
           problems_.push_back("mesh '" + each.mesh + "': " + path.error().message);
           continue;
         }
-        auto triangles = load_mesh(*path);
-        if (!triangles) {
-          problems_.push_back("mesh '" + *path + "': " + triangles.error().message);
+        auto file = load_mesh(*path);
+        if (!file) {
+          problems_.push_back("mesh '" + *path + "': " + file.error().message);
           continue;
         }
-        meshes_[each.mesh] = store().mesh(*triangles);
+        for (const std::string& problem : file->problems) {
+          problems_.push_back("mesh '" + *path + "': " + problem);
+        }
+        meshes_[each.mesh] = std::make_unique<MeshModel>(store(), *file);
       }
     }
   }
@@ -220,7 +223,7 @@ class RobotModel final : public Display {
       case UrdfShape::mesh:
         if (const auto mesh = meshes_.find(visual.mesh); mesh != meshes_.end()) {
           const Color tint = visual.rgba ? color : Color{}.with_alpha(alpha_);
-          painter.mesh(*mesh->second, pose, to_eigen(visual.size), tint);
+          mesh->second->paint(painter, pose, to_eigen(visual.size), tint);
         }
     }
   }
@@ -236,7 +239,7 @@ class RobotModel final : public Display {
   std::vector<std::string> problems_;
   std::unordered_map<std::string, double> positions_;  // rad or m, by joint
   std::unordered_map<std::string, Pose> poses_;        // in the fixed frame, by link
-  std::map<std::string, std::unique_ptr<Mesh>> meshes_;
+  std::map<std::string, std::unique_ptr<MeshModel>> meshes_;
   std::uint64_t seen_frames_ = 0;
 };
 

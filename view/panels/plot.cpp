@@ -9,12 +9,14 @@
 #include <tuple>
 #include <vector>
 
+#include "view/core/picture.hpp"
 #include "view/core/types.hpp"
 #include "view/panels/list.hpp"
 #include "view/panels/plot_canvas.hpp"
 #include "view/panels/plot_series.hpp"
 #include "view/panels/session.hpp"
 #include "view/panels/widgets.hpp"
+#include "view/scene/renderer.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -109,6 +111,10 @@ class Plot final : public Panel {
       canvas.draw_instant(session.timeline().now_ns, fade(session.theme().accent, 0.7F));
     }
     draw_legend(session, canvas, hovered);
+    if (take_picture_) {
+      take_picture_ = false;
+      request_picture(session, min, room);
+    }
   }
 
   Result<void> load(const Settings& settings) override {
@@ -306,6 +312,12 @@ class Plot final : public Panel {
         !series_.empty()) {
       save_csv(session);
     }
+    ImGui::SameLine(0, theme.px(2));
+    if (icon_button(theme, "png", Icon::camera, "Save the plot as a PNG picture") &&
+        !series_.empty()) {
+      take_picture_ = true;
+      session.keep_drawing();
+    }
     ImGui::SameLine();
     static constexpr std::array<double, 7> kWindows = {1, 5, 10, 30, 60, 300, 3600};
     ImGui::SetNextItemWidth(theme.px(86));
@@ -407,24 +419,66 @@ class Plot final : public Panel {
     }
   }
 
-  void save_csv(Session& session) {
+  /// "plot-20261127-143000.csv", in the working directory.
+  static std::string file_name(const char* ending) {
     std::array<char, 64> name{};
     const std::time_t now = std::time(nullptr);
     std::tm local{};
     ::localtime_r(&now, &local);
-    std::strftime(name.data(), name.size(), "plot-%Y%m%d-%H%M%S.csv", &local);
+    std::strftime(name.data(), name.size(), "plot-%Y%m%d-%H%M%S", &local);
+    return std::string(name.data()) + ending;
+  }
+
+  void save_csv(Session& session) {
+    const std::string name = file_name(".csv");
     const std::string text = series_csv(series_, range_.begin_ns, range_.end_ns, zero(session));
-    std::FILE* file = std::fopen(name.data(), "wxe");
+    std::FILE* file = std::fopen(name.c_str(), "wxe");
     const bool fine =
         file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const bool closed = file == nullptr || std::fclose(file) == 0;
     if (fine && closed) {
-      session.notify(std::string("saved ") + name.data());
+      session.notify("saved " + name);
     } else {
-      session.notify(std::string("cannot write ") + name.data() + " in the working directory",
-                     true);
+      session.notify("cannot write " + name + " in the working directory", true);
     }
   }
+
+  /// Reads the plot from the window, when ImGui has drawn it.
+  void request_picture(Session& session, ImVec2 min, ImVec2 room) {
+    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+    const float height = ImGui::GetIO().DisplaySize.y;
+    shot_ = {&session, static_cast<int>(min.x * scale.x),
+             static_cast<int>((height - min.y - room.y) * scale.y),
+             static_cast<int>(room.x * scale.x), static_cast<int>(room.y * scale.y)};
+    ImGui::GetWindowDrawList()->AddCallback(
+        [](const ImDrawList*, const ImDrawCmd* command) {
+          static_cast<const Shot*>(command->UserCallbackData)->save();
+        },
+        &shot_);
+  }
+
+  /// The place of the plot in the window, in pixels.
+  struct Shot {
+    Session* session = nullptr;
+    int left = 0;
+    int bottom = 0;
+    int width = 0;
+    int height = 0;
+
+    void save() const {
+      const std::string name = file_name(".png");
+      Picture picture;
+      picture.width = width;
+      picture.height = height;
+      picture.rgba = session->renderer().read_window(left, bottom, width, height);
+      for (std::size_t at = 3; at < picture.rgba.size(); at += 4) picture.rgba[at] = 255;
+      if (const auto saved = write_png(name, picture); saved) {
+        session->notify("saved " + name);
+      } else {
+        session->notify(saved.error().to_string(), true);
+      }
+    }
+  };
 
   std::vector<PlotSeries> series_;
   std::size_t next_color_ = 0;
@@ -435,6 +489,8 @@ class Plot final : public Panel {
   bool paused_ = false;
   bool zoomed_y_ = false;
   std::int64_t paused_zero_ = 0;
+  bool take_picture_ = false;
+  Shot shot_;
   bool choose_ = false;
   std::string choice_;
   std::string search_;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Color kHalo{10, 12, 16, 170};  // behind labels, so that they are legible on anything
 constexpr int kWorldFont = 40;           // px, scaled to the height of texts in m
+constexpr GLuint kAttributes = 8;        // of all shaders
+constexpr GLuint kPlace = 7;             // of a surface, in its image
 
 bool is_clear(Color color) { return color.a < 255; }
 
@@ -234,10 +236,23 @@ void point_to_mesh(Gl& gl, GLuint buffer) {
                          offset_pointer(offsetof(MeshVertex, normal)));
   gl.VertexAttribPointer(2, 4, GL_UNSIGNED_BYTE, GL_TRUE, kStep,
                          offset_pointer(offsetof(MeshVertex, color)));
-  for (GLuint each = 0; each < 3; ++each) {
+  gl.VertexAttribPointer(kPlace, 2, GL_FLOAT, GL_FALSE, kStep,
+                         offset_pointer(offsetof(MeshVertex, u)));
+  for (const GLuint each : {0U, 1U, 2U, kPlace}) {
     gl.EnableVertexAttribArray(each);
     gl.VertexAttribDivisor(each, 0);
   }
+}
+
+void use_image(Gl& gl, const GlProgram& program, const GlTexture* texture) {
+  const bool has_image = texture != nullptr && texture->width() > 0;
+  program.set("has_image", has_image ? 1 : 0);
+  if (!has_image) return;
+  gl.ActiveTexture(GL_TEXTURE0);
+  gl.BindTexture(GL_TEXTURE_2D, texture->handle());
+  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
+  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
+  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
 }
 
 }  // namespace
@@ -248,6 +263,7 @@ void FramePainter::draw_surfaces(std::span<const Surface> surfaces, bool lit) co
   program.set("clip_from_eye", view_.clip_from_eye);
   program.set("eye_turn", Mat4f(turn_.cast<float>()));
   program.set("lit", lit ? 1.0F : 0.0F);
+  program.set("image", 0);
   // Neighbours with the same mesh are one call.
   std::vector<Instance> run;
   for (std::size_t i = 0; i < surfaces.size();) {
@@ -257,6 +273,7 @@ void FramePainter::draw_surfaces(std::span<const Surface> surfaces, bool lit) co
       run.push_back(surfaces[i].instance);
     }
     point_to_mesh(gl_, mesh->buffer());
+    use_image(gl_, program, mesh->texture());
     if (run.size() == 1) {
       set_instance(run.front());
       gl_.DrawArrays(GL_TRIANGLES, 0, mesh->count());
@@ -285,6 +302,7 @@ void FramePainter::draw_triangles(std::span<const MeshVertex> corners, bool lit)
   program.set("clip_from_eye", view_.clip_from_eye);
   program.set("eye_turn", Mat4f(turn_.cast<float>()));
   program.set("lit", lit ? 1.0F : 0.0F);
+  use_image(gl_, program, nullptr);
   upload(resources_.stream, corners.data(), corners.size_bytes());
   point_to_mesh(gl_, resources_.stream.get());
   Instance identity;
@@ -305,7 +323,7 @@ void FramePainter::draw_images(bool on_screen) const {
     upload(resources_.stream, each.corners.data(), sizeof(each.corners));
     gl_.VertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 20, offset_pointer(0));
     gl_.VertexAttribPointer(1, 2, GL_FLOAT, GL_FALSE, 20, offset_pointer(12));
-    for (GLuint attribute = 0; attribute < 7; ++attribute) {
+    for (GLuint attribute = 0; attribute < kAttributes; ++attribute) {
       attribute < 2 ? gl_.EnableVertexAttribArray(attribute)
                     : gl_.DisableVertexAttribArray(attribute);
       gl_.VertexAttribDivisor(attribute, 0);
@@ -340,7 +358,7 @@ void FramePainter::draw_points() const {
     upload(resources_.stream, vertices.data(), vertices.size() * sizeof(Vertex));
     gl_.VertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(Vertex), offset_pointer(0));
     gl_.VertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(Vertex), offset_pointer(12));
-    for (GLuint attribute = 0; attribute < 7; ++attribute) {
+    for (GLuint attribute = 0; attribute < kAttributes; ++attribute) {
       attribute < 2 ? gl_.EnableVertexAttribArray(attribute)
                     : gl_.DisableVertexAttribArray(attribute);
       gl_.VertexAttribDivisor(attribute, 0);
@@ -364,7 +382,7 @@ void FramePainter::draw_lines() const {
     gl_.VertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, kStep, offset_pointer(12));
     gl_.VertexAttribPointer(2, 3, GL_FLOAT, GL_FALSE, kStep, offset_pointer(16));
     gl_.VertexAttribPointer(3, 4, GL_UNSIGNED_BYTE, GL_TRUE, kStep, offset_pointer(28));
-    for (GLuint attribute = 0; attribute < 7; ++attribute) {
+    for (GLuint attribute = 0; attribute < kAttributes; ++attribute) {
       attribute < 4 ? gl_.EnableVertexAttribArray(attribute)
                     : gl_.DisableVertexAttribArray(attribute);
       gl_.VertexAttribDivisor(attribute, attribute < 4 ? 1 : 0);
@@ -379,7 +397,7 @@ void FramePainter::draw_text() const {
   program.set("half_size", static_cast<float>(view_.width) / 2,
               static_cast<float>(view_.height) / 2);
   program.set("glyphs", 0);
-  for (GLuint attribute = 0; attribute < 7; ++attribute) {
+  for (GLuint attribute = 0; attribute < kAttributes; ++attribute) {
     attribute < 3 ? gl_.EnableVertexAttribArray(attribute)
                   : gl_.DisableVertexAttribArray(attribute);
     gl_.VertexAttribDivisor(attribute, 0);

@@ -55,8 +55,9 @@ class GlRenderer final : public Renderer {
     return made;
   }
   std::unique_ptr<Texture> texture() override { return std::make_unique<GlTexture>(gl_); }
-  std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles) override {
-    return std::make_unique<GlMesh>(gl_, triangles);
+  std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles,
+                             const Texture* texture) override {
+    return std::make_unique<GlMesh>(gl_, triangles, static_cast<const GlTexture*>(texture));
   }
   [[nodiscard]] std::uint64_t uploads() const override { return gl_.uploads; }
 
@@ -125,13 +126,18 @@ class GlRenderer final : public Renderer {
   }
 
   [[nodiscard]] std::vector<std::uint8_t> read() const override {
-    const auto row = static_cast<std::size_t>(final_.width) * 4;
-    std::vector<std::uint8_t> upside(row * static_cast<std::size_t>(final_.height));
-    if (upside.empty()) return upside;
     gl_.BindFramebuffer(GL_FRAMEBUFFER, final_.framebuffer.get());
-    gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
-    gl_.ReadPixels(0, 0, final_.width, final_.height, GL_RGBA, GL_UNSIGNED_BYTE, upside.data());
+    auto rows = read_window(0, 0, final_.width, final_.height);
     gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
+    return rows;
+  }
+  [[nodiscard]] std::vector<std::uint8_t> read_window(int left, int bottom, int width,
+                                                      int height) const override {
+    const auto row = static_cast<std::size_t>(std::max(width, 0)) * 4;
+    std::vector<std::uint8_t> upside(row * static_cast<std::size_t>(std::max(height, 0)));
+    if (upside.empty()) return upside;
+    gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl_.ReadPixels(left, bottom, width, height, GL_RGBA, GL_UNSIGNED_BYTE, upside.data());
     std::vector<std::uint8_t> rows;
     rows.reserve(upside.size());
     for (std::size_t at = upside.size(); at > 0; at -= row) {

@@ -68,6 +68,9 @@ class Renderer : public Store {
   [[nodiscard]] virtual std::optional<Vec3> point_at(double x, double y) const = 0;
   /// The last picture, RGBA, top row first.
   [[nodiscard]] virtual std::vector<std::uint8_t> read() const = 0;
+  /// A rectangle of the window that is being drawn, RGBA, top row first. `bottom` counts upwards.
+  [[nodiscard]] virtual std::vector<std::uint8_t> read_window(int left, int bottom, int width,
+                                                              int height) const = 0;
   /// GPU memory of the pictures, without that of displays.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   [[nodiscard]] virtual RenderCounters counters() const = 0;

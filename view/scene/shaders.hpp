@@ -139,11 +139,13 @@ layout(location = 3) in vec4 row0;
 layout(location = 4) in vec4 row1;
 layout(location = 5) in vec4 row2;
 layout(location = 6) in vec4 tint_in;
+layout(location = 7) in vec2 at_in_image;
 uniform mat4 clip_from_eye;
 uniform mat4 eye_turn;
 uniform float lit;
 out vec4 tint;
 out vec3 eye_normal;
+out vec2 place;
 void main() {
   vec4 at = vec4(position, 1.0);
   vec3 seen = vec3(dot(row0, at), dot(row1, at), dot(row2, at));
@@ -154,21 +156,27 @@ void main() {
   eye_normal = mat3(eye_turn) * vec3(dot(row0.xyz, n), dot(row1.xyz, n), dot(row2.xyz, n));
   gl_Position = clip_from_eye * (eye_turn * vec4(seen, 1.0));
   tint = color * tint_in;
+  place = at_in_image;
 }
 )";
 
 inline constexpr char kSurfaceFragment[] = R"(
 in vec4 tint;
 in vec3 eye_normal;
+in vec2 place;
 uniform float lit;
+uniform int has_image;
+uniform sampler2D image;
 out vec4 pixel;
 void main() {
   vec3 n = normalize(eye_normal);
   float key = abs(dot(n, normalize(vec3(0.35, 0.55, 0.76))));
   float sky = 0.5 + 0.5 * n.y;
   float light = 0.30 + 0.16 * sky + 0.60 * key;
-  vec3 shaded = tint.rgb * min(light, 1.15);
-  pixel = vec4(mix(tint.rgb, min(shaded, vec3(1.0)), lit), tint.a);
+  vec4 own = has_image == 1 ? tint * texture(image, place) : tint;
+  if (own.a < 0.004) discard;
+  vec3 shaded = own.rgb * min(light, 1.15);
+  pixel = vec4(mix(own.rgb, min(shaded, vec3(1.0)), lit), own.a);
 }
 )";
 

@@ -128,6 +128,8 @@ struct MeshVertex {
   Vec3f at;
   Vec3f normal;
   Color color;
+  float u = 0;  ///< place in the texture, 0 left, 1 right
+  float v = 0;  ///< 0 top, 1 bottom
 };
 
 /// Makes objects in GPU memory. The objects must not outlive it. For the thread with the context.
@@ -137,7 +139,12 @@ class Store {
   virtual ~Store() = default;
   [[nodiscard]] virtual std::unique_ptr<Retained> retained() = 0;
   [[nodiscard]] virtual std::unique_ptr<Texture> texture() = 0;
-  [[nodiscard]] virtual std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles) = 0;
+  /// `texture` is multiplied with the colours. It repeats beyond its edges, and outlives the mesh.
+  [[nodiscard]] virtual std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles,
+                                                   const Texture* texture) = 0;
+  [[nodiscard]] std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles) {
+    return mesh(triangles, nullptr);
+  }
   /// Number of uploads so far. Still while nothing changes.
   [[nodiscard]] virtual std::uint64_t uploads() const = 0;
 };

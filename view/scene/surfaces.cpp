@@ -134,8 +134,8 @@ std::vector<MeshVertex> shape_triangles(Shape shape) {
   return {};
 }
 
-GlMesh::GlMesh(Gl& gl, std::span<const MeshVertex> triangles)
-    : buffer_(make_buffer(gl)), count_(triangles.size() / 3 * 3) {
+GlMesh::GlMesh(Gl& gl, std::span<const MeshVertex> triangles, const GlTexture* texture)
+    : texture_(texture), buffer_(make_buffer(gl)), count_(triangles.size() / 3 * 3) {
   for (const MeshVertex& each : triangles) bounds_.add(each.at.cast<double>());
   gl.BindBuffer(GL_ARRAY_BUFFER, buffer_.get());
   gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(bytes()), triangles.data(),

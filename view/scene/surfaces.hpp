@@ -13,15 +13,20 @@ namespace hyphos::view {
 /// The triangles of a shape of size 1, white.
 [[nodiscard]] std::vector<MeshVertex> shape_triangles(Shape shape);
 
+class GlTexture;
+
 class GlMesh final : public Mesh {
  public:
-  GlMesh(Gl& gl, std::span<const MeshVertex> triangles);
+  GlMesh(Gl& gl, std::span<const MeshVertex> triangles, const GlTexture* texture = nullptr);
   [[nodiscard]] std::size_t bytes() const override { return count_ * sizeof(MeshVertex); }
   [[nodiscard]] const Bounds& bounds() const override { return bounds_; }
   [[nodiscard]] GLuint buffer() const { return buffer_.get(); }
   [[nodiscard]] GLsizei count() const { return static_cast<GLsizei>(count_); }
+  /// Null without one.
+  [[nodiscard]] const GlTexture* texture() const { return texture_; }
 
  private:
+  const GlTexture* texture_;
   GlName buffer_;
   std::size_t count_ = 0;
   Bounds bounds_;

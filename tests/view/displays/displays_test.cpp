@@ -363,6 +363,42 @@ TEST(DisplaysTest, a_wrong_marker_is_named) {
             "marker 'a' 3: package://robot/none.stl: no folder of 'packages' has this file");
 }
 
+TEST(DisplaysTest, a_wrong_texture_is_named) {
+  Rig rig;
+  auto& display = rig.show("marker", "marks");
+  auto one = cube("a", 1);
+  one.set_type(msgs::Marker::TRIANGLE_LIST);
+  for (int i = 0; i < 3; ++i) one.add_points()->set_x(i);
+  one.set_texture_resource("embedded://wall");
+  rig.send("marks", one, 1);
+  EXPECT_EQ(display.status().text, "marker 'a' 1: 0 uv_coordinates for 3 points");
+  for (int i = 0; i < 3; ++i) one.add_uv_coordinates();
+  one.mutable_texture()->set_data("no picture");
+  rig.send("marks", one, 2);
+  EXPECT_EQ(display.status().text,
+            "marker 'a' 1: the compressed image 'embedded://wall' is neither JPEG nor PNG");
+  one.set_texture_resource("/absent/wall.png");
+  rig.send("marks", one, 3);
+  EXPECT_NE(display.status().text.find("cannot read the image"), std::string::npos);
+}
+
+#ifdef HYPHOS_VIEW_ASSIMP
+TEST(DisplaysTest, a_mesh_inside_a_message_is_drawn) {
+  Rig rig;
+  auto& display = rig.show("marker", "marks");
+  auto one = cube("a", 1);
+  one.set_type(msgs::Marker::MESH_RESOURCE);
+  one.set_mesh_resource("embedded://a.obj");
+  one.mutable_mesh_file()->set_filename("a.obj");
+  one.mutable_mesh_file()->set_data(
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n");
+  one.set_mesh_use_embedded_materials(true);
+  rig.send("marks", one, 1);
+  EXPECT_EQ(display.status().health, Health::good) << display.status().text;
+  EXPECT_EQ(rig.paint().meshes, 1U);
+}
+#endif
+
 TEST(DisplaysTest, a_robot_without_transforms_stands_at_its_origin) {
   Rig rig;
   auto& display = rig.show("robot_model", "robot_description");

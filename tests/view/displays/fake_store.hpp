@@ -142,7 +142,7 @@ class FakeStore final : public Store {
     textures.push_back(made.get());
     return made;
   }
-  std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles) override {
+  std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles, const Texture*) override {
     return std::make_unique<FakeMesh>(triangles.size_bytes());
   }
   [[nodiscard]] std::uint64_t uploads() const override { return uploads_; }

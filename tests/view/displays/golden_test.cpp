@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "messages.hpp"
@@ -419,6 +421,76 @@ TEST_F(GoldenTest, markers_solid) {
   for (int i = 0; i < 8; ++i) add_point(balls, 0.4 * i - 1.4, 0, 0.1 * i);
   *all.add_markers() = balls;
   send("shapes", all);
+  check();
+}
+
+/// A picture of 2 x 2 coloured squares, as a PNG file.
+std::filesystem::path squares() {
+  Picture picture;
+  picture.width = picture.height = 16;
+  for (int y = 0; y < 16; ++y) {
+    for (int x = 0; x < 16; ++x) {
+      const bool right = x >= 8;
+      const bool low = y >= 8;
+      const std::array<std::uint8_t, 3> color =
+          low ? (right ? std::array<std::uint8_t, 3>{250, 210, 40}
+                       : std::array<std::uint8_t, 3>{60, 120, 240})
+              : (right ? std::array<std::uint8_t, 3>{60, 200, 90}
+                       : std::array<std::uint8_t, 3>{230, 60, 50});
+      picture.rgba.insert(picture.rgba.end(), color.begin(), color.end());
+      picture.rgba.push_back(255);
+    }
+  }
+  const auto folder = std::filesystem::path(GOLDEN_OUT) / "squares";
+  std::filesystem::create_directories(folder);
+  EXPECT_TRUE(write_png((folder / "squares.png").string(), picture).ok());
+  return folder / "squares.png";
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Red is at the upper left of the picture, green at its upper right.
+TEST_F(GoldenTest, markers_textures) {
+#ifndef HYPHOS_VIEW_ASSIMP
+  GTEST_SKIP() << "built without assimp";
+#endif
+  const auto image = squares();
+  show("marker_array", "shapes");
+  msgs::MarkerArray all;
+  using M = msgs::Marker;
+  auto wall = marker(M::TRIANGLE_LIST, 1, 0, 1.2, 0, {0, 0, 0, 0});
+  constexpr std::array<std::array<double, 2>, 6> kCorners = {
+      {{0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 1}, {0, 1}}};
+  for (const auto& [x, z] : kCorners) {
+    add_point(wall, 2 * x - 1, 0, 2 * z);
+    auto& place = *wall.add_uv_coordinates();
+    place.set_u(static_cast<float>(x));
+    place.set_v(static_cast<float>(1 - z));
+  }
+  wall.mutable_scale()->set_x(1);
+  wall.mutable_scale()->set_y(1);
+  wall.mutable_scale()->set_z(1);
+  wall.set_texture_resource("embedded://squares");
+  wall.mutable_texture()->set_data(content(image));
+  *all.add_markers() = wall;
+  // A mesh with a material and its picture beside it. It repeats twice in each direction.
+  const auto folder = image.parent_path();
+  std::ofstream(folder / "floor.mtl") << "newmtl tiles\nKd 1 1 1\nmap_Kd squares.png\n";
+  std::ofstream(folder / "floor.obj")
+      << "mtllib floor.mtl\nusemtl tiles\nv -1.5 -1 0\nv 1.5 -1 0\nv 1.5 1 0\nv -1.5 1 0\n"
+         "vt 0 0\nvt 2 0\nvt 2 2\nvt 0 2\nf 1/1 2/2 3/3\nf 1/1 3/3 4/4\n";
+  auto floor = marker(M::MESH_RESOURCE, 2, 0, -0.8, 0.1, {0, 0, 0, 0});
+  floor.mutable_scale()->set_x(1);
+  floor.mutable_scale()->set_y(1);
+  floor.mutable_scale()->set_z(1);
+  floor.set_mesh_resource("file://" + (folder / "floor.obj").string());
+  floor.set_mesh_use_embedded_materials(true);
+  *all.add_markers() = floor;
+  send("shapes", all);
+  EXPECT_EQ(view.items().back().display->status().text, "2 markers");
   check();
 }
 
