@@ -261,6 +261,19 @@ void App::Impl::step(int direction) {
   seek(source_->step(timeline_.now_ns, direction));
 }
 
+void App::Impl::play_to(std::int64_t time_ns) {
+  timeline_.playing = false;
+  const std::int64_t to = std::min(time_ns, timeline_.range.end_ns);
+  meet_channels();
+  select_channels();
+  if (reseek_ || to < timeline_.now_ns) return seek_now(to);
+  while (source_->advance(to, *this) > 0) {
+  }
+  timeline_.now_ns = to;
+  scene_->update(to, false);
+  panel_changed_ = true;
+}
+
 // The loop.
 
 void App::Impl::meet_channels() {
@@ -508,6 +521,9 @@ void App::set_layout(const Layout& layout) {
   impl_->edited("set the layout");
 }
 Session& App::session() { return *impl_; }
+void App::play_to(double at_s) {
+  impl_->play_to(impl_->timeline_.range.begin_ns + static_cast<std::int64_t>(at_s * 1e9));
+}
 
 void App::Impl::open_file(const std::string& file) {
   if (file.ends_with(".yaml") || file.ends_with(".yml")) {

@@ -71,6 +71,10 @@ class App {
   /// True if the picture is complete: no refinement, no seek is left.
   [[nodiscard]] bool settled() const;
 
+  /// A recording: passes all messages up to `at_s` seconds after its begin, and shows that instant.
+  /// Displays keep the past that they have seen. For videos.
+  void play_to(double at_s);
+
   /// Files that were dropped on the window: recordings, plans and layouts.
   void open_files(const std::vector<std::string>& files);
   /// Writes the user's settings, at the end.

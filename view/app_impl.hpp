@@ -78,6 +78,7 @@ class App::Impl final : public Session, public Sink {
   void play(bool on);
   void follow_live();
   void step(int direction);
+  void play_to(std::int64_t time_ns);
   void set_speed(double speed) { timeline_.speed = speed; }
 
   // Layouts.

@@ -8,7 +8,7 @@ namespace {
 
 int fail(const hyphos::Error& error) {
   std::fprintf(stderr, "error: %s\n", error.to_string().c_str());
-  return 1;
+  return error.code == hyphos::Code::canceled ? 130 : 1;  // as after Ctrl-C
 }
 
 }  // namespace
@@ -25,7 +25,9 @@ int main(int argc, char** argv) {
       std::fputs(kUsage, stdout);
       return 0;
     }
-    const auto done = options->png.empty() ? run_window(*options) : run_picture(*options);
+    const auto done = !options->video.empty() ? run_video(*options)
+                      : !options->png.empty() ? run_picture(*options)
+                                              : run_window(*options);
     return done ? 0 : fail(done.error());
   } catch (const hyphos::Exception& error) {
     return fail(error.error());

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace hyphos::view {
 
@@ -20,6 +21,10 @@ shows the robot of the domain. The robot runs the same with and without it.
   --png FILE          write one picture and exit. Needs no display
   --compare FILE      with --png: fail if the picture differs from this one
   --tolerance PERCENT pixels that may differ (0.5)
+  --video FILE        write a video of the recording and exit: .mp4, .mkv (H.264), .webm (VP9)
+  --from SECONDS      first instant of the video (0)
+  --to SECONDS        end of the video (end of the recording)
+  --fps N             frames per second of the video, 0.1 to 240 (30)
   --size WxH          pixels of the window or picture (1600x900)
   --scale S           pixels per point, 0.5 to 4 (that of the screen)
 )";
@@ -50,6 +55,34 @@ bool read_size(std::string_view text, int& width, int& height) {
   return true;
 }
 
+Result<void> read_instant(const std::string& name, const std::string& value, double& out) {
+  std::string_view text = value;
+  if (text.ends_with('s')) text.remove_suffix(1);
+  if (read_number(text, 0, 1e9, out)) return {};
+  return refused(name +
+                 ": expected seconds from the begin of the recording, as 12.5 or 12.5s, found '" +
+                 value + "'");
+}
+
+/// Options that contradict each other.
+Result<void> check(const Options& options, const std::set<std::string>& given) {
+  if (!options.compare.empty() && options.png.empty()) {
+    return refused("--compare needs --png FILE, where the new picture is written");
+  }
+  for (const char* name : {"--from", "--to", "--fps"}) {
+    if (given.contains(name) && options.video.empty()) {
+      return refused(std::string(name) + " needs --video FILE. --at selects an instant");
+    }
+  }
+  if (options.video.empty()) return {};
+  if (!options.png.empty()) return refused("give either --png or --video");
+  if (given.contains("--at")) return refused("--at selects one instant. A video has --from, --to");
+  if (options.to_s >= 0 && options.to_s <= options.from_s) {
+    return refused("--to is not after --from: the video has no frame");
+  }
+  return {};
+}
+
 Result<void> apply(Options& options, const std::string& name, const std::string& value) {
   double number = 0;
   if (name == "--domain" || name == "-d") {
@@ -75,13 +108,16 @@ Result<void> apply(Options& options, const std::string& name, const std::string&
     }
     options.app.theme = value;
   } else if (name == "--at") {
-    std::string_view text = value;
-    if (text.ends_with('s')) text.remove_suffix(1);
-    if (!read_number(text, 0, 1e9, options.app.at_s)) {
-      return refused(
-          "--at: expected seconds from the begin of the recording, as 12.5 or 12.5s, "
-          "found '" +
-          value + "'");
+    return read_instant(name, value, options.app.at_s);
+  } else if (name == "--from") {
+    return read_instant(name, value, options.from_s);
+  } else if (name == "--to") {
+    return read_instant(name, value, options.to_s);
+  } else if (name == "--video") {
+    options.video = value;
+  } else if (name == "--fps") {
+    if (!read_number(value, 0.1, 240, options.fps)) {
+      return refused("--fps: expected frames per second, 0.1 to 240, found '" + value + "'");
     }
   } else if (name == "--budget") {
     if (!read_number(value, 16, 1 << 20, options.app.budget_mb)) {
@@ -107,6 +143,7 @@ Result<void> apply(Options& options, const std::string& name, const std::string&
 
 Result<Options> parse_options(const std::vector<std::string>& words) {
   Options options;
+  std::set<std::string> given;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--help" || word == "-h") {
@@ -135,10 +172,9 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
     if (name == "--hyphos-domain") name = "--domain";
     if (name.starts_with("--hyphos-")) continue;
     if (auto applied = apply(options, name, value); !applied) return applied.error();
+    given.insert(name);
   }
-  if (!options.compare.empty() && options.png.empty()) {
-    return refused("--compare needs --png FILE, where the new picture is written");
-  }
+  if (auto fine = check(options, given); !fine) return fine.error();
   return options;
 }
 

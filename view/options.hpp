@@ -14,6 +14,10 @@ struct Options {
   std::string png;          ///< write one picture and exit
   std::string compare;      ///< a picture that the new one must equal
   double tolerance = 0.5;   ///< percent of the pixels that may differ from it
+  std::string video;        ///< write a video and exit
+  double from_s = 0;        ///< its first instant, s after the begin of the recording
+  double to_s = -1;         ///< its end. Below 0: that of the recording
+  double fps = 30;          ///< frames per second
   std::string save_layout;  ///< write the layout at the end
   std::string report;       ///< write the costs of the session at the end
   int width = 0;            ///< pixels, 0: usual
@@ -32,5 +36,8 @@ extern const char* const kUsage;
 [[nodiscard]] Result<void> run_window(const Options& options);
 /// Draws one picture without a display. Errors: also those of the file.
 [[nodiscard]] Result<void> run_picture(const Options& options);
+/// Draws the video of a recording without a display. Errors: canceled after SIGINT or SIGTERM (the
+/// video ends there), and those of the file.
+[[nodiscard]] Result<void> run_video(const Options& options);
 
 }  // namespace hyphos::view

@@ -81,6 +81,30 @@ def view(
             help="Pixels that may differ from --compare. Default: 0.5.",
         ),
     ] = None,
+    video: Annotated[
+        Path | None,
+        typer.Option(
+            "--video",
+            metavar="FILE",
+            help="Write a video of the recording and exit: .mp4, .mkv (H.264), .webm (VP9).",
+        ),
+    ] = None,
+    begin: Annotated[
+        float | None,
+        typer.Option("--from", metavar="SECONDS", min=0, help="First instant of the video."),
+    ] = None,
+    end: Annotated[
+        float | None,
+        typer.Option(
+            "--to", metavar="SECONDS", min=0, help="End of the video. Default: of the recording."
+        ),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(
+            "--fps", metavar="N", min=0.1, max=240, help="Frames per second. Default: 30."
+        ),
+    ] = None,
     size: Annotated[
         str | None,
         typer.Option(
@@ -155,6 +179,8 @@ def view(
 
     hyphos view run.mcap --layout robot.view.yaml --at 12.5 --png out.png
 
+    hyphos view run.mcap --video out.mp4 --from 10 --to 20
+
     hyphos view --serve :8080
     """
     from hyphos.cli.view_serve import serve as serve_page  # noqa: PLC0415
@@ -167,6 +193,10 @@ def view(
         "--png": png,
         "--compare": compare,
         "--tolerance": tolerance,
+        "--video": video,
+        "--from": begin,
+        "--to": end,
+        "--fps": fps,
         "--size": size,
         "--save-layout": save_layout,
         "--report": report,

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -282,6 +283,7 @@ _HEAD = """#include <cmath>
 #include <hyphos/hyphos.hpp>
 #include <hyphos/inspect.hpp>
 #include <hyphos/msgs/diagnostics.hpp>
+#include <hyphos/msgs/view.hpp>
 #include <hyphos/msgs/geometry.pb.h>
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
@@ -544,6 +546,16 @@ def test_each_view_command_draws(
     """With the files of the reader, and a picture in place of a window."""
     monkeypatch.chdir(tmp_path)
     golden = Path("golden.png")
+    if "--video" in words:
+        if not (VIEWER.parent / "libhyphos_view_video.so").exists():
+            pytest.skip("no libavcodec-dev: scripts/setup core view video")
+        readers_files(words)
+        # The recording of the tests is short.
+        words = ["0" if before == "--from" else word for before, word in pairwise(["", *words])]
+        code, out, err = hyphos_cli(*words)
+        assert code == 0, out + err
+        assert Path(words[words.index("--video") + 1]).stat().st_size > 0
+        return
     if "--png" not in words:
         words = [*words, "--png", "out.png"]
     readers_files(words)
