@@ -60,6 +60,7 @@ const services = {
   frames,
   asset: (uri) => link.asset(uri),
   request: () => view?.request(),
+  inSoftware: () => view?.inSoftware ?? false,
   isArray: (topic) => (store.state?.channels?.[topic]?.type ?? "").endsWith("PoseArray"),
 };
 

@@ -1,13 +1,16 @@
 // Point clouds and laser scans.
 import { BufferAttribute, BufferGeometry, Color, Points, PointsMaterial } from "three";
-import { colourFields, scanPoints, unpack } from "../clouds.js";
+import { MOST_POINTS, colourFields, scanPoints, unpack } from "../clouds.js";
 import { poseOf } from "../frames.js";
 import { colours } from "../dom.js";
 import { Display } from "./display.js";
 
+const MOST_IN_SOFTWARE = 50_000; // the processor draws about 100,000 points in a second
+
 class PointsDisplay extends Display {
-  constructor(channel) {
+  constructor(channel, { inSoftware = () => false } = {}) {
     super(channel);
+    this.inSoftware = inSoftware;
     this.geometry = new BufferGeometry();
     this.material = new PointsMaterial({ size: 3, sizeAttenuation: false });
     this.points = new Points(this.geometry, this.material);
@@ -37,7 +40,10 @@ class PointsDisplay extends Display {
     this.points.position.set(...pose.t);
     this.points.quaternion.set(...pose.q);
     const notes = [];
-    if (step > 1) notes.push(`one of ${step} points is shown, of ${total.toLocaleString("en")}`);
+    if (step > 1) {
+      const why = total > MOST_POINTS ? "" : ", because the processor draws";
+      notes.push(`one of ${step} points is shown, of ${total.toLocaleString("en")}${why}`);
+    }
     if (left > 0) notes.push(`${left.toLocaleString("en")} points are not finite`);
     this.note = notes.join(", ");
   }
@@ -49,8 +55,8 @@ class PointsDisplay extends Display {
 }
 
 export class CloudDisplay extends PointsDisplay {
-  constructor(channel) {
-    super(channel);
+  constructor(channel, services) {
+    super(channel, services);
     this.material.vertexColors = true;
     this.by = ""; // "" chooses colours, intensity or height
     this.shownBy = "";
@@ -62,7 +68,7 @@ export class CloudDisplay extends PointsDisplay {
     const usual = ["rgb", "intensity", "z"].find((name) => this.fields.includes(name));
     const by = this.fields.includes(this.by) ? this.by : (usual ?? this.fields[0]);
     this.shownBy = by;
-    const made = unpack(cloud, by);
+    const made = unpack(cloud, by, this.inSoftware() ? MOST_IN_SOFTWARE : MOST_POINTS);
     this.set("position", made.positions, 3, Float32Array);
     this.set("color", made.colours, 3, Uint8Array);
     this.finish(made, poseOf(cloud.pose));
