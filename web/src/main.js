@@ -19,6 +19,7 @@ import { Tabs } from "./tabs.js";
 import { count } from "./values.js";
 
 const MOST_NOTICES = 5;
+const MOST_CAMERAS = 100;
 const NOTICE_MS = 12_000;
 const SECOND_MS = 1000;
 
@@ -56,8 +57,10 @@ const link = new Link({
 const store = new Store(link);
 const frames = new Frames();
 const view = makeView();
+const calibrations = new Map(); // by frame
 const services = {
   frames,
+  calibrations,
   asset: (uri) => link.asset(uri),
   request: () => view?.request(),
   inSoftware: () => view?.inSoftware ?? false,
@@ -174,6 +177,19 @@ function drawPanels() {
 
 store.use(STATE_TOPIC, "state", (channel, data) => {
   store.state = channel.decode(data) ?? store.state;
+});
+
+// Calibrations place images in space.
+store.listeners.add(() => {
+  for (const one of store.offered()) {
+    if (one.schema !== "foxglove.CameraCalibration" || one.users.has("image")) continue;
+    store.use(one.topic, "image", (channel, data) => {
+      const found = channel.decode(data);
+      const same = found && JSON.stringify([found.width, found.height, found.K]);
+      if (!found || calibrations.get(found.frameId)?.same === same) return;
+      if (calibrations.size < MOST_CAMERAS) calibrations.set(found.frameId, { ...found, same });
+    });
+  }
 });
 
 // Joint states move the robot models.
@@ -338,6 +354,7 @@ window.hyphos = {
         : null,
     };
   },
+  display: (topic, shown) => displays?.set(topic, shown),
   show: (name) => ORDER.find(([, one]) => one === name)?.[0].show(name),
   plot: addPlot,
   choose,

@@ -1,6 +1,7 @@
 // The parts of the page that need neither a browser nor packages: node --test web/test/
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { imagePlane } from "../src/calibration.js";
 import { colourFields, gridPixels, scanPoints, turbo, unpack } from "../src/clouds.js";
 import { Frames, compose, inverse, rotate, unit } from "../src/frames.js";
 import { pixelsOf } from "../src/pixels.js";
@@ -276,6 +277,16 @@ test("images of every encoding become pixels", () => {
   assert.throws(() => pixelsOf(image("jpeg2000", [1])), /unknown/);
   assert.throws(() => pixelsOf(image("mono8", [], { width: 1e6 })), /more than/);
   assert.equal(pixelsOf(image("mono8", [], { width: 0 })).width, 0);
+});
+
+test("an image has its place in front of the camera", () => {
+  const K = [100, 0, 80, 0, 100, 60, 0, 0, 1];
+  const middle = imagePlane({ width: 160, height: 120, K }, 2);
+  assert.deepEqual(middle, { x: 0, y: 0, width: 3.2, height: 2.4 });
+  const shifted = imagePlane({ width: 160, height: 120, K: [100, 0, 60, 0, 100, 60, 0, 0, 1] }, 1);
+  assert.equal(shifted.x, 0.2);
+  assert.equal(imagePlane({ width: 160, height: 120, K: new Array(9).fill(0) }, 1), null);
+  assert.equal(imagePlane({ width: 160, height: 120, K: [] }, 1), null);
 });
 
 test("a series is bounded, and keeps the newest samples in order", () => {

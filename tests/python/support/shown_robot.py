@@ -15,6 +15,7 @@ import hyphos
 import numpy as np
 from hyphos import Attached, Policy, Transform
 from hyphos.msgs import (
+    CameraInfo,
     Image,
     JointState,
     LaserScan,
@@ -55,6 +56,8 @@ endloop
 endfacet
 endsolid fin
 """
+# The optical frame of a camera that looks along x: z forward, x to the right, y down.
+FORWARD = (-0.5, 0.5, -0.5, 0.5)
 LATCHED = Policy(latched=True)
 
 
@@ -138,7 +141,9 @@ def main(domain: str, points: int = POINTS) -> None:
     path = node.publisher("path", Path)
     particles = node.publisher("particles", PoseArray)
     odom = node.publisher("odom", Odometry)
+    frames.set_static(Transform("base", "camera", (0.4, 0, 0.4), FORWARD))
     camera = node.publisher("camera/front", Attached[Image])
+    calibration = node.publisher("camera/info", CameraInfo)
     joints = node.publisher("joint_states", JointState)
     model = node.publisher("robot_description", String, policy=LATCHED)
     signs = node.publisher("signs", MarkerArray)
@@ -166,6 +171,8 @@ def main(domain: str, points: int = POINTS) -> None:
         odom.publish(moved)
         head = stamped(Image(height=120, width=160, encoding="rgb8", step=480), node, "camera")
         camera.publish(head, picture(step))
+        pinhole = CameraInfo(height=120, width=160, k=[120, 0, 80, 0, 120, 60, 0, 0, 1])
+        calibration.publish(stamped(pinhole, node, "camera"))
         joints.publish(
             stamped(JointState(name=["lift"], position=[0.1 * math.sin(step / 5)]), node, "")
         )

@@ -205,6 +205,27 @@ def test_meshes_of_a_model_are_shown_and_missing_ones_named(
     wait_until(violet, "a violet fin")
 
 
+@pytest.mark.usefixtures("robot")
+def test_an_image_is_shown_in_front_of_its_camera(
+    serve: Serve, drawing_tab: Page, domain: str, tmp_path: Path
+) -> None:
+    tab = drawing_tab
+    show(tab, serve("-d", domain))
+    until(tab, lambda now: everything(now) and now["placed"], "all displays and the first view")
+    blue = (0, 0, 200)
+    assert "camera/front" not in state(tab)["displays"]  # only on request
+    before = has_colour(pixels(tab, tmp_path / "page.png")[90:540, 0:470], blue, 25)
+    tab.ask("hyphos.display('camera/front', true)")
+
+    def drawn() -> bool:
+        scene = pixels(tab, tmp_path / "page.png")[90:540, 0:470]
+        return has_colour(scene, blue, 25) > before + 200
+
+    wait_until(drawn, "the picture in space")
+    shown = state(tab)["displays"]["camera/front"]
+    assert (shown["size"], shown["state"]) == (160 * 120, "")
+
+
 def test_the_page_reconnects_to_a_server_that_comes_back(
     hyphos_start: Start, robot: Program, drawing_tab: Page, domain: str
 ) -> None:

@@ -36,14 +36,14 @@ export class DisplaysPanel {
         this.rows.delete(topic);
       }
     }
-    for (const [topic, { channel, kind, make }] of there) {
-      if (!this.rows.has(topic)) this.#row(topic, channel, kind, make);
+    for (const [topic, found] of there) {
+      if (!this.rows.has(topic)) this.#row(topic, found);
     }
     this.draw();
   }
 
-  #row(topic, channel, kind, make) {
-    const shown = this.chosen.get(topic) ?? this.view.displays.size < MOST_AT_FIRST;
+  #row(topic, { channel, kind, off, make }) {
+    const shown = this.chosen.get(topic) ?? (!off && this.view.displays.size < MOST_AT_FIRST);
     const box = element("input", {
       type: "checkbox",
       checked: shown,

@@ -1,9 +1,6 @@
 // A camera image. Only the newest one is drawn.
 import { element, fill, setText } from "../dom.js";
-import { pixelsOf } from "../pixels.js";
-
-const SCHEMAS = ["foxglove.RawImage", "foxglove.CompressedImage"];
-const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp", avif: "image/avif" };
+import { IMAGES, paint } from "../picture.js";
 
 export class ImagePanel {
   constructor(place, store, { request }) {
@@ -24,7 +21,7 @@ export class ImagePanel {
   names() {
     return this.store
       .offered()
-      .filter((one) => SCHEMAS.includes(one.schema))
+      .filter((one) => IMAGES.includes(one.schema))
       .map((one) => one.topic)
       .sort();
   }
@@ -66,36 +63,15 @@ export class ImagePanel {
     this.busy = true;
     try {
       if (!message) throw new Error(channel.problem);
-      await this.#show(message);
+      await paint(this.canvas, message);
       ++this.drawn;
+      const kind = message.format ?? message.encoding;
+      setText(this.note, `${this.canvas.width} × ${this.canvas.height} ${kind}`);
     } catch (error) {
       setText(this.note, `${this.topic}: ${error.message}`);
     } finally {
       this.busy = false;
     }
     if (this.pending) this.request();
-  }
-
-  async #show(message) {
-    const pen = this.canvas.getContext("2d");
-    if (message.format !== undefined) {
-      const type = TYPES[message.format];
-      if (!type) throw new Error(`the format '${message.format}' is unknown`);
-      const picture = await createImageBitmap(new Blob([message.data], { type }));
-      this.#size(picture.width, picture.height);
-      pen.drawImage(picture, 0, 0);
-      picture.close();
-    } else {
-      const { width, height, rgba } = pixelsOf(message);
-      this.#size(width, height);
-      if (width > 0 && height > 0) pen.putImageData(new ImageData(rgba, width, height), 0, 0);
-    }
-    const kind = message.format ?? message.encoding;
-    setText(this.note, `${this.canvas.width} × ${this.canvas.height} ${kind}`);
-  }
-
-  #size(width, height) {
-    if (this.canvas.width !== width) this.canvas.width = width;
-    if (this.canvas.height !== height) this.canvas.height = height;
   }
 }
