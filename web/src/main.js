@@ -14,6 +14,7 @@ import { PlaybackBar } from "./panels/playback.js";
 import { PlotPanel } from "./panels/plot.js";
 import { stampOf } from "./protocol.js";
 import { View } from "./scene.js";
+import { load, save } from "./settings.js";
 import { STATE_TOPIC, Store } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { count } from "./values.js";
@@ -132,8 +133,35 @@ function askToken(reason) {
   if (!dialog.open) dialog.showModal();
 }
 
+function choices() {
+  return {
+    displays: [...(displays?.chosen ?? [])],
+    plots: [...plot.lines.keys()],
+    tabs: [upper.shown, lower.shown],
+    fixed: view?.wished ?? "",
+    seconds: plot.windowS,
+  };
+}
+
+function restore(name) {
+  const old = load(name);
+  const list = (value) => (Array.isArray(value) ? value : []);
+  for (const pair of list(old.displays)) {
+    if (Array.isArray(pair)) displays?.chosen.set(String(pair[0]), Boolean(pair[1]));
+  }
+  for (const field of list(old.plots)) plot.add(String(field));
+  if (old.seconds > 0) plot.windowS = Math.min(3600, old.seconds);
+  if (view && typeof old.fixed === "string") view.wished = old.fixed;
+  [upper, lower].forEach((one, i) => {
+    if (one.tabs.has(old.tabs?.[i])) one.show(old.tabs[i]);
+  });
+  return JSON.stringify(choices());
+}
+
+let saved = null; // the choices as they are kept
 let session = null;
 function info(told) {
+  saved ??= restore(told.name);
   setText(byId("name"), told.name);
   document.title = told.name;
   if (session !== null && session !== told.sessionId) clear();
@@ -273,6 +301,11 @@ function everySecond() {
   const { sum } = store.droppedHere();
   setText(byId("drops"), sum > 0 ? `${count(sum)} messages dropped: this browser is too slow` : "");
   if (upper.panel === channels) channels.draw();
+  const now = JSON.stringify(choices());
+  if (saved !== null && saved !== now) {
+    saved = now;
+    save(byId("name").textContent, choices());
+  }
   // The data of the first second decide about the first view.
   if (hadData) view?.fitFirst();
   hadData ||= [...(view?.displays.values() ?? [])].some((one) => one.messages > 0);
@@ -337,6 +370,7 @@ window.hyphos = {
       frames: frames.names(),
       drawn: view?.drawn ?? 0,
       placed: view?.touched ?? false,
+      saved,
       images: image.drawn,
       lines: log.lines.length,
       plots: Object.fromEntries([...plot.lines].map(([name, { series }]) => [name, series.size])),

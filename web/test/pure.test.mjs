@@ -7,6 +7,7 @@ import { Frames, compose, inverse, rotate, unit } from "../src/frames.js";
 import { pixelsOf } from "../src/pixels.js";
 import { parseBinary, playbackRequest, stampOf } from "../src/protocol.js";
 import { Series, ticks } from "../src/series.js";
+import { load, save } from "../src/settings.js";
 import { MOST_ROWS, at, bytes, duration, nanoseconds, rows } from "../src/values.js";
 
 const close = (one, other, text) =>
@@ -287,6 +288,33 @@ test("an image has its place in front of the camera", () => {
   assert.equal(shifted.x, 0.2);
   assert.equal(imagePlane({ width: 160, height: 120, K: new Array(9).fill(0) }, 1), null);
   assert.equal(imagePlane({ width: 160, height: 120, K: [] }, 1), null);
+});
+
+test("choices are kept, and damaged or refused ones are left out", () => {
+  const kept = new Map();
+  const storage = {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => kept.set(key, value),
+  };
+  save("rover", { plots: ["a:b"] }, storage);
+  assert.deepEqual(load("rover", storage), { plots: ["a:b"] });
+  assert.deepEqual(load("other", storage), {});
+  for (const text of ["{", "null", "[1]", "3"]) {
+    kept.set("hyphos view rover", text);
+    assert.deepEqual(load("rover", storage), {});
+  }
+  save("rover", { text: "x".repeat(200_000) }, storage);
+  assert.equal(kept.get("hyphos view rover"), "3");
+  const refusing = {
+    getItem() {
+      throw new Error("denied");
+    },
+    setItem() {
+      throw new Error("denied");
+    },
+  };
+  save("rover", {}, refusing);
+  assert.deepEqual(load("rover", refusing), {});
 });
 
 test("a series is bounded, and keeps the newest samples in order", () => {

@@ -226,6 +226,21 @@ def test_an_image_is_shown_in_front_of_its_camera(
     assert (shown["size"], shown["state"]) == (160 * 120, "")
 
 
+@pytest.mark.usefixtures("robot")
+def test_choices_survive_a_reload(serve: Serve, drawing_tab: Page, domain: str) -> None:
+    tab = drawing_tab
+    server = serve("-d", domain)
+    show(tab, server)
+    until(tab, everything, "all displays")
+    tab.ask("hyphos.display('map', false)")
+    tab.ask("hyphos.plot('odom:linear_velocity.x')")
+    until(tab, lambda now: "linear_velocity" in (now["saved"] or ""), "the choices to be kept")
+    show(tab, server)
+    now = until(tab, lambda now: "scan" in now["displays"], "the displays")
+    assert list(now["plots"]) == ["odom:linear_velocity.x"]
+    assert "map" not in now["displays"]
+
+
 def test_the_page_reconnects_to_a_server_that_comes_back(
     hyphos_start: Start, robot: Program, drawing_tab: Page, domain: str
 ) -> None:
