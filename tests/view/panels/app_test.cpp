@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -278,6 +279,66 @@ TEST(App, HelpOpensAndCloses) {
   (void)window.picture("help");
   window.key(256);
   EXPECT_FALSE(window.impl().show_help_);
+}
+
+/// True if `part` is somewhere in `whole`, apart from a few pixels.
+bool contains(const Picture& whole, const Picture& part) {
+  const auto row = [](const Picture& picture, int x, int y) {
+    return picture.rgba.data() +
+           (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) +
+            static_cast<std::size_t>(x)) *
+               4;
+  };
+  const auto bytes = static_cast<std::size_t>(part.width) * 4;
+  for (int y = 0; y + part.height <= whole.height; ++y) {
+    for (int x = 0; x + part.width <= whole.width; ++x) {
+      int equal = 0;
+      for (int line = 0; line < part.height; ++line) {
+        const std::uint8_t* const a = row(whole, x, y + line);
+        const std::uint8_t* const b = row(part, 0, line);
+        if (std::equal(a, a + bytes, b)) ++equal;
+        if (equal + 20 < line) break;
+      }
+      if (equal + 20 >= part.height) return true;
+    }
+  }
+  return false;
+}
+
+TEST(App, APlotIsSavedAsAPicture) {
+  const auto before = std::filesystem::current_path();
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("hyphos-plot-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  {
+    TestWindow window;
+    window.show(robot_recording());
+    window.set_layout(
+        "hyphos_view: 1\npanels: {panel: plot, fields: [odom:twist.twist.linear.x]}\n");
+    window.impl().seek(FakeSource::kStart + 2'000'000'000);
+    window.frames(6);
+    // The fourth button of the bar.
+    window.click(100, 82);
+    window.move(900, 20);
+    window.frames(3);
+    std::vector<std::filesystem::path> files;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) files.push_back(file);
+    ASSERT_EQ(files.size(), 1U);
+    EXPECT_EQ(files[0].extension(), ".png");
+    const auto saved = read_png(files[0].string());
+    ASSERT_TRUE(saved) << saved.error().to_string();
+    EXPECT_GT(saved->width, 1000);
+    EXPECT_GT(saved->height, 400);
+    EXPECT_LT(saved->height, 700);
+    window.frame(7000);  // until the notice has gone
+    window.frames(3);
+    Picture whole = window.picture("plot_saved");
+    for (std::size_t i = 3; i < whole.rgba.size(); i += 4) whole.rgba[i] = 255;
+    EXPECT_TRUE(contains(whole, *saved));
+  }
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(App, PlotShowsSamplesAndSavesThem) {
