@@ -72,6 +72,19 @@ def view_layouts() -> Iterator[Seed]:
     )
 
 
+def one_pixel() -> bytes:
+    """A PNG file."""
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(b"\0\1\2\3")),
+        (b"IEND", b""),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in parts
+    )
+
+
 def view_displays() -> Iterator[Seed]:
     """See the first bytes in fuzz_view_displays.cpp. Heads are protobuf messages."""
 
@@ -126,6 +139,10 @@ def view_displays() -> Iterator[Seed]:
         marker = part(2, b"a") + part(3, 1) + part(4, kind) + part(6, pose) + scale + points
         yield f"marker_{kind}", seed(10, header + marker)
         yield f"markers_{kind}", seed(11, part(1, header + marker) * 2)
+    places = b"".join(part(15, single(1, one) + single(2, one)) for one in (0.0, 0.5, 1.0))
+    texture = part(13, b"embedded://a") + part(14, part(3, one_pixel())) + places
+    textured = header + part(4, 11) + part(6, pose) + scale + points + texture
+    yield "marker_texture", seed(10, textured)
     shape = '<visual><geometry><capsule radius="1" length="2"/></geometry></visual>'
     robot = f'<robot name="r"><link name="a">{shape}</link></robot>'
     yield "robot", seed(12, part(1, robot.encode()))
@@ -134,6 +151,11 @@ def view_displays() -> Iterator[Seed]:
     triangle = struct.pack("<12fH", 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
     yield "stl", b"\xff\0\0" + b"\0" * 80 + struct.pack("<I", 1) + triangle
     yield "obj", b"\xff\1\0" + b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    yield (
+        "obj_texture",
+        b"\xff\1\0mtllib a.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
+        b"f 1/1 2/2 3/3\n",
+    )
 
 
 def xml(method: str, *params: str) -> bytes:

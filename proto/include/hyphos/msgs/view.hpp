@@ -154,8 +154,8 @@ struct ViewOptions {
 /// Cheap to copy and thread-safe. The copies share the publishers, so keep one View. Lengths are in
 /// m. Throws hyphos::Exception: invalid_config if sizes do not fit (both numbers are named),
 /// type_mismatch if the channel has another type, disconnected if the node is closed. Cost: the
-/// look-up of a name, and one copy of points and pixels, into shared memory. Paths and shapes are
-/// protobuf messages, about 100 ns for each position.
+/// look-up of a name, and one copy of points and pixels, into shared memory. A point of a shape
+/// costs about 50 ns, a pose of a path about 300 ns.
 class View {
  public:
   explicit View(const Node& node, ViewOptions options = {})
