@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import select
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -95,6 +98,7 @@ class Screen:
 @contextmanager
 def screen(folder: Path) -> Iterator[Screen]:
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # Qt requires it of XDG_RUNTIME_DIR
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"]
     with subprocess.Popen(
@@ -167,12 +171,17 @@ class Viewer:
 
 
 def end(viewer: subprocess.Popen[bytes]) -> None:
-    viewer.terminate()
-    try:
-        viewer.wait(10)
-    except subprocess.TimeoutExpired:
-        os.killpg(viewer.pid, 9)
-        viewer.wait()
+    """Ends the program and the programs that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(viewer.pid, number)
+        limit = time.monotonic() + 10
+        while time.monotonic() < limit:
+            viewer.poll()
+            if usage(viewer.pid).rss_mb == 0:
+                return
+            time.sleep(0.02)
+    raise RuntimeError(f"{viewer.args!r} does not end")
 
 
 LAYOUT = """\

@@ -21,6 +21,8 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _bytes_a_point(marks: list[dict[str, Any]]) -> float:
     first, last = marks[0], marks[-1]
+    if first["points"] == last["points"]:
+        return float("nan")
     return float((last["rss_mb"] - first["rss_mb"]) * 1e6 / (last["points"] - first["points"]))
 
 

@@ -44,7 +44,7 @@ class Watch:
         while True:
             while self.display.pending_events():
                 event = self.display.next_event()
-                if not isinstance(event, damage.DamageNotify):
+                if event.type != self.display.extension_event.DamageNotify:
                     continue
                 now = time.monotonic()
                 area = event.area.width * event.area.height

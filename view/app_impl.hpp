@@ -137,7 +137,8 @@ class App::Impl final : public Session, public Sink {
   void sample_graph(std::int64_t now_ns);
   void apply_displays(const std::vector<DisplayLayout>& wanted);
   void use_camera(const CameraLayout& camera);
-  /// Panels may have half of the budget of the displays, which get the rest.
+  /// The source has a fixed part of the budget. Panels may have half of the rest, and displays
+  /// have the remaining part.
   void share_budget();
   [[nodiscard]] bool graph_wanted() const;
   void look_once(std::int64_t now_ns);

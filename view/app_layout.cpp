@@ -129,9 +129,6 @@ void App::Impl::apply_displays(const std::vector<DisplayLayout>& wanted) {
 void App::Impl::set_layout(const Layout& layout) {
   if (layout.theme != theme_name_) set_theme(layout.theme);
   budget_mb_ = options_.budget_mb > 0 ? options_.budget_mb : layout.budget_mb;
-  const auto bytes = static_cast<std::size_t>(budget_mb_ * 1e6);
-  // An eighth is for the past of a robot or the chunks of a recording.
-  source_->limit_memory(bytes / 8);
   scene_->set_fixed_frame(layout.fixed_frame);
   views_ = layout.views;
   use_camera(layout.camera);
@@ -146,7 +143,10 @@ void App::Impl::share_budget() {
   std::size_t panels = 0;
   workspace_.for_each([&panels](Panel& panel) { panels += panel.memory(); });
   const auto bytes = static_cast<std::size_t>(budget_mb_ * 1e6);
-  const std::size_t most = bytes - bytes / 8;
+  // The past of a robot takes memory all the time. The chunks of a recording save time.
+  const std::size_t source = bytes / (timeline_.live ? 32 : 8);
+  source_->limit_memory(source);
+  const std::size_t most = bytes - source;
   while (panels > most / 2) {
     Panel* largest = nullptr;
     workspace_.for_each([&largest](Panel& panel) {

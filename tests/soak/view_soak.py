@@ -74,7 +74,7 @@ def faults(report: dict[str, Any], robot: Robot, samples: Samples, seconds: floa
         f"({grown:+.0f} kB)"
     )
     flat = slope < MOST_MB_AN_HOUR if seconds >= LONG_S else grown < MOST_GROWTH_KB
-    displayed = report["budget_bytes"] * 7 // 8
+    displayed = report["budget_bytes"] * 31 // 32
     claims = {
         "memory grows": flat,
         "messages were lost": report["received"] == robot.sent
@@ -82,7 +82,7 @@ def faults(report: dict[str, Any], robot: Robot, samples: Samples, seconds: floa
         "a message was not displayed": report["messages"] == robot.sent,
         "uploads are not messages": report["uploads"] == report["messages"],
         "displays exceed the budget": report["display_bytes"] <= displayed,
-        "the past exceeds its part": report["source_bytes"] <= report["budget_bytes"] // 8,
+        "the past exceeds its part": report["source_bytes"] <= report["budget_bytes"] // 32,
         "the budget was not reached": report["display_bytes"] > displayed * 0.9,
         "no message has left": report["removed"] > 0,
         "the removed messages are not stated": "messages were removed" in report["notice"],
@@ -97,7 +97,7 @@ def main() -> None:
     if not VIEWER.exists():
         sys.exit("the viewer is not built")
     # A twentieth leaves at once when the budget is reached.
-    budget_mb = points * POINT_BYTES * 8 / 7 / 0.95 / 1e6
+    budget_mb = points * POINT_BYTES * 32 / 31 / 0.95 / 1e6
     domain = f"viewsoak{os.getpid()}"
     with tempfile.TemporaryDirectory() as name, virtual_screen() as display:
         words = ("--budget", f"{budget_mb:.2f}")
