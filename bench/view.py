@@ -167,10 +167,12 @@ def grow(viewer: Viewer, options: argparse.Namespace, folder: Path) -> Growth:
             source.ask(f"{options.fill} {max(mark - round(RATE * WINDOW_S), 0)}", 900)
             made.marks.append(window(program.pid, on, mark, source))
             print(f"{viewer.name}: {made.marks[-1]}, load {load():.1f}", flush=True)
+        on.ask(f"picture {on.folder / 'filled.ppm'}")
         time.sleep(10)
         still = window(program.pid, on, made.marks[-1].points, None)
         made.after_percent, made.after_frames = still.cpu_percent, still.frames
         move(made, viewer, program.pid, on)
+        on.ask(f"picture {on.folder / 'moved.ppm'}")
         source.end()
         end(program)
         report = folder / "report.json"

@@ -101,8 +101,11 @@ def screen(folder: Path) -> Iterator[Screen]:
     folder.chmod(0o700)  # Qt requires it of XDG_RUNTIME_DIR
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"]
+    # With the extension, rerun chooses a window with transparency, in which the software driver of
+    # Vulkan (Mesa 22.3) shows nothing.
+    command += ["-noreset", "-nolisten", "tcp", "-extension", "Composite"]
     with subprocess.Popen(
-        [*command, "-noreset", "-nolisten", "tcp"],
+        command,
         pass_fds=[write],
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -7,9 +7,10 @@ Each line of stdin is a command, and gives one line of JSON. Times are those of 
     drag SECONDS           moves the pointer with the left button down, 125 times a second
     wheel SECONDS          turns the wheel up and down, 125 times a second
     quiet SECONDS          waits that long
+    picture FILE           writes the screen (PPM)
 
-The reply to the last three has `frames`, the times of all pictures since the previous command,
-`last`, the time of the last input, and `seconds`.
+The reply to drag, wheel and quiet has `frames`, the times of all pictures since the previous
+command, `last`, the time of the last input, and `seconds`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import math
 import select
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from Xlib import X, display
@@ -107,6 +109,15 @@ class Watch:
             last = time.monotonic()
         return last
 
+    def picture(self, path: str) -> dict[str, Any]:
+        width, height = self.size.width, self.size.height
+        bgrx = self.root.get_image(0, 0, width, height, X.ZPixmap, 0xFFFFFFFF).data
+        rgb = bytearray(width * height * 3)
+        for at in range(3):
+            rgb[at::3] = bgrx[2 - at :: 4]
+        Path(path).write_bytes(f"P6 {width} {height} 255\n".encode() + rgb)
+        return {"written": path}
+
     def clear(self) -> None:
         self.frames.clear()
         self.pixels.clear()
@@ -114,6 +125,8 @@ class Watch:
     def run(self, words: list[str]) -> dict[str, Any]:
         if words[0] == "first":
             return self.first(float(words[1]), int(words[2]))
+        if words[0] == "picture":
+            return self.picture(words[1])
         seconds = float(words[1])
         last = time.monotonic()
         if words[0] == "drag":

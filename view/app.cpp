@@ -1,5 +1,7 @@
 #include "view/app.hpp"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -463,6 +465,8 @@ std::int64_t App::Impl::pixel_latency_ns(const std::string& name) const {
 }
 
 void App::Impl::frame_done() {
+  // The driver has the texture of the letters now, and its copy is enough: 10 MB.
+  if (frames_ == 1) ImGui::GetIO().Fonts->ClearTexData();
   if (timeline_.live && timeline_.follow) {
     const std::int64_t now = wall_now().ns;
     for (Delay& delay : delays_) {

@@ -23,8 +23,6 @@ void App::Impl::frame(std::int64_t now_ns) {
   panel_changed_ = false;
   scene_owner_ = nullptr;
   ++frames_;
-  // The texture of the letters is in the driver now, whose copy is enough: 10 MB.
-  if (frames_ == 1) ImGui::GetIO().Fonts->ClearTexData();
   const ImGuiViewport* screen = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(screen->Pos);
   ImGui::SetNextWindowSize(screen->Size);
