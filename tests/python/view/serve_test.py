@@ -379,6 +379,19 @@ def test_a_recording_is_played_paused_and_sought(serve: Serve, recording: Path) 
 
 
 @needs_page
+def test_a_bag_of_ros_is_played_directly(
+    serve: Serve, hyphos_cli: Cli, recording: Path, tmp_path: Path
+) -> None:
+    bag = tmp_path / "run.bag"
+    assert hyphos_cli("bag", "convert", str(recording), "-o", str(bag))[0] == 0
+    with joined(serve(":0", str(bag)).port) as client:
+        assert client.channel("map")["schemaName"] == "foxglove.Grid"
+        client.subscribe("number")
+        wait_until(lambda: bool(values(client)) and values(client)[-1] == 9)
+        assert [one for one in values(client) if one] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+@needs_page
 def test_a_recording_begins_at_the_given_instant(serve: Serve, recording: Path) -> None:
     server = serve(":0", str(recording), "--at", "0.35")
     with joined(server.port) as client:
