@@ -5,6 +5,7 @@ The messages need no robot. They go from the file through the conversions of off
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import deque
@@ -335,15 +336,33 @@ def _last(items: Iterable[Item]) -> dict[int, Sequence[Item]]:
     return {key: list(last) for key, last in found.items()}
 
 
+_LOSSES = ("missing", "drop_queue", "drop_disk", "drop_convert")  # of the recorder
+
+
 def recorded_rows(source: Source, offers: RecordedOffers) -> dict[str, dict[str, Any]]:
-    """The rows of the table of channels: means over the recording."""
+    """The rows of the table of channels: means over the recording, and the losses that its recorder
+    has counted."""
     seconds = max(1e-9, (source.end_ns - source.start_ns) / 1e9)
-    return {
-        name: {
+    summary: dict[str, str] = getattr(source, "summary", {})
+    rows = {}
+    for name, offer in offers.by_name.items():
+        counters = _counters(summary.get(offer.track.channel, ""))
+        rows[name] = {
             "type": offer.track.type_name or offer.track.encoding,
             "sent": offer.track.count,
             "rate_hz": round(offer.track.count / seconds, 3),
-            "drops": {},
+            "bytes_s": round(counters.get("bytes", 0) / seconds),
+            "drops": {key: counters[key] for key in _LOSSES if counters.get(key)},
         }
-        for name, offer in offers.by_name.items()
-    }
+    return rows
+
+
+def _counters(text: str) -> dict[str, int]:
+    """The counters of a channel in the metadata of a file. Empty if they are not valid."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if type(value) is int and value >= 0}

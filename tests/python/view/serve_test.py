@@ -341,7 +341,8 @@ def recording(tmp_path: Path) -> Path:
     for i in range(10):
         at_ns = begin_ns + i * 100_000_000
         writer.write(numbers, at_ns, at_ns, i + 1, Float64(data=i).SerializeToString())
-    writer.close()
+    counters = {"received": 12, "bytes": 90, "missing": 3, "drop_queue": 2, "drop_disk": 0}
+    writer.close({"number": json.dumps(counters), "map": "not valid"})
     return file
 
 
@@ -376,6 +377,19 @@ def test_a_recording_is_played_paused_and_sought(serve: Serve, recording: Path) 
     code, out, err = server.program.stop()
     assert (code, err) == (0, "")
     assert "dropped" not in out
+
+
+@needs_page
+def test_the_table_has_the_losses_of_the_recorder(serve: Serve, recording: Path) -> None:
+    with joined(serve(":0", str(recording)).port) as client:
+        client.subscribe("hyphos/viewer")
+        wait_until(lambda: bool(client.of("hyphos/viewer")))
+        counters = json.loads(client.of("hyphos/viewer")[-1].data)
+    assert counters["source"] == "recording"
+    row = counters["channels"]["number"]
+    assert row["drops"] == {"missing": 3, "drop_queue": 2}
+    assert (row["sent"], row["rate_hz"], row["bytes_s"]) == (10, 11.111, 100)
+    assert counters["channels"]["map"]["drops"] == {}
 
 
 @needs_page
