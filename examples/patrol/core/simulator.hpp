@@ -44,6 +44,7 @@ class Simulator {
   // Moves the robot. A wall stops it. Cost: one test per block.
   void step(double dt_s);
 
+  [[nodiscard]] const SimulatorConfig& config() const { return config_; }
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
   [[nodiscard]] const Pose2& truth() const { return truth_; }
   [[nodiscard]] const Pose2& odometry() const { return odometry_; }  // starts at (0, 0, 0)

@@ -1,14 +1,17 @@
-// Builds a map from laser scans and wheel odometry, and publishes the robot's pose in it.
+// Builds a map from laser scans and wheel odometry. Publishes the robot's pose in it, and the
+// transform map → odom, which is the correction of the wheels.
 #include "mapper.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
 #include "odometry_track.hpp"
 #include "png.hpp"
+#include "robot.hpp"
 
 namespace patrol {
 namespace {
@@ -41,6 +44,8 @@ class MapperNode {
         map_period_ns_(hyphos::Duration::from_seconds(node.param("map_period_s", 0.5)).ns),
         file_(node.param("map_file", "")),
         mapper_(config_of(node)),
+        transforms_(node.param("publish_transform", true) ? std::optional(node.transforms())
+                                                          : std::nullopt),
         pose_(node.publisher<PoseStamped>("pose")),
         map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
     node.subscribe<Odometry>("odom", hyphos::inline_, [this](const hyphos::Message<Odometry>& m) {
@@ -79,6 +84,10 @@ class MapperNode {
     const std::optional<Pose2> odometry = odometry_.at(message.header().stamp_ns());
     if (refusals_.refuse("scan", odometry ? "" : "no odometry has come yet")) return;
     const Pose2 pose = mapper_.add_scan(from_message(message, mount_), *odometry);
+    if (transforms_) {
+      (void)transforms_->set(transform_at(message.header().stamp_ns(), "map", "odom",
+                                          compose(pose, inverse(*odometry))));
+    }
     PoseStamped out;
     *out.mutable_header() = message.header();
     out.mutable_header()->set_frame_id("map");
@@ -105,6 +114,7 @@ class MapperNode {
   std::int64_t last_map_ns_ = 0;
   std::uint64_t last_revision_ = 0;
   OdometryTrack odometry_;
+  const std::optional<hyphos::Transforms> transforms_;
   hyphos::Publisher<PoseStamped> pose_;
   hyphos::Publisher<hyphos::msgs::OccupancyGrid> map_;
 };

@@ -16,7 +16,7 @@ from hyphos.observe import look
 from screen import lines_of
 
 VERDICT = re.compile(
-    r"9 channels, ([\d,]+) of ([\d,]+) messages lost, map ([\d.]+) × ([\d.]+) m, "
+    r"13 channels, ([\d,]+) of ([\d,]+) messages lost, map ([\d.]+) × ([\d.]+) m, "
     r"pose error (\S+ c?m) RMS against the truth"
 )
 
