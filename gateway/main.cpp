@@ -1,16 +1,10 @@
-#include <pthread.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <csignal>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/ends_on_signal.hpp"
 #include "hyphos/gateway.hpp"
 #include "hyphos/hyphos.hpp"
 
@@ -47,51 +41,9 @@ std::string node_name(const std::string& protocol, int argc, char** argv) {
   return protocol;
 }
 
-/// Stops the runtime on SIGINT and SIGTERM as soon as start() is called, and not only inside
-/// spin(): a caller that reads the printed address may stop the gateway at once. Construct it
-/// before any other thread starts. If the shutdown takes long, a later signal exits the program
-/// immediately. Signals within one second of the first count as one, because a terminal and `hyphos
-/// run` may both send one.
-class EndsOnSignal {
- public:
-  EndsOnSignal() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  ~EndsOnSignal() {
-    if (!thread_.joinable()) return;
-    over_ = true;
-    pthread_kill(thread_.native_handle(), SIGINT);
-    thread_.join();
-  }
-  EndsOnSignal(const EndsOnSignal&) = delete;
-  EndsOnSignal& operator=(const EndsOnSignal&) = delete;
-
-  void start(hyphos::Runtime runtime) {
-    thread_ = std::thread([this, runtime = std::move(runtime)]() mutable { wait(runtime); });
-  }
-
- private:
-  void wait(hyphos::Runtime& runtime) const {
-    constexpr auto kAtOnce = hyphos::Duration::from_seconds(1);
-    std::optional<hyphos::Time> first;
-    for (int signal = 0; sigwait(&signals_, &signal) == 0 && !over_;) {
-      if (first && hyphos::monotonic_now() - *first > kAtOnce) _exit(128 + signal);
-      if (first) continue;
-      first = hyphos::monotonic_now();
-      runtime.request_stop();
-    }
-  }
-
-  sigset_t signals_{};
-  std::atomic<bool> over_ = false;
-  std::thread thread_;
-};
-
 int run(int argc, char** argv) {
-  EndsOnSignal signals;
+  // A caller that reads the printed address may stop the gateway before spin().
+  hyphos::EndsOnSignal signals;
   const std::vector<std::string> words = own_words(argc, argv);
   if (words.empty()) {
     return fail({hyphos::Code::invalid_config,
@@ -100,7 +52,7 @@ int run(int argc, char** argv) {
   }
   auto node = hyphos::Node::open(node_name(words[0], argc, argv), argc, argv);
   if (!node) return fail(node.error());
-  signals.start(node->runtime());
+  signals.start([runtime = node->runtime()]() mutable { runtime.request_stop(); });
   auto gateway = hyphos::Gateway::open(*node, words);
   if (!gateway) return fail(gateway.error());
   std::printf("%s\n", gateway->address().c_str());
