@@ -18,7 +18,9 @@ from hyphos.lab.capacity.model import (
     Demand,
     Host,
     Load,
+    Use,
     demand,
+    each_use,
     knee,
     share_of_queues,
 )
@@ -72,6 +74,7 @@ class Answer:
     )  # number of such robots, each on its own hosts, that fill the air; None without Wi-Fi
     classic: float  # the saturation point by N·f·S, for comparison
     ways: dict[str, Calibrated]
+    each: list[Use]  # every process, callback and queue
 
     @property
     def knee(self) -> float:
@@ -112,6 +115,7 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
         _on_air(graph, costs, host),
         classic(points)(graph),
         ways,
+        each_use(graph, costs, host),
     )
 
 

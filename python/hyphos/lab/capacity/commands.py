@@ -14,6 +14,7 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab import outputs
 from hyphos.lab.capacity import profile as profiles
+from hyphos.lab.capacity.answers import answer_json
 from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.calibrate import (
     Plan,
@@ -240,26 +241,6 @@ def check_plans(
     if as_json:
         print_json(answers if len(answers) > 1 else answers[0])
     return worst
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        "verdict": answer.verdict.value,
-        "knee": answer.knee,
-        "knee_low": answer.low,
-        "knee_high": answer.high,
-        "first_to_break": answer.demand.first.resource,
-        "utilisation": {use.resource: use.share for use in answer.demand.uses},
-        "knee_size": _reach_json(answer.size),
-        "knee_robots": _reach_json(answer.robots),
-        "robots_that_fill_the_air": answer.on_air,
-        "classic_cslv_knee": answer.classic,
-        "ways": list(answer.ways),
-    }
-
-
-def _reach_json(reach: Reach) -> dict[str, Any]:
-    return {"factor": reach.factor, "open": reach.open, "end": reach.end.value}
 
 
 _STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -241,6 +241,10 @@ class Load:
         used transport are missing."""
         return self._uses(self._table(costs), scale)
 
+    def each(self, costs: Mapping[str, Costs], scale: float = 1.0) -> list[Use]:
+        """The same with every process, callback and queue, and not only the busiest of each."""
+        return self._uses(self._table(costs), scale, pick=_all)
+
     def _table(self, costs: Mapping[str, Costs]) -> dict[str, Vector]:
         """Each cost by transport."""
         return {
@@ -253,7 +257,13 @@ class Load:
             for name in _COSTS
         }
 
-    def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
+    def _uses(
+        self,
+        table: Mapping[str, Vector],
+        scale: float,
+        pick: Callable[[list[str], Vector], list[Use]] | None = None,
+    ) -> list[Use]:
+        pick = pick or _busiest
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
         copy = table["send_us"][self._way] * np.minimum(1.0, self._size / TOGETHER)
         copy += table["byte_ns"][self._way] * self._size / 1e3
@@ -300,11 +310,9 @@ class Load:
             for name, us in zip(self._machines.list(), cpu, strict=True)
         ]
         # Of many equal ones take the busiest: each has its own limit, they do not add up.
-        uses += _busiest(self._actors.list(), serial / 1e6)
-        uses += _busiest(
-            list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
-        )
-        uses += _busiest(list(self._queues), np.array(list(self._queues.values())) * scale)
+        uses += pick(self._actors.list(), serial / 1e6)
+        uses += pick(list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6)
+        uses += pick(list(self._queues), np.array(list(self._queues.values())) * scale)
         return uses + self._wire_uses(table, often, scale)
 
     def _crowd(self, machine_of: Numbers, machines: int) -> Vector:
@@ -373,6 +381,10 @@ def _busiest(names: list[str], shares: Vector) -> list[Use]:
     return [Use(names[top], float(shares[top]))]
 
 
+def _all(names: list[str], shares: Vector) -> list[Use]:
+    return [Use(name, float(share)) for name, share in zip(names, shares, strict=True)]
+
+
 def _sender(delivery: Delivery) -> str:
     """The serial actor that publishes a message: a process, or with pointers the replying callback
     or the publisher's own thread."""
@@ -414,6 +426,15 @@ def demand(graph: Graph, costs: Mapping[str, Costs], host: Host) -> Demand:
         return Demand(scale, [Use("nothing", 0.0)])
     uses = [Use(use.resource, use.share / scale) for use in load.uses(costs, scale)]
     return Demand(scale, sorted(uses, key=lambda use: -use.share))
+
+
+def each_use(graph: Graph, costs: Mapping[str, Costs], host: Host) -> list[Use]:
+    """The shares of demand() for every process, callback and queue."""
+    load = Load(graph, host)
+    scale = load.knee(costs)
+    if scale == math.inf:
+        return []
+    return [Use(use.resource, use.share / scale) for use in load.each(costs, scale)]
 
 
 def knee(graph: Graph, costs: Mapping[str, Costs], host: Host) -> float:
