@@ -25,7 +25,10 @@ from typer.main import get_command
 # The names under which shells look for a completion.
 COMPLETION = {"bash": "hyphos", "zsh": "_hyphos", "fish": "hyphos.fish"}
 # Programs with the options of a subcommand share its page.
-SAME_OPTIONS = {"hyphos-gateway": "hyphos-gateway PROTOCOL [OPTIONS]"}
+SAME_OPTIONS = {
+    "hyphos-gateway": "hyphos-gateway PROTOCOL [OPTIONS]",
+    "hyphos-view": "hyphos-view [ROBOT.yaml|RECORDING.mcap] [OPTIONS]",
+}
 SEE_ALSO = {"hyphos-host": "hyphos-run", "hyphos-link": "hyphos-lab-run"}
 _TYPES = {"str": "TEXT", "int": "N", "int range": "N", "float": "X", "float range": "X"}
 

@@ -24,7 +24,11 @@ _TEXTS = {path.stem: path.read_text().rstrip() for path in sorted(HERE.glob("lic
 
 # Debian has the text of these, so that its packages refer to it.
 _COMMON = {"Apache-2.0": "On Debian systems, the text is in /usr/share/common-licenses/Apache-2.0."}
-_BUILT = {"python/src/*": "the Python module", "web/src/*": "the page of hyphos view --serve"}
+_BUILT = {
+    "python/src/*": "the Python module",
+    "view/*": "the viewer",
+    "web/src/*": "the page of hyphos view --serve",
+}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ set -euo pipefail
 cd /root/check
 export DEBIAN_FRONTEND=noninteractive PYTHONWARNINGS=error::SyntaxWarning
 apt=(apt-get -qq -o Dpkg::Use-Pty=0 --no-install-recommends)
-packages=(libhyphos0 libhyphos-dev hyphos-gateways hyphos-tools python3-hyphos)
+packages=(libhyphos0 libhyphos-dev hyphos-gateways hyphos-tools hyphos-view python3-hyphos)
 
 step() { echo "── $*"; }
 
@@ -36,6 +36,10 @@ hyphos cosim methods
 hyphos lab list >/dev/null
 step "hyphos demo"
 timeout 120 hyphos demo
+step "hyphos view"
+hyphos view hyphos-demo/patrol.mcap --at 5 --png /tmp/view.png
+[[ $(head -c 4 /tmp/view.png | tail -c 3) == PNG ]]
+hyphos-view hyphos-demo/patrol.mcap --at 5 --png /tmp/again.png --compare /tmp/view.png
 step "programs"
 hyphos-host --help >/dev/null
 hyphos-link --help >/dev/null
@@ -86,13 +90,17 @@ bash -c '. /usr/share/bash-completion/bash_completion
   _completion_loader hyphos || [[ $? -eq 124 ]]
   COMP_WORDS=(hyphos to) COMP_CWORD=1
   _hyphos_completion hyphos
-  [[ ${COMPREPLY[*]} == top ]]'
+  [[ ${COMPREPLY[*]} == top ]]
+  _completion_loader hyphos-view || [[ $? -eq 124 ]]
+  COMP_WORDS=(hyphos-view --save) COMP_CWORD=1
+  _hyphos_view
+  [[ ${COMPREPLY[*]} == --save-layout ]]'
 zsh -fc 'autoload -Uz compinit && compinit -D -u && [[ $_comps[hyphos] == _hyphos* ]]'
 fish -c 'complete -C "hyphos to"' >/tmp/output
 grep -q '^top' /tmp/output
 
 step "apt purge"
-rm -rf /tmp/build /tmp/lab /tmp/rover /tmp/hello* /tmp/page /tmp/output /tmp/types.pb
+rm -rf /tmp/view.png /tmp/again.png /tmp/build /tmp/lab /tmp/rover /tmp/hello* /tmp/page /tmp/output /tmp/types.pb
 "${apt[@]}" purge "${packages[@]}" >/dev/null
 files >/tmp/after
 # fish keeps files of the user, which are not of the packages.

@@ -10,7 +10,12 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 
 # The packages of Debian with the programs. They are in /usr/lib/hyphos or on PATH.
-_DEBIAN = {"gateway": "hyphos-gateways", "cosim": "hyphos-tools", "lab": "hyphos-tools"}
+_DEBIAN = {
+    "gateway": "hyphos-gateways",
+    "cosim": "hyphos-tools",
+    "lab": "hyphos-tools",
+    "view": "hyphos-view",
+}
 _FROM_DEBIAN = "dist-packages" in Path(__file__).parts
 
 
@@ -34,6 +39,16 @@ def program(room: str, name: str) -> Path:
     if found := shutil.which(name):
         return Path(found)
     raise Error("not_found", f"program {name} not found", advice=remedy(room))
+
+
+def is_debian() -> bool:
+    """Whether this is the package of Debian."""
+    return _FROM_DEBIAN
+
+
+def is_build() -> bool:
+    """Whether this is a build tree of a clone."""
+    return (Path(_hyphos.__file__).resolve().parents[2] / "CMakeCache.txt").exists()
 
 
 def remedy(room: str) -> str:
