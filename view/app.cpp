@@ -21,9 +21,12 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kLeastPeriod = 33 * kMillisecond;  // of frames for arriving data
 constexpr std::int64_t kMostPeriod = 250 * kMillisecond;
 constexpr std::int64_t kCostShare = 12;                // a frame costs a twelfth of its period
-constexpr std::int64_t kSceneHistory = 2 * kSecond;    // for transforms and decaying displays
+constexpr std::int64_t kSceneHistory = 2 * kSecond;  // of decaying displays, after a seek
+// The oldest message of a display needs transforms before it.
+constexpr std::int64_t kTransformHistory = kSceneHistory + kSecond;
 constexpr std::int64_t kPumpTime = 12 * kMillisecond;  // of one pump(), so that input is fluent
 constexpr std::int64_t kLookAfter = 400 * kMillisecond;
+constexpr std::int64_t kFirstData = 3 * kSecond;  // for a complete picture of a robot
 
 std::int64_t cpu_now() {
   std::timespec time{};
@@ -53,6 +56,7 @@ App::Impl::Impl(const AppOptions& options, std::function<void()> wake)
     : options_(options), wake_(std::move(wake)), words_(vocabulary()) {}
 
 App::Impl::~Impl() {
+  check_.stop();  // it posts
   if (!source_) return;
   source_->on_arrival({});
   // Panels have messages of the decoder, and it has types of the source. The end of the source
@@ -95,6 +99,9 @@ Result<void> App::Impl::open(GlLoader loader) {
   first.budget_mb = budget_mb_;
   set_layout(first);
   history_.reset(layout());
+  if (!options_.check_file.empty()) {
+    check_.start(options_.check_file, *this);
+  }
   if (!timeline_.live) {
     const double at = std::max(options_.at_s, 0.);
     const std::int64_t to = timeline_.range.begin_ns + static_cast<std::int64_t>(at * 1e9);
@@ -149,7 +156,7 @@ const Channel* App::Impl::channel(std::string_view name) const {
 
 void App::Impl::take(const Sample& sample) {
   ++samples_;
-  if (first_data_ns_ == 0) first_data_ns_ = pumped_ns_;
+  if (first_data_ns_ == 0) first_data_ns_ = std::max<std::int64_t>(pumped_ns_, 1);
   pass_to_scene(sample);
   if (sample.channel >= routes_.size()) return;
   delays_[sample.channel].newest_ns = sample.time_ns;
@@ -213,7 +220,7 @@ void App::Impl::notify(std::string text, bool error) {
 // Time.
 
 std::int64_t App::Impl::history_ns() const {
-  std::int64_t most = kSceneHistory;
+  std::int64_t most = kTransformHistory;
   workspace_.for_each([&most](Panel& panel) { most = std::max(most, panel.history_ns()); });
   return most;
 }
@@ -481,12 +488,28 @@ void App::Impl::frame_done() {
 }
 
 bool App::Impl::settled(std::int64_t now_ns) const {
-  if (reseek_ || reselect_ || more_data_ || more_frames_ > 0) return false;
+  if (reseek_ || reselect_ || more_data_ || more_frames_ > 0 || check_.running()) return false;
   if (scene_owner_ != nullptr && (renderer_->refining() || scene_->changed())) return false;
   if (!timeline_.live) return true;
+  // Without a message, the robot does not run, or publishes nothing that is shown.
+  if (first_data_ns_ == 0) return now_ns - opened_ns_ > kFirstData;
+  if (now_ns - first_data_ns_ > kFirstData) return true;
   // The channels of a robot are found one after another.
-  if (first_data_ns_ != 0) return now_ns - first_data_ns_ > 2 * kLookAfter;
-  return now_ns - opened_ns_ > 3 * kSecond;
+  if (now_ns - first_data_ns_ < 2 * kLookAfter) return false;
+  return all_arrived();
+}
+
+/// True if each shown channel of a running robot has a message, and no panel waits.
+bool App::Impl::all_arrived() const {
+  if (graph_wanted() && !graph_->complete()) return false;
+  const std::set<std::string> shown = scene_->channels();
+  for (const Channel& one : source_->channels()) {
+    if (shown.contains(one.name) && source_->loss(one.id).received == 0) return false;
+  }
+  bool waits = false;
+  workspace_.for_each(
+      [&](const Panel& panel) { waits = waits || (workspace_.visible(panel) && panel.waits()); });
+  return !waits;
 }
 
 // The public side.
@@ -517,6 +540,10 @@ Color App::clear_color() const {
           static_cast<std::uint8_t>(color >> 16U), 255};
 }
 bool App::settled() const { return impl_->settled(monotonic_now().ns); }
+Result<void> App::check_result() const {
+  if (impl_->check_.problem()) return *impl_->check_.problem();
+  return success();
+}
 std::string App::title() const { return impl_->source_->title() + " - Hyphos"; }
 bool App::quit_requested() const { return impl_->quit_; }
 Layout App::layout() const { return impl_->layout(); }

@@ -21,6 +21,7 @@ struct AppOptions {
   std::string domain;       ///< live: replaces the domain of the plan
   std::string what;         ///< a recording, a plan, or empty for the domain
   std::string layout_file;  ///< empty: a default layout
+  std::string check_file;   ///< the output of `hyphos plan check --json`, empty: none
   double at_s = -1;         ///< recording: seconds from its begin. Below 0: the begin, and play
   double budget_mb = 0;     ///< 0: as the layout
   float scale = 1;          ///< pixels per point
@@ -74,6 +75,9 @@ class App {
   /// A recording: passes all messages up to `at_s` seconds after its begin, and shows that instant.
   /// Displays keep the past that they have seen. For videos.
   void play_to(double at_s);
+
+  /// The reason why the prediction of `check_file` cannot be shown. Known once settled() is true.
+  [[nodiscard]] Result<void> check_result() const;
 
   /// Files that were dropped on the window: recordings, plans and layouts.
   void open_files(const std::vector<std::string>& files);

@@ -117,7 +117,9 @@ void draw_top_bar(App::Impl& app) {
   ImGui::SetCursorPos({x, pad});
   ImGui::PushStyleColor(ImGuiCol_Text, theme.dim);
   ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0, 0.5F));
-  if (ImGui::Button("Search channels and fields   Ctrl+K", {search, side})) app.show_search_ = true;
+  const char* hint = "Search channels and fields   Ctrl+K";
+  if (ImGui::CalcTextSize(hint).x + theme.px(20) > search) hint = "Search   Ctrl+K";
+  if (ImGui::Button(hint, {search, side})) app.show_search_ = true;
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   x -= menu + theme.px(6);

@@ -8,6 +8,7 @@
 
 #include "base/mutex.hpp"
 #include "view/app.hpp"
+#include "view/check_reader.hpp"
 #include "view/core/graph_state.hpp"
 #include "view/core/source.hpp"
 #include "view/core/types.hpp"
@@ -51,6 +52,7 @@ class App::Impl final : public Session, public Sink {
   Renderer& renderer() override { return *renderer_; }
   Decoder& decoder() override { return *decoder_; }
   GraphState& graph() override { return *graph_; }
+  const Prediction* prediction() const override { return check_.prediction(); }
   std::int64_t pixel_latency_ns(const std::string& channel) const override;
   const Node* node() override { return source_->node(); }
   void post(std::function<void()> work) override;
@@ -73,6 +75,7 @@ class App::Impl final : public Session, public Sink {
   void frame(std::int64_t now_ns);
   void frame_done();
   [[nodiscard]] bool settled(std::int64_t now_ns) const;
+  [[nodiscard]] bool all_arrived() const;
 
   // Time.
   void play(bool on);
@@ -98,6 +101,7 @@ class App::Impl final : public Session, public Sink {
   std::unique_ptr<Source> source_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<GraphState> graph_;
+  CheckReader check_;
   Workspace workspace_;
   Timeline timeline_;
   Theme theme_;

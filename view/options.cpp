@@ -13,6 +13,7 @@ shows the robot of the domain. The robot runs the same with and without it.
 
   --domain D          domain of the robot (that of the plan, or of this machine)
   --layout FILE       panels, displays and camera. Default: from the types of the channels
+  --check FILE        robot: show the predicted load, of `hyphos plan check PLAN --json`
   --save-layout FILE  write the layout at the end
   --report FILE       write frames, uploads, memory, losses and processor time at the end
   --at SECONDS        recording: show this instant, after its begin
@@ -89,6 +90,8 @@ Result<void> apply(Options& options, const std::string& name, const std::string&
     options.app.domain = value;
   } else if (name == "--layout") {
     options.app.layout_file = value;
+  } else if (name == "--check") {
+    options.app.check_file = value;
   } else if (name == "--save-layout") {
     options.save_layout = value;
   } else if (name == "--report") {

@@ -34,6 +34,7 @@ Result<void> run_picture(const Options& options) {
   auto screen = Offscreen::open(options);
   if (!screen) return screen.error();
   (*screen)->complete(kFirstFrames);
+  if (auto checked = (*screen)->app().check_result(); !checked) return checked;
   const Picture picture = (*screen)->read();
   if (!options.report.empty()) {
     if (auto saved = save_report(options.report, make_report((*screen)->app())); !saved) {

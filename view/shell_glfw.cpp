@@ -5,20 +5,18 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 #include <malloc.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <csignal>
 #include <deque>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/ends_on_signal.hpp"
 #include "hyphos/time.hpp"
 #include "view/options.hpp"
 #include "view/report.hpp"
@@ -77,42 +75,6 @@ std::string& last_glfw_error() {
   static std::string text;
   return text;
 }
-
-/// Ends the loop on SIGINT and SIGTERM. Construct it before any other thread starts.
-class EndsOnSignal {
- public:
-  EndsOnSignal() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  ~EndsOnSignal() {
-    if (!thread_.joinable()) return;
-    over_ = true;
-    pthread_kill(thread_.native_handle(), SIGTERM);
-    thread_.join();
-  }
-  EndsOnSignal(const EndsOnSignal&) = delete;
-  EndsOnSignal& operator=(const EndsOnSignal&) = delete;
-
-  void start() {
-    thread_ = std::thread([this] {
-      for (int signal = 0; sigwait(&signals_, &signal) == 0 && !over_;) {
-        // A second signal ends a viewer that does not respond.
-        if (came_.exchange(true)) _exit(128 + signal);
-        glfwPostEmptyEvent();
-      }
-    });
-  }
-  [[nodiscard]] bool came() const { return came_; }
-
- private:
-  sigset_t signals_{};
-  std::atomic<bool> over_ = false;
-  std::atomic<bool> came_ = false;
-  std::thread thread_;
-};
 
 Window& window_of(GLFWwindow* handle) {
   return *static_cast<Window*>(glfwGetWindowUserPointer(handle));
@@ -360,7 +322,7 @@ Result<void> run_window(const Options& options) {
   glfwSetWindowUserPointer(window.handle, &window);
   watch_input(window.handle);
   const Gui gui(window.handle);
-  signals.start();
+  signals.start([] { glfwPostEmptyEvent(); });
   AppOptions app = options.app;
   app.settings = settings_file();
   if (!options.has_scale) {

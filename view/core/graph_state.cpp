@@ -9,6 +9,7 @@
 
 #include "hyphos/time.hpp"
 #include "view/core/names.hpp"
+#include "view/core/plan_graph.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -66,6 +67,13 @@ class Snapshot {
     return seconds_ > 0 ? static_cast<double>(count) / seconds_ : 0;
   }
 
+  /// The share of one core that a callback used since the previous sample.
+  [[nodiscard]] double busy(const HistogramSnapshot* now, const HistogramSnapshot* before) const {
+    if (now == nullptr || before == nullptr || seconds_ <= 0) return 0;
+    const HistogramSnapshot recent = now->since(*before);
+    return static_cast<double>(recent.count) * recent.mean_ns * 1e-9 / seconds_;
+  }
+
   std::uint32_t channel(const EndpointInfo& end) {
     const auto [found, fresh] =
         channels_.try_emplace(end.channel, static_cast<std::uint32_t>(out_.channels.size()));
@@ -113,6 +121,7 @@ class Snapshot {
       if (const auto* queue = layer_of(&end, "queue")) {
         edge.queue = row_of("queue", *queue, layer_of(before, "queue"));
       }
+      edge.busy = busy(layer_of(&end, "callback"), layer_of(before, "callback"));
       keep_slowest(index, end, before, edge.total);
     }
     row.deadline_missed += end.counter("deadline_missed");
@@ -209,18 +218,27 @@ GraphSnapshot make_snapshot(const Source& recording) {
       row.dropped += count;
     }
   }
+  if (const auto plan = recording.attachment("plan.json")) add_plan(out, *plan);
   return out;
 }
 
 GraphState::GraphState(const Source& source) : source_(source) {}
 
+void GraphState::hold(GraphSnapshot snapshot) {
+  held_ = complete_ = true;
+  problem_.clear();
+  snapshot_ = std::move(snapshot);
+}
+
 bool GraphState::sample() {
+  if (held_) return false;
   const std::int64_t now = monotonic_now().ns;
   if (sampled_ns_ != 0 && now - sampled_ns_ < kPeriodNs) return false;
   const double seconds = sampled_ns_ == 0 ? 0 : static_cast<double>(now - sampled_ns_) * 1e-9;
   sampled_ns_ = now;
   problem_.clear();
   if (source_.domain().empty()) {
+    complete_ = true;
     snapshot_ = make_snapshot(source_);
     if (!source_.metadata().contains("hyphos.recording")) {
       problem_ = "the recording has no counters: it was cut, or another program wrote it";
@@ -233,6 +251,7 @@ bool GraphState::sample() {
     return true;
   }
   if (processes->empty()) problem_ = "no process runs in domain '" + source_.domain() + "'";
+  complete_ = complete_ || !before_.empty();
   snapshot_ = make_snapshot(*processes, before_, before_.empty() ? 0 : seconds, now);
   before_.clear();
   for (ProcessInfo& process : *processes) {

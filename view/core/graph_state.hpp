@@ -73,6 +73,7 @@ struct GraphEdge {
   double drops_per_s = 0;
   LatencyRow total;        ///< subscriptions only
   LatencyRow queue;        ///< waiting for a thread
+  double busy = 0;         ///< share of one core that the callback used
   std::string transports;  ///< "pointer+shm"
 };
 
@@ -89,8 +90,8 @@ using EndpointsBefore = std::map<std::pair<std::uint64_t, std::uint64_t>, Endpoi
 /// The robot's own counters: rates, drops, latencies, and the graph with its load.
 ///
 /// Live: reads hyphos::inspect(), at no cost for the robot. Call sample() only while a panel shows
-/// the result. A recording has the counters that the recorder stored, and no graph. Not
-/// thread-safe.
+/// the result. A recording has the counters that the recorder stored, and the graph of its plan.
+/// Not thread-safe.
 class GraphState {
  public:
   static constexpr std::int64_t kPeriodNs = 500'000'000;
@@ -102,6 +103,10 @@ class GraphState {
   /// Cost: about 50 us per process of the robot.
   bool sample();
   [[nodiscard]] const GraphSnapshot& snapshot() const { return snapshot_; }
+  /// True once there are rates, which need two samples of a running robot.
+  [[nodiscard]] bool complete() const { return complete_; }
+  /// Shows this state, and takes no more samples: for pictures of a known state.
+  void hold(GraphSnapshot snapshot);
   /// The reason why there is no snapshot, empty if there is one.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
@@ -109,6 +114,8 @@ class GraphState {
   const Source& source_;
   GraphSnapshot snapshot_;
   std::string problem_;
+  bool held_ = false;
+  bool complete_ = false;
   std::int64_t sampled_ns_ = 0;  // CLOCK_MONOTONIC
   EndpointsBefore before_;
 };

@@ -26,7 +26,7 @@ Table map_table() {
     const std::uint8_t gray = blend(214, 18, i / 100.0);
     table[static_cast<std::size_t>(i)] = {gray, gray, static_cast<std::uint8_t>(gray + 4), 255};
   }
-  table[255] = {74, 82, 92, 255};
+  table[255] = {74, 82, 92, 70};
   return table;
 }
 
@@ -82,9 +82,8 @@ class Map final : public MessageDisplay<msgs::OccupancyGrid> {
   [[nodiscard]] Bounds bounds() const override {
     Bounds all;
     if (!pose_) return all;
-    for (const auto& [x, y] :
-         {std::pair{0.0, 0.0}, {width_, 0.0}, {0.0, height_}, {width_, height_}}) {
-      all.add(*pose_ * local_ * Vec3(x, y, 0));
+    for (const double x : {known_.left, known_.right}) {
+      for (const double y : {known_.low, known_.high}) all.add(*pose_ * local_ * Vec3(x, y, 0));
     }
     return all;
   }
@@ -93,6 +92,39 @@ class Map final : public MessageDisplay<msgs::OccupancyGrid> {
   }
 
  private:
+  /// The rectangle around all known cells, m. The whole grid if no cell is known.
+  struct Known {
+    double left = 0;
+    double low = 0;
+    double right = 0;
+    double high = 0;
+  };
+
+  static Known known_part(const msgs::OccupancyGrid& grid) {
+    constexpr char kUnknown = -1;
+    const std::uint32_t width = grid.info().width();
+    const std::uint32_t height = grid.info().height();
+    std::uint32_t left = width;
+    std::uint32_t right = 0;
+    std::uint32_t low = height;
+    std::uint32_t high = 0;
+    const char* row = grid.data().data();
+    for (std::uint32_t y = 0; y < height; ++y, row += width) {
+      const auto known = [](char cell) { return cell != kUnknown; };
+      const char* const first = std::find_if(row, row + width, known);
+      if (first == row + width) continue;
+      const char* last = row + width;
+      while (!known(last[-1])) --last;
+      left = std::min(left, static_cast<std::uint32_t>(first - row));
+      right = std::max(right, static_cast<std::uint32_t>(last - row));
+      low = std::min(low, y);
+      high = y + 1;
+    }
+    const auto cell = static_cast<double>(grid.info().resolution());
+    if (high == 0) return {0, 0, width * cell, height * cell};
+    return {left * cell, low * cell, right * cell, high * cell};
+  }
+
   std::string check(msgs::OccupancyGrid& grid) override {
     const msgs::MapMetaData& info = grid.info();
     const std::uint64_t cells = std::uint64_t{info.width()} * info.height();
@@ -116,6 +148,7 @@ class Map final : public MessageDisplay<msgs::OccupancyGrid> {
     if (texture_ == nullptr) settings_changed();
     texture_->set(static_cast<int>(info.width()), static_cast<int>(info.height()),
                   PixelFormat::gray8, info.width(), std::as_bytes(std::span(grid.data())));
+    known_ = known_part(grid);
     grid.clear_data();  // the copy on the GPU is enough
     return "";
   }
@@ -135,6 +168,7 @@ class Map final : public MessageDisplay<msgs::OccupancyGrid> {
   Pose local_ = Pose::Identity();
   double width_ = 0;  // m
   double height_ = 0;
+  Known known_;
 };
 
 }  // namespace

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostImages = 2;    // panels
 constexpr std::size_t kMostVisible = 12;  // displays of one kind
 constexpr std::size_t kMostLines = 8;     // of the plot of single numbers
+constexpr double kMapPitch = 0.95;        // rad
+constexpr double kMapYaw = -1.9;          // rad
 
 bool shows(const Kind& kind, const Channel& channel) {
   return std::find(kind.types.begin(), kind.types.end(), channel.type) != kind.types.end() &&
@@ -26,18 +28,62 @@ std::size_t count_displays(const Layout& layout, const std::string& kind) {
                     [&](const DisplayLayout& d) { return d.kind == kind; }));
 }
 
-void add_display(Layout& layout, const Channel& channel, const Vocabulary& words) {
+bool is_channel_of_kind(const Vocabulary& words, std::string_view kind, const Channel& channel) {
+  return std::any_of(words.displays.begin(), words.displays.end(),
+                     [&](const Kind& one) { return one.name == kind && shows(one, channel); });
+}
+
+/// True if the neighbour of an image is its calibration, as the display finds it.
+bool has_calibration(const Channel& image, std::span<const Channel> channels) {
+  const std::size_t slash = image.name.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : image.name.substr(0, slash + 1);
+  return std::any_of(
+      channels.begin(), channels.end(),
+      [name = folder + "camera_info"](const Channel& one) { return one.name == name; });
+}
+
+/// The part of a default layout that depends on all channels: layers which hide one another.
+void arrange(DisplayLayout& made, const Layout& layout, std::span<const Channel> channels,
+             const Vocabulary& words) {
+  const auto any = [&](std::string_view kind) {
+    return std::any_of(channels.begin(), channels.end(),
+                       [&](const Channel& one) { return is_channel_of_kind(words, kind, one); });
+  };
+  // A model shows the frames of the robot. Their names would cover it.
+  if (made.kind == "transforms" && any("robot_model")) made.visible = false;
+  if (made.kind != "map") return;
+  if (made.channel.find("costmap") != std::string::npos) {
+    made.settings.emplace("scheme", "costmap");
+    return;
+  }
+  // Two opaque maps hide one another. The one with the usual name is shown, else the first.
+  const auto is_map = [&](const Channel& one) {
+    return is_channel_of_kind(words, "map", one) && one.name.ends_with("map") &&
+           one.name.find("costmap") == std::string::npos;
+  };
+  const bool named = std::any_of(channels.begin(), channels.end(), is_map);
+  const bool usual = made.channel.ends_with("map");
+  const bool shown = std::any_of(layout.displays.begin(), layout.displays.end(), [](const auto& d) {
+    return d.kind == "map" && d.visible && d.settings.count("scheme") == 0;
+  });
+  made.visible = made.visible && !shown && (usual || !named);
+}
+
+void add_display(Layout& layout, const Channel& channel, std::span<const Channel> channels,
+                 const Vocabulary& words) {
   if (layout.displays.size() >= kMaxDisplays) return;
   for (const Kind& kind : words.displays) {
     if (!shows(kind, channel)) continue;
     // A pixel image stands in a panel. In the 3-D view it needs a calibration.
-    if (kind.name == "image") continue;
+    if (kind.name == "image" && !has_calibration(channel, channels)) continue;
     // One display shows the frames of all channels.
     if (kind.name == "transforms" && count_displays(layout, kind.name) > 0) return;
     DisplayLayout made;
     made.kind = kind.name;
     made.channel = channel.name;
     made.visible = count_displays(layout, kind.name) < kMostVisible;
+    if (kind.name == "image") made.settings.emplace("place", "scene");
+    arrange(made, layout, channels, words);
     layout.displays.push_back(std::move(made));
     return;
   }
@@ -167,6 +213,11 @@ Layout default_layout(std::span<const Channel> channels, const Vocabulary& words
     made.panels.children.insert(made.panels.children.begin(), leaf("displays", 1.7));
   }
   extend_layout(made, channels, words);
+  // A flat map fills the view from a steeper angle, and almost along its axes.
+  if (count_displays(made, "map") > 0) {
+    made.camera.pitch = kMapPitch;
+    made.camera.yaw = kMapYaw;
+  }
   return made;
 }
 
@@ -175,7 +226,7 @@ void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabul
     const bool shown =
         std::any_of(layout.displays.begin(), layout.displays.end(),
                     [&](const DisplayLayout& d) { return d.channel == channel.name; });
-    if (!shown) add_display(layout, channel, words);
+    if (!shown) add_display(layout, channel, added, words);
   }
   add_panels(layout, added, words);
   add_numbers(layout, added, words);

@@ -81,7 +81,7 @@ void CallPanel::forget() {
 }
 
 Result<void> CallPanel::load(const Settings& settings) {
-  if (const auto it = settings.find("name"); it != settings.end()) name_ = it->second.word();
+  read_word(settings, "name", name_);
   return {};
 }
 
@@ -156,7 +156,8 @@ void CallPanel::draw(Session& session) {
     return empty_hint(theme, "No node serves '" + name_ + "' now. The panel waits for it.");
   }
   const std::string server = call->node.empty() ? "no server" : "served by " + call->node;
-  dim_text(theme, server + ", " + count_text(call->requests) + " requests");
+  dim_text(theme, server + ", " + count_text(call->requests) +
+                      (call->requests == 1 ? " request" : " requests"));
   ImGui::BeginChild("form");
   if (make_request(session, *call)) {
     edit_message(theme, *request_);

@@ -38,27 +38,24 @@ class Channels final : public Panel {
     const auto column = [](const char* title, float weight, ImGuiID id, int flags = 0) {
       ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch | flags, weight, id);
     };
-    column("Channel", 2.8F, name, ImGuiTableColumnFlags_DefaultSort);
-    column("Hz", 1.1F, rate, ImGuiTableColumnFlags_PreferSortDescending);
-    column("Bytes/s", 1.6F, bytes, ImGuiTableColumnFlags_PreferSortDescending);
-    column("Drops", 1.3F, dropped, ImGuiTableColumnFlags_PreferSortDescending);
-    column("p99", 1.3F, latency, ImGuiTableColumnFlags_PreferSortDescending);
-    column("Age", 1.0F, age, ImGuiTableColumnFlags_PreferSortDescending);
+    column("Channel", 2.6F, name, ImGuiTableColumnFlags_DefaultSort);
+    column("Hz", 1.0F, rate, ImGuiTableColumnFlags_PreferSortDescending);
+    column("Bytes/s", 1.55F, bytes, ImGuiTableColumnFlags_PreferSortDescending);
+    column("Drops", 1.4F, dropped, ImGuiTableColumnFlags_PreferSortDescending);
+    // A recording has neither.
+    const int live = session.timeline().live ? 0 : ImGuiTableColumnFlags_Disabled;
+    column("p99", 1.5F, latency, ImGuiTableColumnFlags_PreferSortDescending | live);
+    column("Age", 1.0F, age, ImGuiTableColumnFlags_PreferSortDescending | live);
     ImGui::TableHeadersRow();
     sort(now);
     for (const ChannelRow* row : rows_) draw_row(session, *row);
     ImGui::EndTable();
   }
 
-  [[nodiscard]] std::int64_t next_change_ns(const Session& session) const override {
-    return next_age_;
-    (void)session;
-  }
+  [[nodiscard]] std::int64_t next_change_ns(const Session&) const override { return next_age_; }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto found = settings.find("filter"); found != settings.end()) {
-      filter_ = found->second.word();
-    }
+    read_word(settings, "filter", filter_);
     return {};
   }
   [[nodiscard]] Settings save() const override {
@@ -118,7 +115,11 @@ class Channels final : public Panel {
     ImGui::TableNextColumn();
     right_text(rate_text(row.rate_hz), row.rate_hz > 0 ? theme.text : theme.faint);
     ImGui::TableNextColumn();
-    right_text(row.bytes_per_s > 0 ? bytes_text(row.bytes_per_s) : "0",
+    // Pointers are not encoded, so they have no size.
+    const bool pointers = row.rate_hz > 0 && row.bytes_per_s <= 0;
+    right_text(row.bytes_per_s > 0 ? bytes_text(row.bytes_per_s)
+               : pointers          ? "-"
+                                   : "0",
                row.bytes_per_s > 0 ? theme.text : theme.faint);
     ImGui::TableNextColumn();
     draw_drops(theme, row);

@@ -69,7 +69,7 @@ class Displays final : public Panel {
     const std::string& wanted = scene.wanted_fixed_frame();
     const std::string shown =
         wanted.empty()
-            ? (scene.fixed_frame().empty() ? "automatic" : scene.fixed_frame() + " (automatic)")
+            ? (scene.fixed_frame().empty() ? "automatic" : scene.fixed_frame() + " (auto)")
             : wanted;
     if (ImGui::BeginCombo("##frame", shown.c_str())) {
       if (ImGui::Selectable("automatic", wanted.empty())) set_frame(session, "");
@@ -243,7 +243,7 @@ class Displays final : public Panel {
     constexpr int kFlags = ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_FramePadding |
                            ImGuiTreeNodeFlags_NoTreePushOnOpen |
                            ImGuiTreeNodeFlags_AllowItemOverlap;
-    const bool open = ImGui::TreeNodeEx("item", kFlags, "    %s", title.c_str());
+    const bool open = ImGui::TreeNodeEx("item", kFlags, "     %s", title.c_str());
     ImGui::PopStyleColor();
     tooltip(std::string(item.kind->title) + (item.channel.empty() ? "" : " of " + item.channel) +
             "\n" + display.status().text);
@@ -255,12 +255,17 @@ class Displays final : public Panel {
       if (ImGui::MenuItem("Remove")) remove = true;
       ImGui::EndPopup();
     }
-    ImGui::GetWindowDrawList()->AddCircleFilled({start.x + side + theme.px(1), start.y + side / 2},
+    ImGui::GetWindowDrawList()->AddCircleFilled({start.x + side + theme.px(9), start.y + side / 2},
                                                 theme.px(3.5F), color_of(theme, display), 12);
     if (!item.channel.empty()) {
-      ImGui::SameLine();
+      const float end = start.x + 2 * side + ImGui::CalcTextSize(title.c_str()).x;
+      const float right = ImGui::GetWindowPos().x + ImGui::GetContentRegionMax().x;
       ImGui::PushFont(theme.fonts.small);
-      right_text(item.kind->title, theme.faint);
+      const std::string kind(item.kind->title);
+      if (end + ImGui::CalcTextSize(kind.c_str()).x < right) {
+        ImGui::SameLine();
+        right_text(kind, theme.faint);
+      }
       ImGui::PopFont();
     }
     const Health health = display.status().health;

@@ -58,9 +58,7 @@ class ImagePanel final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("channel"); it != settings.end()) {
-      channel_ = it->second.word();
-    }
+    read_word(settings, "channel", channel_);
     for (const auto& [key, target] :
          {std::pair{"low", &range_.low}, std::pair{"high", &range_.high}}) {
       const auto it = settings.find(key);

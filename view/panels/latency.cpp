@@ -49,7 +49,11 @@ class Latency final : public Panel {
     }
     if (rows.empty()) {
       const std::string& problem = session.graph().problem();
-      empty_hint(theme, problem.empty() ? "No subscriber has received a message yet." : problem);
+      const char* const none =
+          session.timeline().live
+              ? "No subscriber has received a message yet."
+              : "A recording has no layers. The panel 'Message' has the time after publish().";
+      empty_hint(theme, problem.empty() ? none : problem);
       return;
     }
     std::stable_sort(rows.begin(), rows.end(), [this](const ChannelRow* a, const ChannelRow* b) {
@@ -62,9 +66,7 @@ class Latency final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("filter"); it != settings.end()) {
-      filter_ = it->second.word();
-    }
+    read_word(settings, "filter", filter_);
     if (const auto it = settings.find("percentile"); it != settings.end()) {
       const std::string_view word = it->second.word();
       for (std::size_t i = 0; i < kPercentiles.size(); ++i) {

@@ -115,12 +115,8 @@ class Log final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("channel"); it != settings.end()) {
-      channel_ = it->second.word();
-    }
-    if (const auto it = settings.find("filter"); it != settings.end()) {
-      filter_ = it->second.word();
-    }
+    read_word(settings, "channel", channel_);
+    read_word(settings, "filter", filter_);
     if (const auto it = settings.find("level"); it != settings.end()) {
       for (const Level& level : kLevels) {
         if (it->second.word() == level.name) {

@@ -20,6 +20,11 @@ namespace hyphos::view {
 
 class Session;
 
+/// Takes a word of a layout, if it is there.
+inline void read_word(const Settings& settings, std::string_view key, std::string& out) {
+  if (const auto found = settings.find(key); found != settings.end()) out = found->second.word();
+}
+
 /// "Never" as an instant for a next frame.
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -54,6 +59,8 @@ class Panel {
   virtual void draw_title(Session&) {}
   /// True if draw() shows Session::graph(), which is then sampled.
   [[nodiscard]] virtual bool wants_graph() const { return false; }
+  /// True while draw() waits for an answer of the robot, so that its picture is not complete.
+  [[nodiscard]] virtual bool waits() const { return false; }
   /// When draw() would look different by itself, CLOCK_MONOTONIC. For ages and rates.
   [[nodiscard]] virtual std::int64_t next_change_ns(const Session&) const { return kNever; }
 

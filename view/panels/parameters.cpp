@@ -55,6 +55,9 @@ class Parameters final : public Panel {
     draw_table(session, values);
   }
 
+  [[nodiscard]] bool waits() const override {
+    return !node_.empty() && (!params_ || params_->values().size() == 0);
+  }
   void forget() override {
     if (params_) params_->close();
     params_.reset();
@@ -63,7 +66,7 @@ class Parameters final : public Panel {
   }
   [[nodiscard]] std::string subject() const override { return node_; }
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("node"); it != settings.end()) node_ = it->second.word();
+    read_word(settings, "node", node_);
     return {};
   }
   [[nodiscard]] Settings save() const override {
@@ -131,8 +134,7 @@ class Parameters final : public Panel {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::AlignTextToFramePadding();
-    const bool own = info.origin == ParamOrigin::standard;
-    colored_text(own ? theme.dim : theme.text, info.name);
+    ImGui::TextUnformatted(info.name.c_str());
     std::string help = info.description;
     if (const std::string allowed = info.allowed(); !allowed.empty()) {
       help += (help.empty() ? "" : "\n") + ("allowed: " + allowed);

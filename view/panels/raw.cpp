@@ -74,9 +74,7 @@ class Raw final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("channel"); it != settings.end()) {
-      channel_ = it->second.word();
-    }
+    read_word(settings, "channel", channel_);
     return {};
   }
   [[nodiscard]] Settings save() const override {

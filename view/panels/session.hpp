@@ -25,6 +25,7 @@ class GraphState;
 class Decoder;
 class Panel;
 class Renderer;
+struct Prediction;
 class SceneView;
 struct Theme;
 
@@ -59,6 +60,8 @@ class Session {
   [[nodiscard]] virtual Renderer& renderer() = 0;
   [[nodiscard]] virtual Decoder& decoder() = 0;
   [[nodiscard]] virtual GraphState& graph() = 0;
+  /// The predicted load of the plan. Null without `hyphos plan check`.
+  [[nodiscard]] virtual const Prediction* prediction() const = 0;
   /// From the arrival of the newest shown sample of a channel to the end of its frame. 0: unknown.
   [[nodiscard]] virtual std::int64_t pixel_latency_ns(const std::string& channel) const = 0;
   /// The node of the viewer in the robot's domain, for calls, parameters and tools that publish.

@@ -43,9 +43,7 @@ class Teleop final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("channel"); it != settings.end()) {
-      channel_ = it->second.word();
-    }
+    read_word(settings, "channel", channel_);
     for (const auto& [key, target] : {std::pair{"speed", &speed_}, std::pair{"turn", &turn_}}) {
       const auto it = settings.find(key);
       if (it == settings.end()) continue;
@@ -141,10 +139,10 @@ class Teleop final : public Panel {
     list.AddLine(center, knob, fade(theme.accent, 0.6F), theme.px(3));
     list.AddCircleFilled(knob, radius * 0.22F, held_ ? theme.accent : theme.hover, 40);
     ImGui::SetCursorScreenPos({at.x, center.y + radius + theme.px(6)});
-    const std::string text = number_text(std::round(static_cast<double>(y) * speed_ * 100) / 100) +
-                             " m/s   " +
-                             number_text(std::round(static_cast<double>(-x) * turn_ * 100) / 100) +
-                             " rad/s" + (publisher_->listeners() == 0 ? "   no subscriber" : "");
+    const std::string text =
+        number_text(std::round(static_cast<double>(y) * speed_ * 100) / 100) + " m/s   " +
+        number_text(std::round(static_cast<double>(-x) * turn_ * 100) / 100) + " rad/s" +
+        (publisher_->listeners() == 0 ? "   no subscriber" : "   drag, or W A S D");
     colored_text(publisher_->listeners() == 0 ? theme.warn : theme.dim, text);
   }
 

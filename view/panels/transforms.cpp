@@ -57,12 +57,8 @@ class TransformsPanel final : public Panel {
   }
 
   Result<void> load(const Settings& settings) override {
-    if (const auto it = settings.find("target"); it != settings.end()) {
-      target_ = it->second.word();
-    }
-    if (const auto it = settings.find("source"); it != settings.end()) {
-      source_ = it->second.word();
-    }
+    read_word(settings, "target", target_);
+    read_word(settings, "source", source_);
     return {};
   }
   [[nodiscard]] Settings save() const override {

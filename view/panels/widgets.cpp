@@ -56,7 +56,7 @@ std::string duration_text(std::int64_t ns) {
   const auto value = static_cast<double>(ns);
   const double size = std::abs(value);
   if (size < 1e3) return print("%.0f ns", value);
-  if (size < 1e6) return scaled(value / 1e3, "us");
+  if (size < 1e6) return scaled(value / 1e3, "µs");
   return size < 1e9 ? scaled(value / 1e6, "ms") : scaled(value / 1e9, "s");
 }
 
@@ -77,6 +77,7 @@ std::int64_t next_age_ns(std::int64_t ns) {
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
+  if (value == 0) value = 0;  // without the sign of a negative zero
   return print("%.6g", value);
 }
 

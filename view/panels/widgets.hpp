@@ -22,7 +22,7 @@ class Session;
 [[nodiscard]] std::string count_text(std::uint64_t count);  ///< "1,234,567"
 [[nodiscard]] std::string bytes_text(double bytes);         ///< "1.2 MB"
 [[nodiscard]] std::string rate_text(double hz);             ///< "9.9", "120", "0.2"
-[[nodiscard]] std::string duration_text(std::int64_t ns);   ///< "85 us", "1.2 ms", "3.4 s"
+[[nodiscard]] std::string duration_text(std::int64_t ns);   ///< "85 µs", "1.2 ms", "3.4 s"
 /// Coarse, so that it changes rarely: "now", "4 s", "2 min", "3 h". Negative: "".
 [[nodiscard]] std::string age_text(std::int64_t ns);
 /// The age at which age_text() changes next.

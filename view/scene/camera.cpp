@@ -88,13 +88,23 @@ void Camera::set_mode(CameraMode mode) {
 
 void Camera::look_at(const Bounds& bounds) {
   if (bounds.empty() || !bounds.min.allFinite() || !bounds.max.allFinite()) return;
-  const double radius = std::max(bounds.radius(), 0.1);
+  constexpr double kLeast = 0.1;  // m, half of the smallest thing
+  constexpr double kMargin = 1.06;
+  const Vec3 center = bounds.center();
+  const Vec3 half = ((bounds.max - bounds.min) / 2).cwiseMax(Vec3(kLeast, kLeast, 0));
   const double aspect = static_cast<double>(width_) / height_;
-  const double fit = std::min(1.0, aspect);
-  state_.target = to_local(bounds.center());
-  state_.distance = state_.mode == CameraMode::top_down
-                        ? 2.1 * radius / fit
-                        : 1.1 * radius / std::sin(state_.field_of_view / 2) / fit;
+  const double tangent = std::tan(state_.field_of_view / 2);
+  const Mat3 axes = rotation();
+  double distance = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    const Vec3 sign((corner & 1) != 0 ? 1 : -1, (corner & 2) != 0 ? 1 : -1,
+                    (corner & 4) != 0 ? 1 : -1);
+    const Vec3 seen = axes.transpose() * half.cwiseProduct(sign);
+    const double height = std::max(std::abs(seen.y()), std::abs(seen.x()) / aspect);
+    distance = std::max(distance, orthographic() ? 2 * height : height / tangent + seen.z());
+  }
+  state_.target = to_local(center);
+  state_.distance = kMargin * distance;
   normalize();
   anchor_.reset();
   ++revision_;

@@ -114,6 +114,15 @@ def view(
             help="Pixels of the window or picture. Default: 1600x900.",
         ),
     ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="Show the predicted load, of `hyphos plan check --json`. Default: that of the "
+            "plan, if capacity.json is here.",
+        ),
+    ] = None,
     save_layout: Annotated[
         Path | None,
         typer.Option("--save-layout", metavar="FILE", help="Write the layout at the end."),
@@ -184,6 +193,7 @@ def view(
     hyphos view --serve :8080
     """
     from hyphos.cli.view_serve import serve as serve_page  # noqa: PLC0415
+    from hyphos.tools.view import prediction  # noqa: PLC0415
     from hyphos.tools.view import serve as start  # noqa: PLC0415
 
     values = {
@@ -198,6 +208,7 @@ def view(
         "--to": end,
         "--fps": fps,
         "--size": size,
+        "--check": check,
         "--save-layout": save_layout,
         "--report": report,
         "--budget": budget,
@@ -213,4 +224,6 @@ def view(
     for name, value in values.items():
         if value is not None:
             words += [name, str(value)]
+    if what is not None and check is None:
+        words += prediction(what)
     start(words)

@@ -17,7 +17,10 @@ Vocabulary words() {
   made.displays = {{"grid", {"cell", "color"}, {}},
                    {"points", {"color", "size", "decay"}, {"hyphos.msgs.PointCloud"}},
                    {"laser_scan", {"color"}, {"hyphos.msgs.LaserScan"}},
-                   {"image", {"alpha"}, {"hyphos.msgs.Image"}}};
+                   {"map", {"scheme"}, {"hyphos.msgs.OccupancyGrid"}},
+                   {"transforms", {"names"}, {"hyphos.msgs.TfMessage"}},
+                   {"robot_model", {"alpha"}, {"hyphos.msgs.String"}, "robot_description"},
+                   {"image", {"alpha", "place"}, {"hyphos.msgs.Image"}}};
   made.panels = {{"scene", {}, {}},
                  {"channels", {"filter"}, {}},
                  {"image", {"channel"}, {"hyphos.msgs.Image"}},
@@ -252,6 +255,39 @@ panels:
         - {panel: log, channel: log}
 )");
   EXPECT_EQ(parse(text), layout);
+}
+
+/// The displays of a default layout as "kind channel", hidden ones with a minus.
+std::string shown(const std::vector<Channel>& channels) {
+  std::string text;
+  for (const DisplayLayout& one : default_layout(channels, words()).displays) {
+    if (one.channel.empty()) continue;
+    text += (one.visible ? "" : "-") + one.kind + " " + one.channel;
+    for (const auto& [key, value] : one.settings) {
+      text += " " + key + "=" + std::string(value.word());
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(DefaultLayout, LayersThatHideOneAnotherAreNotShownTogether) {
+  const std::string grid = "hyphos.msgs.OccupancyGrid";
+  EXPECT_EQ(shown({channel("local_costmap", grid), channel("area", grid), channel("map", grid),
+                   channel("walls", grid)}),
+            "map local_costmap scheme=costmap\n-map area\nmap map\n-map walls\n");
+  EXPECT_EQ(shown({channel("area", grid), channel("walls", grid)}), "map area\n-map walls\n");
+  const std::string frames = "hyphos.msgs.TfMessage";
+  EXPECT_EQ(shown({channel("tf", frames)}), "transforms tf\n");
+  EXPECT_EQ(shown({channel("robot_description", "hyphos.msgs.String"), channel("tf", frames)}),
+            "robot_model robot_description\n-transforms tf\n");
+}
+
+TEST(DefaultLayout, AnImageWithACalibrationStandsInTheScene) {
+  const Channel info = channel("front/camera_info", "hyphos.msgs.CameraInfo");
+  EXPECT_EQ(shown({info, channel("front/image", "hyphos.msgs.Image")}),
+            "image front/image place=scene\n");
+  EXPECT_EQ(shown({info, channel("rear/image", "hyphos.msgs.Image")}), "");
 }
 
 TEST(DefaultLayout, GrowsWithTheChannelsAndKeepsOthers) {

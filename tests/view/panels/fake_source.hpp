@@ -46,7 +46,7 @@ class FakeSource final : public Source {
     if (samples_.empty()) return {};
     return {samples_.front().time_ns, samples_.back().time_ns};
   }
-  bool live() const override { return false; }
+  bool live() const override { return is_live; }
   std::size_t advance(std::int64_t until_ns, Sink& sink) override {
     std::size_t count = 0;
     for (const Sample& sample : samples_) {
@@ -94,6 +94,7 @@ class FakeSource final : public Source {
   }
   const std::set<std::string>& selected() const { return selected_; }
   int seeks = 0;
+  bool is_live = false;
 
  private:
   std::uint32_t channel(const std::string& name, const std::string& type, Encoding encoding) {

@@ -21,7 +21,8 @@ namespace hyphos::view {
 /// The application with injected input, drawn into a picture. Time is that of the test.
 class TestWindow {
  public:
-  explicit TestWindow(int width = 1280, int height = 720) {
+  /// Without a domain: one without a robot.
+  explicit TestWindow(int width = 1280, int height = 720, const std::string& domain = "") {
     auto context = EglContext::open();
     EXPECT_TRUE(context) << context.error().to_string();
     context_ = std::move(*context);
@@ -34,7 +35,7 @@ class TestWindow {
     map_keys(io);
     ImGui_ImplOpenGL3_Init("#version 330 core");
     AppOptions options;
-    options.domain = "view-test-" + std::to_string(::getpid());
+    options.domain = domain.empty() ? "view-test-" + std::to_string(::getpid()) : domain;
     auto app = App::open(options, context_->loader(), [] {});
     EXPECT_TRUE(app) << app.error().to_string();
     app_ = std::move(*app);
@@ -184,6 +185,7 @@ class TestWindow {
     io.KeyMap[ImGuiKey_LeftArrow] = 263;
     io.KeyMap[ImGuiKey_DownArrow] = 264;
     io.KeyMap[ImGuiKey_UpArrow] = 265;
+    io.KeyMap[ImGuiKey_A] = 'A';
   }
 
   std::unique_ptr<EglContext> context_;
