@@ -28,8 +28,8 @@ ROBOT = ROOT / "examples/patrol/three_processes.yaml"
 DOCUMENTS = [*sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 PATIENCE_S = 60.0  # for actions of about a second on a busy machine
 
-# The commands of the page need parameters, a service, an action and coordinate frames. The demo has
-# none of these, so this program offers them.
+# The commands of the page need parameters, a service and an action. The demo has none of these, so
+# this program offers them.
 OPERATOR = """
 import sys, hyphos
 from hyphos import Struct
@@ -41,11 +41,6 @@ cruise.params().declare("limit", 1.0)
 saver = runtime.node("saver")
 save = saver.service("map/save", String, String, lambda path: String(data=f"saved {path.data}"))
 drive = saver.action("drive_to", Point, Point, Point, lambda goal: goal.value)
-frames = saver.transforms()
-frames.set_static(hyphos.Transform("base", "laser", (0, 0, 0.2)))
-def move():
-    frames.set(hyphos.Transform("map", "base", (1, 0, 0), stamp_ns=saver.clock.now_ns()))
-saver.every(move, rate_hz=50)
 print("ready", flush=True)
 runtime.spin()
 """

@@ -103,10 +103,13 @@ def test_code_inside_our_programs_keeps_its_notice() -> None:
     texts = third_party.text(), third_party.copyright_file()
     compiled = [one for one in third_party.components() if one.use == "compiled"]
     names = {one.name for one in compiled}
-    assert names == {"Boost", "nanobind", "robin-map", "three.js", "Protobuf-ES"}
+    assert names == {
+        *("Boost", "Eigen", "Dear ImGui", "DejaVu fonts", "nanobind", "robin-map"),
+        *("three.js", "Protobuf-ES"),
+    }
     for one in compiled:
-        # The licence of Boost asks for no notice in binaries.
-        assert bool(one.notice) == (one.licence != "BSL-1.0")
+        # The licence of Boost asks for no notice in binaries, and that of Eigen for the source.
+        assert bool(one.notice) == (one.licence not in ("BSL-1.0", "MPL-2.0"))
         for text in texts:
             for line in one.notice.splitlines():
                 assert line.removeprefix("Copyright (c) ") in text
@@ -230,6 +233,7 @@ def test_the_bill_of_a_wheel_names_contents_and_requirements(tmp_path: Path) -> 
     assert {name for _, name in related(bill, "DEPENDS_ON")} == {"numpy"}
     assert {name for _, name in related(bill, "STATIC_LINK")} == {
         "Boost",
+        "Eigen",
         "nanobind",
         "robin-map",
         "three.js",

@@ -44,6 +44,7 @@ void add_plan(GraphSnapshot& out, std::string_view json) {
   std::map<std::string, std::uint32_t> nodes;
   for (const Value& node : items_of(plan, "nodes").values()) {
     const std::string name = word_of(node, "name");
+    if (name.empty()) continue;
     if (!nodes.try_emplace(name, static_cast<std::uint32_t>(out.nodes.size())).second) continue;
     GraphNode& made = out.nodes.emplace_back();
     made.node = name;

@@ -45,6 +45,9 @@ class End:
     type_hash: str
 
 
+_TRANSFORMS = "hyphos.msgs.TfMessage"
+
+
 @dataclass
 class Graph:
     """The endpoints of a plan's nodes, as far as the nodes can be inspected."""
@@ -197,8 +200,10 @@ def check_declared(graph: Graph) -> None:
                     "connected to other processes"
                 )
                 graph.add("error", "undeclared", text, planned["source"])
+            # The nodes of a process share one tree of transforms, whose publishers open late.
+            shared = planned.get("type") == _TRANSFORMS
             for node in declared:
-                if node not in real and node not in graph.unknown:
+                if node not in real and node not in graph.unknown and not shared:
                     text = f"in the plan node '{node}' {verb} '{name}', but the node does not"
                     graph.add("warning", "unused", f"{text} ({graph.when})", planned["source"])
 
@@ -248,7 +253,7 @@ def check_connected(graph: Graph) -> None:
 
 
 def _opens_late(ends: list[End]) -> bool:
-    return all(end.type == "hyphos.msgs.TfMessage" for end in ends)
+    return all(end.type == _TRANSFORMS for end in ends)
 
 
 def _maybe(graph: Graph, declared: list[str] | None) -> str:
