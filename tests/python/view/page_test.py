@@ -195,7 +195,8 @@ def test_meshes_of_a_model_are_shown_and_missing_ones_named(
 
     def loaded(now: dict[str, Any]) -> bool:
         model = now["displays"].get("robot_description", {})
-        return model.get("meshes") == 1 and "lost.stl" in model["state"]
+        missing = "mesh 'package://rover/lost.stl': the server has no such file, give it --packages"
+        return model.get("meshes") == 1 and missing in model["state"]
 
     until(tab, loaded, "the meshes")
 

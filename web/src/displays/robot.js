@@ -108,7 +108,10 @@ export class RobotDisplay extends Display {
 
   async #load(uri) {
     if (!/\.stl$/i.test(uri)) throw new Error("this page shows only STL meshes");
-    const data = await this.asset(uri);
+    const data = await this.asset(uri).catch(() => {
+      const remedy = uri.startsWith("package://") ? ", give it --packages FOLDER" : "";
+      throw new Error(`the server has no such file${remedy}`);
+    });
     return new STLLoader().parse(data.slice().buffer);
   }
 

@@ -36,7 +36,7 @@ export class DisplaysPanel {
         this.rows.delete(topic);
       }
     }
-    for (const [topic, found] of there) {
+    for (const [topic, found] of [...there].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (!this.rows.has(topic)) this.#row(topic, found);
     }
     this.draw();
