@@ -45,7 +45,12 @@ def served(program: Program) -> Server:
 
 def state(tab: Page) -> dict[str, Any]:
     """The state of the page, or {} while it loads."""
-    found: dict[str, Any] = tab.ask("globalThis.hyphos ? hyphos.state() : {}")
+    try:
+        found: dict[str, Any] = tab.ask("globalThis.hyphos ? hyphos.state() : {}")
+    except AssertionError as problem:
+        if "navigated" not in str(problem):
+            raise
+        return {}
     return found
 
 

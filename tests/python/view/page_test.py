@@ -320,10 +320,10 @@ def test_a_token_is_asked_for_and_checked(
     tab.open(f"{bare}#token=wrong-token")
     now = until(tab, lambda now: now["connection"] == "refused", "a second refusal")
     assert "wrong token" in now["text"]
-    # The form reloads the page with the token.
+    # The form reloads the page with the token, after the reply to this request.
     tab.ask(
         "document.querySelector('#token input').value = 'open-sesame';"
-        "document.querySelector('#token button').click()"
+        "void setTimeout(() => document.querySelector('#token button').click())"
     )
     until(tab, lambda now: now["connection"] == "open" and "scan" in now["channels"], "entry")
     _, out, _ = server.program.stop()
