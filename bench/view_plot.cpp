@@ -42,9 +42,9 @@ class Numbers final : public Source {
   std::size_t advance(std::int64_t until_ns, Sink& sink) override {
     return pass(passed_, until_ns, sink);
   }
-  Result<void> seek(std::int64_t time_ns, std::int64_t history_ns, Sink& sink) override {
+  Result<void> seek(std::int64_t time_ns, const Lookback& lookback, Sink& sink) override {
     sink.clear();
-    pass(time_ns - history_ns, time_ns, sink);
+    pass(time_ns - lookback.of("value"), time_ns, sink);
     return success();
   }
   std::int64_t step(std::int64_t time_ns, int step) const override {

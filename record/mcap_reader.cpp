@@ -56,13 +56,28 @@ Result<std::unique_ptr<McapReader>> McapReader::open(const std::filesystem::path
   reader->size_ = static_cast<std::uint64_t>(state.st_size);
   if (auto read = reader->read_header(); !read) return read.error();
   std::string reason;
-  reader->indexed_ = reader->read_summary(reason);
-  if (!reader->indexed_) {
+  reader->indexed_ = !reader->options_.growing && reader->read_summary(reason);
+  if (reader->options_.growing) {
+    reader->scan();
+  } else if (!reader->indexed_) {
     reader->report(reader->size_, reason + ". The whole file was read instead");
     reader->scan();
   }
   reader->finish();
   return reader;
+}
+
+bool McapReader::refresh() {
+  struct stat state{};
+  if (!options_.growing || ::fstat(fd_, &state) != 0) return false;
+  const auto size = static_cast<std::uint64_t>(state.st_size);
+  if (size <= size_) return false;
+  size_ = size;
+  const std::size_t before = parts_.size();
+  scan();
+  finish();
+  by_start_ = by_end_ = nullptr;
+  return parts_.size() != before;
 }
 
 Error McapReader::fault(Code code, std::uint64_t offset, std::string text) const {

@@ -63,6 +63,8 @@ class McapReader {
     /// Called while a file without an index is read, with the part that is done, 0..1. The result
     /// false stops there: the messages up to that position remain.
     std::function<bool(double)> progress;
+    /// A Recorder still writes the file: only complete chunks are read. See refresh().
+    bool growing = false;
   };
   static constexpr std::size_t kMaxParts = 1'000'000;  ///< chunks of one file
   static constexpr std::size_t kMaxProblems = 64;      ///< remembered
@@ -79,6 +81,10 @@ class McapReader {
   McapReader(const McapReader&) = delete;
   McapReader& operator=(const McapReader&) = delete;
   ~McapReader();
+
+  /// Growing: takes over the chunks that were appended since the last call. Reads their heads and
+  /// message indexes only. True if there are any.
+  bool refresh();
 
   [[nodiscard]] const std::string& profile() const { return header_.profile; }
   [[nodiscard]] const std::map<std::uint16_t, mcap::Schema>& schemas() const { return schemas_; }
@@ -172,6 +178,7 @@ class McapReader {
   void scan();
   [[nodiscard]] bool scan_record(Scan& scan, const mcap::RecordHead& head, std::uint64_t offset);
   void scan_chunk(std::uint64_t offset, std::uint64_t length, bool cut);
+  void scan_growing(Scan& scan, const mcap::RecordHead& head, std::uint64_t offset);
   void scan_loose(mcap::View message, std::uint64_t offset, std::uint64_t length);
   void scan_named(mcap::Op op, mcap::View content, std::uint64_t offset, std::uint64_t length);
   void scan_cut(const mcap::RecordHead& head, std::uint64_t offset);
@@ -204,6 +211,7 @@ class McapReader {
   std::filesystem::path path_;
   Options options_;
   std::uint64_t size_ = 0;
+  std::uint64_t scanned_ = 8;  ///< growing: the end of the last complete record
   mcap::Header header_;
   std::map<std::uint16_t, mcap::Schema> schemas_;
   std::map<std::uint16_t, mcap::Channel> channels_;

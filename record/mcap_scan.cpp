@@ -76,7 +76,7 @@ struct McapReader::Scan {
 
 void McapReader::scan() {
   Scan scan{*this};
-  std::uint64_t offset = 8;
+  std::uint64_t offset = scanned_;
   std::uint64_t reported = 0;
   while (offset < size_) {
     if (options_.progress && offset - reported >= std::max<std::uint64_t>(size_ / 100, 1U << 20U)) {
@@ -88,6 +88,13 @@ void McapReader::scan() {
     }
     const auto head = mcap::parse_record_head(scan.at(offset, mcap::kRecordHead));
     const bool fits = head && head->length <= size_ - offset - mcap::kRecordHead;
+    if (options_.growing) {
+      if (!fits || head->op == mcap::Op::data_end || parts_.size() >= kMaxParts) return;
+      scan_growing(scan, *head, offset);
+      offset += mcap::kRecordHead + head->length;
+      scanned_ = offset;
+      continue;
+    }
     if (!fits || head->op == mcap::Op{}) {
       const std::uint64_t next = scan.find_chunk(offset + 1);
       if (next == 0) {
@@ -136,6 +143,28 @@ bool McapReader::scan_record(Scan& scan, const mcap::RecordHead& head, std::uint
     }
     default:
       return true;
+  }
+}
+
+// The recorder wrote the channels before the chunks, and the message indexes after each chunk.
+void McapReader::scan_growing(Scan& scan, const mcap::RecordHead& head, std::uint64_t offset) {
+  const std::uint64_t length = mcap::kRecordHead + head.length;
+  const std::uint64_t content = offset + mcap::kRecordHead;
+  if (head.op == mcap::Op::chunk) {
+    const auto chunk = mcap::parse_chunk_head(scan.at(content, mcap::kMaxChunkHead));
+    if (!chunk) return report(offset, "the head of the chunk is corrupt");
+    parts_.push_back({.start_time = chunk->start_time,
+                      .end_time = chunk->end_time,
+                      .offset = offset,
+                      .length = length});
+  } else if (head.op == mcap::Op::message_index && !parts_.empty()) {
+    mcap::Fields fields(scan.at(content, sizeof(std::uint16_t) + sizeof(std::uint32_t)));
+    const auto channel = fields.get<std::uint16_t>();
+    constexpr std::uint32_t kEntry = 2 * sizeof(std::uint64_t);
+    counts_[channel] += fields.get<std::uint32_t>() / kEntry;
+    parts_.back().channels.push_back(channel);
+  } else if (head.op != mcap::Op::message_index) {
+    (void)scan_record(scan, head, offset);
   }
 }
 

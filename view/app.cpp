@@ -3,12 +3,14 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <utility>
 
 #include "hyphos/time.hpp"
 #include "view/app_impl.hpp"
+#include "view/core/names.hpp"
 #include "view/displays/registry.hpp"
 #include "view/panels/widgets.hpp"
 #include "view/sources/open.hpp"
@@ -20,11 +22,10 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kLeastPeriod = 33 * kMillisecond;  // of frames for arriving data
 constexpr std::int64_t kMostPeriod = 250 * kMillisecond;
-constexpr std::int64_t kCostShare = 12;                // a frame costs a twelfth of its period
-constexpr std::int64_t kSceneHistory = 2 * kSecond;  // of decaying displays, after a seek
-// The oldest message of a display needs transforms before it.
-constexpr std::int64_t kTransformHistory = kSceneHistory + kSecond;
-constexpr std::int64_t kPumpTime = 12 * kMillisecond;  // of one pump(), so that input is fluent
+constexpr std::int64_t kCostShare = 12;                   // a frame costs a twelfth of its period
+constexpr std::int64_t kSceneHistory = 2 * kSecond;       // of decaying displays, after a seek
+constexpr std::int64_t kMostSceneHistory = 60 * kSecond;  // of a seek, for decaying displays
+constexpr std::int64_t kPumpTime = 12 * kMillisecond;     // of one pump(), so that input is fluent
 constexpr std::int64_t kLookAfter = 400 * kMillisecond;
 constexpr std::int64_t kFirstData = 3 * kSecond;  // for a complete picture of a robot
 
@@ -89,12 +90,25 @@ Result<void> App::Impl::open(GlLoader loader) {
   renderer_ = std::move(*renderer);
   scene_ = std::make_unique<SceneView>(*renderer_, static_cast<std::size_t>(budget_mb_ * 1e6));
   set_theme(first.theme);
+  if (!options_.arrange.empty()) first.compare.arrange = options_.arrange;
+  if (!options_.align.empty()) first.compare.align = options_.align;
+  if (options_.shift_s != 0) first.compare.shift_s.assign(options_.more.size(), options_.shift_s);
+  compare_ = first.compare;
   if (auto opened = open_source_named(options_.what); !opened) return opened;
+  for (const std::string& each : options_.more) {
+    if (auto opened = open_source_named(each, true); !opened) return opened;
+  }
+  if (!options_.past_file.empty()) {
+    if (auto kept = source_->keep_past(options_.past_file); !kept) return kept;
+  }
   if (options_.layout_file.empty()) {
     automatic_ = true;
     frame_camera_ = true;
-    first = default_layout(source_->channels(), words_);
-    first.theme = theme_name_;
+    const CompareLayout compare = first.compare;
+    first = usual_layout();
+    first.compare = compare;
+  } else {
+    add_parts(first, source_->parts(), source_->channels());
   }
   first.budget_mb = budget_mb_;
   set_layout(first);
@@ -102,32 +116,86 @@ Result<void> App::Impl::open(GlLoader loader) {
   if (!options_.check_file.empty()) {
     check_.start(options_.check_file, *this);
   }
-  if (!timeline_.live) {
-    const double at = std::max(options_.at_s, 0.);
-    const std::int64_t to = timeline_.range.begin_ns + static_cast<std::int64_t>(at * 1e9);
-    seek_now(std::min(to, timeline_.range.end_ns));
-    timeline_.playing = options_.at_s < 0;
-  }
+  if (!timeline_.live) first_instant();
   return {};
 }
 
-Result<void> App::Impl::open_source_named(const std::string& what) {
+/// A layout for the first source. The others are shown in the same way.
+Layout App::Impl::usual_layout() const {
+  std::vector<Channel> own;
+  for (const Channel& each : source_->channels()) {
+    if (each.part == 0) own.push_back(each);
+  }
+  Layout made = default_layout(own, words_);
+  made.theme = theme_name_;
+  made.budget_mb = budget_mb_;
+  add_parts(made, source_->parts(), source_->channels());
+  extend_layout(made, source_->channels(), words_);
+  return made;
+}
+
+/// Shows a recording from the instant of the options.
+void App::Impl::first_instant() {
+  const TimeRange range = source_->range();
+  std::int64_t to = range.begin_ns + static_cast<std::int64_t>(std::max(options_.at_s, 0.) * 1e9);
+  if (options_.at_s < 0) {
+    meet_channels();
+    select_channels();
+    to = source_->first_complete_ns(kMostSearch);
+  }
+  seek_now(std::min(to, range.end_ns));
+  timeline_.playing = options_.play && options_.at_s < 0;
+}
+
+Result<void> App::Impl::open_source_named(const std::string& what, bool beside) {
   OpenOptions options;
   options.domain = options_.domain;
   auto opened = open_source(what, options);
   if (!opened) return opened.error();
-  use_source(std::move(*opened));
+  if (!beside) {
+    use_source(std::move(*opened));
+  } else {
+    if (source_->parts().size() >= kMaxParts) {
+      return Error{Code::exhausted,
+                   "at most " + std::to_string(kMaxParts) + " sources are shown together", what};
+    }
+    forget_source();
+    std::unique_ptr<Source> shown = std::move(source_);
+    const auto align = compare_.align == "time" ? Alignment::time : Alignment::start;
+    auto joined = join_source(shown, std::move(*opened), align);
+    use_source(std::move(shown));
+    if (!joined) return joined;
+  }
   if (!what.empty()) settings_.opened(what);
   return {};
 }
 
-void App::Impl::use_source(std::unique_ptr<Source> source) {
+/// Before the source goes: nothing of it remains in panels.
+void App::Impl::forget_source() {
   clear();
   if (source_) source_->on_arrival({});
   workspace_.for_each([](Panel& panel) { panel.forget(); });
   graph_.reset();
   decoder_.reset();
+}
+
+void App::Impl::use_source(std::unique_ptr<Source> source) {
+  forget_source();
   source_ = std::move(source);
+  // Displays of a part that has gone.
+  std::vector<std::uint32_t> gone;
+  for (const SceneView::Item& item : scene_->items()) {
+    for (const std::string& label : scene_->labels()) {
+      const auto parts = source_->parts();
+      const bool stays = std::any_of(parts.begin(), parts.end(),
+                                     [&](const Part& part) { return part.label == label; });
+      if (!stays && is_of_part(label, item.channel)) gone.push_back(item.id);
+    }
+  }
+  for (const std::uint32_t id : gone) scene_->remove(id);
+  const auto store = [this](std::size_t part) -> Store& { return renderer_->part(part); };
+  scene_->set_parts(source_->parts(), store);
+  align_parts();
   decoder_ = std::make_unique<Decoder>(source_->types());
   graph_ = std::make_unique<GraphState>(*source_);
   source_->on_arrival([this] { wake_(); });
@@ -166,13 +234,14 @@ void App::Impl::take(const Sample& sample) {
   }
 }
 
-/// After a seek, panels get the past that a plot shows. Displays get only the end of it, and the
-/// last sample before that: a display would decode each image of a minute.
+/// After a seek, panels get the past that a plot shows. Displays get only their own part of it, and
+/// the last sample before that: a display would decode each image of a minute.
 void App::Impl::pass_to_scene(const Sample& sample) {
   if (!seeking_ || has_transforms(source_->channels()[sample.channel])) {
     return scene_->take(sample);
   }
-  if (sample.time_ns <= timeline_.now_ns - kSceneHistory) {
+  const std::string& name = source_->channels()[sample.channel].name;
+  if (sample.time_ns <= timeline_.now_ns - scene_lookback_.of(name)) {
     held_[sample.channel] = sample;
     return;
   }
@@ -219,10 +288,15 @@ void App::Impl::notify(std::string text, bool error) {
 
 // Time.
 
-std::int64_t App::Impl::history_ns() const {
-  std::int64_t most = kTransformHistory;
-  workspace_.for_each([&most](Panel& panel) { most = std::max(most, panel.history_ns()); });
-  return most;
+/// Of each channel, the past that its displays and panels show.
+Lookback App::Impl::lookback() const {
+  Lookback all;
+  scene_->add_history(all, kSceneHistory, kMostSceneHistory);
+  workspace_.for_each([&](Panel& panel) {
+    if (!workspace_.visible(panel)) return;
+    for (const std::string& name : panel.channels()) all.need(name, panel.history_ns());
+  });
+  return all;
 }
 
 void App::Impl::seek(std::int64_t time_ns) {
@@ -241,7 +315,9 @@ void App::Impl::seek_now(std::int64_t time_ns) {
   select_channels();
   reseek_ = false;
   seeking_ = true;
-  if (const auto done = source_->seek(time_ns, history_ns(), *this); !done) {
+  scene_lookback_ = Lookback();
+  scene_->add_history(scene_lookback_, kSceneHistory, kMostSceneHistory);
+  if (const auto done = source_->seek(time_ns, lookback(), *this); !done) {
     notify(done.error().to_string(), true);
   }
   pass_held();
@@ -253,7 +329,7 @@ void App::Impl::seek_now(std::int64_t time_ns) {
 void App::Impl::follow_live() {
   if (!timeline_.live || timeline_.follow) return;
   timeline_.follow = true;
-  source_->resume(history_ns(), *this);
+  source_->resume(lookback(), *this);
 }
 
 void App::Impl::play(bool on) {
@@ -281,6 +357,18 @@ void App::Impl::play_to(std::int64_t time_ns) {
   timeline_.now_ns = to;
   scene_->update(to, false);
   panel_changed_ = true;
+}
+
+void App::Impl::keep_past() {
+  std::array<char, 48> name{};
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  std::strftime(name.data(), name.size(), "view-%Y%m%d-%H%M%S.mcap", &local);
+  if (const auto kept = source_->keep_past(name.data()); !kept) {
+    return notify(kept.error().to_string(), true);
+  }
+  notify(std::string("the past is written to ") + name.data(), false);
 }
 
 // The loop.
@@ -417,7 +505,7 @@ void App::Impl::pump(std::int64_t now_ns) {
   if (reseek_) {
     if (timeline_.live && timeline_.follow) {
       reseek_ = false;  // the past of the source has the samples again
-      source_->resume(history_ns(), *this);
+      source_->resume(lookback(), *this);
     } else {
       seek_now(timeline_.now_ns);
     }
@@ -459,6 +547,7 @@ std::int64_t App::Impl::next_ns(std::int64_t now_ns) const {
     next = std::min(next, std::max(now_ns + left, drawn_ns_ + period));
   }
   if (timeline_.live && graph_wanted()) next = std::min(next, graph_due_ns_);
+  if (timeline_.live && source_->ticks()) next = std::min(next, drawn_ns_ + period);
   if (frame_camera_ && first_data_ns_ != 0 && now_ns < first_data_ns_ + kLookAfter) {
     next = std::min(next, first_data_ns_ + kLookAfter);
   }
@@ -556,26 +645,50 @@ void App::play_to(double at_s) {
   impl_->play_to(impl_->timeline_.range.begin_ns + static_cast<std::int64_t>(at_s * 1e9));
 }
 
-void App::Impl::open_file(const std::string& file) {
+bool App::Impl::open_file(const std::string& file, bool beside) {
   if (file.ends_with(".yaml") || file.ends_with(".yml")) {
     if (auto loaded = load_layout(file, words_)) {
       layout_file_ = file;
+      add_parts(*loaded, source_->parts(), source_->channels());
       set_layout(*loaded);
       edited("load a layout");
-      return notify("loaded " + file, false);
+      notify("loaded " + file, false);
+      return false;
     } else if (loaded.error().message.find("hyphos_view: missing") == std::string::npos) {
-      return notify(loaded.error().to_string(), true);
+      notify(loaded.error().to_string(), true);
+      return false;
     }
   }
-  if (auto opened = open_source_named(file); !opened) {
-    return notify(opened.error().to_string(), true);
+  const std::int64_t now = timeline_.now_ns;
+  if (auto opened = open_source_named(file, beside); !opened) {
+    notify(opened.error().to_string(), true);
+    return false;
   }
-  frame_camera_ = true;
+  Layout shown = layout();
+  add_parts(shown, source_->parts(), source_->channels());
+  set_layout(shown);
+  frame_camera_ = frame_camera_ || !beside;
+  if (timeline_.live) return true;
+  if (!beside) {
+    options_.at_s = -1;
+    first_instant();
+  } else {
+    timeline_.playing = false;
+    seek(now);
+  }
+  return true;
 }
 
 void App::open_files(const std::vector<std::string>& files) {
-  for (const std::string& file : files) impl_->open_file(file);
+  bool beside = false;
+  for (const std::string& file : files) beside = impl_->open_file(file, beside) || beside;
   invalidate();
+}
+
+void App::abandon() {
+  if (!impl_->source_) return;
+  impl_->source_->on_arrival({});
+  impl_->source_.reset();
 }
 
 void App::save_settings(int width, int height) {

@@ -18,15 +18,23 @@ class Session;
 [[nodiscard]] Vocabulary vocabulary();
 
 struct AppOptions {
-  std::string domain;       ///< live: replaces the domain of the plan
-  std::string what;         ///< a recording, a plan, or empty for the domain
-  std::string layout_file;  ///< empty: a default layout
-  std::string check_file;   ///< the output of `hyphos plan check --json`, empty: none
-  double at_s = -1;         ///< recording: seconds from its begin. Below 0: the begin, and play
-  double budget_mb = 0;     ///< 0: as the layout
-  float scale = 1;          ///< pixels per point
-  std::string theme;        ///< empty: as the layout, or as the user chose last
-  std::string settings;     ///< file of the user's settings, empty: none
+  std::string domain;             ///< live: replaces the domain of the plan
+  std::string what;               ///< a recording, a plan, or empty for the domain
+  std::vector<std::string> more;  ///< further ones, to be compared with it
+  std::string arrange;            ///< several: "ghost" or "columns". Empty: as the layout
+  std::string align;              ///< several: "start" or "time". Empty: as the layout
+  double shift_s = 0;             ///< several: further shift of those after the first
+  std::string layout_file;        ///< empty: a default layout
+  std::string check_file;         ///< the output of `hyphos plan check --json`, empty: none
+  /// Recording: seconds from its begin. Below 0: the first instant at which all shown channels have
+  /// a value, see App::kMostSearch.
+  double at_s = -1;
+  bool play = true;       ///< a recording plays, if at_s is below 0
+  std::string past_file;  ///< live: keep the past in this recording, too
+  double budget_mb = 0;   ///< 0: as the layout
+  float scale = 1;        ///< pixels per point
+  std::string theme;      ///< empty: as the layout, or as the user chose last
+  std::string settings;   ///< file of the user's settings, empty: none
 };
 
 /// The application without a window system: a source, the displays, the panels and the timeline.
@@ -45,6 +53,8 @@ struct AppOptions {
 class App {
  public:
   class Impl;
+  /// Channels that begin later than this after the begin do not delay the first picture.
+  static constexpr std::int64_t kMostSearch = 5'000'000'000;  // ns
   /// Adds the fonts to ImGui's atlas and sets its style. `wake` is called by any thread when pump()
   /// has work. Errors: those of open_source(), load_layout() and Renderer::open().
   static Result<std::unique_ptr<App>> open(const AppOptions& options, GlLoader loader,
@@ -79,8 +89,12 @@ class App {
   /// The reason why the prediction of `check_file` cannot be shown. Known once settled() is true.
   [[nodiscard]] Result<void> check_result() const;
 
-  /// Files that were dropped on the window: recordings, plans and layouts.
+  /// Files that were dropped on the window: recordings, plans and layouts. Several recordings are
+  /// compared.
   void open_files(const std::vector<std::string>& files);
+  /// The display is lost, and no frame can be drawn: closes the source, so that the robot has no
+  /// guest and a past on disk is complete. Uses no OpenGL. Then only the process may end.
+  void abandon();
   /// Writes the user's settings, at the end.
   void save_settings(int width, int height);
   [[nodiscard]] std::string title() const;

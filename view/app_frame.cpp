@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "view/app_impl.hpp"
 #include "view/panels/widgets.hpp"
+#include "view/sources/open.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -144,10 +146,13 @@ void draw_top_bar(App::Impl& app) {
       if (ImGui::MenuItem(one.c_str())) file = one;
     }
     ImGui::Separator();
-    dim_text(theme, "A file can also be dropped on the window.");
+    const bool room = app.source_->parts().size() < kMaxParts;
+    if (room) ImGui::Checkbox("Compare it with the present source", &app.open_beside_);
+    dim_text(theme, "Files can also be dropped on the window. Several are compared.");
     if (!file.empty()) {
       ImGui::CloseCurrentPopup();
-      app.post([&app, file] { app.open_file(file); });
+      const bool beside = std::exchange(app.open_beside_, false) && room;
+      app.post([&app, file, beside] { app.open_file(file, beside); });
     }
     ImGui::EndPopup();
   }
@@ -178,9 +183,8 @@ void draw_top_bar(App::Impl& app) {
     }
     ImGui::Separator();
     if (ImGui::MenuItem("Default for these channels")) {
-      Layout usual = default_layout(app.source_->channels(), app.words_);
-      usual.theme = app.theme_name_;
-      usual.budget_mb = app.budget_mb_;
+      Layout usual = app.usual_layout();
+      usual.compare = app.compare_;
       app.set_layout(usual);
       app.edited("use the default layout");
     }

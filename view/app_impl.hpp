@@ -35,7 +35,7 @@ class App::Impl final : public Session, public Sink {
   ~Impl() override;
 
   Result<void> open(GlLoader loader);
-  Result<void> open_source_named(const std::string& what);
+  Result<void> open_source_named(const std::string& what, bool beside = false);
   void use_source(std::unique_ptr<Source> source);
 
   // Sink.
@@ -82,17 +82,28 @@ class App::Impl final : public Session, public Sink {
   void follow_live();
   void step(int direction);
   void play_to(std::int64_t time_ns);
+  /// Writes the past to a file named after the present time.
+  void keep_past();
   void set_speed(double speed) { timeline_.speed = speed; }
 
   // Layouts.
   [[nodiscard]] Layout layout() const;
   void set_layout(const Layout& layout);
   void set_theme(const std::string& name);
+  [[nodiscard]] Layout usual_layout() const;
   void save_layout_file(const std::string& path);
   void undo();
   void redo();
-  /// A recording, a plan or a layout. Problems become notices.
-  void open_file(const std::string& file);
+  /// A recording, a plan or a layout. `beside`: a source is compared with the present ones.
+  /// Problems become notices. True if it was a source.
+  bool open_file(const std::string& file, bool beside = false);
+
+  // Several sources.
+  void set_compare(const CompareLayout& compare);
+  /// Aligns the sources again, as CompareLayout::align.
+  void align_parts();
+  void set_shift(std::size_t part, double seconds);
+  [[nodiscard]] double shift_s(std::size_t part) const;
 
   AppOptions options_;
   std::function<void()> wake_;
@@ -118,6 +129,9 @@ class App::Impl final : public Session, public Sink {
   std::deque<Notice> notices_;
   UserSettings settings_;
   std::string open_name_;
+  bool open_beside_ = false;  ///< the next file is compared with the present ones
+  CompareLayout compare_;
+  std::vector<std::int64_t> aligned_;  ///< offsets of the parts without their shifts
   bool quit_ = false;
 
   // State of the window's own widgets.
@@ -137,7 +151,9 @@ class App::Impl final : public Session, public Sink {
   void meet_channels();
   void select_channels();
   void seek_now(std::int64_t time_ns);
-  [[nodiscard]] std::int64_t history_ns() const;
+  [[nodiscard]] Lookback lookback() const;
+  void forget_source();
+  void first_instant();
   void sample_graph(std::int64_t now_ns);
   void apply_displays(const std::vector<DisplayLayout>& wanted);
   void use_camera(const CameraLayout& camera);
@@ -161,6 +177,7 @@ class App::Impl final : public Session, public Sink {
   std::size_t known_channels_ = 0;
   bool seeking_ = false;
   std::map<std::uint32_t, Sample> held_;  // of a seek, by channel id
+  Lookback scene_lookback_;               // of the present seek, of displays only
   bool reselect_ = true;
   bool reseek_ = false;
   bool panel_changed_ = false;

@@ -3,6 +3,7 @@
 
 #include "view/app_impl.hpp"
 #include "view/panels/widgets.hpp"
+#include "view/sources/open.hpp"
 
 namespace hyphos::view {
 namespace {
@@ -58,6 +59,7 @@ Layout App::Impl::layout() const {
   made.theme = theme_name_;
   made.budget_mb = budget_mb_;
   made.fixed_frame = scene_->wanted_fixed_frame();
+  made.compare = compare_;
   made.camera = describe(scene_->camera().state());
   made.views = views_;
   for (const SceneView::Item& item : scene_->items()) {
@@ -130,6 +132,7 @@ void App::Impl::set_layout(const Layout& layout) {
   if (layout.theme != theme_name_) set_theme(layout.theme);
   budget_mb_ = options_.budget_mb > 0 ? options_.budget_mb : layout.budget_mb;
   scene_->set_fixed_frame(layout.fixed_frame);
+  set_compare(layout.compare);
   views_ = layout.views;
   use_camera(layout.camera);
   apply_displays(layout.displays);
@@ -160,6 +163,46 @@ void App::Impl::share_budget() {
            false);
   }
   scene_->set_budget(most - std::min(panels, most / 2));
+}
+
+void App::Impl::set_compare(const CompareLayout& compare) {
+  const bool realign = compare.align != compare_.align;
+  const bool moved = realign || compare.shift_s != compare_.shift_s;
+  compare_ = compare;
+  scene_->set_arrange(compare.arrange == "columns" ? Arrange::columns : Arrange::ghost);
+  std::vector<Ghost> ghosts(kMaxParts);
+  for (std::size_t i = 1; i < ghosts.size(); ++i) {
+    ghosts[i] = {part_color(i), compare.tint, compare.alpha};
+  }
+  scene_->set_ghosts(std::move(ghosts));
+  more_frames_ = std::max(more_frames_, 2);
+  if (!moved) return;
+  if (realign) return align_parts();
+  for (std::size_t i = 1; i < aligned_.size(); ++i) set_shift(i, shift_s(i));
+}
+
+void App::Impl::align_parts() {
+  const std::vector<Part> parts = source_->parts();
+  const Alignment align = compare_.align == "time" ? Alignment::time : Alignment::start;
+  aligned_.assign(parts.size(), 0);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    aligned_[i] = aligned_offset(parts, i, align, 0);
+    set_shift(i, shift_s(i));
+  }
+}
+
+double App::Impl::shift_s(std::size_t part) const {
+  return part >= 1 && part <= compare_.shift_s.size() ? compare_.shift_s[part - 1] : 0;
+}
+
+void App::Impl::set_shift(std::size_t part, double seconds) {
+  if (part == 0 || part >= aligned_.size()) return;
+  if (compare_.shift_s.size() < part && seconds != 0) compare_.shift_s.resize(part);
+  if (part <= compare_.shift_s.size()) compare_.shift_s[part - 1] = seconds;
+  source_->set_offset(part, aligned_[part] + static_cast<std::int64_t>(seconds * 1e9));
+  timeline_.range = source_->range();
+  reseek_ = true;
+  more_frames_ = std::max(more_frames_, 2);
 }
 
 void App::Impl::set_theme(const std::string& name) {

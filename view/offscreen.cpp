@@ -35,7 +35,7 @@ Result<std::unique_ptr<Offscreen>> Offscreen::open(const Options& options) {
   ImGui_ImplOpenGL3_Init("#version 330 core");
   made->has_gui_ = true;
   AppOptions app_options = options.app;
-  if (app_options.at_s < 0) app_options.at_s = 0;
+  app_options.play = false;
   auto app = App::open(app_options, made->context_->loader(), [] {});
   if (!app) return app.error();
   made->app_ = std::move(*app);

@@ -4,19 +4,29 @@
 #include <cmath>
 #include <set>
 
+#include "view/sources/open.hpp"
+
 namespace hyphos::view {
 
 const char* const kUsage =
-    R"(usage: hyphos-view [ROBOT.yaml|RECORDING.mcap] [options]
+    R"(usage: hyphos-view [ROBOT.yaml|RECORDING.mcap...] [options]
 Shows a running robot, or a recording: in space, as plots, tables and log lines. Without a file it
-shows the robot of the domain. The robot runs the same with and without it.
+shows the robot of the domain. The robot runs the same with and without it. Several files are
+compared on one timeline, at most 4.
 
   --domain D          domain of the robot (that of the plan, or of this machine)
+  --against FILE      compare with this recording or plan, e.g. the robot of the domain
+  --arrange ghost|columns  several: over one another (ghost), or beside one another
+  --align start|time  several: recordings begin together (start), or show the same clock time
+  --shift SECONDS     several: shift those after the first
   --layout FILE       panels, displays and camera. Default: from the types of the channels
   --check FILE        robot: show the predicted load, of `hyphos plan check PLAN --json`
   --save-layout FILE  write the layout at the end
   --report FILE       write frames, uploads, memory, losses and processor time at the end
-  --at SECONDS        recording: show this instant, after its begin
+  --past FILE         robot: also write the past to this recording (.mcap), so that it is bounded by
+                      the disk
+  --at SECONDS        recording: show this instant, after its begin. Default: the first one at
+                      which all shown channels have a value, at most 5 s after the begin
   --budget MB         memory of displayed data, CPU and GPU (512)
   --theme dark|light  colours, instead of those of the layout
   --png FILE          write one picture and exit. Needs no display
@@ -88,6 +98,26 @@ Result<void> apply(Options& options, const std::string& name, const std::string&
   double number = 0;
   if (name == "--domain" || name == "-d") {
     options.app.domain = value;
+  } else if (name == "--against") {
+    options.app.more.push_back(value);
+  } else if (name == "--arrange") {
+    if (value != "ghost" && value != "columns") {
+      return refused("--arrange: expected ghost or columns, found '" + value + "'");
+    }
+    options.app.arrange = value;
+  } else if (name == "--align") {
+    if (value != "start" && value != "time") {
+      return refused("--align: expected start or time, found '" + value + "'");
+    }
+    options.app.align = value;
+  } else if (name == "--shift") {
+    if (!read_number(value, -1e9, 1e9, options.app.shift_s)) {
+      return refused("--shift: expected seconds, as -1.5, found '" + value + "'");
+    }
+  } else if (name == "--past") {
+    if (!value.ends_with(".mcap"))
+      return refused("--past: expected FILE.mcap, found '" + value + "'");
+    options.app.past_file = value;
   } else if (name == "--layout") {
     options.app.layout_file = value;
   } else if (name == "--check") {
@@ -154,11 +184,7 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
       return options;
     }
     if (!word.starts_with('-') || word == "-") {
-      if (!options.app.what.empty()) {
-        return refused("one recording or plan at a time, found '" + options.app.what + "' and '" +
-                       word + "'");
-      }
-      options.app.what = word;
+      (options.app.what.empty() ? options.app.what : options.app.more.emplace_back()) = word;
       continue;
     }
     const std::size_t equal = word.find('=');
@@ -178,6 +204,9 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
     given.insert(name);
   }
   if (auto fine = check(options, given); !fine) return fine.error();
+  if (options.app.more.size() >= kMaxParts) {
+    return refused("at most " + std::to_string(kMaxParts) + " sources are shown together");
+  }
   return options;
 }
 

@@ -3,12 +3,15 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <dlfcn.h>
 #include <imgui.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <set>
@@ -146,6 +149,37 @@ Error no_display() {
           "no display: " + last_glfw_error() +
               ". Run it in a desktop session, use `ssh -X`, or draw a picture with --png FILE",
           {}};
+}
+
+/// For the X server that has gone, as a handler of Xlib has no other state.
+struct OnLostDisplay {
+  App* app = nullptr;
+  std::thread::id thread = {};  // of the view
+};
+OnLostDisplay& on_lost_display() {
+  static OnLostDisplay state;
+  return state;
+}
+
+/// Xlib ends the process when its handler returns, so that nothing else of it runs.
+int lose_display(void* /*display*/) {
+  std::fputs(
+      "error: the X server has gone, and the window with it. Start it again in a desktop session, "
+      "or draw a picture with --png FILE\n",
+      stderr);
+  // Another thread wakes the window in a callback of the source, which cannot end below it.
+  const OnLostDisplay& state = on_lost_display();
+  if (state.app != nullptr && state.thread == std::this_thread::get_id()) state.app->abandon();
+  std::_Exit(1);
+}
+
+/// GLFW loads Xlib. On Wayland there is none.
+void watch_display() {
+  using Handler = int (*)(void*);
+  using SetHandler = Handler (*)(Handler);
+  const auto set = reinterpret_cast<SetHandler>(::dlsym(RTLD_DEFAULT, "XSetIOErrorHandler"));
+  on_lost_display().thread = std::this_thread::get_id();
+  if (set != nullptr) set(&lose_display);
 }
 
 Error no_opengl() {
@@ -319,6 +353,7 @@ Result<void> run_window(const Options& options) {
   if (!handle) return handle.error();
   Window window;
   window.handle = *handle;
+  watch_display();
   glfwSetWindowUserPointer(window.handle, &window);
   watch_input(window.handle);
   const Gui gui(window.handle);
@@ -335,6 +370,7 @@ Result<void> run_window(const Options& options) {
   auto opened = App::open(app, glfwGetProcAddress, [&waker] { waker.wake(); });
   if (!opened) return opened.error();
   window.app = opened->get();
+  on_lost_display().app = window.app;
   loop(window, waker, signals);
   int width = 0;
   int height = 0;

@@ -27,6 +27,92 @@ std::string position_text(std::int64_t ns) {
   return text.data();
 }
 
+std::uint32_t color_of(std::size_t part) {
+  const Color c = part_color(part);
+  return IM_COL32(c.r, c.g, c.b, 255);
+}
+
+/// A line for each of several sources, where it has messages.
+template <typename XOf>
+void draw_lanes(App::Impl& app, ImDrawList& list, ImVec2 at, const XOf& x_of) {
+  const std::vector<Part> parts = app.source_->parts();
+  if (parts.size() < 2) return;
+  const float thick = app.theme().px(2);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].range.end_ns == 0) continue;
+    const float y = at.y + static_cast<float>(i) * (thick + 1);
+    list.AddRectFilled({x_of(parts[i].range.begin_ns), y},
+                       {x_of(parts[i].range.end_ns) + 1, y + thick}, color_of(i));
+  }
+}
+
+void draw_part(App::Impl& app, std::size_t i, const Part& part) {
+  const Theme& theme = app.theme();
+  ImGui::PushID(static_cast<int>(i));
+  dot(theme, color_of(i));
+  ImGui::TextUnformatted(
+      (part.label.empty() ? part.title : part.label + ": " + part.title).c_str());
+  if (i > 0 && !part.live) {
+    auto seconds = static_cast<float>(app.shift_s(i));
+    ImGui::SetNextItemWidth(theme.px(120));
+    if (ImGui::DragFloat("##shift", &seconds, 0.01F, 0, 0, "%+.2f s")) {
+      app.set_shift(i, static_cast<double>(seconds));
+    }
+    if (ImGui::IsItemDeactivatedAfterEdit()) app.edited("shift a source");
+    ImGui::SameLine();
+    if (ImGui::Button("Begins here")) {
+      const std::int64_t by = app.timeline_.now_ns - part.range.begin_ns;
+      app.set_shift(i, app.shift_s(i) + static_cast<double>(by) * 1e-9);
+      app.edited("shift a source");
+    }
+    tooltip("Shifts this source, so that it begins at the cursor");
+  }
+  ImGui::PopID();
+}
+
+/// The popup that aligns and arranges several sources.
+void draw_compare(App::Impl& app) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(app.theme().px(10), app.theme().px(10)));
+  const bool open = ImGui::BeginPopup("compare");
+  ImGui::PopStyleVar();
+  if (!open) return;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(app.theme().px(8), app.theme().px(6)));
+  const std::vector<Part> parts = app.source_->parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) draw_part(app, i, parts[i]);
+  ImGui::Separator();
+  CompareLayout next = app.compare_;
+  const auto choice = [&](const char* text, std::string& value, const char* word) {
+    if (ImGui::RadioButton(text, value == word)) value = word;
+  };
+  choice("Over one another", next.arrange, "ghost");
+  ImGui::SameLine();
+  choice("Columns", next.arrange, "columns");
+  choice("Begin together", next.align, "start");
+  ImGui::SameLine();
+  choice("Same clock time", next.align, "time");
+  auto alpha = static_cast<float>(next.alpha);
+  auto tint = static_cast<float>(next.tint);
+  bool settled = false;
+  const auto slider = [&](const char* text, float& value, float least) {
+    ImGui::SetNextItemWidth(app.theme().px(160));
+    const bool moved = ImGui::SliderFloat(text, &value, least, 1, "%.2f");
+    settled = settled || ImGui::IsItemDeactivatedAfterEdit();
+    return moved;
+  };
+  if (slider("Opacity", alpha, 0.05F)) next.alpha = static_cast<double>(alpha);
+  if (slider("Tint", tint, 0)) next.tint = static_cast<double>(tint);
+  const bool chosen = next.arrange != app.compare_.arrange || next.align != app.compare_.align;
+  if (next != app.compare_) app.set_compare(next);
+  if (chosen || settled) app.edited("compare the sources");
+  ImGui::PopStyleVar();
+  ImGui::EndPopup();
+}
+
+std::string ago(std::int64_t ns) {
+  const std::string age = age_text(ns);
+  return age == age_text(0) ? age : age + " ago";
+}
+
 /// The bar with the cursor, the bookmarks and the part that exists.
 void draw_slider(App::Impl& app, float width, float height) {
   const Theme& theme = app.theme();
@@ -56,6 +142,7 @@ void draw_slider(App::Impl& app, float width, float height) {
                      thick / 2);
   list.AddRectFilled({at.x, middle - thick / 2}, {cursor, middle + thick / 2},
                      fade(theme.accent, 0.55F), thick / 2);
+  draw_lanes(app, list, {at.x, middle + theme.px(8)}, x_of);
   for (const std::int64_t mark : app.bookmarks_) {
     const float x = x_of(mark);
     list.AddTriangleFilled({x - theme.px(4), middle - theme.px(10)},
@@ -65,7 +152,7 @@ void draw_slider(App::Impl& app, float width, float height) {
   list.AddCircleFilled({cursor, middle}, theme.px(hovered || active ? 7 : 6), theme.accent, 20);
   if (hovered && usable) {
     tooltip(app.timeline_.live
-                ? age_text(range.end_ns - pointed) + " ago"
+                ? ago(range.end_ns - pointed)
                 : position_text(pointed - range.begin_ns) + "\n" + clock_text(pointed));
   }
 }
@@ -109,10 +196,25 @@ void draw_timeline_bar(App::Impl& app, float height) {
       ImGui::EndCombo();
     }
   }
+  if (time.live) {
+    ImGui::SameLine();
+    const std::string file = app.source_->past_file();
+    const std::string help = file.empty() ? "Also write the past to a recording in this folder"
+                                          : "The past is written to " + file;
+    if (icon_button(theme, "past", Icon::record, help, !file.empty(), side) && file.empty()) {
+      app.keep_past();
+    }
+  }
+  if (app.source_->parts().size() > 1) {
+    ImGui::SameLine(0, theme.px(6));
+    if (ImGui::Button("Compare", {theme.px(74), side})) ImGui::OpenPopup("compare");
+    tooltip("Align and arrange the sources");
+    draw_compare(app);
+  }
   ImGui::SameLine(0, theme.px(14));
   std::string text;
   if (time.live) {
-    text = time.follow ? "live" : age_text(time.range.end_ns - time.now_ns) + " ago";
+    text = time.follow ? "live" : ago(time.range.end_ns - time.now_ns);
   } else {
     text = position_text(time.now_ns - time.range.begin_ns) + " / " +
            position_text(time.range.end_ns - time.range.begin_ns);

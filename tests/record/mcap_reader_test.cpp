@@ -433,6 +433,46 @@ TEST_F(McapReaderTest, a_file_with_a_large_gap_is_opened_by_its_index) {
   EXPECT_EQ(times(*reader, all(*reader)).size(), 330U);
 }
 
+TEST_F(McapReaderTest, a_file_that_is_being_written_is_read_as_far_as_it_is_complete) {
+  McapWriter out = writer(Compression::zstd, 1U << 20U);
+  const auto a = out.add_channel("a", "bytes", 0, {}).or_throw();
+  for (std::uint32_t i = 1; i <= 10; ++i) put(out, a, i, i * 10, "first");
+  out.flush().or_throw();
+  McapReader::Options options;
+  options.growing = true;
+  const auto reader = open(options);
+  EXPECT_FALSE(reader->refresh()) << "nothing was appended";
+  EXPECT_EQ(times(*reader, all(*reader)).size(), 10U);
+  EXPECT_EQ(reader->end_ns(), 100U);
+  EXPECT_EQ(reader->chunks_read(), 1U);
+  const auto b = out.add_channel("b", "bytes", 0, {}).or_throw();
+  for (std::uint32_t i = 11; i <= 20; ++i) put(out, i % 2 == 0 ? b : a, i, i * 10, "second");
+  out.flush().or_throw();
+  EXPECT_TRUE(reader->refresh());
+  EXPECT_EQ(reader->chunks_read(), 1U) << "the index of a chunk is read, and not its messages";
+  EXPECT_EQ(reader->count(a), 15U);
+  EXPECT_EQ(reader->count(b), 5U);
+  EXPECT_EQ(reader->end_ns(), 200U);
+  EXPECT_EQ(times(*reader, all(*reader)).size(), 20U);
+  ChannelSet only;
+  only.add(b);
+  EXPECT_EQ(reader->last(only, 150).back().log_ns, 140U);
+  // A chunk that is cut off is not there yet.
+  const std::string before = bytes();
+  for (std::uint32_t i = 21; i <= 30; ++i) put(out, a, i, i * 10, "third");
+  out.flush().or_throw();
+  const std::string after = bytes();
+  store(after.substr(0, before.size() + (after.size() - before.size()) / 3));
+  EXPECT_FALSE(reader->refresh());
+  store(after);
+  EXPECT_TRUE(reader->refresh());
+  EXPECT_EQ(times(*reader, all(*reader)).size(), 30U);
+  EXPECT_TRUE(reader->problems().empty()) << reader->problems().front();
+  out.close().or_throw();
+  EXPECT_FALSE(reader->refresh()) << "the index of the file has no messages";
+  EXPECT_EQ(times(*reader, all(*reader)).size(), 30U);
+}
+
 TEST_F(McapReaderTest, reading_a_file_without_an_index_can_be_stopped) {
   McapWriter out = writer(Compression::none, 1U << 20U);
   const auto id = out.add_channel("a", "bytes", 0, {}).or_throw();

@@ -123,6 +123,7 @@ USES: tuple[Use, ...] = (
     Use("view/layout/read.cpp", "base/config_reader.hpp", "the same, with the nearest word"),
     Use("view/sources/recording.cpp", "record/mcap_reader.hpp", "recordings are read"),
     Use("view/report.cpp", "base/json.hpp", "the report is JSON"),
+    Use("view/sources/past_file.cpp", "record/recorder.hpp", "the past is written as a recording"),
     Use("view/settings.cpp", "base/config.hpp", "settings are YAML, too"),
     Use("view/settings.cpp", "base/config_reader.hpp", "settings are YAML, too"),
     Use("examples/17_diagnostics/", "hyphos/msgs/diagnostics.hpp", "a node reports its state"),

@@ -186,16 +186,20 @@ GraphSnapshot make_snapshot(const std::vector<ProcessInfo>& processes,
   return out;
 }
 
-GraphSnapshot make_snapshot(const Source& recording) {
-  GraphSnapshot out;
-  const TimeRange range = recording.range();
-  const double seconds = static_cast<double>(range.end_ns - range.begin_ns) * 1e-9;
-  const auto per_s = [seconds](std::uint64_t count) {
-    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
-  };
+namespace {
+
+/// Adds the channels of the parts that are recordings.
+void add_recorded(const Source& recording, GraphSnapshot& out) {
+  const std::vector<Part> parts = recording.parts();
   const Metadata& metadata = recording.metadata();
   const auto counters = metadata.find("hyphos.recording");
   for (const Channel& channel : recording.channels()) {
+    const Part& part = parts[channel.part];
+    if (part.live) continue;
+    const double seconds = static_cast<double>(part.range.end_ns - part.range.begin_ns) * 1e-9;
+    const auto per_s = [seconds](std::uint64_t count) {
+      return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+    };
     ChannelRow& row = out.channels.emplace_back();
     row.name = channel.name;
     row.type = channel.type;
@@ -218,6 +222,13 @@ GraphSnapshot make_snapshot(const Source& recording) {
       row.dropped += count;
     }
   }
+}
+
+}  // namespace
+
+GraphSnapshot make_snapshot(const Source& recording) {
+  GraphSnapshot out;
+  add_recorded(recording, out);
   if (const auto plan = recording.attachment("plan.json")) add_plan(out, *plan);
   return out;
 }
@@ -253,6 +264,7 @@ bool GraphState::sample() {
   if (processes->empty()) problem_ = "no process runs in domain '" + source_.domain() + "'";
   complete_ = complete_ || !before_.empty();
   snapshot_ = make_snapshot(*processes, before_, before_.empty() ? 0 : seconds, now);
+  add_recorded(source_, snapshot_);
   before_.clear();
   for (ProcessInfo& process : *processes) {
     for (EndpointInfo& end : process.endpoints) {

@@ -21,6 +21,7 @@ struct Channel {
   std::uint64_t messages = 0;  ///< in the recording, or passed so far (live)
   /// The reason for which Source::types() cannot decode the channel. Empty: it can.
   std::string problem;
+  std::uint32_t part = 0;  ///< of Source::parts()
 };
 
 /// One message in its encoded form. A copy shares the bytes. Any thread may read it. The bytes may

@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.pb.h>
 
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "hyphos/codec.hpp"
@@ -54,7 +55,38 @@ void copy_file(const pb::FileDescriptor& file, pb::DescriptorPool& pool) {
   pool.BuildFile(proto);
 }
 
+void add_with_imports(const pb::FileDescriptor& file, std::set<std::string>& known,
+                      pb::FileDescriptorSet& set) {
+  if (!known.insert(file.name()).second) return;
+  for (int i = 0; i < file.dependency_count(); ++i) {
+    add_with_imports(*file.dependency(i), known, set);
+  }
+  file.CopyTo(set.add_file());
+}
+
+/// docs/reference/recording.md
+void add_attached_field(pb::DescriptorProto& message) {
+  auto& field = *message.add_field();
+  field.set_name("attached_buffers");
+  field.set_number(kAttachedField);
+  field.set_type(pb::FieldDescriptorProto::TYPE_BYTES);
+  field.set_label(pb::FieldDescriptorProto::LABEL_REPEATED);
+}
+
 }  // namespace
+
+std::string definition_of(const pb::Descriptor& type, bool attached) {
+  pb::FileDescriptorSet set;
+  std::set<std::string> known;
+  add_with_imports(*type.file(), known, set);
+  if (attached) {
+    // The file of the type is the last one.
+    for (auto& message : *set.mutable_file(set.file_size() - 1)->mutable_message_type()) {
+      if (message.name() == type.name()) add_attached_field(message);
+    }
+  }
+  return set.SerializeAsString();
+}
 
 struct Types::State {
   pb::DescriptorPool pool;

@@ -49,6 +49,11 @@ class Types {
   std::unique_ptr<State> state_;
 };
 
+/// A serialized FileDescriptorSet of the file of a type and all that it imports. `attached`: as a
+/// recording stores it, with the field of the attached buffers.
+[[nodiscard]] std::string definition_of(const google::protobuf::Descriptor& type,
+                                        bool attached = false);
+
 /// Makes messages of types that are known by name only.
 ///
 /// Not thread-safe. `pool` must outlive it, and it must outlive its messages.

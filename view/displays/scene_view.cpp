@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "view/core/names.hpp"
 #include "view/core/words.hpp"
 
 namespace hyphos::view {
@@ -15,12 +16,72 @@ constexpr double kPickPixels = 6;  // radius
 }  // namespace
 
 SceneView::SceneView(Store& store, std::size_t budget_bytes) : budget_(budget_bytes) {
-  surroundings_.store = &store;
-  surroundings_.frames = &frames_;
-  surroundings_.budget_bytes = budget_bytes;
+  set_parts(std::vector<Part>(1), [&store](std::size_t) -> Store& { return store; });
 }
 
 SceneView::~SceneView() = default;
+
+void SceneView::set_parts(const std::vector<Part>& parts,
+                          const std::function<Store&(std::size_t)>& store) {
+  std::vector<std::unique_ptr<PartOfView>> before = std::exchange(parts_, {});  // until all moved
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto made = std::make_unique<PartOfView>();
+    made->label = parts[i].label;
+    made->surroundings.store = &store(i);
+    made->surroundings.frames = &made->frames;
+    made->surroundings.budget_bytes = budget_;
+    parts_.push_back(std::move(made));
+  }
+  // Things of a display are in the store of its part, so it begins again.
+  for (Item& item : items_) {
+    const auto old = std::exchange(item.display, item.kind->make());
+    for (const Property& property : old->properties().all()) {
+      (void)item.display->properties().set_text(property.name, property.text());
+    }
+    start(item);
+    item.display->set_visible(old->visible());
+  }
+  channels_.clear();
+  routes_.clear();
+  routes_stale_ = true;
+  reseek_ = reseek_ || !items_.empty();
+  ++revision_;
+}
+
+std::vector<std::string> SceneView::labels() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 1; i < parts_.size(); ++i) all.push_back(parts_[i]->label);
+  return all;
+}
+
+void SceneView::set_arrange(Arrange arrange) {
+  if (arrange == arrange_) return;
+  arrange_ = arrange;
+  ++revision_;
+}
+
+void SceneView::set_ghosts(std::vector<Ghost> by_part) {
+  if (by_part == ghosts_) return;
+  ghosts_ = std::move(by_part);
+  ++revision_;
+}
+
+std::size_t SceneView::part_of(std::string_view channel) const {
+  for (std::size_t i = 1; i < parts_.size(); ++i) {
+    if (is_of_part(parts_[i]->label, channel)) return i;
+  }
+  return 0;
+}
+
+void SceneView::start(Item& item) {
+  item.display->set_surroundings(&parts_[part_of(item.channel)]->surroundings);
+  item.display->settings_changed();
+}
+
+/// A ground without a channel is in all panes.
+bool SceneView::is_in_pane(const Item& item, std::size_t pane) const {
+  return panes() == 1 || item.channel.empty() || part_of(item.channel) == pane;
+}
 
 Result<SceneView::Item*> SceneView::add(std::string_view kind, std::string channel) {
   const DisplayKind* const found = find_display_kind(kind);
@@ -35,8 +96,7 @@ Result<SceneView::Item*> SceneView::add(std::string_view kind, std::string chann
   item.kind = found;
   item.channel = std::move(channel);
   item.display = found->make();
-  item.display->set_surroundings(&surroundings_);
-  item.display->settings_changed();
+  start(item);
   routes_stale_ = true;
   reseek_ = reseek_ || !item.channel.empty();
   ++revision_;
@@ -81,13 +141,14 @@ void SceneView::set_visible(Item& item, bool visible) {
 std::string SceneView::companion_channel(const Item& item, const Companion& companion) const {
   const Property* const property = item.display->properties().find(companion.property);
   if (property != nullptr && !property->text().empty()) return property->text();
-  // The neighbour: "camera/image" has "camera/camera_info", "scan" has "joint_states".
+  // The neighbour: "camera/image" has "camera/camera_info", "scan" has "joint_states". Each part
+  // has its own.
   const std::size_t slash = item.channel.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : item.channel.substr(0, slash + 1);
   const std::string beside = folder + std::string(companion.property);
   const auto named = [&](const Channel& each) { return each.name == beside; };
   if (std::ranges::any_of(channels_, named)) return beside;
-  return std::string(companion.property);
+  return part_channel(parts_[part_of(item.channel)]->label, companion.property);
 }
 
 std::set<std::string> SceneView::channels() const {
@@ -105,10 +166,22 @@ std::set<std::string> SceneView::channels() const {
   return names;
 }
 
-std::int64_t SceneView::history_ns() const {
-  std::int64_t longest = 0;
-  for (const Item& each : items_) longest = std::max(longest, each.display->history_ns());
-  return longest;
+void SceneView::add_history(Lookback& history, std::int64_t least_ns, std::int64_t most_ns) const {
+  std::int64_t longest = least_ns;
+  for (const Item& each : items_) {
+    if (each.channel.empty()) continue;
+    const std::int64_t past = std::clamp(each.display->history_ns(), least_ns, most_ns);
+    longest = std::max(longest, past);
+    history.need(each.channel, past);
+    for (const Companion& companion : each.kind->companions) {
+      history.need(companion_channel(each, companion), past);
+    }
+  }
+  // The oldest message of a display needs transforms before it.
+  constexpr std::int64_t kBefore = 1'000'000'000;
+  for (const Channel& each : channels_) {
+    if (has_transforms(each)) history.need(each.name, longest + kBefore);
+  }
 }
 
 bool SceneView::take_reseek() { return std::exchange(reseek_, false); }
@@ -145,9 +218,10 @@ void SceneView::take(const Sample& sample) {
   if (routes_stale_) rebuild_routes();
   if (sample.channel >= routes_.size()) return;
   const Route& route = routes_[sample.channel];
-  surroundings_.now_ns = std::max(surroundings_.now_ns, sample.time_ns);
+  PartOfView& part = *parts_[std::min<std::size_t>(route.channel.part, parts_.size() - 1)];
+  part.surroundings.now_ns = std::max(part.surroundings.now_ns, sample.time_ns);
   if (route.frames) {
-    frames_.take(route.channel, sample);
+    part.frames.take(route.channel, sample);
     choose_fixed_frame();
   }
   for (const std::size_t at : route.displays) {
@@ -167,18 +241,22 @@ void SceneView::take(const Sample& sample) {
 }
 
 void SceneView::clear() {
-  frames_.clear();
   for (const Item& each : items_) each.display->clear();
-  surroundings_.assumed.clear();
+  for (const auto& part : parts_) {
+    part->frames.clear();
+    part->surroundings.assumed.clear();
+    part->surroundings.now_ns = 0;
+  }
   budget_notice_.clear();
   dropped_ = 0;
-  surroundings_.now_ns = 0;
   ++revision_;
 }
 
 void SceneView::update(std::int64_t now_ns, bool playing) {
-  if (now_ns != 0) surroundings_.now_ns = now_ns;
-  surroundings_.playing = playing;
+  for (const auto& part : parts_) {
+    if (now_ns != 0) part->surroundings.now_ns = now_ns;
+    part->surroundings.playing = playing;
+  }
   choose_fixed_frame();
   for (const Item& each : items_) {
     if (each.display->update()) ++revision_;
@@ -192,29 +270,54 @@ void SceneView::set_fixed_frame(std::string frame) {
 }
 
 void SceneView::choose_fixed_frame() {
-  std::string frame = wanted_fixed_frame_.empty() ? frames_.root() : wanted_fixed_frame_;
-  if (frame == surroundings_.fixed_frame) return;
-  const std::string before = std::exchange(surroundings_.fixed_frame, std::move(frame));
-  for (const Item& each : items_) each.display->fixed_frame_changed(before);
-  ++revision_;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    PartOfView& part = *parts_[i];
+    std::string frame = wanted_fixed_frame_.empty() ? part.frames.root() : wanted_fixed_frame_;
+    if (frame == part.surroundings.fixed_frame) continue;
+    const std::string before = std::exchange(part.surroundings.fixed_frame, std::move(frame));
+    for (const Item& each : items_) {
+      if (part_of(each.channel) == i) each.display->fixed_frame_changed(before);
+    }
+    ++revision_;
+  }
 }
 
-void SceneView::follow() {
-  const std::string& frame = camera_.state().follow;
+namespace {
+
+/// Lets a camera follow its frame.
+void follow_frame(Camera& camera, const Frames& frames, const std::string& fixed_frame) {
+  const std::string& frame = camera.state().follow;
   if (frame.empty()) return;
-  if (frame == surroundings_.fixed_frame) return camera_.set_follow_pose(Pose::Identity());
-  const auto found = frames_.get(surroundings_.fixed_frame, frame, latest);
-  if (found) camera_.set_follow_pose(to_eigen(*found));
+  if (frame == fixed_frame) return camera.set_follow_pose(Pose::Identity());
+  const auto found = frames.get(fixed_frame, frame, latest);
+  if (found) camera.set_follow_pose(to_eigen(*found));
 }
+
+}  // namespace
+
+void SceneView::follow() { follow_frame(camera_, frames(), fixed_frame()); }
 
 bool SceneView::changed() const {
   return revision_ != drawn_revision_ || camera_.revision() != drawn_camera_;
 }
 
 void SceneView::draw(Renderer& renderer, const std::function<void(Painter&)>& extra) {
-  renderer.draw(camera_, [&](Painter& painter) {
+  std::vector<Camera> cameras(panes(), camera_);
+  for (std::size_t i = 1; i < cameras.size(); ++i) {
+    follow_frame(cameras[i], parts_[i]->frames, parts_[i]->surroundings.fixed_frame);
+  }
+  const bool ghosts = arrange_ == Arrange::ghost && parts_.size() > 1;
+  renderer.set_ghosts(ghosts ? std::span<const Ghost>(ghosts_) : std::span<const Ghost>());
+  renderer.draw(cameras, [&](Painter& painter, std::size_t pane) {
     for (const Item& each : items_) {
-      if (each.display->visible()) each.display->paint(painter);
+      if (!each.display->visible() || !is_in_pane(each, pane)) continue;
+      const std::size_t part = part_of(each.channel);
+      if (ghosts && part < ghosts_.size() && !ghosts_[part].is_none()) {
+        GhostPainter ghost(painter, ghosts_[part]);
+        each.display->paint(ghost);
+      } else {
+        each.display->paint(painter);
+      }
     }
     if (extra) extra(painter);
   });
@@ -223,12 +326,18 @@ void SceneView::draw(Renderer& renderer, const std::function<void(Painter&)>& ex
 }
 
 std::optional<SceneView::Hit> SceneView::pick(double x, double y) {
-  const Ray ray = camera_.ray(x, y);
+  const double width = camera_.width();
+  const std::size_t pane =
+      std::min(static_cast<std::size_t>(std::max(x, 0.0) / width), panes() - 1);
+  const Ray ray = camera_.ray(x - static_cast<double>(pane) * width, y);
+  // An angle: the size of some pixels at 1 m, or from above at the height of the target.
   const Vec3 ahead = ray.from + ray.direction;
-  const double radius = camera_.orthographic() ? 1e-3 : kPickPixels * camera_.pixel_size(ahead);
+  const double away =
+      camera_.orthographic() ? (camera_.target() - ray.from).dot(ray.direction) : 1.0;
+  const double radius = kPickPixels * camera_.pixel_size(ahead) / std::max(away, 1e-3);
   std::optional<Hit> best;
   for (const Item& each : items_) {
-    if (!each.display->visible()) continue;
+    if (!each.display->visible() || !is_in_pane(each, pane)) continue;
     auto picked = each.display->pick(ray, radius);
     if (picked && (!best || picked->distance < best->picked.distance)) {
       best = Hit{each.id, std::move(*picked)};
@@ -249,7 +358,7 @@ void SceneView::look_at_all() { camera_.look_at(bounds()); }
 
 void SceneView::set_budget(std::size_t bytes) {
   budget_ = bytes;
-  surroundings_.budget_bytes = bytes;
+  for (const auto& part : parts_) part->surroundings.budget_bytes = bytes;
   keep_budget();
 }
 

@@ -17,6 +17,7 @@
 #include "view/displays/display.hpp"
 #include "view/displays/registry.hpp"
 #include "view/scene/camera.hpp"
+#include "view/scene/ghost.hpp"
 #include "view/scene/renderer.hpp"
 
 namespace hyphos::view {
@@ -43,6 +44,22 @@ class SceneView final : public Sink {
   explicit SceneView(Store& store, std::size_t budget_bytes = std::size_t{512} << 20U);
   ~SceneView() override;
 
+  // Several sources.
+  /// Begins with another source, of one or more parts. Each has frames of its own. A display
+  /// belongs to the part whose label its channel begins with.
+  void set_parts(const std::vector<Part>& parts, const std::function<Store&(std::size_t)>& store);
+  /// Of the parts beside the first.
+  [[nodiscard]] std::vector<std::string> labels() const;
+  void set_arrange(Arrange arrange);
+  [[nodiscard]] Arrange arrange() const { return arrange_; }
+  /// The look of each part in Arrange::ghost.
+  void set_ghosts(std::vector<Ghost> by_part);
+  /// Number of panes of the picture: 1, or one for each part in Arrange::columns. The size of the
+  /// camera is that of a pane.
+  [[nodiscard]] std::size_t panes() const {
+    return arrange_ == Arrange::columns ? parts_.size() : 1;
+  }
+
   // Displays.
   /// not_found with the nearest name of a kind.
   Result<Item*> add(std::string_view kind, std::string channel);
@@ -58,8 +75,8 @@ class SceneView final : public Sink {
   void set_visible(Item& item, bool visible);
   /// The channels that displays and frames need.
   [[nodiscard]] std::set<std::string> channels() const;
-  /// The longest history of a display. For Source::seek().
-  [[nodiscard]] std::int64_t history_ns() const;
+  /// Adds the pasts that displays show, at least `least_ns` and at most `most_ns`.
+  void add_history(Lookback& history, std::int64_t least_ns, std::int64_t most_ns) const;
   /// True once after a change that needs earlier samples again: seek to the cursor.
   [[nodiscard]] bool take_reseek();
 
@@ -72,11 +89,14 @@ class SceneView final : public Sink {
   void update(std::int64_t now_ns, bool playing = true);
 
   // Frames.
-  [[nodiscard]] const Frames& frames() const { return frames_; }
+  /// Of the first part.
+  [[nodiscard]] const Frames& frames() const { return parts_.front()->frames; }
   /// Empty: Frames::root().
   void set_fixed_frame(std::string frame);
   [[nodiscard]] const std::string& wanted_fixed_frame() const { return wanted_fixed_frame_; }
-  [[nodiscard]] const std::string& fixed_frame() const { return surroundings_.fixed_frame; }
+  [[nodiscard]] const std::string& fixed_frame() const {
+    return parts_.front()->surroundings.fixed_frame;
+  }
 
   // The picture.
   [[nodiscard]] Camera& camera() { return camera_; }
@@ -87,7 +107,7 @@ class SceneView final : public Sink {
   void invalidate() { ++revision_; }
   /// Draws the displays, then `extra` (tools).
   void draw(Renderer& renderer, const std::function<void(Painter&)>& extra = {});
-  /// The nearest thing on the ray of a pixel.
+  /// The nearest thing on the ray of a pixel of the picture, over all panes.
   struct Hit {
     std::uint32_t item = 0;
     Display::Picked picked;
@@ -114,14 +134,25 @@ class SceneView final : public Sink {
     std::vector<std::pair<std::size_t, std::string_view>> companions;  // index, role
   };
 
+  /// A source of its own: nothing of it depends on another one.
+  struct PartOfView {
+    std::string label;
+    Frames frames;
+    Surroundings surroundings;
+  };
+
+  [[nodiscard]] std::size_t part_of(std::string_view channel) const;
+  void start(Item& item);
+  [[nodiscard]] bool is_in_pane(const Item& item, std::size_t pane) const;
   void rebuild_routes();
   void keep_budget();
   void choose_fixed_frame();
   void follow();
   [[nodiscard]] std::string companion_channel(const Item& item, const Companion& companion) const;
 
-  Surroundings surroundings_;
-  Frames frames_;
+  std::vector<std::unique_ptr<PartOfView>> parts_;  // at least one
+  Arrange arrange_ = Arrange::ghost;
+  std::vector<Ghost> ghosts_;
   std::string wanted_fixed_frame_;
   Items items_;
   std::uint32_t next_id_ = 1;

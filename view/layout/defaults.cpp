@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "view/core/names.hpp"
 #include "view/layout/layout.hpp"
 
 namespace hyphos::view {
@@ -219,6 +220,38 @@ Layout default_layout(std::span<const Channel> channels, const Vocabulary& words
     made.camera.yaw = kMapYaw;
   }
   return made;
+}
+
+void add_parts(Layout& layout, std::span<const Part> parts, std::span<const Channel> channels) {
+  const auto exists = [&](const std::string& name) {
+    return std::any_of(channels.begin(), channels.end(),
+                       [&](const Channel& each) { return each.name == name; });
+  };
+  const auto of_any = [&](const DisplayLayout& display) {
+    return std::any_of(parts.begin() + 1, parts.end(),
+                       [&](const Part& part) { return is_of_part(part.label, display.channel); });
+  };
+  if (parts.empty()) return;
+  const std::vector<DisplayLayout> own = layout.displays;
+  for (const Part& part : parts.subspan(1)) {
+    const auto shown = [&](const DisplayLayout& each) {
+      return is_of_part(part.label, each.channel);
+    };
+    if (std::any_of(own.begin(), own.end(), shown)) continue;
+    for (DisplayLayout display : own) {
+      if (display.channel.empty() || of_any(display)) continue;
+      display.channel = part_channel(part.label, display.channel);
+      if (!part.live && !exists(display.channel)) continue;
+      if (layout.displays.size() >= kMaxDisplays) return;
+      // A property may name another channel, e.g. that of a calibration.
+      for (auto& [key, setting] : display.settings) {
+        for (std::string& word : setting.words) {
+          if (exists(part_channel(part.label, word))) word = part_channel(part.label, word);
+        }
+      }
+      layout.displays.push_back(std::move(display));
+    }
+  }
 }
 
 void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabulary& words) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hyphos/result.hpp"
-#include "view/core/sample.hpp"
+#include "view/core/source.hpp"
 
 /// A layout: the panels of the window, the displays of the 3-D view and the camera. One YAML file,
 /// which can be read, compared and kept beside the robot.
@@ -99,10 +99,21 @@ struct PanelLayout {
   }
 };
 
+/// Several sources on one timeline.
+struct CompareLayout {
+  std::string arrange = "ghost";  ///< ghost, columns
+  std::string align = "start";    ///< start, time
+  std::vector<double> shift_s;    ///< of the second source and those after it, beyond `align`
+  double alpha = 0.55;            ///< opacity of ghosts
+  double tint = 0.6;              ///< part of the tint in the colours of ghosts
+  bool operator==(const CompareLayout&) const = default;
+};
+
 struct Layout {
   std::string theme = "dark";  ///< dark, light
   double budget_mb = 512;      ///< of CPU and GPU memory
   std::string fixed_frame;     ///< empty: chosen from the frames that arrive
+  CompareLayout compare;
   CameraLayout camera;
   std::map<std::string, CameraLayout> views;  ///< saved views
   std::vector<DisplayLayout> displays;
@@ -141,6 +152,9 @@ inline constexpr std::size_t kMaxDisplays = 512;
 /// A layout for a robot or recording without one: a display for each channel whose type has a
 /// display, and the panels for the types that exist.
 [[nodiscard]] Layout default_layout(std::span<const Channel> channels, const Vocabulary& words);
+/// Shows the parts for which the layout has no display as it shows the first one: displays with the
+/// same properties for channels that exist, or that a robot may offer later.
+void add_parts(Layout& layout, std::span<const Part> parts, std::span<const Channel> channels);
 /// The displays and panels of default_layout(channels) for channels that appeared later.
 void extend_layout(Layout& layout, std::span<const Channel> added, const Vocabulary& words);
 

@@ -21,6 +21,8 @@ constexpr double kTurns = 1000;  // rad
 constexpr double kSizeMost = 1e3;
 constexpr std::size_t kMaxSettingWords = 256;
 constexpr std::size_t kMaxViews = 256;
+constexpr std::size_t kMaxShifts = 3;  // of further sources
+constexpr double kLongShift = 1e9;     // s
 
 std::vector<std::string_view> names_of(const std::vector<Kind>& kinds) {
   std::vector<std::string_view> names;
@@ -148,6 +150,29 @@ CameraLayout read_camera(const Value* value, const std::string& path, Problems& 
   return camera;
 }
 
+CompareLayout read_compare(const Value* value, Problems& problems) {
+  CompareLayout compare;
+  const Section section(value, "compare", problems,
+                        {"arrange", "align", "shift_s", "alpha", "tint"});
+  compare.arrange = section.word_of("arrange", compare.arrange, {"ghost", "columns"});
+  compare.align = section.word_of("align", compare.align, {"start", "time"});
+  compare.alpha = section.real("alpha", compare.alpha, 0.05, 1);
+  compare.tint = section.real("tint", compare.tint, 0, 1);
+  const Value* shift = section.find("shift_s");
+  if (shift == nullptr) return compare;
+  const auto read = [&](const Value& one) {
+    compare.shift_s.push_back(number(one, "compare.shift_s", -kLongShift, kLongShift, 0, problems));
+  };
+  if (!shift->is(Value::Kind::list)) {
+    read(*shift);
+  } else if (shift->items.size() > kMaxShifts) {
+    section.error("shift_s", "more than " + std::to_string(kMaxShifts) + " numbers");
+  } else {
+    for (const Value& one : shift->items) read(one);
+  }
+  return compare;
+}
+
 class Reader {
  public:
   Reader(const Vocabulary& words, Problems& problems) : words_(words), problems_(problems) {}
@@ -155,8 +180,8 @@ class Reader {
   Layout layout(const Value& root) {
     Layout made;
     const Section section(&root, "", problems_,
-                          {"hyphos_view", "theme", "budget_mb", "fixed_frame", "camera", "views",
-                           "displays", "panels"});
+                          {"hyphos_view", "theme", "budget_mb", "fixed_frame", "compare", "camera",
+                           "views", "displays", "panels"});
     if (!section.has("hyphos_view")) {
       problems_.error(root.source, "hyphos_view: missing. A layout begins with `hyphos_view: 1`");
     } else {
@@ -165,6 +190,7 @@ class Reader {
     made.theme = section.word_of("theme", made.theme, {"dark", "light"});
     made.budget_mb = section.real("budget_mb", made.budget_mb, 16, 1 << 20);
     made.fixed_frame = section.text("fixed_frame", {});
+    made.compare = read_compare(section.find("compare"), problems_);
     made.camera = read_camera(section.find("camera"), "camera", problems_);
     if (const Value* views = section.find("views")) read_views(*views, made);
     if (const Value* list = section.find("displays")) read_displays(*list, made);

@@ -90,6 +90,22 @@ std::string camera(const CameraLayout& value) {
   return line.text();
 }
 
+std::string compare(const CompareLayout& value) {
+  const CompareLayout usual;
+  Line line;
+  if (value.arrange != usual.arrange) line.add("arrange", scalar(value.arrange));
+  if (value.align != usual.align) line.add("align", scalar(value.align));
+  if (value.shift_s.size() == 1) line.add("shift_s", number(value.shift_s.front()));
+  if (value.shift_s.size() > 1) {
+    std::string all;
+    for (const double one : value.shift_s) all += (all.empty() ? "" : ", ") + number(one);
+    line.add("shift_s", "[" + all + "]");
+  }
+  if (value.alpha != usual.alpha) line.add("alpha", number(value.alpha));
+  if (value.tint != usual.tint) line.add("tint", number(value.tint));
+  return line.text();
+}
+
 std::string display(const DisplayLayout& value) {
   Line line;
   line.add("show", scalar(value.kind));
@@ -135,6 +151,7 @@ std::string layout_text(const Layout& layout) {
   if (layout.theme != usual.theme) out += "theme: " + scalar(layout.theme) + "\n";
   if (layout.budget_mb != usual.budget_mb) out += "budget_mb: " + number(layout.budget_mb) + "\n";
   if (!layout.fixed_frame.empty()) out += "fixed_frame: " + scalar(layout.fixed_frame) + "\n";
+  if (layout.compare != usual.compare) out += "compare: " + compare(layout.compare) + "\n";
   if (layout.camera != usual.camera) out += "camera: " + camera(layout.camera) + "\n";
   if (!layout.views.empty()) out += "views:\n";
   for (const auto& [name, view] : layout.views) {

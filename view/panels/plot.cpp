@@ -161,6 +161,10 @@ class Plot final : public Panel {
 
  private:
   static void compile(Session& session, PlotSeries& one, const Channel& channel) {
+    if (!channel.problem.empty()) {
+      one.problem = channel.problem;
+      return;
+    }
     const google::protobuf::Descriptor* type = session.decoder().find(channel.type);
     if (type == nullptr) {
       one.problem = "no definition of the type '" + channel.type + "' is known";

@@ -58,7 +58,10 @@ class ScenePanel final : public Panel {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (room.x < 8 || room.y < 8) return;
     SceneView& scene = session.scene();
-    scene.camera().set_size(static_cast<int>(room.x), static_cast<int>(room.y));
+    const auto panes = static_cast<int>(scene.panes());
+    pane_width_ = std::max(static_cast<int>(room.x) / panes, 1);
+    scene.camera().set_size(pane_width_, static_cast<int>(room.y));
+    const auto shown = static_cast<float>(pane_width_ * panes);
     ImGui::SetNextItemWidth(room.x);
     ImGui::InvisibleButton("scene", room,
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
@@ -79,8 +82,9 @@ class ScenePanel final : public Panel {
     render(session);
     ImGui::GetWindowDrawList()->AddImageRounded(
         reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(session.renderer().texture())),
-        at, {at.x + room.x, at.y + room.y}, {0, 1}, {1, 0}, IM_COL32_WHITE,
+        at, {at.x + shown, at.y + room.y}, {0, 1}, {1, 0}, IM_COL32_WHITE,
         ImGui::GetStyle().ChildRounding, ImDrawFlags_RoundCornersBottom);
+    draw_parts(session, at, room);
     draw_gizmo(session, {at.x + session.theme().px(38), at.y + room.y - session.theme().px(38)});
     draw_notices(session, at, room);
     draw_picked(session);
@@ -114,9 +118,15 @@ class ScenePanel final : public Panel {
   void interact(Session& session, ImVec2 origin, bool active) {
     const ImGuiIO& io = ImGui::GetIO();
     Camera& camera = session.scene().camera();
-    const double x = static_cast<double>(io.MousePos.x - origin.x);
+    const double over_all = static_cast<double>(io.MousePos.x - origin.x);
     const double y = static_cast<double>(io.MousePos.y - origin.y);
-    const auto hit = [&] { return session.renderer().point_at(x, y); };
+    // A drag stays in the pane in which it began.
+    if (!active) {
+      pane_ = std::clamp(static_cast<int>(over_all) / pane_width_, 0,
+                         static_cast<int>(session.scene().panes()) - 1);
+    }
+    const double x = over_all - static_cast<double>(pane_) * pane_width_;
+    const auto hit = [&] { return session.renderer().point_at(over_all, y); };
     constexpr std::array<MouseButton, 3> kButtons = {MouseButton::left, MouseButton::right,
                                                      MouseButton::middle};
     for (int i = 0; i < 3; ++i) {
@@ -178,7 +188,8 @@ class ScenePanel final : public Panel {
 
   void press_tool(Session& session, double x, double y, const std::optional<Vec3>& hit) {
     if (tools_.tool() == Tool::select) {
-      picked_ = session.scene().pick(x, y);
+      picked_ = session.scene().pick(x + static_cast<double>(pane_) * pane_width_, y);
+      picked_pane_ = pane_;
       if (!picked_) session.notify("nothing is there");
       return;
     }
@@ -251,13 +262,43 @@ class ScenePanel final : public Panel {
     if (!scene.budget_notice().empty()) write(scene.budget_notice(), theme.warn, 2.3F);
   }
 
+  /// The names of several sources, in the colours of their ghosts, or at the top of their panes.
+  void draw_parts(Session& session, ImVec2 at, ImVec2 room) const {
+    const std::vector<Part> parts = session.source().parts();
+    if (parts.size() < 2) return;
+    const Theme& theme = session.theme();
+    ImFont* font = theme.fonts.small;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const bool columns = session.scene().panes() > 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::string text = (i == 0 ? "" : parts[i].label + ": ") + parts[i].title;
+      const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+      const float row = columns ? 0 : static_cast<float>(i) * (font->FontSize + theme.px(6));
+      const float right =
+          columns ? static_cast<float>((static_cast<int>(i) + 1) * pane_width_) : room.x;
+      const ImVec2 low{at.x + right - width - theme.px(14), at.y + theme.px(10) + row};
+      const Color c = part_color(i);
+      list.AddRectFilled({low.x - theme.px(16), low.y - theme.px(2)},
+                         {low.x + width + theme.px(6), low.y + font->FontSize + theme.px(2)},
+                         fade(theme.surface, 0.75F), theme.px(4));
+      list.AddCircleFilled({low.x - theme.px(8), low.y + font->FontSize / 2}, theme.px(4),
+                           IM_COL32(c.r, c.g, c.b, 255), 12);
+      list.AddText(font, font->FontSize, low, theme.text, text.c_str());
+      if (columns && i > 0) {
+        const float x = at.x + static_cast<float>(static_cast<int>(i) * pane_width_);
+        list.AddLine({x, at.y}, {x, at.y + room.y}, theme.border, theme.px(2));
+      }
+    }
+  }
+
   void draw_picked(Session& session) {
     if (!picked_) return;
     const Theme& theme = session.theme();
     const auto pixel = session.scene().camera().project(picked_->picked.point);
     if (!pixel) return;
     const ImVec2 at = ImGui::GetItemRectMin();
-    const ImVec2 place{at.x + static_cast<float>(pixel->x()) + theme.px(14),
+    const auto left = static_cast<float>(picked_pane_ * pane_width_);
+    const ImVec2 place{at.x + left + static_cast<float>(pixel->x()) + theme.px(14),
                        at.y + static_cast<float>(pixel->y()) - theme.px(10)};
     ImGui::SetNextWindowPos(place);
     ImGui::SetNextWindowBgAlpha(0.94F);
@@ -311,6 +352,9 @@ class ScenePanel final : public Panel {
   Tools tools_;
   std::uint64_t drawn_tools_ = 0;
   std::array<bool, 3> down_{};
+  int pane_width_ = 1;  // px
+  int pane_ = 0;        // of the pointer
+  int picked_pane_ = 0;
   bool hovered_ = false;
   std::optional<SceneView::Hit> picked_;
 };

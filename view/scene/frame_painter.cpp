@@ -353,6 +353,7 @@ void FramePainter::draw_points() const {
   program.set("perspective", view_.perspective ? 1.0F : 0.0F);
   program.set("is_round", 1);
   program.set("alpha", 1.0F);
+  program.set("ghost", Color{0, 0, 0, 0});  // GhostPainter has changed the colours
   for (const auto& [size, vertices] : points_) {
     program.set("size_px", static_cast<float>(size * view_.density));
     upload(resources_.stream, vertices.data(), vertices.size() * sizeof(Vertex));
@@ -374,6 +375,8 @@ void FramePainter::draw_lines() const {
   program.set("eye_from_block", Mat4f(turn_.cast<float>()));
   program.set("half_size", static_cast<float>(view_.width) / 2,
               static_cast<float>(view_.height) / 2);
+  program.set("alpha", 1.0F);
+  program.set("ghost", Color{0, 0, 0, 0});
   for (const auto& [width, vertices] : lines_) {
     program.set("half_width", static_cast<float>(width * view_.density / 2));
     upload(resources_.stream, vertices.data(), vertices.size() * sizeof(Vertex));

@@ -46,13 +46,18 @@ class GlRenderer final : public Renderer {
   }
   [[nodiscard]] const RendererOptions& options() const override { return options_; }
 
-  std::unique_ptr<Retained> retained() override {
-    auto made = std::make_unique<GlRetained>(gl_, programs_, [this](GlRetained* gone) {
-      std::erase(sets_, gone);
-      erased_ = true;
-    });
-    sets_.push_back(made.get());
-    return made;
+  std::unique_ptr<Retained> retained() override { return retained_of(0); }
+  Store& part(std::size_t index) override {
+    if (index == 0) return *this;
+    while (parts_.size() < index) {
+      parts_.push_back(std::make_unique<PartStore>(*this, parts_.size() + 1));
+    }
+    return *parts_[index - 1];
+  }
+  void set_ghosts(std::span<const Ghost> by_part) override {
+    if (std::ranges::equal(ghosts_, by_part)) return;
+    ghosts_.assign(by_part.begin(), by_part.end());
+    erased_ = true;
   }
   std::unique_ptr<Texture> texture() override { return std::make_unique<GlTexture>(gl_); }
   std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles,
@@ -61,24 +66,26 @@ class GlRenderer final : public Renderer {
   }
   [[nodiscard]] std::uint64_t uploads() const override { return gl_.uploads; }
 
-  void draw(const Camera& camera, const std::function<void(Painter&)>& paint) override {
-    const int width = camera.width();
-    const int height = camera.height();
+  void draw(std::span<const Camera> panes,
+            const std::function<void(Painter&, std::size_t)>& paint) override {
+    if (panes.empty()) return;
+    const int width = panes.front().width() * static_cast<int>(panes.size());
+    const int height = panes.front().height();
     if (!still_.resize(gl_, width, height) || !final_.resize(gl_, width, height)) return;
     ++counters_.frames;
-    const PassView view = pass_view(camera);
-    gl_.Viewport(0, 0, width, height);
+    cameras_.assign(panes.begin(), panes.end());
     gl_.BlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     gl_.Enable(GL_PROGRAM_POINT_SIZE);
-    draw_retained(camera, view);
+    draw_retained();
     gl_.BindFramebuffer(GL_READ_FRAMEBUFFER, still_.framebuffer.get());
     gl_.BindFramebuffer(GL_DRAW_FRAMEBUFFER, final_.framebuffer.get());
     gl_.BlitFramebuffer(0, 0, width, height, 0, 0, width, height,
                         GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT, GL_NEAREST);
     gl_.BindFramebuffer(GL_FRAMEBUFFER, final_.framebuffer.get());
-    if (paint) {
-      FramePainter painter(gl_, *resources_, programs_, camera, view);
-      paint(painter);
+    for (std::size_t i = 0; i < cameras_.size() && paint; ++i) {
+      use_pane(i);
+      FramePainter painter(gl_, *resources_, programs_, cameras_[i], views_[i]);
+      paint(painter, i);
       painter.flush();
     }
     gl_.BindVertexArray(0);
@@ -86,7 +93,6 @@ class GlRenderer final : public Renderer {
     gl_.Disable(GL_DEPTH_TEST);
     gl_.Disable(GL_BLEND);
     gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
-    camera_ = camera;
   }
 
   // Points that came after a complete picture are a change, and no refinement: they can wait.
@@ -122,7 +128,11 @@ class GlRenderer final : public Renderer {
     gl_.BindFramebuffer(GL_FRAMEBUFFER, 0);
     const auto nearest = std::ranges::min_element(depths);
     if (*nearest >= 1) return std::nullopt;
-    return camera_.unproject(x, y, *nearest);
+    const std::size_t pane = std::min(static_cast<std::size_t>(std::max(x, 0.0)) /
+                                          static_cast<std::size_t>(cameras_.front().width()),
+                                      cameras_.size() - 1);
+    const double left_edge = static_cast<double>(pane) * cameras_[pane].width();
+    return cameras_[pane].unproject(x - left_edge, y, *nearest);
   }
 
   [[nodiscard]] std::vector<std::uint8_t> read() const override {
@@ -170,9 +180,55 @@ class GlRenderer final : public Renderer {
     return view;
   }
 
-  void draw_retained(const Camera& camera, const PassView& view) {
-    const bool moved = camera.revision() != drawn_revision_ || view.width != drawn_width_ ||
-                       view.height != drawn_height_;
+  std::unique_ptr<GlRetained> retained_of(std::size_t part) {
+    auto made = std::make_unique<GlRetained>(gl_, programs_, part, [this](GlRetained* gone) {
+      std::erase(sets_, gone);
+      erased_ = true;
+    });
+    sets_.push_back(made.get());
+    return made;
+  }
+
+  /// The store of the things of one part.
+  class PartStore final : public Store {
+   public:
+    PartStore(GlRenderer& renderer, std::size_t part) : renderer_(renderer), part_(part) {}
+    std::unique_ptr<Retained> retained() override { return renderer_.retained_of(part_); }
+    std::unique_ptr<Texture> texture() override { return renderer_.texture(); }
+    std::unique_ptr<Mesh> mesh(std::span<const MeshVertex> triangles,
+                               const Texture* texture) override {
+      return renderer_.mesh(triangles, texture);
+    }
+    [[nodiscard]] std::uint64_t uploads() const override { return renderer_.uploads(); }
+
+   private:
+    GlRenderer& renderer_;
+    std::size_t part_;
+  };
+
+  void use_pane(std::size_t pane) {
+    const PassView& view = views_[pane];
+    gl_.Viewport(static_cast<int>(pane) * view.width, 0, view.width, view.height);
+  }
+
+  /// Prepares the pane of a set. The set looks as its part.
+  PassView view_of(const GlRetained& set) {
+    const std::size_t pane = std::min(set.part(), views_.size() - 1);
+    use_pane(pane);
+    PassView view = views_[pane];
+    if (set.part() < ghosts_.size()) view.ghost = ghosts_[set.part()];
+    return view;
+  }
+
+  void draw_retained() {
+    std::vector<PassView> views;
+    for (const Camera& each : cameras_) views.push_back(pass_view(each));
+    const auto same = [](const PassView& a, const PassView& b) {
+      return a.width == b.width && a.height == b.height && a.eye_from_fixed == b.eye_from_fixed &&
+             a.clip_from_eye == b.clip_from_eye;
+    };
+    const bool moved = !std::ranges::equal(views, views_, same);
+    views_ = std::move(views);
     const bool stale = erased_ || std::ranges::any_of(sets_, &GlRetained::stale) ||
                        (aged() && !refining() && *redraw_in_ms() <= 0);
     gl_.BindFramebuffer(GL_FRAMEBUFFER, still_.framebuffer.get());
@@ -180,13 +236,10 @@ class GlRenderer final : public Renderer {
     gl_.Enable(GL_DEPTH_TEST);
     gl_.DepthFunc(GL_LESS);
     if (moved || stale) {
-      start_picture(view);
-      drawn_revision_ = camera.revision();
-      drawn_width_ = view.width;
-      drawn_height_ = view.height;
+      start_picture();
       erased_ = false;
     } else {
-      refine(view);
+      refine();
     }
   }
 
@@ -200,7 +253,7 @@ class GlRenderer final : public Renderer {
   }
   [[nodiscard]] bool aged() const { return std::ranges::any_of(sets_, &GlRetained::aged); }
 
-  void start_picture(const PassView& view) {
+  void start_picture() {
     const auto start = std::chrono::steady_clock::now();
     started_ = start;
     cost_ms_ = 0;
@@ -220,7 +273,7 @@ class GlRenderer final : public Renderer {
             : std::clamp<std::size_t>((items + moving_points_ - 1) / moving_points_, 1,
                                       kMostStride);
     std::size_t drawn = 0;
-    for (GlRetained* each : sets_) drawn += each->draw_part(view, stride);
+    for (GlRetained* each : sets_) drawn += each->draw_part(view_of(*each), stride);
     counters_.points_drawn += drawn;
     complete_ = !incomplete();
     if (all || items < kLeastMoving) return;
@@ -234,9 +287,9 @@ class GlRenderer final : public Renderer {
     }
   }
 
-  void refine(const PassView& view) {
+  void refine() {
     const auto start = std::chrono::steady_clock::now();
-    const bool done = draw_missing(view, start);
+    const bool done = draw_missing(start);
     if (!complete_) {
       cost_ms_ += elapsed_ms(start);
       cost_items_ = items();
@@ -246,13 +299,13 @@ class GlRenderer final : public Renderer {
 
   /// False if the time of this frame was too short. While the driver draws a slice, the next one
   /// is prepared, so that a driver without a graphics card uses all processors.
-  bool draw_missing(const PassView& view, std::chrono::steady_clock::time_point start) {
+  bool draw_missing(std::chrono::steady_clock::time_point start) {
     GLsync before = nullptr;
     bool late = false;
     while (!late && incomplete()) {
       for (GlRetained* each : sets_) {
         if (late || !each->incomplete()) continue;
-        counters_.points_drawn += each->draw_missing(view, kSlice);
+        counters_.points_drawn += each->draw_missing(view_of(*each), kSlice);
         const GLsync fence = gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         wait_for(before);
         before = fence;
@@ -276,10 +329,10 @@ class GlRenderer final : public Renderer {
   GlTarget still_;
   GlTarget final_;
   std::vector<GlRetained*> sets_;
-  Camera camera_;
-  std::uint64_t drawn_revision_ = 0;
-  int drawn_width_ = 0;
-  int drawn_height_ = 0;
+  std::vector<std::unique_ptr<PartStore>> parts_;  // from part 1
+  std::vector<Ghost> ghosts_;                      // by part
+  std::vector<Camera> cameras_;                    // of the last picture, by pane
+  std::vector<PassView> views_;
   std::size_t moving_points_ = 0;
   bool erased_ = true;
   bool complete_ = true;  // all points of the last start_picture() are drawn

@@ -9,6 +9,7 @@
 
 #include "hyphos/result.hpp"
 #include "view/scene/camera.hpp"
+#include "view/scene/ghost.hpp"
 #include "view/scene/painter.hpp"
 #include "view/scene/store.hpp"
 
@@ -54,8 +55,21 @@ class Renderer : public Store {
 
   virtual void set_options(const RendererOptions& options) = 0;
   [[nodiscard]] virtual const RendererOptions& options() const = 0;
-  /// Draws one frame of the camera's size. `paint` is called once with a painter.
-  virtual void draw(const Camera& camera, const std::function<void(Painter&)>& paint) = 0;
+  /// Makes the objects of one part of the scene. The renderer itself makes those of part 0.
+  [[nodiscard]] virtual Store& part(std::size_t index) = 0;
+  /// The look of the retained things of each part. Without an entry: their own.
+  virtual void set_ghosts(std::span<const Ghost> by_part) = 0;
+  /// Draws one frame in panes beside one another, each of the size of its camera. All have the same
+  /// size. One pane has all parts. Otherwise a pane has the part of its number. `paint` is called
+  /// once for each pane.
+  virtual void draw(std::span<const Camera> panes,
+                    const std::function<void(Painter&, std::size_t pane)>& paint) = 0;
+  /// Draws one frame of one pane.
+  void draw(const Camera& camera, const std::function<void(Painter&)>& paint) {
+    draw(std::span(&camera, 1), [&paint](Painter& painter, std::size_t) {
+      if (paint) paint(painter);
+    });
+  }
   /// True if the retained picture is incomplete: call draw() again soon.
   [[nodiscard]] virtual bool refining() const = 0;
   /// True if a Retained set changed since the last draw().
@@ -64,7 +78,7 @@ class Renderer : public Store {
   [[nodiscard]] virtual std::optional<double> redraw_in_ms() const = 0;
   /// The finished picture, for ImGui::Image() with (0, 1) to (1, 0).
   [[nodiscard]] virtual unsigned texture() const = 0;
-  /// The visible point at a pixel of the last picture. Nothing on the background.
+  /// The visible point at a pixel of the last picture, over all panes. Nothing on the background.
   [[nodiscard]] virtual std::optional<Vec3> point_at(double x, double y) const = 0;
   /// The last picture, RGBA, top row first.
   [[nodiscard]] virtual std::vector<std::uint8_t> read() const = 0;

@@ -66,9 +66,9 @@ Result<RetainedPrograms> RetainedPrograms::build(Gl& gl) {
   return made;
 }
 
-GlRetained::GlRetained(Gl& gl, const RetainedPrograms& programs,
+GlRetained::GlRetained(Gl& gl, const RetainedPrograms& programs, std::size_t part,
                        std::function<void(GlRetained*)> gone)
-    : gl_(gl), programs_(programs), gone_(std::move(gone)) {}
+    : gl_(gl), programs_(programs), part_(part), gone_(std::move(gone)) {}
 
 GlRetained::~GlRetained() { gone_(this); }
 
@@ -343,8 +343,10 @@ void GlRetained::begin(const PassView& view, Kind kind) const {
   const GlProgram& program = program_of(kind);
   program.use();
   program.set("clip_from_eye", view.clip_from_eye);
+  program.set("ghost", view.ghost.tint.with_alpha(view.ghost.amount));
   if (lines) {
     gl_.Enable(GL_BLEND);
+    program.set("alpha", static_cast<float>(view.ghost.alpha));
     program.set("half_size", static_cast<float>(view.width) / 2,
                 static_cast<float>(view.height) / 2);
     program.set("half_width", static_cast<float>(line_width_ * view.density / 2));
@@ -373,7 +375,7 @@ void GlRetained::begin(const PassView& view, Kind kind) const {
   program.set("perspective", view.perspective ? 1.0F : 0.0F);
   if (&program == &programs_.opaque_squares) return;
   program.set("is_round", style_.round ? 1 : 0);
-  program.set("alpha", static_cast<float>(style_.alpha));
+  program.set("alpha", static_cast<float>(style_.alpha * view.ghost.alpha));
 }
 
 void GlRetained::draw(const PassView& view, const Block& block, std::uint32_t first,

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "view/scene/ghost.hpp"
 #include "view/scene/gl.hpp"
 #include "view/scene/store.hpp"
 
@@ -22,6 +23,7 @@ struct PassView {
   double density = 1;
   float px_per_slope = 1;  ///< size of 1 m at a depth of 1 m, orthographic: at any depth, px
   bool perspective = true;
+  Ghost ghost = {};
 };
 
 /// The programs and vertex arrays that all retained sets share.
@@ -45,7 +47,8 @@ struct RetainedPrograms {
 class GlRetained final : public Retained {
  public:
   /// `gone` is called by the destructor.
-  GlRetained(Gl& gl, const RetainedPrograms& programs, std::function<void(GlRetained*)> gone);
+  GlRetained(Gl& gl, const RetainedPrograms& programs, std::size_t part,
+             std::function<void(GlRetained*)> gone);
   ~GlRetained() override;
 
   void append(std::span<const Vertex> points, const Vec3& origin, std::int64_t time_ns) override;
@@ -70,6 +73,7 @@ class GlRetained final : public Retained {
                                                double radius) const override;
 
   // For the renderer.
+  [[nodiscard]] std::size_t part() const { return part_; }
   /// True if the retained picture shows things that are gone or look different.
   [[nodiscard]] bool stale() const { return stale_; }
   /// True if the retained picture shows points that have left since.
@@ -119,6 +123,7 @@ class GlRetained final : public Retained {
 
   Gl& gl_;
   const RetainedPrograms& programs_;
+  const std::size_t part_;
   std::function<void(GlRetained*)> gone_;
   std::deque<Block> blocks_;
   std::optional<Block> spare_;  // emptied by clear(), for the next batch

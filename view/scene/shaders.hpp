@@ -43,6 +43,7 @@ inline constexpr char kPointFragment[] = R"(
 flat in vec4 tint;
 uniform int is_round;
 uniform float alpha;
+uniform vec4 ghost;  // a colour, and its part
 out vec4 pixel;
 void main() {
   if (is_round == 1) {
@@ -55,7 +56,7 @@ void main() {
     int b = ((p.x ^ p.y) & 1) * 8 + (p.y & 1) * 4 + (((p.x ^ p.y) >> 1) & 1) * 2 + ((p.y >> 1) & 1);
     if ((float(b) + 0.5) / 16.0 > alpha) discard;
   }
-  pixel = vec4(tint.rgb, 1.0);
+  pixel = vec4(mix(tint.rgb, ghost.rgb, ghost.a), 1.0);
 }
 )";
 
@@ -122,11 +123,13 @@ inline constexpr char kLineFragment[] = R"(
 in vec4 tint;
 in float across;
 uniform float half_width;
+uniform float alpha;
+uniform vec4 ghost;
 out vec4 pixel;
 void main() {
-  float cover = clamp(half_width + 0.5 - abs(across), 0.0, 1.0);
+  float cover = clamp(half_width + 0.5 - abs(across), 0.0, 1.0) * alpha;
   if (cover * tint.a < 0.02) discard;
-  pixel = vec4(tint.rgb, tint.a * cover);
+  pixel = vec4(mix(tint.rgb, ghost.rgb, ghost.a), tint.a * cover);
 }
 )";
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "view/sources/inbox.hpp"
 #include "view/sources/open.hpp"
 #include "view/sources/past.hpp"
+#include "view/sources/past_file.hpp"
 #include "view/sources/scout.hpp"
 
 namespace hyphos::view {
@@ -71,10 +73,18 @@ class Live : public Source {
   std::span<const Channel> channels() const override { return channels_; }
   const google::protobuf::DescriptorPool& types() const override { return types_.pool(); }
   bool live() const override { return true; }
-  TimeRange range() const override { return past_.range(); }
+  TimeRange range() const override {
+    TimeRange range = past_.range();
+    if (file_ != nullptr && file_->begin_ns() != 0) {
+      range.begin_ns = std::min(range.begin_ns, file_->begin_ns());
+    }
+    return range;
+  }
   void on_arrival(std::function<void()> wake) override { inbox_->on_arrival(std::move(wake)); }
   Loss loss(std::uint32_t channel) const override { return inbox_->loss(channel); }
-  std::size_t memory() const override { return past_.bytes(); }
+  std::size_t memory() const override {
+    return past_.bytes() + (file_ == nullptr ? 0 : file_->memory());
+  }
   std::string domain() const override { return runtime_.domain(); }
   const Node* node() const override { return &node_; }
   const Metadata& metadata() const override { return metadata_; }
@@ -83,7 +93,22 @@ class Live : public Source {
                  title()};
   }
 
+  Result<void> keep_past(const std::string& file) override {
+    if (file_ != nullptr) {
+      return Error{Code::already_exists, "the past is written to " + file_->path() + " already",
+                   file};
+    }
+    auto made = PastFile::create(file);
+    if (!made) return made.error();
+    file_ = std::move(*made);
+    for (const Sample& sample : past_.values_before(past_.begin())) keep(sample);
+    for (std::uint64_t i = past_.begin(); i < past_.end(); ++i) keep(past_.at(i));
+    return success();
+  }
+  std::string past_file() const override { return file_ == nullptr ? "" : file_->path(); }
+
   void limit_memory(std::size_t bytes) override {
+    if (file_ != nullptr) file_->limit_memory(bytes / 4);
     past_.limit(bytes);
     passed_ = std::max(passed_, past_.begin());
   }
@@ -111,20 +136,25 @@ class Live : public Source {
     return passed;
   }
 
-  Result<void> seek(std::int64_t time_ns, std::int64_t history_ns, Sink& sink) override {
+  Result<void> seek(std::int64_t time_ns, const Lookback& history, Sink& sink) override {
     drain();
     paused_ = true;
-    pass_until(past_.after(time_ns), time_ns, history_ns, sink);
+    pass_until(past_.after(time_ns), time_ns, history, sink);
     return success();
   }
 
-  void resume(std::int64_t history_ns, Sink& sink) override {
+  void resume(const Lookback& history, Sink& sink) override {
     drain();
     paused_ = false;
-    pass_until(past_.end(), past_.range().end_ns, history_ns, sink);
+    pass_until(past_.end(), past_.range().end_ns, history, sink);
   }
 
   std::int64_t step(std::int64_t time_ns, int step) const override {
+    const std::int64_t oldest = past_.range().begin_ns;
+    if (file_ != nullptr && (step >= 0 ? time_ns < oldest : time_ns <= oldest)) {
+      const std::int64_t found = file_->step(time_ns, step, names_);
+      if (found != time_ns) return found;
+    }
     if (step >= 0) {
       for (std::uint64_t i = past_.after(time_ns); i < past_.end(); ++i) {
         if (shows(past_.at(i))) return past_.at(i).time_ns;
@@ -145,6 +175,9 @@ class Live : public Source {
       out.push_back("no process runs in domain '" + runtime_.domain() + "'");
     }
     for (const auto& [name, text] : refused_) out.push_back(name + ": " + text);
+    if (file_ != nullptr) {
+      if (std::string problem = file_->problem(); !problem.empty()) out.push_back(problem);
+    }
     return out;
   }
 
@@ -153,16 +186,60 @@ class Live : public Source {
     return names_.contains(channels_[sample.channel].name);
   }
 
-  void pass_until(std::uint64_t end, std::int64_t time_ns, std::int64_t history_ns, Sink& sink) {
+  /// Passes the past of each channel, and before it the last values that are older.
+  void pass_until(std::uint64_t end, std::int64_t time_ns, const Lookback& history, Sink& sink) {
     sink.clear();
-    const std::uint64_t begin = past_.after(time_ns - std::max<std::int64_t>(history_ns, 0));
-    for (const Sample& sample : past_.values_before(begin)) {
-      if (shows(sample)) sink.take(sample);
+    std::int64_t longest = 0;
+    std::vector<std::int64_t> begins;  // by channel
+    for (const Channel& channel : channels_) {
+      const std::int64_t past = names_.contains(channel.name) ? history.of(channel.name) : 0;
+      begins.push_back(time_ns - past);
+      longest = std::max(longest, past);
+    }
+    const std::int64_t passed_ns = pass_file(time_ns, longest, begins, sink);
+    const std::uint64_t begin = past_.after(time_ns - longest);
+    for (const Sample& sample : past_.values_before(begin, end, begins)) {
+      // Before the memory begins, its oldest values are still in the future.
+      if (sample.time_ns > passed_ns && sample.time_ns <= time_ns && shows(sample)) {
+        sink.take(sample);
+      }
     }
     for (std::uint64_t i = begin; i < end; ++i) {
-      if (shows(past_.at(i))) sink.take(past_.at(i));
+      const Sample& sample = past_.at(i);
+      if (sample.time_ns > begins[sample.channel] && shows(sample)) sink.take(sample);
     }
     passed_ = std::max(end, past_.begin());
+  }
+
+  /// Passes the part of the past that only the file has. Returns the time of its end.
+  std::int64_t pass_file(std::int64_t time_ns, std::int64_t longest,
+                         const std::vector<std::int64_t>& begins, Sink& sink) {
+    const std::int64_t oldest = past_.range().begin_ns;
+    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+    if (file_ == nullptr || past_.begin() == 0 || time_ns - longest >= oldest) return kNone;
+    const std::int64_t until = std::min(time_ns, oldest - 1);
+    Lookback rest;
+    for (const Channel& channel : channels_) {
+      rest.need(channel.name, std::max<std::int64_t>(until - begins[channel.id], 0));
+    }
+    if (const auto passed = file_->pass(until, rest, names_, sink); !passed) {
+      report(passed.error().to_string());
+      return kNone;
+    }
+    return until;
+  }
+
+  void keep(const Sample& sample) {
+    const Channel& channel = channels_[sample.channel];
+    const TypeId& type = hashes_[sample.channel];
+    Policy policy;
+    if (const auto offers = offers_.find(channel.name); offers != offers_.end()) {
+      for (const Offer& offer : offers->second) {
+        if (offer.type == type) policy = offer.policy;
+      }
+    }
+    file_->offer(channel, type, policy, types_.pool());
+    file_->add(sample);
   }
 
   void drain() {
@@ -170,6 +247,7 @@ class Live : public Source {
       Channel& channel = channels_[sample.channel];
       ++channel.messages;
       past_.add(std::move(sample), channel.latched);
+      if (file_ != nullptr) keep(past_.newest());
     }
     passed_ = std::max(passed_, past_.begin());
   }
@@ -285,6 +363,7 @@ class Live : public Source {
   std::string scout_problem_;
   std::vector<std::string> problems_;
   std::unique_ptr<Scout> scout_;
+  std::unique_ptr<PastFile> file_;
 };
 
 }  // namespace

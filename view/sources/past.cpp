@@ -73,10 +73,17 @@ const Sample& Past::at(std::uint64_t position) const {
 }
 
 std::vector<Sample> Past::values_before(std::uint64_t position) const {
+  return values_before(position, position, {});
+}
+
+std::vector<Sample> Past::values_before(std::uint64_t position, std::uint64_t end,
+                                        std::span<const std::int64_t> until_ns) const {
   std::vector<Sample> out;
   std::set<Key> found;
-  for (std::uint64_t i = std::min(position, end()); i > dropped_; --i) {
+  for (std::uint64_t i = std::min(std::max(position, end), this->end()); i > dropped_; --i) {
     const Kept& kept = samples_[static_cast<std::size_t>(i - 1 - dropped_)];
+    // The rest is part of the channel's own past.
+    if (i > position && kept.sample.time_ns > until_ns[kept.sample.channel]) continue;
     if (found.insert(kept.key).second) out.push_back(kept.sample);
   }
   for (const auto& [key, sample] : pinned_) {

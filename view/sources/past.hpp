@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,10 +33,15 @@ class Past {
   /// The position of the first sample later than `time_ns`.
   [[nodiscard]] std::uint64_t after(std::int64_t time_ns) const;
   [[nodiscard]] const Sample& at(std::uint64_t position) const;
+  /// The sample of the last add().
+  [[nodiscard]] const Sample& newest() const { return samples_.back().sample; }
 
   /// The last samples before a position, one of each channel and, if it is latched, sender. In
   /// order of time.
   [[nodiscard]] std::vector<Sample> values_before(std::uint64_t position) const;
+  /// The same, where each channel goes on to its own instant in `until_ns`, but not to `end`.
+  [[nodiscard]] std::vector<Sample> values_before(std::uint64_t position, std::uint64_t end,
+                                                  std::span<const std::int64_t> until_ns) const;
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;  // channel, sender if latched

@@ -65,6 +65,25 @@ class Recording : public Source {
   }
 
   std::string title() const override { return name_; }
+  bool refresh() override {
+    if (!reader_->refresh()) return false;
+    for (const auto& [id, channel] : reader_->channels()) {
+      if (id >= view_id_.size() || view_id_[id] < 0) {
+        add_types();
+        add(channel);
+      }
+    }
+    for (Channel& channel : channels_) {
+      channel.messages = 0;
+      for (std::size_t id = 0; id < view_id_.size(); ++id) {
+        if (view_id_[id] == static_cast<int>(channel.id)) {
+          channel.messages += reader_->count(static_cast<std::uint16_t>(id));
+        }
+      }
+    }
+    select(names_);
+    return true;
+  }
   std::span<const Channel> channels() const override { return channels_; }
   const google::protobuf::DescriptorPool& types() const override { return types_.pool(); }
   bool live() const override { return false; }
@@ -112,14 +131,42 @@ class Recording : public Source {
     return passed;
   }
 
-  Result<void> seek(std::int64_t time_ns, std::int64_t history_ns, Sink& sink) override {
+  Result<void> seek(std::int64_t time_ns, const Lookback& history, Sink& sink) override {
     sink.clear();
-    const std::int64_t begin = time_ns - std::clamp<std::int64_t>(history_ns, 0, time_ns);
-    for (const record::StoredMessage& message : earlier(begin)) pass(message, sink);
-    cursor_.emplace(*reader_, selected_, unsigned_time(begin) + 1);
-    while (auto message = cursor_->next(unsigned_time(time_ns))) pass(*message, sink);
+    // Each channel begins at its own instant: a plot of an hour reads no hour of images.
+    std::map<std::int64_t, std::vector<std::uint32_t>> begins;
+    for (const Channel& channel : channels_) {
+      if (!names_.contains(channel.name)) continue;
+      const std::int64_t past =
+          std::min(history.of(channel.name), std::max<std::int64_t>(time_ns, 0));
+      begins[time_ns - past].push_back(channel.id);
+    }
+    for (const record::StoredMessage& message : earlier(begins)) pass(message, sink);
+    record::ChannelSet reached;
+    for (auto at = begins.begin(); at != begins.end(); ++at) {
+      for (const std::uint32_t id : at->second) add_ids(id, reached);
+      const auto next = std::next(at);
+      record::McapCursor cursor(*reader_, reached, unsigned_time(at->first) + 1);
+      const std::int64_t until = next == begins.end() ? time_ns : next->first;
+      while (auto message = cursor.next(unsigned_time(until))) pass(*message, sink);
+    }
+    cursor_.reset();
     position_ns_ = time_ns;
     return success();
+  }
+
+  std::int64_t first_complete_ns(std::int64_t most_ns) const override {
+    const std::int64_t begin = range().begin_ns;
+    std::int64_t complete = begin;
+    for (const Channel& channel : channels_) {
+      if (!names_.contains(channel.name)) continue;
+      record::ChannelSet one;
+      add_ids(channel.id, one);
+      record::McapCursor cursor(*reader_, one, 0);
+      const auto first = cursor.next(unsigned_time(begin + most_ns));
+      if (first) complete = std::max(complete, static_cast<std::int64_t>(first->log_ns));
+    }
+    return complete;
   }
 
   std::int64_t step(std::int64_t time_ns, int step) const override {
@@ -239,18 +286,26 @@ class Recording : public Source {
     return "";
   }
 
-  /// The messages before the window of a seek: the last one of each channel, and more of a latched
+  /// Adds the ids in the file of a channel.
+  void add_ids(std::uint32_t channel, record::ChannelSet& to) const {
+    for (std::size_t id = 0; id < view_id_.size(); ++id) {
+      if (view_id_[id] == static_cast<int>(channel)) to.add(static_cast<std::uint16_t>(id));
+    }
+  }
+
+  /// The messages before the past of a seek: the last one of each channel, and more of a latched
   /// one. Sorted by time.
-  std::vector<record::StoredMessage> earlier(std::int64_t begin_ns) {
+  std::vector<record::StoredMessage> earlier(
+      const std::map<std::int64_t, std::vector<std::uint32_t>>& begins) {
     std::vector<record::StoredMessage> out;
-    for (const Channel& channel : channels_) {
-      if (!names_.contains(channel.name)) continue;
-      record::ChannelSet one;
-      for (std::size_t id = 0; id < view_id_.size(); ++id) {
-        if (view_id_[id] == static_cast<int>(channel.id)) one.add(static_cast<std::uint16_t>(id));
+    for (const auto& [begin, ids] : begins) {
+      for (const std::uint32_t id : ids) {
+        record::ChannelSet one;
+        add_ids(id, one);
+        auto last =
+            reader_->last(one, unsigned_time(begin), channels_[id].latched ? kMaxLatched : 1);
+        std::move(last.begin(), last.end(), std::back_inserter(out));
       }
-      auto last = reader_->last(one, unsigned_time(begin_ns), channel.latched ? kMaxLatched : 1);
-      std::move(last.begin(), last.end(), std::back_inserter(out));
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const auto& a, const auto& b) { return a.log_ns < b.log_ns; });
@@ -303,6 +358,7 @@ Result<std::unique_ptr<Source>> open_recording(const std::string& path,
   record::McapReader::Options reading;
   reading.cache_bytes = std::min(options.memory_bytes, kMaxCache);
   reading.progress = options.progress;
+  reading.growing = options.growing;
   auto reader = record::McapReader::open(path, std::move(reading));
   if (!reader) return reader.error();
   return std::unique_ptr<Source>(std::make_unique<Recording>(

@@ -23,13 +23,56 @@ def _checked_size(value: str | None) -> str | None:
     return value
 
 
+def _viewable(path: Path) -> str:
+    """A file that the viewer reads. Recordings of ROS are copied first."""
+    if path.suffix in (".mcap", ".yaml", ".yml"):
+        return str(path)
+    from hyphos.recording.viewable import viewable  # noqa: PLC0415
+
+    return str(viewable(path))
+
+
 def view(
     what: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Argument(
-            metavar="[ROBOT.yaml|RECORDING.mcap]",
-            help="Plan of a running robot, or a recording. Default: the robot of the domain.",
+            metavar="[ROBOT.yaml|RECORDING]...",
+            help="Plan of a running robot, or a recording (.mcap, .bag, .db3, or a folder of ROS "
+            "2). Several are compared. Default: the robot of the domain.",
             show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="Compare with this recording or plan, e.g. the robot of the domain. Repeatable.",
+        ),
+    ] = None,
+    arrange: Annotated[
+        str | None,
+        typer.Option(
+            "--arrange",
+            metavar="ghost|columns",
+            help="Several sources: over one another, or beside one another. Default: ghost.",
+        ),
+    ] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            "--align",
+            metavar="start|time",
+            help="Several sources: recordings begin together, or show the same clock time. "
+            "Default: start.",
+        ),
+    ] = None,
+    shift: Annotated[
+        float | None,
+        typer.Option(
+            "--shift",
+            metavar="SECONDS",
+            help="Several sources: shift those after the first.",
         ),
     ] = None,
     layout: Annotated[
@@ -50,13 +93,22 @@ def view(
             callback=_checked_domain,
         ),
     ] = None,
+    past: Annotated[
+        Path | None,
+        typer.Option(
+            "--past",
+            metavar="FILE",
+            help="Robot: also write the past to this recording, so that it is bounded by the disk.",
+        ),
+    ] = None,
     at: Annotated[
         float | None,
         typer.Option(
             "--at",
             metavar="SECONDS",
             min=0,
-            help="Show this instant of the recording, after its begin.",
+            help="Show this instant of the recording, after its begin. Default: the first one at "
+            "which all shown channels have a value, at most 5 s after the begin.",
         ),
     ] = None,
     png: Annotated[
@@ -186,6 +238,12 @@ def view(
 
     hyphos view out/patrol/patrol.mcap
 
+    hyphos view monday.mcap tuesday.mcap --arrange columns
+
+    hyphos view robot.yaml --against reference.mcap
+
+    hyphos view robot.bag
+
     hyphos view run.mcap --layout robot.view.yaml --at 12.5 --png out.png
 
     hyphos view run.mcap --video out.mp4 --from 10 --to 20
@@ -197,8 +255,12 @@ def view(
     from hyphos.tools.view import serve as start  # noqa: PLC0415
 
     values = {
+        "--arrange": arrange,
+        "--align": align,
+        "--shift": shift,
         "--layout": layout,
         "--domain": domain,
+        "--past": past,
         "--at": at,
         "--png": png,
         "--compare": compare,
@@ -216,11 +278,16 @@ def view(
     }
     if serve is not None:
         others = {name: value for name, value in values.items() if name not in ("--domain", "--at")}
-        raise typer.Exit(serve_page(serve, token, packages or [], what, domain, at, others))
+        if against or len(what or []) > 1:
+            raise typer.BadParameter("shows one robot or recording", param_hint="--serve")
+        one = what[0] if what else None
+        raise typer.Exit(serve_page(serve, token, packages or [], one, domain, at, others))
     for name, given in (("--token", token), ("--packages", packages)):
         if given:
             raise typer.BadParameter("needs --serve", param_hint=name)
-    words = [str(what)] if what is not None else []
+    words = [_viewable(one) for one in what or []]
+    for one in against or []:
+        words += ["--against", _viewable(one)]
     for name, value in values.items():
         if value is not None:
             words += [name, str(value)]

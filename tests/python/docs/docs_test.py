@@ -43,6 +43,8 @@ from hyphos._hyphos import Plan
 from hyphos.cli.main import make_app
 from hyphos.lab import experiment
 from hyphos.new import project
+from rosbags.rosbag1 import Writer as Writer1
+from rosbags.typesys import Stores, get_typestore
 from served_view import needs_page, served
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -532,6 +534,12 @@ def readers_files(words: list[str]) -> None:
         if name.endswith(".mcap"):
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / "tests/compat/0.1.0/recordings/zstd.mcap", name)
+        elif name.endswith(".bag"):
+            with Writer1(Path(name)) as bag:
+                store = get_typestore(Stores.ROS1_NOETIC)
+                text = bag.add_connection("/text", "std_msgs/msg/String", typestore=store)
+                message = store.types["std_msgs/msg/String"](data="a")
+                bag.write(text, 1, store.serialize_ros1(message, text.msgtype))
         elif name == "robot.yaml":
             shutil.copy(ROOT / "examples/04_plugin_and_plan/robot.yaml", name)
         elif name.endswith(".view.yaml"):
@@ -545,6 +553,7 @@ def test_each_view_command_draws(
 ) -> None:
     """With the files of the reader, and a picture in place of a window."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     golden = Path("golden.png")
     if "--video" in words:
         if not (VIEWER.parent / "libhyphos_view_video.so").exists():

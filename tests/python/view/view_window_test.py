@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import hyphos
@@ -16,98 +14,17 @@ import pytest
 from helpers import PATIENCE_S, Cli, Inbox, repeating, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Odometry, PoseStamped
+from windows import ROOT, VIEWER, Screen, opened, virtual_screen
 
-ROOT = Path(__file__).resolve().parents[3]
-VIEWER = ROOT / "build/release/view/hyphos-view"
 KEPT = ROOT / "tests/compat/0.1.0/recordings/zstd.mcap"
 
 pytestmark = pytest.mark.skipif(not VIEWER.exists(), reason="the viewer is not built")
 
 
-@dataclass
-class Screen:
-    """An X server without a screen."""
-
-    name: str
-    settings: Path  # of the user
-
-    @property
-    def environment(self) -> dict[str, str]:
-        found = {key: value for key, value in os.environ.items() if key != "WAYLAND_DISPLAY"}
-        own = {"DISPLAY": self.name, "XDG_CONFIG_HOME": str(self.settings)}
-        return found | own | {"LIBGL_ALWAYS_SOFTWARE": "1"}
-
-    def tool(self, *words: str) -> str:
-        done = subprocess.run(
-            ["xdotool", *words], env=self.environment, capture_output=True, text=True, check=False
-        )
-        return done.stdout.strip()
-
-
 @pytest.fixture
 def screen(tmp_path: Path) -> Iterator[Screen]:
-    for program in ("Xvfb", "xdotool"):
-        if shutil.which(program) is None:
-            pytest.skip(f"no {program}")
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-noreset"]
-    with subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL) as server:
-        os.close(write)
-        with os.fdopen(read) as numbers:
-            number = numbers.readline().strip()
-        assert number, "Xvfb did not start"
-        yield Screen(f":{number}", tmp_path / "config")
-        server.terminate()
-
-
-@dataclass
-class Window:
-    """A running viewer."""
-
-    program: subprocess.Popen[str]
-    screen: Screen
-    id: str = ""
-
-    def key(self, *names: str) -> None:
-        """Presses keys of the keyboard, which go to the window with the focus."""
-        for name in names:
-            self.screen.tool("key", name)
-
-    def quit(self) -> tuple[int, str]:
-        """Presses Ctrl+Q until the viewer ends, because a busy X server can lose a key."""
-
-        def ended() -> bool:
-            self.screen.tool("key", "ctrl+q")
-            return self.program.poll() is not None
-
-        wait_until(ended, "the end of the viewer")
-        return self.end()
-
-    def end(self) -> tuple[int, str]:
-        _, error = self.program.communicate(timeout=PATIENCE_S)
-        return self.program.returncode, error
-
-
-def opened(screen: Screen, *words: str) -> Window:
-    program = subprocess.Popen(
-        [VIEWER, "--size", "1000x600", *words],
-        env=screen.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    window = Window(program, screen)
-
-    def there() -> bool:
-        assert program.poll() is None, program.communicate()[1]
-        window.id = screen.tool("search", "--class", "hyphos-view").split("\n")[0]
-        name = screen.tool("getwindowname", window.id) if window.id else ""
-        return name.endswith(" - Hyphos")
-
-    def focused() -> bool:
-        screen.tool("windowfocus", window.id)
-        return screen.tool("getwindowfocus") == window.id
-
-    wait_until(there, "a window with a title")
-    wait_until(focused, "the focus of the window")
-    return window
+    with virtual_screen(tmp_path / "config") as made:
+        yield made
 
 
 def test_a_window_shows_a_recording_and_ends_by_a_key(screen: Screen) -> None:
@@ -142,7 +59,7 @@ def test_a_goal_that_is_dragged_in_the_window_is_published(
 ) -> None:
     layout = tmp_path / "l.yaml"
     layout.write_text(
-        "hyphos_view: 1\ncamera: {kind: top_down, distance: 10}\n"
+        "hyphos_view: 1\ncamera: {kind: top_down, distance: 10, yaw: -1.5708}\n"
         "displays: [{show: grid}]\npanels: {panel: scene}\n"
     )
     with hyphos.Node.open("robot", domain=domain) as node:
@@ -193,7 +110,12 @@ def test_wrong_options_are_refused_with_their_reason(tmp_path: Path) -> None:
         (["--unknown", "1"], "unknown option '--unknown'"),
         (["--at"], "needs a value"),
         (["missing.mcap", "--png", "x.png"], "no such file"),
-        (["a.mcap", "b.mcap"], "one recording or plan at a time"),
+        (["a.mcap", "b.mcap", "c.mcap", "d.mcap", "e.mcap"], "at most 4 sources"),
+        ([str(KEPT), "--arrange", "rows"], "expected ghost or columns"),
+        ([str(KEPT), "--align", "end"], "expected start or time"),
+        ([str(KEPT), "--shift", "far"], "expected seconds"),
+        ([str(KEPT), "--past", "x.bag"], "expected FILE.mcap"),
+        ([str(KEPT), "--past", str(tmp_path / "x.mcap"), "--png", "x.png"], "has its past already"),
         ([str(KEPT), "--layout", str(layout), "--png", "x.png"], "did you mean 'points'?"),
     ):
         done = subprocess.run([VIEWER, *words], capture_output=True, text=True, check=False)

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -205,6 +207,111 @@ TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
     return sink_.samples.size() > before;
   })) << "new messages arrive again";
   EXPECT_GT(now, 0U);
+}
+
+TEST_F(LiveTest, a_past_on_disk_is_longer_than_the_memory_and_is_a_recording) {
+  const Folder folder;
+  const std::string file = folder / "past.mcap";
+  std::vector<std::int64_t> times;
+  {
+    Robot robot(domain_);
+    const auto source = open_live(domain_).or_throw();
+    source->select({"numbers", "value"});
+    ASSERT_TRUE(until(*source, [&] { return find(*source, "numbers") != nullptr; }));
+    ASSERT_TRUE(until(*source, [&] {
+      robot.count();
+      return sink_.samples.size() >= 10;
+    }));
+    source->keep_past(file).or_throw();  // with the samples that came before
+    EXPECT_EQ(source->keep_past(folder / "other.mcap").error().code, Code::already_exists);
+    EXPECT_EQ(source->past_file(), file);
+    ASSERT_TRUE(until(*source, [&] {
+      robot.count();
+      return sink_.samples.size() >= 60;
+    }));
+    source->limit_memory(1'500);  // a few samples
+    times = sink_.times();
+    const std::uint32_t numbers = find(*source, "numbers")->id;
+    Collector past;
+    source->seek(times[20], 0, past).or_throw();
+    ASSERT_EQ(past.samples.size(), 2U) << "one value of each channel";
+    EXPECT_EQ(past.samples.back().time_ns, times[20]);
+    EXPECT_EQ(past.samples.back().channel, numbers);
+    EXPECT_EQ(past.samples.back().payload.text(), sink_.samples[20].payload.text());
+    EXPECT_EQ(source->range().begin_ns, times.front());
+    EXPECT_EQ(source->step(times[20], 1), times[21]);
+    EXPECT_EQ(source->step(times[21], -1), times[20]);
+    // A long past comes from the file and from the memory, each sample once and in order.
+    source->seek(times.back(), 1'000'000'000'000, past).or_throw();
+    std::vector<std::int64_t> passed;
+    for (const Sample& sample : past.samples) {
+      if (sample.channel == numbers) passed.push_back(sample.time_ns);
+    }
+    std::vector<std::int64_t> came;
+    for (const Sample& sample : sink_.samples) {
+      if (sample.channel == numbers) came.push_back(sample.time_ns);
+    }
+    EXPECT_EQ(passed, came);
+    source->resume(1'000'000'000'000, past);
+    EXPECT_GE(past.samples.size(), times.size());  // more may have arrived
+    EXPECT_TRUE(source->problems().empty());
+  }
+  const auto recording = open_recording(file).or_throw();
+  EXPECT_TRUE(recording->problems().empty());
+  EXPECT_EQ(find(*recording, "numbers")->type, "hyphos.msgs.Int32");
+  EXPECT_TRUE(find(*recording, "value")->latched);
+  recording->select({"numbers", "value"});
+  Collector all;
+  while (recording->advance(times.back(), all) > 0) {
+  }
+  EXPECT_EQ(all.times(), times) << "in the order in which they came";
+  const auto& counters = recording->metadata().at("hyphos.recording");
+  EXPECT_NE(counters.at("numbers").find("\"drop_queue\": 0"), std::string::npos);
+}
+
+TEST_F(LiveTest, a_past_file_that_exists_is_not_replaced) {
+  const Folder folder;
+  std::ofstream(folder / "past.mcap") << "x";
+  const auto source = open_live(domain_).or_throw();
+  EXPECT_EQ(source->keep_past(folder / "past.mcap").error().code, Code::already_exists);
+  EXPECT_EQ(source->past_file(), "");
+}
+
+// The robot and the view go on.
+TEST_F(LiveTest, a_disk_that_is_full_is_a_problem_and_no_end) {
+  const Folder folder;
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  Robot robot(domain_);
+  const auto source = open_live(domain_).or_throw();
+  source->select({"numbers"});
+  // The queue between both needs memory, before it is limited.
+  ASSERT_TRUE(until(*source, [&] {
+    robot.count();
+    return !sink_.samples.empty();
+  }));
+  source->keep_past(folder / "past.mcap").or_throw();
+  ::rlimit small = before;
+  small.rlim_cur = 200;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (int i = 0; i < 20; ++i) robot.count();
+  const bool reported = until(*source, [&] {
+    const auto problems = source->problems();
+    return std::any_of(problems.begin(), problems.end(), [](const std::string& text) {
+      return text.find("The past is kept in memory only") != std::string::npos;
+    });
+  });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_TRUE(reported);
+  const std::size_t now = sink_.samples.size();
+  EXPECT_TRUE(until(*source, [&] {
+    robot.count();
+    return sink_.samples.size() > now;
+  }));
+  Collector past;
+  source->seek(sink_.samples[now].time_ns, 0, past).or_throw();
+  EXPECT_EQ(past.samples.size(), 1U);
 }
 
 TEST_F(LiveTest, a_robot_may_come_and_go) {

@@ -100,6 +100,49 @@ TEST_F(RecordingTest, samples_come_up_to_a_time_and_after_a_seek) {
   EXPECT_TRUE(sink.samples.empty());
 }
 
+TEST_F(RecordingTest, a_seek_passes_the_past_of_each_channel) {
+  McapWriter out = writer();
+  const auto plot = add(out, "plot", "bytes");
+  const auto image = add(out, "image", "bytes");
+  const auto rare = add(out, "rare", "bytes");
+  put(out, rare, 3, "rare");
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    put(out, plot, i * 10, "p" + std::to_string(i));
+    put(out, image, i * 10 + 5, "i" + std::to_string(i));
+  }
+  out.close().or_throw();
+  const auto source = open();
+  source->select({"plot", "image", "rare"});
+  Lookback history;
+  history.need("plot", 50);
+  history.need("image", 15);
+  Collector sink;
+  source->seek(1'000, history, sink).or_throw();
+  EXPECT_EQ(sink.texts(), (std::vector<std::string>{"rare", "p95", "i98", "p96", "p97", "p98",
+                                                    "p99", "i99", "p100"}))
+      << "the last values before the past of each, then the past of the plot";
+  sink.samples.clear();
+  EXPECT_EQ(source->advance(1'005, sink), 1U);
+  EXPECT_EQ(sink.texts(), std::vector<std::string>{"i100"});
+}
+
+TEST_F(RecordingTest, the_first_picture_is_where_all_channels_have_a_value) {
+  McapWriter out = writer();
+  const auto early = add(out, "early", "bytes");
+  const auto late = add(out, "late", "bytes");
+  const auto rare = add(out, "rare", "bytes");
+  for (std::uint64_t i = 1; i <= 300; ++i) put(out, early, i * 10, std::string(100, 'x'));
+  put(out, late, 905, "late");
+  put(out, rare, 2'905, "rare");
+  out.close().or_throw();
+  const auto source = open();
+  EXPECT_EQ(source->first_complete_ns(1'000), 10) << "nothing is selected";
+  source->select({"early", "late", "rare"});
+  EXPECT_EQ(source->first_complete_ns(1'000), 905);
+  EXPECT_EQ(source->first_complete_ns(100), 10) << "they begin too late";
+  EXPECT_EQ(source->first_complete_ns(10'000), 2'905);
+}
+
 TEST_F(RecordingTest, steps_go_from_message_to_message) {
   McapWriter out = writer();
   const auto a = add(out, "a", "bytes");

@@ -197,7 +197,12 @@ TEST(CloudTest, history_keeps_clouds_for_its_time) {
   ASSERT_TRUE(rig.view.set(rig.view.items().front(), "history_s", "2").ok());
   for (int i = 0; i < 6; ++i) rig.send("lidar", cloud("", i, {{1, 2, 3, 4}}), i);
   EXPECT_EQ(rig.store.sets.at(0)->batches(), 3U);
-  EXPECT_EQ(rig.view.history_ns(), 2'000'000'000);
+  Lookback lookback;
+  rig.view.add_history(lookback, 1'000'000'000, 60'000'000'000);
+  EXPECT_EQ(lookback.of("lidar"), 2'000'000'000);
+  ASSERT_TRUE(rig.view.set(rig.view.items().front(), "history_s", "-1").ok());
+  rig.view.add_history(lookback, 1'000'000'000, 60'000'000'000);
+  EXPECT_EQ(lookback.of("lidar"), 60'000'000'000) << "all is bounded, as a seek reads it";
   ASSERT_TRUE(rig.view.set(rig.view.items().front(), "history_s", "0").ok());
   rig.send("lidar", cloud("", 7, {{1, 2, 3, 4}}), 7);
   EXPECT_EQ(rig.store.sets.at(0)->batches(), 1U);

@@ -52,6 +52,7 @@ constexpr const char* kWhole = R"(hyphos_view: 1
 theme: light
 budget_mb: 256
 fixed_frame: map
+compare: {arrange: columns, align: time, shift_s: -0.5, alpha: 0.25, tint: 1}
 camera: {kind: top_down, follow: base, follow_heading: true, target: [1, -2.5, 0], distance: 30}
 views:
   "front left": {yaw: 1.5}
@@ -132,6 +133,54 @@ TEST(Layout, BadStructureIsRefused) {
             std::string::npos);
 }
 
+TEST(Layout, SeveralSourcesAreComparedAsWritten) {
+  const Layout layout = parse("hyphos_view: 1\ncompare: {arrange: columns, shift_s: [1, 0, -2]}\n");
+  EXPECT_EQ(layout.compare.arrange, "columns");
+  EXPECT_EQ(layout.compare.align, "start");
+  EXPECT_EQ(layout.compare.shift_s, (std::vector<double>{1, 0, -2}));
+  EXPECT_NE(problem("hyphos_view: 1\ncompare: {arrange: colums}\n").find("columns"),
+            std::string::npos);
+  EXPECT_NE(problem("hyphos_view: 1\ncompare: {alpha: 2}\n").find("alpha"), std::string::npos);
+  EXPECT_NE(problem("hyphos_view: 1\ncompare: {shift_s: [1, 2, 3, 4]}\n").find("more than 3"),
+            std::string::npos);
+  EXPECT_NE(problem("hyphos_view: 1\ncompare: {shift_s: far}\n").find("a number"),
+            std::string::npos);
+}
+
+std::vector<Part> two_parts() {
+  std::vector<Part> parts(2);
+  parts[1].label = "b";
+  return parts;
+}
+
+TEST(Layout, AFurtherSourceIsShownAsTheFirst) {
+  Layout layout = parse(
+      "hyphos_view: 1\ndisplays:\n  - {show: grid}\n  - {show: points, channel: lidar, color: "
+      "height}\n  - {show: points, channel: other}\n  - {show: laser_scan, channel: /scan, color: "
+      "lidar, visible: false}\n");
+  const std::vector<Channel> channels = {channel("lidar", ""), channel("b/lidar", ""),
+                                         channel("/scan", ""), channel("b/scan", "")};
+  add_parts(layout, two_parts(), channels);
+  ASSERT_EQ(layout.displays.size(), 6U) << layout_text(layout);
+  EXPECT_EQ(layout.displays[4].channel, "b/lidar");
+  EXPECT_EQ(layout.displays[4].settings.at("color").word(), "height");
+  EXPECT_EQ(layout.displays[5].channel, "b/scan");
+  EXPECT_FALSE(layout.displays[5].visible);
+  EXPECT_EQ(layout.displays[5].settings.at("color").word(), "b/lidar") << "a channel of the second";
+  const Layout before = layout;
+  add_parts(layout, two_parts(), channels);
+  EXPECT_EQ(layout, before) << "it has displays already";
+}
+
+TEST(Layout, AFurtherRobotMayOfferItsChannelsLater) {
+  Layout layout = parse("hyphos_view: 1\ndisplays: [{show: points, channel: lidar}]\n");
+  std::vector<Part> parts = two_parts();
+  parts[1].live = true;
+  add_parts(layout, parts, {});
+  ASSERT_EQ(layout.displays.size(), 2U);
+  EXPECT_EQ(layout.displays[1].channel, "b/lidar");
+}
+
 TEST(Layout, NumberOfPanelsIsBounded) {
   std::string text = "hyphos_view: 1\npanels:\n  rows:\n";
   for (std::size_t i = 0; i <= kMaxPanels; ++i) text += "    - {panel: scene}\n";
@@ -148,6 +197,11 @@ class Random {
     made.theme = pick({"dark", "light"});
     made.budget_mb = real(16, 4096);
     made.fixed_frame = word();
+    made.compare.arrange = pick({"ghost", "columns"});
+    made.compare.align = pick({"start", "time"});
+    for (int i = count(3); i > 0; --i) made.compare.shift_s.push_back(real(-1e6, 1e6));
+    made.compare.alpha = real(0.05, 1);
+    made.compare.tint = real(0, 1);
     made.camera = camera();
     for (int i = count(3); i > 0; --i) made.views[word() + "v"] = camera();
     for (int i = count(5); i > 0; --i) {

@@ -13,13 +13,14 @@
 
 namespace hyphos::view {
 
-/// Three seconds of a robot that drives a circle of 2 m: tf, odom, scan, path, a camera and a log.
-inline std::unique_ptr<FakeSource> robot_recording() {
+/// Three seconds of a robot that drives a circle of 2 m, from `begin_ms` on: tf, odom, scan, path,
+/// a camera and a log.
+inline std::unique_ptr<FakeSource> robot_recording(int begin_ms = 0) {
   auto source = std::make_unique<FakeSource>();
   msgs::Path path;
-  for (int ms = 0; ms <= 3'000; ms += 50) {
+  for (int ms = begin_ms; ms <= begin_ms + 3'000; ms += 50) {
     const std::int64_t stamp = FakeSource::kStart + std::int64_t{ms} * 1'000'000;
-    const double angle = ms * 0.0006;
+    const double angle = (ms - begin_ms) * 0.0006 + begin_ms * 0.00002;
     const double x = 2 * std::cos(angle);
     const double y = 2 * std::sin(angle);
     const double yaw = angle + M_PI / 2;
