@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -53,6 +54,11 @@ struct Window {
   /// ImGui 1.86 has the state of each key at the begin of a frame, and no events. A tap that is
   /// shorter than a frame would be lost, so its two events go to two frames.
   std::deque<InputEvent> events;
+  /// The place of the button event of this frame. A drag begins where the button went down, also if
+  /// the pointer has moved on since then.
+  std::optional<std::pair<double, double>> place;
+  std::pair<double, double> pointer{0, 0};  ///< of the last event
+  std::pair<double, double> shown{0, 0};    ///< the place of the pointer in the last frame
   std::vector<std::string> dropped;
 
   void push(const InputEvent& event) {
@@ -92,7 +98,9 @@ void watch_input(GLFWwindow* handle) {
     window_of(w).push({Kind::letter, static_cast<int>(letter)});
   });
   glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int button, int action, int mods) {
-    window_of(w).push({Kind::button, button, action, mods});
+    // glfwGetCursorPos() has the present place, and not that of the event.
+    const auto& [x, y] = window_of(w).pointer;
+    window_of(w).push({Kind::button, button, action, mods, 0, x, y});
   });
   glfwSetScrollCallback(handle, [](GLFWwindow* w, double x, double y) {
     window_of(w).push({Kind::scroll, 0, 0, 0, 0, x, y});
@@ -101,8 +109,10 @@ void watch_input(GLFWwindow* handle) {
       handle, [](GLFWwindow* w, int focused) { window_of(w).push({Kind::focus, focused}); });
   glfwSetCursorEnterCallback(
       handle, [](GLFWwindow* w, int entered) { window_of(w).push({Kind::enter, entered}); });
-  glfwSetCursorPosCallback(handle,
-                           [](GLFWwindow* w, double, double) { window_of(w).input = true; });
+  glfwSetCursorPosCallback(handle, [](GLFWwindow* w, double x, double y) {
+    window_of(w).pointer = {x, y};
+    window_of(w).input = true;
+  });
   glfwSetFramebufferSizeCallback(handle,
                                  [](GLFWwindow* w, int, int) { window_of(w).input = true; });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w).input = true; });
@@ -130,12 +140,20 @@ void dispatch(GLFWwindow* handle, const InputEvent& event) {
 }
 
 /// Passes events to ImGui, at most one for each key or button.
-void feed(Window& window) {
+void feed(Window& window, bool hidden) {
   constexpr int kButtons = 100'000;
   std::set<int> changed;
+  window.place.reset();
   while (!window.events.empty()) {
     const InputEvent event = window.events.front();
     const bool key = event.kind == InputEvent::Kind::key;
+    if (event.kind == InputEvent::Kind::button) {
+      const std::pair at(event.x, event.y);
+      if (window.place && *window.place != at) return;
+      window.place = at;
+      // The motion of a drag comes one frame before its end.
+      if (!hidden && event.b == GLFW_RELEASE && window.shown != at) return;
+    }
     if (key || event.kind == InputEvent::Kind::button) {
       if (!changed.insert(key ? event.a : kButtons + event.a).second) return;
     }
@@ -273,6 +291,13 @@ struct Gl {
 void draw(const Gl& gl, Window& window, std::int64_t now) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  ImVec2& pointer = ImGui::GetIO().MousePos;
+  if (window.place) {
+    pointer = {static_cast<float>(window.place->first), static_cast<float>(window.place->second)};
+    window.shown = *window.place;
+  } else {
+    window.shown = {static_cast<double>(pointer.x), static_cast<double>(pointer.y)};
+  }
   ImGui::NewFrame();
   window.app->frame(now);
   ImGui::Render();
@@ -309,7 +334,7 @@ void loop(Window& window, Waker& waker, const EndsOnSignal& signals) {
       glfwSetWindowTitle(window.handle, title.c_str());
     }
     const bool hidden = glfwGetWindowAttrib(window.handle, GLFW_ICONIFIED) == GLFW_TRUE;
-    feed(window);
+    feed(window, hidden);
     if (!hidden && app.wants_frame(now)) draw(gl, window, now);
     // Frees 10 MB between the messages of the past and of displays. It takes about 1 ms.
     if (now >= trim_ns && app.frames() > trimmed_frames + 2) {
