@@ -274,7 +274,7 @@ class Markers : public Display {
   Result<Pixels> texture_of(const msgs::Marker& message) const {
     const std::string& name = message.texture_resource();
     if (name.starts_with("embedded://")) {
-      return decode_file(std::as_bytes(std::span(message.texture().data())), name);
+      return decode_file(std::as_bytes(std::span(message.texture().data())), name, kMostTexels);
     }
     auto path = resolve_resource(name, packages_);
     if (!path) return path.error();

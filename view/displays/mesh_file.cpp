@@ -72,6 +72,8 @@ class Images {
       out_.problems.push_back("texture '" + known->first + "': " + image.error().message);
       return -1;
     }
+    left_ -= std::min(left_, static_cast<std::uint64_t>(image->width) *
+                                 static_cast<std::uint64_t>(image->height));
     known->second = static_cast<int>(out_.images.size());
     out_.images.push_back(std::move(*image));
     return known->second;
@@ -83,20 +85,22 @@ class Images {
     if (inside == nullptr && folder_.empty()) {
       return Error{Code::not_found, "is not inside the file", name};
     }
-    if (inside == nullptr) return load_image((folder_ / name).string());
-    if (std::uint64_t{inside->mWidth} * std::max(inside->mHeight, 1U) > kMostPixels) {
+    if (inside == nullptr) return load_image((folder_ / name).string(), left_);
+    if (std::uint64_t{inside->mWidth} * std::max(inside->mHeight, 1U) > left_ &&
+        inside->mHeight != 0) {
       return Error{Code::too_large, "has too many pixels", name};
     }
     if (inside->mHeight != 0) return plain_image(*inside);
     return decode_file(
         std::as_bytes(std::span(reinterpret_cast<const char*>(inside->pcData), inside->mWidth)),
-        name);
+        name, left_);
   }
 
   const aiScene& scene_;
   const fs::path folder_;
   MeshFile& out_;
   std::map<std::string, int> known_;
+  std::uint64_t left_ = kMostTexels;
 };
 
 void add_triangles(const aiMesh& mesh, Color color, std::vector<MeshVertex>& out) {
@@ -189,7 +193,7 @@ Result<MeshFile> load_mesh(const std::string& path) {
 #endif
 }
 
-Result<Pixels> load_image(const std::string& path) {
+Result<Pixels> load_image(const std::string& path, std::uint64_t most) {
   std::error_code fault;
   const auto size = fs::file_size(path, fault);
   if (fault) return Error{Code::not_found, "cannot read the image: " + fault.message(), path};
@@ -200,7 +204,7 @@ Result<Pixels> load_image(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
   if (!file) return Error{Code::io, "cannot read the image", path};
-  return decode_file(bytes, path);
+  return decode_file(bytes, path, most);
 }
 
 MeshModel::MeshModel(Store& store, const MeshFile& file) {

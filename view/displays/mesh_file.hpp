@@ -14,6 +14,8 @@
 namespace hyphos::view {
 
 inline constexpr std::size_t kMostMeshBytes = std::size_t{256} << 20U;
+/// Of all textures of a file, 256 MiB.
+inline constexpr std::uint64_t kMostTexels = std::uint64_t{64} << 20U;
 
 /// Triangles with one texture, or none.
 struct MeshPart {
@@ -35,7 +37,7 @@ struct MeshFile {
 /// The same from memory. `name` ends in the suffix of the format. Textures are inside the file.
 [[nodiscard]] Result<MeshFile> read_mesh(std::span<const std::byte> bytes, const std::string& name);
 /// A JPEG or PNG file, for a texture. Errors name the file: not_found, corrupt, too_large, io.
-[[nodiscard]] Result<Pixels> load_image(const std::string& path);
+[[nodiscard]] Result<Pixels> load_image(const std::string& path, std::uint64_t most = kMostTexels);
 
 /// A mesh in GPU memory.
 class MeshModel {

@@ -205,7 +205,7 @@ Result<Pixels> raw_image(const msgs::Image& head, const Buffer& data, DepthRange
   return made;
 }
 
-Result<Pixels> jpeg_image(std::span<const std::byte> data) {
+Result<Pixels> jpeg_image(std::span<const std::byte> data, std::uint64_t most) {
   const std::unique_ptr<void, int (*)(tjhandle)> decoder(tjInitDecompress(), &tjDestroy);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(data.data());
   int width = 0;
@@ -217,8 +217,9 @@ Result<Pixels> jpeg_image(std::span<const std::byte> data) {
     return corrupt("the JPEG image is damaged");
   }
   if (width <= 0 || height <= 0 ||
-      static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) > kMostPixels) {
-    return corrupt("the JPEG image has an impossible size");
+      static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) > most) {
+    return corrupt("the JPEG image has an impossible size, the limit is " + grouped(most) +
+                   " pixels");
   }
   Pixels made = with_size(static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
                           PixelFormat::rgba8);
@@ -233,15 +234,16 @@ Result<Pixels> jpeg_image(std::span<const std::byte> data) {
   return made;
 }
 
-Result<Pixels> png_image_of(std::span<const std::byte> data) {
+Result<Pixels> png_image_of(std::span<const std::byte> data, std::uint64_t most) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   if (png_image_begin_read_from_memory(&image, data.data(), data.size()) == 0) {
     return corrupt("the PNG image is damaged");
   }
-  if (std::uint64_t{image.width} * image.height > kMostPixels) {
+  if (std::uint64_t{image.width} * image.height > most) {
     png_image_free(&image);
-    return corrupt("the PNG image has an impossible size");
+    return corrupt("the PNG image has an impossible size, the limit is " + grouped(most) +
+                   " pixels");
   }
   image.format = PNG_FORMAT_RGBA;
   Pixels made = with_size(image.width, image.height, PixelFormat::rgba8);
@@ -254,14 +256,15 @@ Result<Pixels> png_image_of(std::span<const std::byte> data) {
 
 }  // namespace
 
-Result<Pixels> decode_file(std::span<const std::byte> data, std::string_view name) {
+Result<Pixels> decode_file(std::span<const std::byte> data, std::string_view name,
+                           std::uint64_t most) {
   const bool png = data.size() > 8 && std::memcmp(data.data(), "\x89PNG", 4) == 0;
   const bool jpeg = data.size() > 3 && std::memcmp(data.data(), "\xff\xd8\xff", 3) == 0;
   if (!png && !jpeg) {
     return corrupt("the compressed image '" + std::string(name.substr(0, 64)) +
                    "' is neither JPEG nor PNG");
   }
-  return png ? png_image_of(data) : jpeg_image(data);
+  return png ? png_image_of(data, most) : jpeg_image(data, most);
 }
 
 Result<Pixels> decode_image(std::string_view type, const Sample& sample, DepthRange range,

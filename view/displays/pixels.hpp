@@ -40,7 +40,9 @@ inline constexpr std::uint64_t kMostPixels = 16'384ULL * 16'384ULL;
 [[nodiscard]] Result<Pixels> decode_image(std::string_view type, const Sample& sample,
                                           DepthRange range = {}, ColorMap map = ColorMap::turbo);
 
-/// Decodes a JPEG or PNG file. The first bytes decide. `name` is for the error.
-[[nodiscard]] Result<Pixels> decode_file(std::span<const std::byte> bytes, std::string_view name);
+/// Decodes a JPEG or PNG file of at most `most` pixels. The first bytes decide. `name` is for the
+/// error.
+[[nodiscard]] Result<Pixels> decode_file(std::span<const std::byte> bytes, std::string_view name,
+                                         std::uint64_t most = kMostPixels);
 
 }  // namespace hyphos::view
