@@ -56,6 +56,7 @@ class Mark:
     cpu_percent: float
     x_percent: float  # of the X server
     rss_mb: float
+    own_mb: float
     frames: int
 
 
@@ -131,6 +132,7 @@ def window(viewer: int, on: Screen, points: int, source: Partner | None) -> Mark
         (after.cpu_s - before.cpu_s) / seconds * 100,
         (x_after.cpu_s - x_before.cpu_s) / seconds * 100,
         after.rss_mb,
+        after.own_mb,
         len(frames),
     )
 

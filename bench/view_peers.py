@@ -126,10 +126,13 @@ def screen(folder: Path) -> Iterator[Screen]:
 
 @dataclass
 class Usage:
-    """Processor time and resident memory of a session of processes."""
+    """Processor time and resident memory of a session of processes. `own_mb`: without pages of
+    files, such as libraries.
+    """
 
     cpu_s: float = 0
     rss_mb: float = 0
+    own_mb: float = 0
 
 
 def usage(session: int) -> Usage:
@@ -139,11 +142,14 @@ def usage(session: int) -> Usage:
             continue
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            status = (folder / "status").read_text()
         except OSError:
             continue
         if int(fields[3]) == session:
             sum_.cpu_s += (int(fields[11]) + int(fields[12])) / TICKS
             sum_.rss_mb += int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+            own = re.findall(r"Rss(?:Anon|Shmem):\s+(\d+) kB", status)
+            sum_.own_mb += sum(int(kb) for kb in own) * 1024 / 1e6
     return sum_
 
 

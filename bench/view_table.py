@@ -43,6 +43,7 @@ def _points(found: list[dict[str, Any]]) -> str:
     for at, mark in enumerate(there[0]["marks"] if there else []):
         title = f"{mark['points'] / 1e6:g} M points: processor, resident memory"
         row(title, partial(_mark, at), "≤ 10 %, flat, ≤ 200 MB")
+    row("the last without files of libraries", lambda e: f"{e['marks'][-1]['own_mb']:,.0f} MB")
     row("pictures a second meanwhile",
         lambda e: f"{_median([m['frames'] for m in e['marks']]) / 10:.1f}")  # fmt: skip
     row("the X server's processor",

@@ -561,7 +561,7 @@ std::int64_t App::Impl::pixel_latency_ns(const std::string& name) const {
 }
 
 void App::Impl::frame_done() {
-  // The driver has the texture of the letters now, and its copy is enough: 10 MB.
+  // The driver has the texture of the letters now, and its copy is enough: 2 MB.
   if (frames_ == 1) ImGui::GetIO().Fonts->ClearTexData();
   if (timeline_.live && timeline_.follow) {
     const std::int64_t now = wall_now().ns;

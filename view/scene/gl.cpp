@@ -35,7 +35,7 @@ Result<void> Gl::load(GlLoader loader) {
   std::string missing;
 #define HYPHOS_GL_LOAD(type, name)                                             \
   name = reinterpret_cast<PFNGL##type##PROC>(loader("gl" #name)); /* NOLINT */ \
-  if (name == nullptr && missing.empty()) missing = "gl" #name;
+  if ((name) == nullptr && missing.empty()) missing = "gl" #name;
   HYPHOS_GL_FUNCTIONS(HYPHOS_GL_LOAD)
 #undef HYPHOS_GL_LOAD
   if (GetString == nullptr || GetIntegerv == nullptr) {

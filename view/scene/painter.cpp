@@ -17,8 +17,9 @@ void Painter::axes(const Pose& pose, double length, double width, double alpha) 
   std::array<Vertex, 6> pairs;
   for (int i = 0; i < 3; ++i) {
     const Color color = colors[static_cast<std::size_t>(i)].with_alpha(alpha);
-    pairs[static_cast<std::size_t>(2 * i)] = corner(Vec3::Zero(), color);
-    pairs[static_cast<std::size_t>(2 * i + 1)] = corner(Vec3::Unit(i) * length, color);
+    const std::size_t at = static_cast<std::size_t>(i) * 2;
+    pairs[at] = corner(Vec3::Zero(), color);
+    pairs[at + 1] = corner(Vec3::Unit(i) * length, color);
   }
   lines(pose, pairs, width);
 }
