@@ -27,6 +27,9 @@ MOST_GROWTH_KB = 8_000
 # Beyond the budget: pictures, buffers of the driver and of the window.
 MOST_BESIDES_MB = 64
 WARM_UP = 0.1
+# While all points are drawn again, the driver takes 15 MB more. The smallest of so many samples is
+# without that.
+VALLEY = 6
 LAYOUT = """\
 hyphos_view: 1
 camera: {target: [0, 0, 0], distance: 40}
@@ -53,7 +56,7 @@ def fill(robot: Robot, points: int) -> None:
 def watch(robot: Robot, shown: Viewer, seconds: float) -> Samples:
     samples = Samples()
     begun = time.monotonic()
-    step = max(1.0, min(10.0, seconds / 60))
+    step = max(0.5, min(10.0, seconds / 60))
     used = shown.cpu_s()
     while (passed := time.monotonic() - begun) < seconds:
         publish(robot, RATE_HZ, time.monotonic() + step)
@@ -64,8 +67,16 @@ def watch(robot: Robot, shown: Viewer, seconds: float) -> Samples:
     return samples
 
 
+def valleys(samples: Samples) -> Samples:
+    made = Samples()
+    for at in range(0, len(samples.kb) - VALLEY + 1, VALLEY):
+        made.add(samples.seconds[at], min(samples.kb[at : at + VALLEY]))
+    return made
+
+
 def faults(report: dict[str, Any], robot: Robot, samples: Samples, seconds: float) -> list[str]:
     """The claims that do not hold."""
+    samples = valleys(samples)
     slope, error = samples.line()
     grown = samples.kb[-1] - samples.kb[0]
     print(
@@ -73,7 +84,7 @@ def faults(report: dict[str, Any], robot: Robot, samples: Samples, seconds: floa
         f"{len(samples.kb)} samples in {samples.seconds[-1] - samples.seconds[0]:.0f} s "
         f"({grown:+.0f} kB)"
     )
-    flat = slope < MOST_MB_AN_HOUR if seconds >= LONG_S else grown < MOST_GROWTH_KB
+    flat = slope - 2 * error < MOST_MB_AN_HOUR if seconds >= LONG_S else grown < MOST_GROWTH_KB
     displayed = report["budget_bytes"] * 31 // 32
     claims = {
         "memory grows": flat,
