@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,7 @@ def _median(values: list[float]) -> float:
 
 
 def _ms(values: list[float]) -> str:
-    return ", ".join("–" if value != value else f"{value:.0f}" for value in values) + " ms"
+    return ", ".join("–" if math.isnan(value) else f"{value:.0f}" for value in values) + " ms"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
