@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -137,7 +138,8 @@ class Plot final : public Panel {
       char* end = nullptr;
       const std::string text(it->second.word());
       const double value = std::strtod(text.c_str(), &end);
-      if (text.empty() || *end != '\0' || !(value >= least && value <= most)) {
+      const bool inside = value >= least && value <= most;  // false for NaN
+      if (text.empty() || *end != '\0' || !inside) {
         return Error{Code::invalid_config,
                      std::string(key) + ": expected a number, found '" + text + "'",
                      it->second.where};
@@ -150,6 +152,7 @@ class Plot final : public Panel {
     Settings made;
     if (!series_.empty()) {
       std::vector<std::string> names;
+      names.reserve(series_.size());
       for (const PlotSeries& one : series_) names.push_back(one.name());
       made.emplace("fields", Setting::of(std::move(names)));
     }
@@ -220,8 +223,8 @@ class Plot final : public Panel {
 
   void choose_values() {
     if (zoomed_y_) return;
-    double low = INFINITY;
-    double high = -INFINITY;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
     for (const PlotSeries& one : series_) {
       if (!one.visible || one.samples.empty()) continue;
       const Pyramid::Column sum = one.samples.summary(range_.begin_ns, range_.end_ns + 1);
