@@ -56,9 +56,11 @@ class Latency final : public Panel {
       empty_hint(theme, problem.empty() ? none : problem);
       return;
     }
-    std::stable_sort(rows.begin(), rows.end(), [this](const ChannelRow* a, const ChannelRow* b) {
-      return sum(*a) > sum(*b);
-    });
+    const auto total = [&](const ChannelRow* row) {
+      return sum(*row) + pixel_ns(session, row->name);
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const ChannelRow* a, const ChannelRow* b) { return total(a) > total(b); });
     draw_legend(theme);
     ImGui::BeginChild("bars");
     for (const ChannelRow* row : rows) draw_row(session, *row, longest);

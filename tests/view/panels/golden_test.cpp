@@ -170,7 +170,7 @@ TEST_F(WidePanelGolden, graph_tooltip) {
   window.impl().check_.set(*parse_prediction(kCheck));
   window.set_layout(only("graph"));
   window.frames(2);
-  window.move(377, 236);  // the mapper
+  window.move(363, 211);  // the mapper
   window.frames(2);
   check();
 }
