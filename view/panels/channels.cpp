@@ -154,6 +154,7 @@ class Channels final : public Panel {
   }
 
   static void details(const Theme& theme, const ChannelRow& row) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(9, 6));
     ImGui::BeginTooltip();
     ImGui::PushFont(theme.fonts.bold);
     ImGui::TextUnformatted(row.name.c_str());
@@ -179,6 +180,7 @@ class Channels final : public Panel {
       colored_text(theme.bad, count_text(row.callback_errors) + " callbacks failed");
     }
     ImGui::EndTooltip();
+    ImGui::PopStyleVar();
   }
 
   static void menu(Session& session, const std::string& channel) {

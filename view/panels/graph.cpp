@@ -371,9 +371,11 @@ class Graph final : public Panel {
   }
 
   static void show(const std::string& text) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(9, 6));
     ImGui::BeginTooltip();
     ImGui::TextUnformatted(text.c_str());
     ImGui::EndTooltip();
+    ImGui::PopStyleVar();
   }
 
   static void draw_legend(const Theme& theme, ImVec2 at, ImVec2 room) {

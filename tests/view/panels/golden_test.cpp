@@ -139,7 +139,8 @@ class WidePanelGolden : public PanelGolden {
 TEST_F(PanelGolden, channels) {
   show_robot(window);
   window.set_layout(only("channels"));
-  window.move(120, 118);  // the row of the images
+  window.move(120, 152);  // the row of the images
+  window.frames(2);
   check();
 }
 
