@@ -402,6 +402,8 @@ Result<void> run_window(const Options& options) {
   glfwGetWindowSize(window.handle, &width, &height);
   window.app->save_settings(width, height);
   if (!options.report.empty()) {
+    // Messages that have arrived belong to the report.
+    window.app->pump(monotonic_now().ns);
     if (auto saved = save_report(options.report, make_report(*window.app)); !saved) return saved;
   }
   if (!options.save_layout.empty()) {

@@ -122,13 +122,12 @@ def main() -> None:
             besides_mb = (shown.rss_kb() - empty_kb) / 1e3 - budget_mb
             samples = watch(robot, shown, seconds)
             wait_until(lambda: robot.received() == robot.sent, "arrival of all messages")
-            time.sleep(1)  # the time of a frame that shows the last message
             report = shown.end()
             wrong = faults(report, robot, samples, seconds)
             robot.close()
     print(
-        f"{report['points']:,} points, {report['messages']:,} messages, {report['uploads']:,} "
-        f"uploads, {report['frames']:,} frames, {report['full_redraws']:,} redraws, "
+        f"{report['points']:,} points, {report['messages']:,} of {robot.sent:,} messages, "
+        f"{report['uploads']:,} uploads, {report['frames']:,} frames, {report['full_redraws']:,} redraws, "
         f"{report['removed']:,} messages removed, {besides_mb:+.0f} MB besides the budget"
     )
     if besides_mb > MOST_BESIDES_MB:
