@@ -8,6 +8,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -57,6 +58,7 @@ struct Window {
   /// The place of the button event of this frame. A drag begins where the button went down, also if
   /// the pointer has moved on since then.
   std::optional<std::pair<double, double>> place;
+  std::array<bool, 3> down{};  ///< buttons, by the events so far. GLFW has their present state
   std::pair<double, double> pointer{0, 0};  ///< of the last event
   std::pair<double, double> shown{0, 0};    ///< the place of the pointer in the last frame
   std::vector<std::string> dropped;
@@ -158,6 +160,9 @@ void feed(Window& window, bool hidden) {
       if (!changed.insert(key ? event.a : kButtons + event.a).second) return;
     }
     window.events.pop_front();
+    if (event.kind == InputEvent::Kind::button && event.a >= 0 && event.a < 3) {
+      window.down.at(static_cast<std::size_t>(event.a)) = event.b != GLFW_RELEASE;
+    }
     dispatch(window.handle, event);
   }
 }
@@ -298,6 +303,7 @@ void draw(const Gl& gl, Window& window, std::int64_t now) {
   } else {
     window.shown = {static_cast<double>(pointer.x), static_cast<double>(pointer.y)};
   }
+  std::copy(window.down.begin(), window.down.end(), ImGui::GetIO().MouseDown);
   ImGui::NewFrame();
   window.app->frame(now);
   ImGui::Render();

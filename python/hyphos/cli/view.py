@@ -291,6 +291,6 @@ def view(
     for name, value in values.items():
         if value is not None:
             words += [name, str(value)]
-    if what is not None and check is None:
-        words += prediction(what)
+    if what and len(what) == 1 and check is None:
+        words += prediction(what[0])
     start(words)
