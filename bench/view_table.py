@@ -140,7 +140,7 @@ def markdown(found: dict[str, Any]) -> str:
     load = ", ".join(f"{value:.1f}" for value in found["load"])
     parts = [
         f"Machine: {machine['cores']} × {machine['cpu']}, {machine['memory']}, "
-        f"{machine['system']}, kernel {machine['kernel']}. Load at the begin and end: {load}.\n"
+        f"{machine['system']}, kernel {machine['kernel']}.\nLoad at the begin and end: {load}.\n"
     ]
     if "points" in found:
         parts.append(_points(found["points"]))

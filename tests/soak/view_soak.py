@@ -128,7 +128,8 @@ def main() -> None:
     print(
         f"{report['points']:,} points, {report['messages']:,} of {robot.sent:,} messages, "
         f"{report['uploads']:,} uploads, {report['frames']:,} frames, "
-        f"{report['full_redraws']:,} redraws, {report['removed']:,} messages removed, {besides_mb:+.0f} MB besides the budget"
+        f"{report['full_redraws']:,} redraws, {report['removed']:,} messages removed, "
+        f"{besides_mb:+.0f} MB besides the budget"
     )
     if besides_mb > MOST_BESIDES_MB:
         wrong.append("memory exceeds the budget")
