@@ -161,8 +161,11 @@ class Channels final : public Panel {
     ImGui::PopFont();
     dim_text(theme, row.type.empty() ? "unknown type" : row.type);
     ImGui::Spacing();
-    const std::string ends = std::to_string(row.publishers) + " publishers, " +
-                             std::to_string(row.subscribers) + " subscribers";
+    const auto counted = [](std::uint32_t count, const char* what) {
+      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    const std::string ends =
+        counted(row.publishers, "publisher") + ", " + counted(row.subscribers, "subscriber");
     ImGui::TextUnformatted(ends.c_str());
     const std::string sums = (row.sent > 0 ? count_text(row.sent) + " sent, " : "") +
                              count_text(row.received) + " received, " + count_text(row.dropped) +

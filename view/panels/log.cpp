@@ -14,6 +14,7 @@ namespace hyphos::view {
 namespace {
 
 constexpr std::size_t kMostLines = 20'000;
+constexpr std::int64_t kHistory = 60'000'000'000;  // ns, of the lines after a seek
 constexpr std::size_t kMostText = 4'096;  // bytes of a line
 
 struct Level {
@@ -47,6 +48,7 @@ class Log final : public Panel {
   [[nodiscard]] std::set<std::string> channels() const override { return {channel_}; }
   [[nodiscard]] std::string subject() const override { return channel_ == "log" ? "" : channel_; }
   [[nodiscard]] std::size_t memory() const override { return bytes_; }
+  [[nodiscard]] std::int64_t history_ns() const override { return kHistory; }
 
   bool take(Session&, const Channel& channel, const Sample& sample) override {
     if (channel.name != channel_) return false;
