@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 20'000;
 constexpr std::int64_t kHistory = 60'000'000'000;  // ns, of the lines after a seek
-constexpr std::size_t kMostText = 4'096;  // bytes of a line
+constexpr std::size_t kMostText = 4'096;           // bytes of a line
 
 struct Level {
   const char* name;
