@@ -294,7 +294,9 @@ Lookback App::Impl::lookback() const {
   scene_->add_history(all, kSceneHistory, kMostSceneHistory);
   workspace_.for_each([&](Panel& panel) {
     if (!workspace_.visible(panel)) return;
-    for (const std::string& name : panel.channels()) all.need(name, panel.history_ns());
+    // A log shows more than the last line.
+    const std::int64_t past = std::max(panel.history_ns(), kSceneHistory + kSecond);
+    for (const std::string& name : panel.channels()) all.need(name, past);
   });
   return all;
 }
