@@ -159,7 +159,7 @@ void draw_top_bar(App::Impl& app) {
   if (ImGui::BeginPopup("panels")) {
     for (const PanelKind& kind : panel_kinds()) {
       const bool usable = !kind.live_only || app.timeline_.live;
-      if (ImGui::MenuItem(kind.title.data(), nullptr, false, usable)) {
+      if (ImGui::MenuItem(std::string(kind.title).c_str(), nullptr, false, usable)) {
         app.open_panel(kind.name, {});
       }
       tooltip(usable ? std::string(kind.help) : "needs a running robot");

@@ -159,7 +159,7 @@ void App::Impl::share_budget() {
     if (!largest->drop_oldest()) break;
     panels -= before - largest->memory();
     notify("The oldest data of panels was removed, as all panels may use " +
-               bytes_text(static_cast<double>(most / 2)),
+               bytes_text(static_cast<double>(most) / 2),
            false);
   }
   scene_->set_budget(most - std::min(panels, most / 2));

@@ -48,7 +48,8 @@ bool read_number(std::string_view text, double least, double most, double& out) 
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return false;
-  if (!(value >= least && value <= most)) return false;
+  const bool inside = value >= least && value <= most;  // false for NaN
+  if (!inside) return false;
   out = value;
   return true;
 }

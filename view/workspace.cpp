@@ -100,7 +100,7 @@ void Workspace::visit(const Node& node, const std::function<void(Panel&)>& f) {
   for (const NodePtr& child : node.children) visit(*child, f);
 }
 
-void Workspace::for_each(const std::function<void(Panel&)>& f) const { visit(*root_, f); }
+void Workspace::for_each(const std::function<void(Panel&)>& each) const { visit(*root_, each); }
 
 std::size_t Workspace::count() const {
   std::size_t sum = 0;
@@ -338,7 +338,7 @@ void Workspace::draw_title(Session& session, Node& node, float width) {
   }
   if (maximized_ == 0 && ImGui::BeginDragDropSource()) {
     ImGui::SetDragDropPayload(kPanelPayload, &node.id, sizeof(node.id));
-    ImGui::TextUnformatted(node.kind->title.data());
+    ImGui::TextUnformatted(std::string(node.kind->title).c_str());
     ImGui::EndDragDropSource();
   }
   drop_channel([&](const std::string& channel, const std::string& field) {
@@ -348,10 +348,11 @@ void Workspace::draw_title(Session& session, Node& node, float width) {
   const bool focused = focused_ == node.id;
   ImFont* font = theme.fonts.small;
   const float baseline = at.y + (height - font->FontSize) / 2;
-  const ImVec2 box = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, node.kind->title.data());
+  const ImVec2 box =
+      font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, std::string(node.kind->title).c_str());
   list.PushClipRect(at, {at.x + std::max(width - buttons, 1.F), at.y + height}, true);
   list.AddText(font, font->FontSize, {at.x + theme.px(10), baseline},
-               focused ? theme.text : theme.dim, node.kind->title.data());
+               focused ? theme.text : theme.dim, std::string(node.kind->title).c_str());
   const std::string subject = node.panel->subject();
   if (!subject.empty()) {
     list.AddText(font, font->FontSize, {at.x + theme.px(18) + box.x, baseline}, theme.faint,
@@ -383,7 +384,7 @@ void Workspace::draw_menu(Session& session, Node& node) {
   const auto kinds = [&](const char* title, Side side) {
     if (!ImGui::BeginMenu(title)) return;
     for (const PanelKind& kind : panel_kinds()) {
-      if (ImGui::MenuItem(kind.title.data())) {
+      if (ImGui::MenuItem(std::string(kind.title).c_str())) {
         add_kind_ = kind.name;
         target_ = node.id;
         side_ = side;

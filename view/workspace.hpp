@@ -35,7 +35,7 @@ class Workspace {
   void draw(Session& session, ImVec2 at, ImVec2 size);
   /// Adds a panel beside the focused one, or below the last one of the right column.
   Panel* open(Session& session, std::string_view kind, const Settings& settings);
-  void for_each(const std::function<void(Panel&)>& visit) const;
+  void for_each(const std::function<void(Panel&)>& each) const;
   /// True if the panel is drawn: none or itself is maximised.
   [[nodiscard]] bool visible(const Panel& panel) const;
   [[nodiscard]] std::size_t count() const;

@@ -54,6 +54,7 @@ struct Lister {
 
 Error no_field(const Descriptor& type, std::string_view name, std::string_view path) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(type.field_count()));
   for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
   std::string text = type.full_name() + " has no field '" + std::string(name) + "'";
   if (const std::string_view near = nearest_word(name, names); !near.empty()) {

@@ -60,7 +60,7 @@ class FieldPath {
                                         Found& found);
   [[nodiscard]] std::optional<double> absent(std::size_t step) const;
   [[nodiscard]] std::optional<double> read(std::span<const std::byte> message,
-                                           std::size_t step) const;
+                                           std::size_t at) const;
   std::string text_;
   std::vector<Step> steps_;
 };

@@ -39,7 +39,8 @@ Property::Value Property::value() const {
 Result<void> Property::set(const Value& value) {
   if (value.index() != target_.index()) return invalid(*this, "has another type of value");
   if (const auto* number = std::get_if<double>(&value)) {
-    if (!(*number >= min && *number <= max)) return out_of_limits(*this, *number);
+    const bool inside = *number >= min && *number <= max;  // false for NaN
+    if (!inside) return out_of_limits(*this, *number);
     *std::get<double*>(target_) = *number;
   } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     const auto as_double = static_cast<double>(*whole);
@@ -154,6 +155,7 @@ const Property* Properties::find(std::string_view name) const {
 Result<void> Properties::set_text(std::string_view name, std::string_view text) {
   if (Property* property = find(name)) return property->set_text(text);
   std::vector<std::string> names;
+  names.reserve(all_.size());
   for (const Property& each : all_) names.push_back(each.name);
   return Error{Code::not_found,
                "there is no property '" + std::string(name) + "'" + propose(name, names), ""};

@@ -145,7 +145,7 @@ std::string SceneView::companion_channel(const Item& item, const Companion& comp
   // has its own.
   const std::size_t slash = item.channel.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : item.channel.substr(0, slash + 1);
-  const std::string beside = folder + std::string(companion.property);
+  std::string beside = folder + std::string(companion.property);
   const auto named = [&](const Channel& each) { return each.name == beside; };
   if (std::ranges::any_of(channels_, named)) return beside;
   return part_channel(parts_[part_of(item.channel)]->label, companion.property);

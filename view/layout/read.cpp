@@ -26,6 +26,7 @@ constexpr double kLongShift = 1e9;     // s
 
 std::vector<std::string_view> names_of(const std::vector<Kind>& kinds) {
   std::vector<std::string_view> names;
+  names.reserve(kinds.size());
   for (const Kind& kind : kinds) names.emplace_back(kind.name);
   return names;
 }

@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -85,7 +86,7 @@ Theme make_theme(std::string_view name, float scale, const ThemeFonts& fonts) {
 }
 
 std::uint32_t fade(std::uint32_t color, float alpha) {
-  const auto a = static_cast<std::uint32_t>(static_cast<float>(color >> 24U) * alpha + 0.5F);
+  const auto a = static_cast<std::uint32_t>(std::lround(static_cast<float>(color >> 24U) * alpha));
   return (color & 0x00ffffffU) | (a << 24U);
 }
 

@@ -222,6 +222,7 @@ class GlRenderer final : public Renderer {
 
   void draw_retained() {
     std::vector<PassView> views;
+    views.reserve(cameras_.size());
     for (const Camera& each : cameras_) views.push_back(pass_view(each));
     const auto same = [](const PassView& a, const PassView& b) {
       return a.width == b.width && a.height == b.height && a.eye_from_fixed == b.eye_from_fixed &&

@@ -234,7 +234,7 @@ std::size_t GlRetained::batches() const {
 std::size_t GlRetained::points() const {
   std::size_t sum = 0;
   for (const Block& block : blocks_) {
-    sum += (block.end - block.first) * (block.kind == Kind::lines ? 2U : 1U);
+    sum += std::size_t{block.end - block.first} * (block.kind == Kind::lines ? 2U : 1U);
   }
   return sum;
 }

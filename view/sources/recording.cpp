@@ -61,7 +61,7 @@ class Recording : public Source {
       : reader_(std::move(reader)), name_(std::move(name)) {
     add_types();
     for (const auto& [id, channel] : reader_->channels()) add(channel);
-    position_ns_ = range().begin_ns - 1;
+    position_ns_ = Recording::range().begin_ns - 1;
   }
 
   std::string title() const override { return name_; }
@@ -235,6 +235,7 @@ class Recording : public Source {
       return other.name == channel.name && other.type == channel.type &&
              other.encoding == channel.encoding;
     };
+    const bool latched = channel.latched;
     auto found = std::find_if(channels_.begin(), channels_.end(), same);
     if (found == channels_.end()) {
       channel.id = static_cast<std::uint32_t>(channels_.size());
@@ -243,7 +244,7 @@ class Recording : public Source {
       found = channels_.end() - 1;
     }
     found->messages += reader_->count(from.id);
-    found->latched = found->latched || channel.latched;
+    found->latched = found->latched || latched;
     if (from.id >= view_id_.size()) view_id_.resize(from.id + std::size_t{1}, -1);
     view_id_[from.id] = static_cast<int>(found->id);
   }
