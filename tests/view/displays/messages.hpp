@@ -76,7 +76,7 @@ inline CloudMessage cloud(const std::string& frame, double seconds,
     offset += 4;
   }
   made.bytes.resize(points.size() * 16);
-  std::memcpy(made.bytes.data(), points.data(), made.bytes.size());
+  if (!points.empty()) std::memcpy(made.bytes.data(), points.data(), made.bytes.size());
   return made;
 }
 
