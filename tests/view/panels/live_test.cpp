@@ -176,8 +176,10 @@ TEST_F(LivePanels, an_action_is_canceled) {
   enter(kLeft, 131, "100");
   window.click(70, 219);
   (void)window.picture("action_running");
-  window.click(150, 219);
-  until([&] { return printed("canceled"); });
+  until([&] {  // the button is there once the robot has accepted the goal
+    window.click(150, 219);
+    return printed("canceled");
+  });
 }
 
 TEST_F(LivePanels, the_stick_drives_while_it_is_held) {
