@@ -217,7 +217,9 @@ panels: {columns: [{panel: scene, size: 3}, {panel: channels}]}
 
 
 def robot(programs: Path, folder: Path, rounds: int, seconds: float) -> dict[str, Any]:
-    """Latencies of a robot alone, beside the viewer, and beside a stopped one, in turns."""
+    """Latencies of a robot alone, beside a second subscriber, beside the viewer, and beside a
+    stopped viewer, in turns. The second subscriber shows the cost of any guest.
+    """
     domain = f"benchview{os.getpid()}"
     layout = folder / "robot.yaml"
     layout.write_text(ROBOT_LAYOUT)
@@ -226,7 +228,8 @@ def robot(programs: Path, folder: Path, rounds: int, seconds: float) -> dict[str
     command += ["--size", f"{WIDTH}x{HEIGHT}", "--report", str(report)]
     viewer = Viewer("robot", "", command, [])
     own = str(programs / "bench/bench_view_robot")
-    rows: dict[str, list[dict[str, Any]]] = {"alone": [], "beside": [], "stopped": []}
+    kinds = ("alone", "subscriber", "beside", "stopped")
+    rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
     drops: dict[str, int] = {}
     shown: list[dict[str, Any]] = []
     mind = partner([own, "listen", "--domain", domain])
@@ -242,6 +245,11 @@ def robot(programs: Path, folder: Path, rounds: int, seconds: float) -> dict[str
         for number in range(rounds):
             if number % 2 == 0:
                 block("alone")
+            second = partner([own, "listen", "--domain", domain])
+            second.ask("reset")
+            time.sleep(0.5)
+            block("subscriber")
+            second.end()
             program, _ = started(viewer, on)
             on.ask("quiet 1.5")
             block("beside")

@@ -117,11 +117,11 @@ def _robot(found: dict[str, Any]) -> str:
     for channel, title in (("odom", "odometry, 500 Hz"), ("lidar", "lidar, 320 KB, 10 Hz")):
         for what in ("p50", "p99"):
             values = [f"{_median([r[channel][what] for r in rows[n]]):.0f} µs" for n in rows]
-            ratios = [_ratios(rows, name, channel, what) for name in ("beside", "stopped")]
+            ratios = [_ratios(rows, name, channel, what) for name in list(rows)[1:]]
             lines.append([f"{title}: {what}", *values, *ratios])
     text = _table(
-        ["latency", "alone", "beside the viewer", "beside it, stopped", "beside ÷ alone",
-         "stopped ÷ alone"], lines)  # fmt: skip
+        ["latency", "alone", "second subscriber", "viewer", "stopped viewer", "subscriber ÷ alone",
+         "viewer ÷ alone", "stopped ÷ alone"], lines)  # fmt: skip
     shown = found["shown"]
     received = sum(each["received"] for each in shown)
     missing = sum(each["missing"] for each in shown)
