@@ -84,6 +84,7 @@ class TestWindow {
                    static_cast<float>(back.b) / 255, 1);
     gl_.Clear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    gl_.Finish();  // or a driver without a GPU queues the frames, for seconds
     app_->frame_done();
   }
   void frames(int count) {

@@ -173,7 +173,7 @@ TEST_F(LivePanels, an_action_shows_its_feedback_and_its_result) {
 TEST_F(LivePanels, an_action_is_canceled) {
   show("actions, name: drive_to");
   settle();
-  enter(kLeft, 131, "100");
+  enter(kLeft, 131, "100000");  // m, more than an hour
   window.click(70, 219);
   (void)window.picture("action_running");
   until([&] {  // the button is there once the robot has accepted the goal
@@ -197,10 +197,10 @@ TEST_F(LivePanels, the_stick_drives_while_it_is_held) {
 TEST_F(LivePanels, the_log_of_a_running_robot_is_shown) {
   show("log");
   settle();
-  for (int i = 0; i < 5; ++i) robot.publish();
-  until([&] {
+  until([&] {  // the viewer may subscribe after the first lines
+    robot.publish();
     const Channel* const log = window.impl().channel("log");
-    return log != nullptr && window.impl().source().loss(log->id).received == 5;
+    return log != nullptr && window.impl().source().loss(log->id).received >= 5;
   });
   window.frames(4);
   const Picture five = window.picture("log");

@@ -46,7 +46,7 @@ Params declare(const Node& node) {
 
 void drive(const Goal& goal) {
   msgs::Float64 left;
-  for (double m = std::min(goal->x(), 100.); m > 0; m -= 1) {
+  for (double m = std::min(goal->x(), 1e6); m > 0; m -= 1) {
     left.set_data(m);
     (void)goal.feedback(left);
     msgs::String result;
