@@ -22,6 +22,9 @@
 
 namespace hyphos::view {
 
+inline constexpr std::int64_t kMillisecond = 1'000'000;
+inline constexpr std::int64_t kSecond = 1'000'000'000;
+
 /// A sentence at the lower edge of the window.
 struct Notice {
   std::string text;

@@ -18,22 +18,6 @@ namespace {
 constexpr std::size_t kMostCache = 16U << 20U;  // of chunks that are read back
 constexpr std::int64_t kLookPeriod = 1'000'000'000;
 
-std::string encoding_name(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::protobuf:
-      return "protobuf";
-    case Encoding::attached:
-      return "attached";
-    case Encoding::structure:
-      return "struct";
-    case Encoding::custom:
-      return "custom";
-    case Encoding::bytes:
-      break;
-  }
-  return "bytes";
-}
-
 std::optional<record::mcap::Schema> schema_of(const Channel& channel,
                                               const google::protobuf::DescriptorPool& types) {
   record::mcap::Schema schema;
@@ -43,7 +27,7 @@ std::optional<record::mcap::Schema> schema_of(const Channel& channel,
       return std::nullopt;
     case Encoding::structure:
     case Encoding::custom:
-      schema.encoding = "hyphos." + encoding_name(channel.encoding);
+      schema.encoding = "hyphos." + std::string(to_string(channel.encoding));
       return schema;
     case Encoding::protobuf:
     case Encoding::attached:
@@ -118,10 +102,11 @@ void PastFile::offer(const Channel& channel, const TypeId& type, const Policy& p
       channel.encoding == Encoding::protobuf || channel.encoding == Encoding::attached;
   record::ChannelSpec spec;
   spec.name = channel.name;
-  spec.message_encoding = protobuf ? "protobuf" : "hyphos." + encoding_name(channel.encoding);
+  spec.message_encoding =
+      protobuf ? "protobuf" : "hyphos." + std::string(to_string(channel.encoding));
   spec.schema = schema_of(channel, types);
   spec.metadata = {{"hyphos.type", channel.type},
-                   {"hyphos.encoding", encoding_name(channel.encoding)},
+                   {"hyphos.encoding", std::string(to_string(channel.encoding))},
                    {"hyphos.type_hash", hex(type.hash)},
                    {"hyphos.policy", policy_text(policy)}};
   const auto added = recorder_->add_channel(std::move(spec));

@@ -15,8 +15,6 @@
 namespace hyphos::view {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 /// The recording of the test and one that begins 7 s later.
 void show_two(TestWindow& window) {
   std::unique_ptr<Source> both = robot_recording();
