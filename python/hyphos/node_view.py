@@ -102,9 +102,9 @@ class View:
 
     Each function publishes one message on the channel of its name, so that recordings and other
     nodes receive it, too. The channel is made by the first call. It is latched unless the plan
-    names it: a viewer that starts later shows the last message. A further call replaces what the
-    name shows. Lines, arrows, boxes, spheres and texts have one type, so that a name may change
-    between them.
+    names it: a viewer that starts later shows the last message. A further call replaces the earlier
+    one of its name. Lines, arrows, boxes, spheres and texts have one type, so that a name may
+    change between them.
 
     Lengths are in m, angles in rad. `frame` is the coordinate frame of the positions. `stamp_ns` is
     their time, now if absent, by the node's clock. A position has 3 numbers, or 2 with a z of 0.

@@ -5,7 +5,6 @@ The messages need no robot. They go from the file through the conversions of off
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import deque
@@ -19,6 +18,7 @@ from foxglove.websocket import PlaybackStatus as Status
 
 from hyphos.foxglove import assets, convert
 from hyphos.foxglove.offers import Counts, Encode, Note, Shown, Tell, encoder
+from hyphos.recording.mcap_file import tally_of
 from hyphos.recording.schemas import NOT_CONVERTIBLE, SchemaBook
 from hyphos.recording.source import Item, Source, Track, playable
 
@@ -346,7 +346,8 @@ def recorded_rows(source: Source, offers: RecordedOffers) -> dict[str, dict[str,
     summary: dict[str, str] = getattr(source, "summary", {})
     rows = {}
     for name, offer in offers.by_name.items():
-        counters = _counters(summary.get(offer.track.channel, ""))
+        counted = tally_of(summary.get(offer.track.channel, "")).items()
+        counters = {name: count for name, count in counted if count >= 0}
         rows[name] = {
             "type": offer.track.type_name or offer.track.encoding,
             "sent": offer.track.count,
@@ -355,14 +356,3 @@ def recorded_rows(source: Source, offers: RecordedOffers) -> dict[str, dict[str,
             "drops": {key: counters[key] for key in _LOSSES if counters.get(key)},
         }
     return rows
-
-
-def _counters(text: str) -> dict[str, int]:
-    """The counters of a channel in the metadata of a file. Empty if they are not valid."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {key: value for key, value in found.items() if type(value) is int and value >= 0}

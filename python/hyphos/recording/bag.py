@@ -20,7 +20,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from hyphos._errors import Error
 from hyphos.recording.latched import values_before
 from hyphos.recording.mcap_check import CheckedScan, check_file
-from hyphos.recording.mcap_file import INTERIM, PROFILE, SUMMARY, McapRecording, extras_of
+from hyphos.recording.mcap_file import INTERIM, PROFILE, SUMMARY, McapRecording, extras_of, tally_of
 from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.opening import open_source
@@ -269,17 +269,6 @@ def _add_mcap(info: Info, scan: Scan) -> None:
         text = extras.metadata.get(SUMMARY, extras.metadata.get(INTERIM, {}))
         count = tally_of(text.get(channel["channel"], "{}"))
         channel["lost"] = {name: count[name] for name in _DROPS if count.get(name)}
-
-
-def tally_of(text: str) -> dict[str, int]:
-    """The counters of a channel. Empty if the text has none."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {name: count for name, count in found.items() if type(count) is int}
 
 
 def show_info(paths: Sequence[Path], as_json: bool) -> int:

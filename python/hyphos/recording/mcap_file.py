@@ -341,3 +341,14 @@ def _policy(text: str) -> tuple[dict[str, object], str]:
 def stored(encoding: str, data: bytes) -> tuple[object, Sequence[object]]:
     """Payload and buffers of a message in Hyphos's format. ValueError if it is damaged."""
     return attached.split(data) if encoding == "attached" else (data, ())
+
+
+def tally_of(text: str) -> dict[str, int]:
+    """The counters of a channel. Empty if the text has none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: count for name, count in found.items() if type(count) is int}
