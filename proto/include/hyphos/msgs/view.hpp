@@ -147,9 +147,9 @@ struct ViewOptions {
 ///
 /// Each function publishes one message on the channel of its name, so that recordings and other
 /// nodes receive it, too. The channel is made by the first call. It is latched unless the plan
-/// names it: a viewer that starts later shows the last message. A further call replaces what the
-/// name shows. Lines, arrows, boxes, spheres and texts have one type, so that a name may change
-/// between them. Python has the same in `node.view()`.
+/// names it: a viewer that starts later shows the last message. A further call replaces the earlier
+/// one of its name. Lines, arrows, boxes, spheres and texts have one type, so that a name may
+/// change between them. Python has the same in `node.view()`.
 ///
 /// Cheap to copy and thread-safe. The copies share the publishers, so keep one View. Lengths are in
 /// m. Throws hyphos::Exception: invalid_config if sizes do not fit (both numbers are named),
