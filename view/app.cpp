@@ -191,6 +191,7 @@ void App::Impl::use_source(std::unique_ptr<Source> source) {
   timeline_.playing = !timeline_.live;
   timeline_.now_ns = timeline_.live ? timeline_.range.end_ns : timeline_.range.begin_ns;
   first_data_ns_ = 0;
+  has_data_ = false;
   graph_due_ns_ = 0;
   reselect_ = true;
   more_frames_ = 3;
@@ -205,7 +206,7 @@ const Channel* App::Impl::channel(std::string_view name) const {
 
 void App::Impl::take(const Sample& sample) {
   ++samples_;
-  if (first_data_ns_ == 0) first_data_ns_ = std::max<std::int64_t>(pumped_ns_, 1);
+  has_data_ = true;
   pass_to_scene(sample);
   if (sample.channel >= routes_.size()) return;
   delays_[sample.channel].newest_ns = sample.time_ns;
@@ -368,6 +369,7 @@ void App::Impl::pump(std::int64_t now_ns) {
     }
   }
   advance(now_ns);
+  if (has_data_ && first_data_ns_ == 0) first_data_ns_ = now_ns;
   share_budget();
   pumped_ns_ = now_ns;
   scene_->update(timeline_.now_ns, timeline_.playing || timeline_.follow);

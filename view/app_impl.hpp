@@ -200,6 +200,7 @@ class App::Impl final : public Session, public Sink {
   std::string graph_text_;
   std::int64_t next_change_ns_ = kNever;
   std::int64_t first_data_ns_ = 0;
+  bool has_data_ = false;
   int more_frames_ = 3;
   std::uint64_t frames_ = 0;
 };
