@@ -16,14 +16,15 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 import hyphos
 import numpy as np
 import pytest
 from google.protobuf.message import Message
-from hyphos.msgs import Image, LaserScan, Odometry, Twist
+from hyphos.msgs import Image, LaserScan, Odometry, PointCloud, Twist
 from hyphos.msgs import Path as PathMessage
+from hyphos.node_view import View, ViewPublishers
 
 EXAMPLES = Path(__file__).parent
 MESSAGES = 400  # to each subscription
@@ -55,7 +56,7 @@ class FakeNode:
         self.shown: dict[str, Any] = {}
         self.clock = SimpleNamespace(now_ns=lambda: 5_000_000_000, elapsed_s=lambda: 5.0)
         quiet = SimpleNamespace(warn=lambda *_: None, info=lambda *_: None)
-        self.log = SimpleNamespace(every=lambda _: quiet, warn=lambda *_: None)
+        self.log = SimpleNamespace(every=lambda _: quiet, warn=quiet.warn, info=quiet.info)
 
     def param(self, name: str, standard: Any) -> Any:
         return "tilt" if name == "tilt_frame" else standard
@@ -81,6 +82,18 @@ class FakeNode:
             self.subscribed.append((channel, kind, lambda message: callback(message, info)))
         else:
             self.subscribed.append((channel, kind, callback))
+
+    def view(self, frame: str = "") -> View:
+        return View(cast(Any, self), ViewPublishers(), "", frame)
+
+    def transforms(self) -> Any:
+        def take(transform: hyphos.Transform) -> None:
+            assert all(map(math.isfinite, (*transform.translation, *transform.rotation)))
+
+        return SimpleNamespace(set=take, set_static=take)
+
+    def callback_group(self) -> None:
+        return None
 
     def every(self, callback: Callable[[], object], **_: Any) -> None:
         self.timers.append(callback)
@@ -110,6 +123,7 @@ def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
         monkeypatch.setattr(sys, "argv", [str(path)])
         runpy.run_path(str(path))
         return made
+    monkeypatch.syspath_prepend(path.parent)  # as `hyphos run` finds modules beside the plan
     spec = importlib.util.spec_from_file_location(f"mutated_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -142,7 +156,8 @@ class Mutator:
 
     def _attached(self, kind: Any) -> Any:
         head = self._protobuf(kind)
-        sizes = [0, 1, head.width * head.height, head.step * head.height, 640 * 480, 10**5]
+        row = head.step if kind is Image else head.width * head.point_step
+        sizes = [0, 1, head.width * head.height, row * head.height, 640 * 480, 10**5]
         count = self.chance.choice([0, 1, 1, 1, 1, 2])
         size = min(self.chance.choice(sizes), 10**6)
         pixels = np.frombuffer(self.chance.randbytes(size), np.uint8)
@@ -213,6 +228,8 @@ def good(kind: Any) -> Any:
         message.ranges.extend([2.0] * 60)
     elif kind is Image:
         message.width, message.height, message.step, message.encoding = 640, 480, 640, "mono8"
+    elif kind is PointCloud:
+        message = hyphos.numpy_to_cloud(np.zeros((60, 3), np.float32)).head
     elif kind is Odometry:
         message.pose.pose.orientation.w = 1.0
     elif kind is PathMessage:

@@ -12,6 +12,13 @@ from world import (  # type: ignore[import-not-found]  # beside the plan
 )
 
 MOST_KEYFRAMES = 400
+MOST_M = 1e4  # of a coordinate
+
+
+def unusable(pose: Array) -> str:
+    """The reason why a pose cannot be used, or "" if it can."""
+    # Written so that NaN is refused.
+    return "" if np.all(np.abs(pose) < MOST_M) else "the pose is not finite, or beyond 10 km"
 
 
 def corrected(poses: Array, last: Array) -> Array:
@@ -46,6 +53,7 @@ class Slam:
         self._frames = node.transforms()
         self._frames.set_static(hyphos.Transform("base", "camera", (0.2, 0, 0.5)))
         self._view = node.view(frame="map")
+        self._refusals = hyphos.Refusals(node)
         # The callbacks share the state, so they take turns.
         group = node.callback_group()
         node.subscribe("odom", Odometry, self.on_odom, group=group)
@@ -58,7 +66,10 @@ class Slam:
         return compose(self._to_map, self._odom)
 
     def on_odom(self, odom: Odometry) -> None:
-        self._odom = flat_pose(odom.pose.pose)
+        pose = flat_pose(odom.pose.pose)
+        if self._refusals.refuse("odom", unusable(pose)):
+            return
+        self._odom = pose
         x, y, yaw = self.pose
         stamp = odom.header.stamp_ns
         at = hyphos.Transform("map", "base", (x, y, 0), roll_pitch_yaw=(0, 0, yaw), stamp_ns=stamp)
@@ -68,17 +79,24 @@ class Slam:
         pose = self.pose
         if len(self._poses) and np.hypot(*(pose - self._poses[-1])[:2]) < self._spacing:
             return
+        try:
+            table = hyphos.cloud_to_numpy(cloud).reshape(-1)
+            points = np.column_stack([table[axis] for axis in "xyz"]).astype(np.float32)
+        except ValueError as error:  # of another size, or without these fields
+            self._refusals.refuse("scan", str(error))
+            return
+        points = points[np.abs(points).max(axis=1, initial=0) < MOST_M]
         if self._start is None:
             self._start = pose
-        points = hyphos.cloud_to_numpy(cloud).view(np.float32).reshape(-1, 3)
         self._poses = np.vstack([self._poses, pose])[-MOST_KEYFRAMES:]
-        self._clouds = [*self._clouds, points.copy()][-MOST_KEYFRAMES:]
+        self._clouds = [*self._clouds, points][-MOST_KEYFRAMES:]
         self.show()
 
     def on_loop(self, loop: PoseStamped) -> None:
-        if self._start is None:
+        back = flat_pose(loop.pose)
+        if self._start is None or self._refusals.refuse("loop", unusable(back)):
             return
-        true = compose(self._start, flat_pose(loop.pose))
+        true = compose(self._start, back)
         chain = np.vstack([self._poses[self._closed :], self.pose])
         moved = float(np.hypot(*(true - self.pose)[:2]))
         self._poses[self._closed :] = corrected(chain, true)[:-1]
@@ -88,7 +106,10 @@ class Slam:
         self.show()
 
     def on_truth(self, truth: PoseStamped) -> None:
-        error = self.pose - flat_pose(truth.pose)
+        true = flat_pose(truth.pose)
+        if self._refusals.refuse("truth", unusable(true)):
+            return
+        error = self.pose - true
         self._view.scalar("error_m", float(np.hypot(*error[:2])))
 
     def show(self) -> None:

@@ -115,6 +115,7 @@ class World:
         self._loop_out = node.publisher("loop", PoseStamped)
         self._truth_out = node.publisher("truth", PoseStamped)
         self._view = node.view(frame="base")
+        self.sense(node.clock.now_ns())  # a view opens a channel with its first message
         node.every(self.step, rate_hz=20)
 
     def step(self) -> None:
@@ -130,12 +131,15 @@ class World:
         self._odom_out.publish(odometry(self._odom, stamp))
         self._truth_out.publish(stamped(true, "map", stamp))
         if self._steps % 4 == 0:
-            noise = self._noise.normal(0, 0.01, 180)
-            self._view.points("scan", sweep(true, noise), stamp_ns=stamp)
-            self._view.image("image", picture(true), frame="camera", stamp_ns=stamp)
+            self.sense(stamp)
         if int(self._driven / length_of_route()) > lap:
             self._loop_out.publish(stamped(between(route(0), true), "start", stamp))
         self._steps += 1
+
+    def sense(self, stamp: int) -> None:
+        noise = self._noise.normal(0, 0.01, 180)
+        self._view.points("scan", sweep(self._true, noise), stamp_ns=stamp)
+        self._view.image("image", picture(self._true), frame="camera", stamp_ns=stamp)
 
 
 def turned(yaw: float) -> Quaternion:
