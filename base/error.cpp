@@ -120,6 +120,19 @@ std::string_view to_string(Mode value) {
   return "unknown";
 }
 
+std::string_view to_string(Where value) {
+  switch (value) {
+    case Where::nowhere:
+      return "nowhere";
+    case Where::inside:
+      return "inside";
+    case Where::outside:
+      return "outside";
+    case Where::both:
+      return "both";
+  }
+  return "unknown";
+}
 std::string_view to_string(Priority value) {
   switch (value) {
     case Priority::low:

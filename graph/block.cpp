@@ -213,6 +213,7 @@ HYPHOS_HOT bool Block::encode_now(WritableBuffer memory) {
     envelope_.payload = type_->borrow(value_);
   } else {
     const std::size_t size = encoded_size();
+    if (type_->encode == nullptr) return false;  // Encoding::none
     if (memory.size() < size) memory = WritableBuffer::on_heap(size);
     if (!type_->encode(value_, memory.bytes().first(size))) return false;
     envelope_.payload = std::move(memory).freeze(size);

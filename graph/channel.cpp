@@ -1,8 +1,11 @@
 #include "graph/channel.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <list>
 #include <map>
+#include <random>
 
 #include "base/hot.hpp"
 #include "graph/channel_publisher.hpp"
@@ -65,10 +68,19 @@ Channel::Port* Channel::find_port(std::string_view transport) {
   return nullptr;
 }
 
+TypeId Channel::type_outside() const {
+  if (type_.encoding != Encoding::none) return type_;
+  // Equal to no type of another process, so that each endpoint there is refused, with this name in
+  // the errors of both sides.
+  static const std::uint64_t salt = std::random_device()() * 0x9e3779b97f4a7c15U;
+  return {type_.name + " (without a serializer, stays in process " + std::to_string(getpid()) + ")",
+          Encoding::custom, type_.hash ^ salt};
+}
+
 Result<void> Channel::open_ports(bool sink, const std::string& node) {
   for (const auto& port : ports_) {
     std::atomic<transport::PortId>& id = sink ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_, policy(), port->binding.tools_only, node};
+    const transport::ChannelSpec spec{name_, type_outside(), policy(), port->binding.tools_only, node};
     auto opened =
         port->binding.transport->open(spec, sink ? this : nullptr, sink ? nullptr : &out_);
     if (opened) {
@@ -143,6 +155,12 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
                                                                       std::uint32_t latched) {
   // Declared first: after an error its destructor takes setup_.
   std::shared_ptr<ChannelPublisher> publisher;
+  if (latched > 0 && type.exclusive) {
+    return Error{Code::invalid_config,
+                 "a latched channel cannot carry " + type_.name +
+                     ", because its subscription takes the values. Publish a shared_ptr",
+                 name_};
+  }
   const MutexLock setup(setup_);
   if (latched > 0 && latched != latched_depth()) become_latched(node, latched);
   trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
@@ -213,13 +231,25 @@ void Channel::remove(ChannelPublisher& publisher) {
 Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(
     const TypeSupport& type, Mode mode, View view, bool network, const std::string& node,
     detail::Callback callback, std::function<void()> ready, std::shared_ptr<Group> group) {
+  // Declared first: after an error its destructor takes setup_.
+  std::shared_ptr<Subscriber> subscriber;
+  UniqueLock setup(setup_);
+  if (type.exclusive) {
+    const MutexLock lock(mutex_);
+    if (!subscribers_->empty()) {
+      return Error{Code::already_exists,
+                   "node '" + subscribers_->front()->options().node +
+                       "' has the one subscription to " + type_.name +
+                       ", which takes the values. Publish a shared_ptr for several",
+                   name_};
+    }
+  }
   trace::EndpointId id{name_, node, type_, policy(), mode, false};
   Subscriber::Options options{mode, network,          policy_,         node,
                               view, std::move(ready), std::move(group)};
-  auto subscriber = std::make_shared<Subscriber>(
+  subscriber = std::make_shared<Subscriber>(
       shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
       std::move(callback), executor_, registry_->add(id));
-  UniqueLock setup(setup_);
   use();
   {
     std::vector<detail::BlockRef> kept;
@@ -228,8 +258,12 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(
     list->push_back(subscriber);
     subscribers_ = std::move(list);
     mark_pointer();
+    const Where open = open_places();
     for (const detail::BlockRef& block : latched_) {
-      if (network || block->meta().peer == kThisProcess) kept.push_back(block);
+      const bool own = block->meta().peer == kThisProcess;
+      if (is_among(own ? Where::inside : Where::outside, open) && (own || network)) {
+        kept.push_back(block);
+      }
     }
     // Under the lock, so that no later message comes first. No thread holds the subscriber's lock.
     if (!kept.empty()) subscriber->preload(kept);
@@ -334,6 +368,12 @@ HYPHOS_HOT void Channel::deliver_remote(const detail::BlockRef& block, const Sub
   }
 }
 
+void Channel::count_closed(const Subscribers& list, bool from_outside) {
+  for (const auto& s : list) {
+    if (!from_outside || s->options().network) (*s->trace()).count(trace::Counter::closed);
+  }
+}
+
 HYPHOS_HOT bool Channel::deliver(Envelope& message, transport::ReadyList* ready) {
   const std::int64_t arrived =
       message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
@@ -342,10 +382,8 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message, transport::ReadyList* ready)
     return true;
   }
   auto list = subscribers();
-  if (!is_open()) {
-    for (const auto& s : *list) {
-      if (s->options().network) (*s->trace()).count(trace::Counter::closed);
-    }
+  if (!is_open(Where::outside)) {
+    count_closed(*list, true);
     return true;
   }
   if (policy_.overflow == Overflow::block) {
@@ -392,8 +430,19 @@ void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
   watchers_.push_back(std::move(watcher));
 }
 
-void Channel::set_open(bool open) {
-  open_.store(open, std::memory_order_release);
+void Channel::set_open(Where places) {
+  open_.store(places, std::memory_order_release);
+  tell_watchers();
+}
+
+void Channel::set_open(Where place, bool open) {
+  Where before = open_places();
+  Where after = before;
+  do {
+    const auto other = static_cast<std::uint8_t>(static_cast<std::uint8_t>(before) &
+                                                 ~static_cast<std::uint8_t>(place));
+    after = static_cast<Where>(other | (open ? static_cast<std::uint8_t>(place) : 0));
+  } while (!open_.compare_exchange_weak(before, after, std::memory_order_acq_rel));
   tell_watchers();
 }
 

@@ -105,8 +105,13 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   /// True if it has latched messages for late subscribers.
   [[nodiscard]] bool keeps_messages() const;
 
-  void set_open(bool open);
-  [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_acquire); }
+  /// Sets the places at which the channel is open, in one step: a message goes to the places before
+  /// it, or to those after it.
+  void set_open(Where places);
+  /// Opens or closes `place`. The other place stays as it is.
+  void set_open(Where place, bool open);
+  [[nodiscard]] Where open_places() const { return open_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_open(Where place) const { return is_among(place, open_places()); }
   /// Counts `deadline_missed` at every subscription without a message for policy().deadline_ms.
   void watch_deadline(Timers& timers);
   /// Leaves all transports. Publishing becomes local.
@@ -169,6 +174,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void become_latched(const std::string& node, std::uint32_t depth) HYPHOS_REQUIRES(setup_);
   /// Marks pointers as used in the counters.
   void mark_pointer() HYPHOS_REQUIRES(mutex_);
+  /// The type as other processes see it.
+  [[nodiscard]] TypeId type_outside() const;
   Result<void> open_ports(bool sink, const std::string& node) HYPHOS_REQUIRES(setup_);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
@@ -180,6 +187,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void announce_end(std::uint64_t sender) HYPHOS_REQUIRES(setup_);
   /// To the subscribers of this process: a message of this process, or of another one.
   static void deliver_local(const detail::BlockRef& block, const Subscribers& list, Published& out);
+  /// Counts a message that does not reach the subscriptions because the channel is closed.
+  static void count_closed(const Subscribers& list, bool from_outside);
   static void deliver_remote(const detail::BlockRef& block, const Subscribers& list,
                              std::int64_t arrived, transport::ReadyList* ready);
 
@@ -210,7 +219,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};
-  std::atomic<bool> open_{true};
+  std::atomic<Where> open_{Where::both};
   std::atomic<std::uint32_t> latched_depth_{0};
   std::atomic<std::uint32_t> users_{0};
   std::atomic<std::int64_t> unused_ns_{0};

@@ -88,12 +88,15 @@ HYPHOS_HOT detail::BlockRef ChannelPublisher::block() {
 }
 
 HYPHOS_HOT bool ChannelPublisher::has_remote() const {
-  return network_ && channel_->remote_listeners() > 0 && !has_ended();
+  return network_ && channel_->remote_listeners() > 0 && channel_->is_open(Where::outside) &&
+         !has_ended();
 }
 
 std::uint32_t ChannelPublisher::listeners() const {
   if (has_ended()) return 0;
-  return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
+  const Where open = channel_->open_places();
+  return (is_among(Where::inside, open) ? channel_->local_listeners() : 0) +
+         (network_ && is_among(Where::outside, open) ? channel_->remote_listeners() : 0);
 }
 
 void ChannelPublisher::end_waits() {
@@ -117,8 +120,7 @@ bool ChannelPublisher::add_wait(const std::shared_ptr<ChannelWatcher>& waiter) {
 }
 
 Result<void> ChannelPublisher::wait_for(std::uint32_t subscribers, Duration timeout) {
-  const auto present = [this] { return channel_->is_open() ? listeners() : 0; };
-  if (present() >= subscribers && !has_ended()) return success();
+  if (listeners() >= subscribers && !has_ended()) return success();
   if (Channel::delivering_here()) {
     return Error{Code::unsupported,
                  "a callback with mode 'inline' must not wait: it runs in the thread that would "
@@ -140,26 +142,30 @@ Result<void> ChannelPublisher::wait_for(std::uint32_t subscribers, Duration time
     if (!add_wait(changes)) {
       return Error{Code::disconnected, "the node was closed while it waited", channel()};
     }
-    const std::uint32_t now = present();
+    const std::uint32_t now = listeners();
     if (now >= subscribers) return success();
     if (changes->wait(seen, deadline_ns)) continue;
     if (auto refusal = channel_->refusal()) return *refusal;
     return Error{Code::timeout,
                  std::to_string(now) + " of " + std::to_string(subscribers) +
                      " subscribers are there" +
-                     (channel_->is_open() ? ". `hyphos channel info " + channel() + "` lists them"
-                                          : ": the channel is closed. Open it"),
+                     (channel_->open_places() == Where::both
+                          ? ". `hyphos channel info " + channel() + "` lists them"
+                          : ": the channel is open " +
+                                std::string(to_string(channel_->open_places())) + ". Open it"),
                  channel()};
   }
 }
 
 bool ChannelPublisher::has_room(std::size_t size) const {
   if (has_ended()) return true;
+  const Where open = channel_->open_places();
   const auto subscribers = channel_->subscribers();
-  if (!std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
+  if (is_among(Where::inside, open) &&
+      !std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
     return false;
   }
-  return !network_ || std::ranges::all_of(channel_->ports_, [size](const auto& port) {
+  return !network_ || !is_among(Where::outside, open) || std::ranges::all_of(channel_->ports_, [size](const auto& port) {
     const transport::PortId out = port->out;
     return out == 0 || port->listeners.load(std::memory_order_relaxed) == 0 ||
            port->binding.transport->has_room(out, size);
@@ -167,7 +173,7 @@ bool ChannelPublisher::has_room(std::size_t size) const {
 }
 
 HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
-  if (!network_ || has_ended()) return {};
+  if (!network_ || has_ended() || !channel_->is_open(Where::outside)) return {};
   for (const auto& port : channel_->ports_) {
     if (port->out == 0 || port->listeners.load(std::memory_order_relaxed) == 0) continue;
     WritableBuffer memory = port->binding.transport->loan(port->out, size);
@@ -178,7 +184,9 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
 
 // Subscriptions of this process accept messages of any size, so then the message must be published.
 std::optional<Published> ChannelPublisher::too_large(std::size_t size) {
-  if (channel_->local_listeners() > 0 || !channel_->is_open()) return std::nullopt;
+  const Where open = channel_->open_places();
+  const bool here = is_among(Where::inside, open) && channel_->local_listeners() > 0;
+  if (here || !is_among(Where::outside, open)) return std::nullopt;
   return refuse_large(size);
 }
 
@@ -232,7 +240,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(const detail::BlockRef& block) {
 
 Published ChannelPublisher::try_publish(const detail::BlockRef& block) {
   if (channel_->policy_.overflow != Overflow::block) return send<true>(block);
-  if (!has_ended() && channel_->is_open() && !has_room_for(*block)) {
+  if (!has_ended() && !has_room_for(*block)) {
     Published out;
     out.failure = Code::overloaded;
     return out;
@@ -260,14 +268,20 @@ HYPHOS_HOT Published ChannelPublisher::send(const detail::BlockRef& block) {
   const bool latched = latched_depth > 0;
   meta.latch = latched ? Latch::last : Latch::none;
   meta.latched_depth = static_cast<std::uint16_t>(latched_depth);
-  if (!channel_->is_open()) {
+  const Where open = channel_->open_places();
+  if (open == Where::nowhere) {
     record.count(trace::Counter::closed);
     out.failure = Code::disconnected;
     return out;
   }
   // Latched values go to the transports even without a subscriber: transports keep the last one.
-  const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
-                      (channel_->remote_listeners() > 0 || latched);
+  if (!is_among(Where::outside, open) && network_ && channel_->remote_listeners() > 0) {
+    record.count(trace::Counter::closed);
+  }
+  const bool remote = network_ && channel_->type().encoding != Encoding::none &&
+                      !channel_->ports_.empty() && meta.to != kThisProcess &&
+                      (channel_->remote_listeners() > 0 || latched) &&
+                      is_among(Where::outside, open);
   if (remote) {
     // Held by a thread that publishes, also while it waits for room.
     BriefLock lock(send_, std::defer_lock);
@@ -284,7 +298,9 @@ HYPHOS_HOT Published ChannelPublisher::send(const detail::BlockRef& block) {
   }
   out.sequence = meta.sequence;
   const bool here = meta.to == 0 || meta.to == kThisProcess;
-  if (latched || here) {
+  if (!is_among(Where::inside, open)) {
+    if (here) Channel::count_closed(*channel_->subscribers(), false);
+  } else if (latched || here) {
     const auto list = latched ? channel_->keep(block) : channel_->subscribers();
     if (here) Channel::deliver_local(block, *list, out);
   }

@@ -123,7 +123,7 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
     channel = found->second.channel;
   } else {
     channel = make(name, type, rules);
-    if (found->second.held) channel->set_open(found->second.channel->is_open());
+    if (found->second.held) channel->set_open(found->second.channel->open_places());
     found->second.channel = channel;
   }
   // Counted under the lock, so that a channel found unused under the lock stays unused.
@@ -164,6 +164,15 @@ void Graph::drop_unused() {
   for (const auto& [since, name] : kept) channels_.erase(name);
 }
 
+namespace {
+
+/// A type that stays in the process has ports, so that an endpoint outside gets a clear error.
+bool reaches_out(const TypeSupport& type, Scope scope) {
+  return scope == Scope::network || type.id.encoding == Encoding::none;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::string& name,
                                                                 const TypeSupport& type,
                                                                 const Policy& wish, Scope scope,
@@ -171,7 +180,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
   auto opened = channel(name, type, wish, End::publisher, node);
   if (!opened) return opened.error();
   definitions_.add(type.definition);
-  return opened->channel->add_publisher(type, scope == Scope::network, node, opened->latched);
+  return opened->channel->add_publisher(type, reaches_out(type, scope), node, opened->latched);
 }
 
 Result<std::shared_ptr<Subscriber>> Graph::subscribe(
@@ -182,11 +191,12 @@ Result<std::shared_ptr<Subscriber>> Graph::subscribe(
   if (!opened) return opened.error();
   definitions_.add(type.definition);
   return opened->channel->add_subscriber(type, mode, raw ? View::envelope : View::value,
-                                         scope == Scope::network, node, std::move(callback),
+                                         reaches_out(type, scope), node, std::move(callback),
                                          std::move(ready), std::move(group));
 }
 
-Result<void> Graph::set_open(const std::string& name, bool open) {
+Result<void> Graph::with_channel(const std::string& name,
+                                 const std::function<void(Channel&)>& work) {
   const MutexLock lock(mutex_);
   const auto found = channels_.find(name);
   if (found == channels_.end()) {
@@ -195,7 +205,7 @@ Result<void> Graph::set_open(const std::string& name, bool open) {
     return Error{Code::not_found, "no channel '" + name + "' in this process, there are: " + known,
                  name};
   }
-  found->second.channel->set_open(open);
+  work(*found->second.channel);
   found->second.held = true;
   return success();
 }

@@ -24,7 +24,7 @@ namespace hyphos::graph {
 /// the endpoint.
 struct ChannelRules {
   Policy policy;
-  bool open = true;
+  Where open = Where::both;
   std::vector<std::string> transports;  ///< names, in order of preference for loans
   /// An additional transport for tools without a plan (ChannelSpec::tools_only). Empty: none.
   std::string tools_only = {};
@@ -65,7 +65,9 @@ class Graph {
   /// A channel for the services of the node room. Its name need not follow the rules for users.
   Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
                                                     const TypeSupport& type, const Policy& policy);
-  Result<void> set_open(const std::string& channel, bool open);
+  /// Calls `work` with the channel, which stays without an endpoint from now on, so that a setting
+  /// lasts. Errors: not_found.
+  Result<void> with_channel(const std::string& channel, const std::function<void(Channel&)>& work);
   /// The definitions of the types of this process. Channels add theirs.
   [[nodiscard]] TypeDefinitions& definitions() { return definitions_; }
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
@@ -88,7 +90,7 @@ class Graph {
  private:
   struct Entry {
     std::shared_ptr<Channel> channel;
-    bool held = false;  ///< stays without an endpoint: it is in the plan, or set_open() was called
+    bool held = false;  ///< stays without an endpoint: it is in the plan, or with_channel() was called
   };
   struct Opened {
     std::shared_ptr<Channel> channel;  ///< keeps the channel in use

@@ -143,7 +143,7 @@ void read_channels(const Value* value, Draft& draft) {
     const Section section(&entry.value, path, draft.problems,
                           {"type", "reliability", "depth", "overflow", "latched", "latched_depth",
                            "deadline_ms", "lifespan_ms", "priority", "block_timeout_ms",
-                           "transport", "scope", "publishers", "subscribers", "load"});
+                           "transport", "scope", "open", "publishers", "subscribers", "load"});
     ChannelPlan channel;
     channel.name = entry.key;
     channel.source = to_line(entry.source);
@@ -159,7 +159,17 @@ void read_channels(const Value* value, Draft& draft) {
     channel.reach = section.choice(
         "scope", Reach::network,
         {{"local", Reach::local}, {"machine", Reach::machine}, {"network", Reach::network}});
+    channel.open = section.choice("open", Where::both,
+                                  {{"both", Where::both},
+                                   {"inside", Where::inside},
+                                   {"outside", Where::outside},
+                                   {"nowhere", Where::nowhere}});
     const bool is_local = channel.reach == Reach::local;
+    if (is_local && channel.open == Where::outside) {
+      section.error("open",
+                    "scope local keeps the channel inside the process. Write open: nowhere, or "
+                    "remove scope");
+    }
     channel.transport = section.word_of(
         "transport", is_local ? kAutomaticTransport : std::string_view(draft.transport),
         transport_words());
@@ -200,7 +210,10 @@ void read_data_graph(const Value* value, Draft& draft) {
   const Section section(value, "data_graph", draft.problems, {"close_channels"});
   const std::vector<std::string> names =
       draft.refer_to_channels(section.words("close_channels"), section.path("close_channels"));
-  for (const std::string& name : names) draft.channel(name)->closed = true;
+  for (const std::string& name : names) {
+    Where& open = draft.channel(name)->open;
+    open = is_among(Where::outside, open) ? Where::outside : Where::nowhere;
+  }
 }
 
 void read_record(const Value* value, Draft& draft) {

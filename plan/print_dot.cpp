@@ -48,13 +48,19 @@ std::string edge_style(Way way) {
   return "";
 }
 
+std::string open_words(const ChannelPlan& channel, std::string_view before,
+                       std::string_view after) {
+  if (channel.open == Where::both) return "";
+  return std::string(before) + std::string(to_string(channel.open)) + std::string(after);
+}
+
 std::string channel_line(const ChannelPlan& channel) {
   const bool declared = channel.publishers || channel.subscribers;
-  const std::string label = channel.name + (channel.closed ? " (closed)" : "");
+  const std::string label = channel.name + open_words(channel, " (open ", ")");
   return channel_id(channel.name) + " [label=" + quote(label) +
          ", shape=box, height=0.25, width=0.3, margin=\"0.06,0.03\", fontsize=10, style=\"filled" +
          (declared ? "" : ",dashed") + "\", fillcolor=\"" +
-         (channel.closed ? "#eeeeee" : "#fff8e1") + "\", tooltip=" + quote(channel.type) + "];\n";
+         (channel.open == Where::both ? "#fff8e1" : "#eeeeee") + "\", tooltip=" + quote(channel.type) + "];\n";
 }
 
 std::string node_line(const NodePlan& node) {

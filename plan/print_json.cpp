@@ -214,7 +214,8 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
   } else {
     json.null();
   }
-  boolean(json, "closed", channel.closed);
+  boolean(json, "closed", channel.open == Where::nowhere);
+  text(json, "open", to_string(channel.open));
   boolean(json, "implied", channel.implied);
   text(json, "source", channel.source.to_string());
   objects(json, "routes", plan::paths_of(plan, channel), [&](const plan::Path& path) {

@@ -63,7 +63,9 @@ std::string policy_text(const ChannelPlan& channel) {
     out += ", " + std::string(to_string(policy.priority)) + " priority";
   }
   if (channel.reach != Reach::network) out += ", scope " + std::string(to_string(channel.reach));
-  if (channel.closed) out += ", closed at start";
+  if (channel.open != Where::both) {
+    out += ", open " + std::string(to_string(channel.open)) + " at start";
+  }
   return out;
 }
 

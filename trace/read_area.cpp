@@ -98,7 +98,7 @@ EndpointInfo area::to_info(const Record& record, const Timings* timings,
   info.node = get(record.node);
   info.type_name = get(record.type_name);
   info.type_hash = record.type_hash;
-  info.encoding = std::min(record.encoding, Encoding::custom);
+  info.encoding = std::min(record.encoding, Encoding::none);
   info.is_publisher = record.is_publisher;
   info.mode = std::min(record.mode, Mode::inline_);
   info.policy = record.policy;

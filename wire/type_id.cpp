@@ -15,6 +15,8 @@ std::string_view to_string(Encoding encoding) {
       return "attached";
     case Encoding::custom:
       return "custom";
+    case Encoding::none:
+      return "none";
   }
   return "unknown";
 }

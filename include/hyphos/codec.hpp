@@ -25,6 +25,7 @@ enum class Encoding : std::uint8_t {
   protobuf,   ///< a serialized protobuf message
   attached,   ///< a serialized protobuf head followed by attached buffers
   custom,     ///< written by the type's own serialize()/parse() pair
+  none,       ///< a C++ type without a form outside: its values stay in the process
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Encoding encoding);
 
@@ -70,6 +71,8 @@ struct TypeSupport {
   /// bytes are corrupt.
   bool (*decode)(const Envelope& envelope, void* storage) = nullptr;
   void (*destroy)(void* value) = nullptr;
+  /// A channel of the type has one subscription, which may take the value (Message::take()).
+  bool exclusive = false;
   /// Called when a first endpoint of the type opens. Tools decode the channel with the result.
   /// Null: the type has neither a .proto file nor `hyphos_fields`.
   TypeDefinition definition = nullptr;
@@ -150,6 +153,15 @@ struct IsAttached<Attached<Head>> : std::true_type {};
 template <typename T>
 concept Structure = std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T> &&
                     !std::is_pointer_v<T> && !ProtobufMessage<T> && !SelfSerializing<T>;
+
+template <typename T>
+struct IsUnique : std::false_type {};
+template <typename T, typename Deleter>
+struct IsUnique<std::unique_ptr<T, Deleter>> : std::true_type {};
+
+/// Any other movable type. A pointer is none, because its value could end before the message.
+template <typename T>
+concept Movable = std::is_object_v<T> && !std::is_pointer_v<T> && std::move_constructible<T>;
 
 template <typename T>
 consteval std::string_view compiler_type_name() {
@@ -309,10 +321,14 @@ TypeSupport make_support() {
       value->~T();
       return false;
     };
-  } else {
-    static_assert(Structure<T>,
+  } else if constexpr (!Structure<T>) {
+    static_assert(Movable<T>,
                   "a message is a protobuf message, a trivially copyable struct, hyphos::Buffer, "
-                  "hyphos::Attached<Head>, or a type with serialized_size/serialize/parse");
+                  "hyphos::Attached<Head>, a type with serialized_size/serialize/parse or, within "
+                  "one process, any other movable type. A raw pointer and a reference are none");
+    s.id = make_type_id(type_name<T>(), Encoding::none);
+    s.exclusive = IsUnique<T>::value;
+  } else {
     s.id = make_type_id(type_name<T>(), Encoding::structure, sizeof(T));
     s.in_place = true;
     s.encoded_size = [](const void*) { return sizeof(T); };

@@ -145,6 +145,15 @@ class Message {
   [[nodiscard]] const T* get() const { return value_; }
   explicit operator bool() const { return value_ != nullptr; }
 
+  /// Takes a std::unique_ptr out of the message. Later calls, also on copies of the message, return
+  /// null. Call it in one thread. Such a channel has one subscription, so nothing else reads the
+  /// value.
+  [[nodiscard]] T take() const
+    requires(detail::IsUnique<T>::value)
+  {
+    return std::exchange(*const_cast<T*>(value_), nullptr);  // the value itself is not const
+  }
+
   [[nodiscard]] std::uint64_t sequence() const { return block_->meta().sequence; }
   [[nodiscard]] std::uint64_t sender() const { return block_->meta().sender; }
   /// True for a latched value that was sent to a late subscriber.

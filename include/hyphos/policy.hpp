@@ -45,6 +45,18 @@ enum class Scope : std::uint8_t {
   network,  ///< wherever the plan allows it (ToAny/FromAny). Encodes once if others subscribe
 };
 
+/// The places at which a channel is open. Each message goes to the open places only.
+enum class Where : std::uint8_t {
+  nowhere = 0,
+  inside = 1,   ///< from publishers to subscriptions of this process
+  outside = 2,  ///< between this process and others, in both directions
+  both = 3,
+};
+/// True if `place`, inside or outside, is among `places`.
+[[nodiscard]] constexpr bool is_among(Where place, Where places) {
+  return (static_cast<std::uint8_t>(places) & static_cast<std::uint8_t>(place)) != 0;
+}
+
 /// The order in which free threads of the pool take callbacks: strictly `high`, then `normal`, then
 /// `low`. A running callback is not interrupted. Cost: none. A pool that is busy with `high` never
 /// runs `low`.
@@ -106,6 +118,7 @@ struct Policy {
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Reliability value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Overflow value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Mode value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Where value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Priority value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Unmatched value);
 

@@ -114,10 +114,19 @@ class HYPHOS_EXPORT Runtime {
   /// The endpoints of this process with their counters. Takes a lock briefly. For tools and tests.
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
 
-  /// Opens or closes a channel in this process at run time. While it is closed, publish() returns a
-  /// failure and nothing is delivered. Both are counted.
-  Result<void> set_channel_open(const std::string& channel, bool open);
-  /// The same towards one peer: the name of its process, or the endpoint to which we connect.
+  /// Opens or closes a channel of this process at run time: inside (between endpoints of this
+  /// process), outside (between this process and others) or both. The other place stays as it is.
+  /// A message that does not pass is counted as `drop.closed`. While both are closed, publish()
+  /// returns a failure. Errors: not_found.
+  Result<void> set_channel_open(const std::string& channel, bool open, Where where = Where::both);
+  /// Opens the channel at `where` only, in one step: each message passes at the places before the
+  /// call, or at those after it. This moves the subscribers of a channel to another process and
+  /// back, without a message lost or doubled. Errors: not_found.
+  Result<void> open_channel_only(const std::string& channel, Where where);
+  /// The places at which the channel is open now. Errors: not_found.
+  [[nodiscard]] Result<Where> channel_open(const std::string& channel) const;
+  /// Opens or closes the channel towards one peer: the name of its process, or the endpoint to which
+  /// this process connects.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
 
   /// Announces the definitions of protobuf types, for programs that use types by name only

@@ -211,7 +211,7 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   // `hyphos validate` makes nodes offline, to report all differences together.
   if (!options_.offline || options_.lockstep) rules.type = planned->type;
   rules.where = planned->source.to_string();
-  rules.open = !planned->closed;
+  rules.open = planned->open;
   const ChannelRoutes* routes = connections_->channel(channel);
   rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
   if (planned->reach == Reach::local) return rules;
@@ -544,9 +544,23 @@ Result<void> Runtime::announce_types(std::string_view descriptors) {
 
 std::string Runtime::announced_types() const { return impl_->graph().definitions().all(); }
 
-Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
+Result<void> Runtime::set_channel_open(const std::string& channel, bool open, Where where) {
   if (auto good = usable(); !good) return good;
-  return impl_->graph().set_open(channel, open);
+  return impl_->graph().with_channel(channel,
+                                     [&](graph::Channel& one) { one.set_open(where, open); });
+}
+
+Result<void> Runtime::open_channel_only(const std::string& channel, Where where) {
+  if (auto good = usable(); !good) return good;
+  return impl_->graph().with_channel(channel, [&](graph::Channel& one) { one.set_open(where); });
+}
+
+Result<Where> Runtime::channel_open(const std::string& channel) const {
+  Where places = Where::both;
+  auto found = impl_->graph().with_channel(
+      channel, [&](graph::Channel& one) { places = one.open_places(); });
+  if (!found) return found.error();
+  return places;
 }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, const std::string& peer,

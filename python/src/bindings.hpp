@@ -15,6 +15,7 @@ namespace hyphos::python {
 
 /// Parse words of plans and of the command line. Throw ValueError with the valid words.
 Mode parse_mode(const std::string& word);
+Where parse_where(const std::string& word);
 Encoding parse_encoding(const std::string& word);
 /// An empty `overflow` selects the rule that the reliability implies.
 Policy make_policy(const std::string& reliability, const std::string& overflow,

@@ -48,13 +48,22 @@ Mode parse_mode(const std::string& word) {
       {{{"serial", Mode::serial}, {"concurrent", Mode::concurrent}, {"inline", Mode::inline_}}});
 }
 
+Where parse_where(const std::string& word) {
+  return parse_word<Where, 4>("where", word,
+                              {{{"nowhere", Where::nowhere},
+                                {"inside", Where::inside},
+                                {"outside", Where::outside},
+                                {"both", Where::both}}});
+}
+
 Encoding parse_encoding(const std::string& word) {
-  return parse_word<Encoding, 5>("encoding", word,
+  return parse_word<Encoding, 6>("encoding", word,
                                  {{{"struct", Encoding::structure},
                                    {"bytes", Encoding::bytes},
                                    {"protobuf", Encoding::protobuf},
                                    {"attached", Encoding::attached},
-                                   {"custom", Encoding::custom}}});
+                                   {"custom", Encoding::custom},
+                                  {"none", Encoding::none}}});
 }
 
 Policy make_policy(const std::string& reliability, const std::string& overflow,

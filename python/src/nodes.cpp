@@ -397,14 +397,30 @@ void bind_runtime(nb::module_& module) {
       .def(
           "set_channel_open",
           [](const RuntimeHandle& r, const std::string& channel, bool open,
+             const std::string& where,
              const std::optional<std::string>& peer) {
             Runtime runtime = r.get();
             nb::gil_scoped_release release;
             (peer ? runtime.set_channel_open(channel, *peer, open)
-                  : runtime.set_channel_open(channel, open))
+                  : runtime.set_channel_open(channel, open, parse_where(where)))
                 .or_throw();
           },
-          nb::arg("channel"), nb::arg("open"), nb::arg("peer") = nb::none())
+          nb::arg("channel"), nb::arg("open"), nb::arg("where") = "both",
+          nb::arg("peer") = nb::none())
+      .def(
+          "open_channel_only",
+          [](const RuntimeHandle& r, const std::string& channel, const std::string& where) {
+            Runtime runtime = r.get();
+            nb::gil_scoped_release release;
+            runtime.open_channel_only(channel, parse_where(where)).or_throw();
+          },
+          nb::arg("channel"), nb::arg("where"))
+      .def(
+          "channel_open",
+          [](const RuntimeHandle& r, const std::string& channel) {
+            return std::string(to_string(r.get().channel_open(channel).or_throw()));
+          },
+          nb::arg("channel"))
       .def("spin",
            [](const RuntimeHandle& r) {
              const auto runtime = r.get_open();

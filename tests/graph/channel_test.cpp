@@ -137,13 +137,13 @@ TEST(Channel, a_closed_channel_delivers_nothing_and_counts) {
   OneGraph g;
   g.subscribe<Number>("n", inline_, [&](const Message<Number>&) { got.add(); });
   auto pub = g.publisher<Number>("n");
-  ASSERT_TRUE(g.graph.set_open("n", false).ok());
+  ASSERT_TRUE(g.graph.with_channel("n", [](Channel& one) { one.set_open(Where::nowhere); }).ok());
   EXPECT_EQ(pub.publish({1}).failure, Code::disconnected);
   EXPECT_EQ(got.count(), 0U);
-  ASSERT_TRUE(g.graph.set_open("n", true).ok());
+  ASSERT_TRUE(g.graph.with_channel("n", [](Channel& one) { one.set_open(Where::both); }).ok());
   EXPECT_TRUE(pub.publish({2}));
   EXPECT_EQ(got.count(), 1U);
-  const auto unknown = g.graph.set_open("m", true);
+  const auto unknown = g.graph.with_channel("m", [](Channel&) {});
   EXPECT_EQ(unknown.error().code, Code::not_found);
   EXPECT_NE(unknown.error().message.find("there are: n"), std::string::npos);
 }

@@ -66,7 +66,7 @@ TEST(Unused, a_channel_stays_closed_after_its_endpoints_are_gone) {
     auto pub = g.publisher<Number>("m");
   }
   auto pub = g.publisher<Number>("n");
-  ASSERT_TRUE(g.graph.set_open("n", false).ok());
+  ASSERT_TRUE(g.graph.with_channel("n", [](Channel& one) { one.set_open(Where::nowhere); }).ok());
   pub = {};
   {
     auto another = g.publisher<Number>("k");

@@ -51,8 +51,7 @@ TEST(Plan, a_closed_channel_opens_at_run_time) {
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}}
 nodes: {one: {process: main}}
-channels: {n: {}}
-data_graph: {close_channels: [n]}
+channels: {n: {open: nowhere}}
 )"));
   Runtime runtime = Runtime::open(file.options("main")).or_throw();
   const Node node = runtime.node("one").or_throw();

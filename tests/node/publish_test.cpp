@@ -217,7 +217,7 @@ TEST(WaitFor, a_closed_channel_has_no_subscriber) {
   node.runtime().set_channel_open("n", false).or_throw();
   const auto closed = publisher.wait_for(1, Duration::from_ms(1));
   ASSERT_FALSE(closed);
-  EXPECT_NE(closed.error().message.find("the channel is closed. Open it"), std::string::npos);
+  EXPECT_NE(closed.error().message.find("the channel is open nowhere. Open it"), std::string::npos);
   Result<void> waited = success();
   std::thread waiter([&] { waited = publisher.wait_for(1, Duration::from_ms(60'000)); });
   node.runtime().set_channel_open("n", true).or_throw();

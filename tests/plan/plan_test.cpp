@@ -200,8 +200,8 @@ void expect_listing(const Plan& plan) {
   EXPECT_EQ(links.peers[0].process, "");
   EXPECT_EQ(links.peers[0].channels, Names{"tf_channel"});
   ASSERT_NE(plan.channel("A_channel"), nullptr);
-  EXPECT_TRUE(plan.channel("A_channel")->closed);
-  EXPECT_FALSE(plan.channel("tf_channel")->closed);
+  EXPECT_EQ(plan.channel("A_channel")->open, Where::outside);
+  EXPECT_EQ(plan.channel("tf_channel")->open, Where::both);
   EXPECT_TRUE(links.channel("tf_channel")->uses("zmq"));
 }
 

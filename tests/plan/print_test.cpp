@@ -66,7 +66,8 @@ TEST(PlanJson, json_has_the_plan_and_the_derived_values) {
   EXPECT_EQ(at(root, "channels.1.routes.1.route").text, "zmq");
   EXPECT_EQ(at(root, "channels.0.routes.0.route").text, "pointer");
   EXPECT_TRUE(at(root, "channels.2.publishers").is(Value::Kind::null));
-  EXPECT_EQ(at(root, "channels.2.closed").text, "true");
+  EXPECT_EQ(at(root, "channels.2.closed").text, "false");
+  EXPECT_EQ(at(root, "channels.2.open").text, "outside");
   EXPECT_EQ(at(root, "channels.2.source").text, "r.yaml:16:3");
   EXPECT_EQ(at(root, "nodes.3.python_class").text, "C");
 }
@@ -106,7 +107,7 @@ mapper  think    python      m:C       -
 CHANNEL  TYPE  FROM      TO              BY                 POLICY
 truth    -     world     camera          pointer            best_effort, depth 10, drop_oldest
 scan     T     world     driver, mapper  shm, zmq           best_effort, depth 10, drop_oldest
-front    -     any node  any node        pointer, shm, zmq  best_effort, depth 10, drop_oldest, latched, closed at start
+front    -     any node  any node        pointer, shm, zmq  best_effort, depth 10, drop_oldest, latched, open outside at start
 
 NETWORK
   sense sends at tcp://10.0.0.1:5550: scan, front
@@ -136,7 +137,7 @@ TEST(PlanDot, edges_show_their_transport) {
   EXPECT_TRUE(has_line(dot, R"("channel truth" -> "node camera")", "solid"));
   EXPECT_TRUE(has_line(dot, R"("channel scan" -> "node driver")", "dotted"));
   EXPECT_TRUE(has_line(dot, R"("channel scan" -> "node mapper")", "dashed"));
-  EXPECT_TRUE(has_line(dot, R"("channel front")", "(closed)"));
+  EXPECT_TRUE(has_line(dot, R"("channel front")", "(open outside)"));
   EXPECT_TRUE(has_line(dot, R"(subgraph "cluster host v")", "{"));
   EXPECT_TRUE(has_line(dot, R"(subgraph "cluster process think")", "{"));
   EXPECT_TRUE(dot.starts_with("digraph \"tiny\" {\n"));

@@ -300,6 +300,9 @@ class Live : public Source {
     if (channel.encoding == Encoding::structure || channel.encoding == Encoding::custom) {
       return channel.type + " is a type of C++ without a definition, so its bytes are shown";
     }
+    if (channel.encoding == Encoding::none) {
+      return channel.type + " is a C++ type without a serializer, so it stays in its process";
+    }
     if (channel.encoding == Encoding::bytes || types_.find(channel.type) != nullptr) return "";
     return "no process announces a definition of " + channel.type;
   }

@@ -280,6 +280,7 @@ class Recording : public Source {
                          ". Record with --proto-path";
       case Encoding::structure:
       case Encoding::custom:
+      case Encoding::none:
         return channel.type + " is a type of C++ without a definition, so its bytes are shown";
       case Encoding::bytes:
         break;

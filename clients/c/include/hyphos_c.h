@@ -145,6 +145,31 @@ HYPHOS_API hyphos_code hyphos_node_beside(hyphos_node* node, const char* name, h
  * Must not be called from a callback. */
 HYPHOS_API void hyphos_node_close(hyphos_node* node);
 
+/* The places at which a channel is open: between endpoints of this process, and between this
+ * process and others. */
+typedef int32_t hyphos_where;
+enum {
+  HYPHOS_NOWHERE = 0,
+  HYPHOS_INSIDE = 1,
+  HYPHOS_OUTSIDE = 2,
+  HYPHOS_BOTH = 3 /* HYPHOS_INSIDE | HYPHOS_OUTSIDE */
+};
+
+/* Opens (`open` is not 0) or closes a channel of the node's process at `where`. The other place
+ * stays as it is. `peer` is NULL, or the process or endpoint towards which alone the channel is
+ * opened or closed. `where` is then HYPHOS_OUTSIDE. Fails with `not_found` if the process has no
+ * such channel or peer. */
+HYPHOS_API hyphos_code hyphos_set_channel_open(hyphos_node* node, const char* channel, int32_t open,
+                                               hyphos_where where, const char* peer,
+                                               hyphos_error* error);
+/* Opens a channel at `where` only, in one step: each message passes at the places before the call,
+ * or at those after it. */
+HYPHOS_API hyphos_code hyphos_open_channel_only(hyphos_node* node, const char* channel,
+                                                hyphos_where where, hyphos_error* error);
+/* Sets `where` to the places at which the channel is open now. */
+HYPHOS_API hyphos_code hyphos_channel_open(const hyphos_node* node, const char* channel,
+                                           hyphos_where* where, hyphos_error* error);
+
 /* Reports to a supervisor that the set-up is complete. */
 HYPHOS_API hyphos_code hyphos_node_ready(hyphos_node* node, hyphos_error* error);
 /* Nanoseconds since 1970, or simulation time if the plan selects it. 0 if `node` is NULL. */

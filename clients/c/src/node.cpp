@@ -91,6 +91,55 @@ void hyphos_node_close(hyphos_node* node) {
   });
 }
 
+namespace {
+
+Result<Where> read_where(hyphos_where where) {
+  if (where >= HYPHOS_NOWHERE && where <= HYPHOS_BOTH) return static_cast<Where>(where);
+  return Error{Code::invalid_config,
+               "where must be one of HYPHOS_NOWHERE, HYPHOS_INSIDE, HYPHOS_OUTSIDE, HYPHOS_BOTH",
+               ""};
+}
+
+}  // namespace
+
+hyphos_code hyphos_set_channel_open(hyphos_node* node, const char* channel, int32_t open,
+                                    hyphos_where where, const char* peer, hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (channel == nullptr) return is_null("channel");
+    const auto places = read_where(where);
+    if (!places) return places.error();
+    Runtime runtime = node->state->node.runtime();
+    if (peer == nullptr) return runtime.set_channel_open(channel, open != 0, *places);
+    if (where == HYPHOS_OUTSIDE) return runtime.set_channel_open(channel, peer, open != 0);
+    return Error{Code::invalid_config, "where must be HYPHOS_OUTSIDE with a peer", channel};
+  });
+}
+
+hyphos_code hyphos_open_channel_only(hyphos_node* node, const char* channel, hyphos_where where,
+                                     hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (channel == nullptr) return is_null("channel");
+    const auto places = read_where(where);
+    if (!places) return places.error();
+    return node->state->node.runtime().open_channel_only(channel, *places);
+  });
+}
+
+hyphos_code hyphos_channel_open(const hyphos_node* node, const char* channel, hyphos_where* where,
+                                hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (channel == nullptr) return is_null("channel");
+    if (where == nullptr) return is_null("where");
+    const auto places = node->state->node.runtime().channel_open(channel);
+    if (!places) return places.error();
+    *where = static_cast<hyphos_where>(*places);
+    return success();
+  });
+}
+
 hyphos_code hyphos_node_ready(hyphos_node* node, hyphos_error* error) {
   return guard(error, [&]() -> Result<void> {
     if (node == nullptr) return is_null("node");

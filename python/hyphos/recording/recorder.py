@@ -43,7 +43,7 @@ from hyphos.recording.schemas import (
 )
 from hyphos.recording.suffixes import require_mcap_name
 from hyphos.ros.typebook import TypeBook
-from hyphos.tools.join import open_tool, raw_type
+from hyphos.tools.join import open_tool, raw_type, stays_inside
 from hyphos.tools.waiting import Stop
 from hyphos.tools.waits import AFTER_S, channel_lines, names_text, others, process_lines, reporting
 
@@ -130,6 +130,7 @@ class Recorder:
         )
         session.describe_session(self._core, options.domain, options.plan)
         self._channels: set[str] = set()
+        self._omitted: set[str] = set()
         self._converting: list[Subscription] = []
         self.snapshots: list[str] = []
 
@@ -147,8 +148,23 @@ class Recorder:
     def discover(self) -> None:
         """Subscribes to channels that have appeared since the last call."""
         for _, end in look(self._options.domain).ends():
-            if end.is_publisher and end.channel not in self._channels and self._wanted(end.channel):
+            if not end.is_publisher or end.channel in self._channels:
+                continue
+            if not self._wanted(end.channel):
+                continue
+            if stays_inside(end):
+                self._omit(end)
+            else:
                 self._add(end)
+
+    def _omit(self, end: EndpointInfo) -> None:
+        if end.channel in self._omitted:
+            return
+        self._omitted.add(end.channel)
+        self._node.log.warn(
+            f"{end.channel}: not recorded, because the C++ type {end.type_name} has no serializer "
+            "and stays in its process"
+        )
 
     def _wanted(self, channel: str) -> bool:
         return matches(channel, self._options.patterns, self._options.exclude)

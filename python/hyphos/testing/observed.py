@@ -15,7 +15,7 @@ from hyphos.observe import Look, is_hidden, look
 from hyphos.testing.inbox import Offer
 from hyphos.testing.stage import RobotError, Trouble
 from hyphos.tools.graph import RobotGraph, graph_of
-from hyphos.tools.join import open_tool, raw_type
+from hyphos.tools.join import open_tool, raw_type, stays_inside
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class Observed:
         return [
             Offer(end.channel, raw_type(end).id, end.policy)
             for _, end in self._of_robot(now)
-            if end.is_publisher and not is_hidden(end.channel)
+            if end.is_publisher and not is_hidden(end.channel) and not stays_inside(end)
         ]
 
     def own_troubles(self) -> list[Trouble]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, TypeId
 from hyphos.node import Node
 from hyphos.observe import Look
@@ -18,8 +19,22 @@ def open_tool(kind: str, domain: str) -> Node:
     return node
 
 
+def stays_inside(end: EndpointInfo) -> bool:
+    """True if the channel carries a C++ type without a serializer."""
+    return end.encoding == "none"
+
+
 def raw_type(end: EndpointInfo) -> Raw:
-    """The type of a channel, as another process announces it."""
+    """The type of a channel, as another process announces it. Raises Error for a type that stays in
+    its process."""
+    if stays_inside(end):
+        raise Error(
+            "unsupported",
+            f"the messages of node '{end.node}' are of the C++ type {end.type_name}, which has no "
+            "serializer and stays in its process",
+            end.channel,
+            "publish a protobuf message or a struct, or give the type a serializer",
+        )
     return Raw(TypeId.known(end.type_name, end.encoding, end.type_hash))
 
 

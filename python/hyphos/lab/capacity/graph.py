@@ -224,15 +224,17 @@ def graph_of(plan: Mapping[str, Any]) -> Graph:
     """The graph of a plan's JSON. Raises Error if no channel has a load. Omits channels without
     `load:`, which the caller must name."""
     channels = []
+    places = {node["name"]: node["process"] for node in plan["nodes"]}
     for channel in plan["channels"]:
         load = channel["load"]
+        subscribers = _reached(channel, places)
         if not load or channel["closed"] or not channel["publishers"]:
             continue
         channels.append(
             Channel(
                 channel["name"],
                 tuple(channel["publishers"]),
-                tuple(channel["subscribers"] or ()),
+                subscribers,
                 max(32, load["size_bytes"]),
                 load["rate_hz"],
                 load["after"],
@@ -263,6 +265,21 @@ def graph_of(plan: Mapping[str, Any]) -> Graph:
         tuple(channels),
         {one["name"]: one["threads"] for one in plan["processes"] if one["name"] in used},
     )
+
+
+def _reached(channel: Mapping[str, Any], places: Mapping[str, str]) -> tuple[str, ...]:
+    """The subscribers that get messages at the places at which the channel is open."""
+    publishing = {places[name] for name in channel["publishers"] or ()}
+
+    def gets(name: str) -> bool:
+        match channel["open"]:
+            case "inside":
+                return places[name] in publishing
+            case "outside":
+                return bool(publishing - {places[name]})
+        return True
+
+    return tuple(name for name in channel["subscribers"] or () if gets(name))
 
 
 def silent(plan: Mapping[str, Any]) -> list[str]:
