@@ -385,6 +385,13 @@ class HYPHOS_EXPORT Node {
     return param(name, std::string(fallback));
   }
 
+  /// Changes a channel of another process of this machine that runs a plan. `participant`:
+  /// ProcessInfo::participant. Returns the places at which the channel is open now. For tools.
+  /// Blocks until the reply. Errors: not_found (no such process, or no such channel or peer there),
+  /// unsupported, timeout.
+  Result<Where> change_channel(std::uint64_t participant, const ChannelChange& change,
+                               Duration timeout) const;
+
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Runtime runtime() const;
   /// Runtime::spin() of this node's process. Also returns 0 when the node is closed, or immediately

@@ -12,6 +12,7 @@
 
 #include "hyphos/clock.hpp"
 #include "hyphos/export.hpp"
+#include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
@@ -81,6 +82,16 @@ struct RuntimeOptions {
   /// algorithms inside callbacks. Cost: one core at most runs callbacks.
   bool lockstep = false;
   std::vector<std::string> lockstep_nodes = {};  ///< run only these nodes of the plan. Empty: all
+};
+
+/// A change of a channel in another process, as Runtime::set_channel_open() makes it in this one.
+struct ChannelChange {
+  std::string channel;
+  bool open = true;
+  Where where = Where::both;
+  /// Opens at `where` only, in one step, as Runtime::open_channel_only(). `open` has no effect.
+  bool only = false;
+  std::string peer = {};  ///< only towards this process or endpoint. `where` has no effect
 };
 
 /// The runtime of one process: the graph, its thread pool and its transports, configured by the

@@ -259,10 +259,17 @@ void Params::Impl::done() {
   const ParamSet now = values();
   const std::vector<std::string> names = undeclared(now);
   if (names.empty() || !check_open()) return;
-  for (const std::string& name : names) {
-    log::warn("params", planned_.find(name)->source.to_string() + ": nodes." + owner_.node +
-                            ".params." + name + ": the node has no such parameter" +
-                            now.suggestion(name));
+  const std::string place = planned_.find(names.front())->source.to_string() + ": nodes." +
+                            owner_.node + ".params";
+  if (names.size() == 1) {
+    log::warn("params", place + "." + names.front() + ": the node has no such parameter" +
+                            now.suggestion(names.front()));
+  } else {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    log::warn("params", place + ": the node has none of these " + std::to_string(names.size()) +
+                            " parameters: " + list + ". `hyphos param list " + owner_.node +
+                            "` shows its parameters");
   }
   {
     const MutexLock lock(announce_mutex_);

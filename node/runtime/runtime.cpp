@@ -20,10 +20,12 @@
 #include "node/params/params_service.hpp"
 #include "node/runtime/arguments.hpp"
 #include "node/runtime/environment.hpp"
+#include "node/runtime/process_service.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "node/runtime/spin_signals.hpp"
 #include "plan/names.hpp"
 #include "plan/transports.hpp"
+#include "transport/shm/shm.hpp"
 #include "wire/clock_tick.hpp"
 
 namespace hyphos {
@@ -382,6 +384,12 @@ void Runtime::Impl::shutdown() {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }
   }
+  std::optional<Node> own;
+  {
+    const MutexLock lock(mutex_);
+    own.swap(own_node_);
+  }
+  if (own) own->close();
   // First, so that a callback that waits for a transform does not delay the rest.
   for (const auto& [channel, tree] : transforms) tree->close();
   if (registry_) registry_->set_state(ProcessState::stopping);
@@ -428,7 +436,27 @@ void Runtime::Impl::params_done() {
   if (by_hand_ && plan_) warn_of_absent_nodes();
 }
 
+void Runtime::Impl::serve_tools() {
+  const bool has_plan = plan_ && !by_hand_ && !options_.offline && !options_.lockstep;
+  if (!has_plan || down_ || serves_tools_.exchange(true)) return;
+  const auto* shm = dynamic_cast<transport::ShmTransport*>(graph_->transport("shm"));
+  if (shm == nullptr) return;
+  auto params = std::make_shared<Params::Impl>(options_.process, options_.process, nullptr,
+                                               ParamFiles{}, *graph_);
+  // It lives inside this object.
+  const std::shared_ptr<Impl> self(std::shared_ptr<Impl>(), this);
+  const Node node(make_for_this_process<Node::Impl>(options_.process, self, nullptr,
+                                                    std::move(params)));
+  if (auto served = process::serve(node, *this, shm->participant_id()); !served) {
+    log::warn("node", "tools cannot change this process: " + served.error().to_string());
+    return;
+  }
+  const MutexLock lock(mutex_);
+  own_node_ = node;
+}
+
 void Runtime::Impl::ready() {
+  serve_tools();
   params_done();
   registry_->set_state(ProcessState::ready);
   warn_of_namesakes();
@@ -440,6 +468,7 @@ int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
     return 1;
   }
   if (!stopping()) {
+    serve_tools();
     params_done();
     warn_of_namesakes();
   }

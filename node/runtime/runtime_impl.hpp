@@ -102,6 +102,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   void params_done();
   /// Once: warns if another process of the domain has a node with the name of a node here.
   void warn_of_namesakes();
+  /// Once, for a process with a plan: opens the service for tools that change the process.
+  void serve_tools();
   /// Warns of nodes that --hyphos-set names without a plan, and that this process does not have.
   void warn_of_absent_nodes();
 
@@ -125,6 +127,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::shared_ptr<graph::Subscriber> clock_ticks_;  // simulated time only
   std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;
+  std::optional<Node> own_node_ HYPHOS_GUARDED_BY(mutex_);  ///< of serve_tools()
 
   Mutex mutex_;
   std::map<std::string, std::weak_ptr<Node::Impl>> nodes_ HYPHOS_GUARDED_BY(mutex_);
@@ -136,6 +139,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
       HYPHOS_GUARDED_BY(transforms_mutex_);
   std::atomic<bool> strict_{false};
   std::atomic<bool> warned_of_namesakes_{false};
+  std::atomic<bool> serves_tools_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested

@@ -551,11 +551,11 @@ class Runtime(Closing):
         self._core.set_channel_open(channel, open, where, peer)
 
     def open_channel_only(self, channel: str, where: str) -> None:
-        """Opens a channel of this process at `where` only: "inside", "outside", "both" or "nowhere".
+        """Opens a channel of this process at one place only.
 
-        In one step: each message passes at the places before the call, or at those after it. This
-        moves the subscribers of a channel to another process and back, without a message lost or
-        doubled. Thread-safe.
+        `where` is "inside", "outside", "both" or "nowhere". One step: each message passes at the
+        places before the call, or at those after it. This moves the subscribers of a channel to
+        another process and back, without a message lost or doubled. Thread-safe.
         """
         self._core.open_channel_only(channel, where)
 

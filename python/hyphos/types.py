@@ -157,6 +157,7 @@ _STANDARD_FILES = (
     "google/protobuf/",
     "hyphos/msgs/",
     "hyphos/params/",
+    "hyphos/process/",
     "hyphos/ros/",
     "hyphos/wire/",
 )

@@ -525,6 +525,19 @@ void bind_node(nb::module_& module) {
       .def("params",
            [](const NodeHandle& n) { return std::make_unique<Handle<Params>>(n.get().params()); })
       .def(
+          "change_channel",
+          [](const NodeHandle& n, std::uint64_t participant, const std::string& channel, bool open,
+             const std::string& where, bool only, const std::string& peer, double timeout_ms) {
+            const Node node = n.get();
+            const ChannelChange change{channel, open, parse_where(where), only, peer};
+            nb::gil_scoped_release release;
+            return std::string(to_string(
+                node.change_channel(participant, change, Duration::from_seconds(timeout_ms / 1e3))
+                    .or_throw()));
+          },
+          nb::arg("participant"), nb::arg("channel"), nb::arg("open"), nb::arg("where"),
+          nb::arg("only"), nb::arg("peer"), nb::arg("timeout_ms"))
+      .def(
           "remote_params",
           [](const NodeHandle& n, const std::string& node) {
             const Node from = n.get();

@@ -1,5 +1,6 @@
 #include "hyphos/params.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -410,6 +411,21 @@ TEST(Params, a_plain_read_declares_a_read_only_parameter) {
   EXPECT_EQ(*gain, 2.0);
   EXPECT_TRUE(gain.set(3).ok());
   EXPECT_EQ(one.param("gain", 1.0), 3.0);
+}
+
+TEST(Params, all_unknown_keys_of_a_plan_are_one_line) {
+  const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() +
+                      "\"\nnodes: {one: {params: {gain: 2, deep: {a: 1, b: 2}, name: x}}}\n");
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  const Node one = runtime.node("one").or_throw();
+  (void)one.params().declare<double>("gain", {.value = 1});
+  testing::internal::CaptureStderr();
+  runtime.ready();
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
+  EXPECT_NE(logged.find("robot.yaml:3:"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("none of these 3 parameters: deep.a, deep.b, name. "), std::string::npos)
+      << logged;
 }
 
 }  // namespace

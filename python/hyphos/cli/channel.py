@@ -194,3 +194,77 @@ def pub(
         descriptors=descriptor or [],
     )
     raise typer.Exit(publish_text(options))
+
+
+Places = Annotated[
+    str,
+    typer.Option(
+        "--where",
+        metavar="inside|outside|both",
+        help="Inside each process, outside (between processes), or both.",
+    ),
+]
+Processes = Annotated[
+    list[str] | None,
+    typer.Option("--process", "-p", help="Only this process: a name or pid. Repeatable."),
+]
+Peer = Annotated[
+    str,
+    typer.Option("--peer", help="Only towards this peer of the network: a process or an endpoint."),
+]
+Patience = Annotated[
+    float,
+    typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Longest wait for each process."),
+]
+
+
+def _change(
+    name: str, open_: bool, where: str, only: bool, peer: str, processes: list[str] | None,
+    domain: str, timeout: float,
+) -> None:  # fmt: skip
+    from hyphos._errors import Error  # noqa: PLC0415
+    from hyphos.tools.channel_places import Change, change  # noqa: PLC0415
+
+    if where not in ("inside", "outside", "both"):
+        raise Error(
+            "invalid_config", f"unknown --where '{where}': give one of inside, outside, both"
+        )
+    if peer and (only or where != "both"):
+        raise Error("invalid_config", "a peer is always outside: omit --where and --only")
+    made = Change(name, open_, where, only, peer)
+    raise typer.Exit(change(domain, made, processes or [], timeout))
+
+
+@app.command("open")
+def open_channel(
+    name: Name,
+    where: Places = "both",
+    only: Annotated[
+        bool, typer.Option("--only", help="Close the other place, in the same step.")
+    ] = False,
+    peer: Peer = "",
+    processes: Processes = None,
+    domain: Domain = "0",
+    timeout: Patience = 2.0,
+) -> None:
+    """Open a channel of a running robot, in each process that has it.
+
+    hyphos channel open scan --where outside --only moves the subscribers to other processes.
+    """
+    _change(name, True, where, only, peer, processes, domain, timeout)
+
+
+@app.command("close")
+def close_channel(
+    name: Name,
+    where: Places = "both",
+    peer: Peer = "",
+    processes: Processes = None,
+    domain: Domain = "0",
+    timeout: Patience = 2.0,
+) -> None:
+    """Close a channel of a running robot, in each process that has it.
+
+    Messages that do not pass are counted as drop.closed.
+    """
+    _change(name, False, where, False, peer, processes, domain, timeout)
