@@ -72,7 +72,9 @@ TypeId Channel::type_outside() const {
   if (type_.encoding != Encoding::none) return type_;
   // Equal to no type of another process, so that each endpoint there is refused, with this name in
   // the errors of both sides.
-  static const std::uint64_t salt = std::random_device()() * 0x9e3779b97f4a7c15U;
+  static const std::uint64_t random = std::random_device()();
+  const std::uint64_t salt = (random ^ reinterpret_cast<std::uintptr_t>(registry_.get())) *
+                             0x9e3779b97f4a7c15U;  // a registry is one runtime
   return {type_.name + " (without a serializer, stays in process " + std::to_string(getpid()) + ")",
           Encoding::custom, type_.hash ^ salt};
 }
@@ -80,7 +82,8 @@ TypeId Channel::type_outside() const {
 Result<void> Channel::open_ports(bool sink, const std::string& node) {
   for (const auto& port : ports_) {
     std::atomic<transport::PortId>& id = sink ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_outside(), policy(), port->binding.tools_only, node};
+    const transport::ChannelSpec spec{name_, type_outside(), policy(), port->binding.tools_only,
+                                      node};
     auto opened =
         port->binding.transport->open(spec, sink ? this : nullptr, sink ? nullptr : &out_);
     if (opened) {

@@ -165,11 +165,12 @@ bool ChannelPublisher::has_room(std::size_t size) const {
       !std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
     return false;
   }
-  return !network_ || !is_among(Where::outside, open) || std::ranges::all_of(channel_->ports_, [size](const auto& port) {
-    const transport::PortId out = port->out;
-    return out == 0 || port->listeners.load(std::memory_order_relaxed) == 0 ||
-           port->binding.transport->has_room(out, size);
-  });
+  return !network_ || !is_among(Where::outside, open) ||
+         std::ranges::all_of(channel_->ports_, [size](const auto& port) {
+           const transport::PortId out = port->out;
+           return out == 0 || port->listeners.load(std::memory_order_relaxed) == 0 ||
+                  port->binding.transport->has_room(out, size);
+         });
 }
 
 HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {

@@ -90,7 +90,8 @@ class Graph {
  private:
   struct Entry {
     std::shared_ptr<Channel> channel;
-    bool held = false;  ///< stays without an endpoint: it is in the plan, or with_channel() was called
+    bool held =
+        false;  ///< stays without an endpoint: it is in the plan, or with_channel() was called
   };
   struct Opened {
     std::shared_ptr<Channel> channel;  ///< keeps the channel in use

@@ -15,9 +15,8 @@
 namespace hyphos {
 
 bool is_standard_file(std::string_view proto_file) {
-  for (const std::string_view folder :
-       {"google/protobuf/", "hyphos/msgs/", "hyphos/params/", "hyphos/process/",
-        "hyphos/ros/", "hyphos/wire/"}) {
+  for (const std::string_view folder : {"google/protobuf/", "hyphos/msgs/", "hyphos/params/",
+                                        "hyphos/control/", "hyphos/ros/", "hyphos/wire/"}) {
     if (proto_file.starts_with(folder)) return true;
   }
   return false;

@@ -60,7 +60,8 @@ std::string channel_line(const ChannelPlan& channel) {
   return channel_id(channel.name) + " [label=" + quote(label) +
          ", shape=box, height=0.25, width=0.3, margin=\"0.06,0.03\", fontsize=10, style=\"filled" +
          (declared ? "" : ",dashed") + "\", fillcolor=\"" +
-         (channel.open == Where::both ? "#fff8e1" : "#eeeeee") + "\", tooltip=" + quote(channel.type) + "];\n";
+         (channel.open == Where::both ? "#fff8e1" : "#eeeeee") +
+         "\", tooltip=" + quote(channel.type) + "];\n";
 }
 
 std::string node_line(const NodePlan& node) {

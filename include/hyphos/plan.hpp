@@ -226,8 +226,8 @@ struct ChannelPlan {
   std::optional<std::vector<std::string>> subscribers;
   std::optional<ChannelLoad> load;
   Where open = Where::both;  ///< at the start, in every process. data_graph.close_channels: outside
-  bool implied = false;   ///< named only in the `network:` listing, not under `channels:`
-  bool internal = false;  ///< a channel of a service or action, not listed as a channel
+  bool implied = false;      ///< named only in the `network:` listing, not under `channels:`
+  bool internal = false;     ///< a channel of a service or action, not listed as a channel
   SourceLine source;
 };
 

@@ -136,8 +136,8 @@ class HYPHOS_EXPORT Runtime {
   Result<void> open_channel_only(const std::string& channel, Where where);
   /// The places at which the channel is open now. Errors: not_found.
   [[nodiscard]] Result<Where> channel_open(const std::string& channel) const;
-  /// Opens or closes the channel towards one peer: the name of its process, or the endpoint to which
-  /// this process connects.
+  /// Opens or closes the channel towards one peer: the name of its process, or the endpoint to
+  /// which this process connects.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
 
   /// Announces the definitions of protobuf types, for programs that use types by name only

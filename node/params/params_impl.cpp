@@ -259,8 +259,8 @@ void Params::Impl::done() {
   const ParamSet now = values();
   const std::vector<std::string> names = undeclared(now);
   if (names.empty() || !check_open()) return;
-  const std::string place = planned_.find(names.front())->source.to_string() + ": nodes." +
-                            owner_.node + ".params";
+  const std::string place =
+      planned_.find(names.front())->source.to_string() + ": nodes." + owner_.node + ".params";
   if (names.size() == 1) {
     log::warn("params", place + "." + names.front() + ": the node has no such parameter" +
                             now.suggestion(names.front()));

@@ -4,15 +4,15 @@
 #include <array>
 #include <cstdio>
 
-#include "hyphos/process/process.pb.h"
+#include "hyphos/control/control.pb.h"
 #include "hyphos/service.hpp"
 #include "node/runtime/runtime_impl.hpp"
 
 namespace hyphos {
 namespace {
 
-using process::v1::ChangeChannel;
-using process::v1::ChannelState;
+using control::v1::ChangeChannel;
+using control::v1::ChannelState;
 
 Result<void> apply(const ChangeChannel& change, Runtime::Impl& runtime) {
   if (change.places() > static_cast<std::uint32_t>(Where::both)) {
@@ -44,14 +44,14 @@ Result<ChannelState> answer(const ChangeChannel& change, Runtime::Impl& runtime)
 
 }  // namespace
 
-std::string process::service_of(std::uint64_t participant) {
+std::string control::service_of(std::uint64_t participant) {
   std::array<char, 32> name{};
   std::snprintf(name.data(), name.size(), "_process/p%llx",
                 static_cast<unsigned long long>(participant));
   return name.data();
 }
 
-Result<void> process::serve(const Node& node, Runtime::Impl& runtime, std::uint64_t participant) {
+Result<void> control::serve(const Node& node, Runtime::Impl& runtime, std::uint64_t participant) {
   try {
     (void)node.service<ChangeChannel, ChannelState>(
         service_of(participant),
@@ -71,8 +71,7 @@ Result<Where> Node::change_channel(std::uint64_t participant, const ChannelChang
   request.set_only(change.only);
   request.set_peer(change.peer);
   try {
-    const auto client =
-        this->client<ChangeChannel, ChannelState>(process::service_of(participant));
+    const auto client = this->client<ChangeChannel, ChannelState>(control::service_of(participant));
     const auto state = client.call(std::move(request), timeout);
     if (!state) return state.error();
     return static_cast<Where>(state->places() & static_cast<std::uint32_t>(Where::both));

@@ -5,7 +5,7 @@
 
 #include "hyphos/node.hpp"
 
-namespace hyphos::process {
+namespace hyphos::control {
 
 /// Opens the service through which tools change the process of `node`. `runtime` must outlive
 /// `node`, which must be closed before. Errors: those of Node::service().
@@ -14,4 +14,4 @@ Result<void> serve(const Node& node, Runtime::Impl& runtime, std::uint64_t parti
 /// The name of the service of a process.
 [[nodiscard]] std::string service_of(std::uint64_t participant);
 
-}  // namespace hyphos::process
+}  // namespace hyphos::control

@@ -445,9 +445,9 @@ void Runtime::Impl::serve_tools() {
                                                ParamFiles{}, *graph_);
   // It lives inside this object.
   const std::shared_ptr<Impl> self(std::shared_ptr<Impl>(), this);
-  const Node node(make_for_this_process<Node::Impl>(options_.process, self, nullptr,
-                                                    std::move(params)));
-  if (auto served = process::serve(node, *this, shm->participant_id()); !served) {
+  const Node node(
+      make_for_this_process<Node::Impl>(options_.process, self, nullptr, std::move(params)));
+  if (auto served = control::serve(node, *this, shm->participant_id()); !served) {
     log::warn("node", "tools cannot change this process: " + served.error().to_string());
     return;
   }

@@ -157,7 +157,7 @@ _STANDARD_FILES = (
     "google/protobuf/",
     "hyphos/msgs/",
     "hyphos/params/",
-    "hyphos/process/",
+    "hyphos/control/",
     "hyphos/ros/",
     "hyphos/wire/",
 )

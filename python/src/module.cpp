@@ -63,7 +63,7 @@ Encoding parse_encoding(const std::string& word) {
                                    {"protobuf", Encoding::protobuf},
                                    {"attached", Encoding::attached},
                                    {"custom", Encoding::custom},
-                                  {"none", Encoding::none}}});
+                                   {"none", Encoding::none}}});
 }
 
 Policy make_policy(const std::string& reliability, const std::string& overflow,

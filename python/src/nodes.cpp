@@ -397,8 +397,7 @@ void bind_runtime(nb::module_& module) {
       .def(
           "set_channel_open",
           [](const RuntimeHandle& r, const std::string& channel, bool open,
-             const std::string& where,
-             const std::optional<std::string>& peer) {
+             const std::string& where, const std::optional<std::string>& peer) {
             Runtime runtime = r.get();
             nb::gil_scoped_release release;
             (peer ? runtime.set_channel_open(channel, *peer, open)

@@ -71,7 +71,7 @@ class OneGraph {
   explicit OneGraph(int threads = 2, std::vector<std::string> transports = {})
       : registry(std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1)),
         graph(threads, registry, [transports](const std::string&, const Policy& wish) {
-          return ChannelRules{wish, true, transports};
+          return ChannelRules{wish, Where::both, transports};
         }) {}
   ~OneGraph() {
     for (const auto& subscriber : subscribers) subscriber->close();

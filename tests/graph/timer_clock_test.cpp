@@ -198,8 +198,8 @@ TEST(SimDeadline, the_deadline_is_measured_on_the_simulated_clock) {
   auto registry = std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1);
   Graph graph(
       2, registry,
-      [](const std::string&, const Policy& wish) { return ChannelRules{wish, true, {}}; }, false,
-      clock);
+      [](const std::string&, const Policy& wish) { return ChannelRules{wish, Where::both, {}}; },
+      false, clock);
   Policy p;
   p.deadline_ms = 10;
   auto sub = graph

@@ -14,7 +14,7 @@ struct Cloud {
 };
 
 struct Frames {  // has a destructor and no copy, as a class of another library
-  explicit Frames(int count) : count(std::make_unique<int>(count)) {}
+  explicit Frames(int number) : count(std::make_unique<int>(number)) {}
   std::unique_ptr<int> count;
 };
 
@@ -57,12 +57,11 @@ TEST(InsideTypes, every_movable_type_passes) {
   node.subscribe<Frames>("frames", inline_, [&](const Message<Frames>& m) { sum += *m->count; });
   node.subscribe<Table>("table", inline_,
                         [&](const Message<Table>& m) { sum += m->at("a").front(); });
-  node.subscribe<std::shared_ptr<int>>(
-      "shared", inline_, [&](const Message<std::shared_ptr<int>>& m) { sum += **m; });
+  node.subscribe<std::shared_ptr<int>>("shared", inline_,
+                                       [&](const Message<std::shared_ptr<int>>& m) { sum += **m; });
   EXPECT_TRUE(node.publisher<Frames>("frames").publish(Frames(1)));
   EXPECT_TRUE(node.publisher<Table>("table").publish(Table{{"a", {10}}}));
-  EXPECT_TRUE(
-      node.publisher<std::shared_ptr<int>>("shared").publish(std::make_shared<int>(100)));
+  EXPECT_TRUE(node.publisher<std::shared_ptr<int>>("shared").publish(std::make_shared<int>(100)));
   EXPECT_EQ(sum, 111);
 }
 

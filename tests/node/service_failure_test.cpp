@@ -110,7 +110,7 @@ struct Faulty {
   explicit Faulty(const transport::FaultConfig& faults, const std::string& domain)
       : registry(std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1)),
         graph(2, registry, [](const std::string&, const Policy& wish) {
-          return graph::ChannelRules{wish, true, {"shm"}};
+          return graph::ChannelRules{wish, Where::both, {"shm"}};
         }) {
     transport::ShmConfig config;
     config.domain = domain;

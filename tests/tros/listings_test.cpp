@@ -12,6 +12,7 @@ namespace hyphos::test {
 namespace {
 
 using hyphos::msgs::Int64;
+namespace tros_base = tros::tros_base;
 using namespace tros::tros_base;
 
 TEST(Tros, data_of_any_type_passes_within_the_process) {
@@ -92,13 +93,13 @@ TEST(Tros, channels_of_a_graph_file_are_closed) {
 }
 
 TEST(Tros, parameters_are_a_tree) {
-  EXPECT_TRUE(Params().IsNull());
+  EXPECT_TRUE(tros_base::Params().IsNull());
   const PlanFile file(
       "profile:\n  name: rover\n  car_id: {level1: 122, level2: 233}\nsensor: imu\n");
   ParamsInit(file.path());
-  EXPECT_EQ(Params()["profile"]["name"].as<std::string>(), "rover");
-  EXPECT_EQ(Params()["profile"]["car_id"]["level2"].as<int>(), 233);
-  EXPECT_EQ(Params()["sensor"].as<std::string>(), "imu");
+  EXPECT_EQ(tros_base::Params()["profile"]["name"].as<std::string>(), "rover");
+  EXPECT_EQ(tros_base::Params()["profile"]["car_id"]["level2"].as<int>(), 233);
+  EXPECT_EQ(tros_base::Params()["sensor"].as<std::string>(), "imu");
 }
 
 TEST(Tros, frames_are_composed_with_the_newest_stamp_between_them) {

@@ -49,15 +49,14 @@ TEST(Figure5, global_optimization_moves_to_robot_2_and_back) {
   const int port = own_port() + 40;
   setenv("HYPHOS_DOMAIN", fresh_domain().c_str(), 1);
   // Robot 2 is a machine of its own: it shares the network alone.
-  Child robot2({TEST_ROBOT2, files.write("robot2_graph.yaml", closed("pre_channel, ba_channel")),
-                files.write("robot2_network.yaml",
-                            network(port + 1, "ba_channel", port, "pre_channel"))});
+  Child robot2(
+      {TEST_ROBOT2, files.write("robot2_graph.yaml", closed("pre_channel, ba_channel")),
+       files.write("robot2_network.yaml", network(port + 1, "ba_channel", port, "pre_channel"))});
   ASSERT_TRUE(robot2.started());
   setenv("HYPHOS_DOMAIN", fresh_domain().c_str(), 1);
-  tros_base::TROSInit("", files.write("robot1_graph.yaml", closed("pre_channel")),
-                      files.write("robot1_network.yaml",
-                                  network(port, "pre_channel", port + 1, "ba_channel")),
-                      0);
+  tros_base::TROSInit(
+      "", files.write("robot1_graph.yaml", closed("pre_channel")),
+      files.write("robot1_network.yaml", network(port, "pre_channel", port + 1, "ba_channel")), 0);
   std::atomic<int> inside{0};
   std::mutex mutex;
   std::multiset<std::int64_t> answers;

@@ -6,8 +6,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <Eigen/Geometry>
-#include <any>
 #include <algorithm>
+#include <any>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -232,8 +232,7 @@ inline TFFrame FromTF(const std::string& parent, const std::string& now) {
   frame.tf_to_parent.rotate(Eigen::Quaterniond(q.w, q.x, q.y, q.z));
   for (std::size_t i = 0; i < chain->frames.size(); ++i) {
     if (i == chain->ancestor) continue;
-    frame.time_stamp =
-        std::max(frame.time_stamp, detail::process.frame_stamps[chain->frames[i]]);
+    frame.time_stamp = std::max(frame.time_stamp, detail::process.frame_stamps[chain->frames[i]]);
   }
   return frame;
 }
