@@ -129,6 +129,7 @@ TEST(PlanErrors, values_of_the_wrong_kind_or_range_are_reported) {
       {"channels: {a: 3}",
        "2:15: channels.a: expected a map with keys type, reliability, depth, overflow, latched, "
        "latched_depth, deadline_ms, lifespan_ms, priority, block_timeout_ms, transport, scope, "
+       "open, "
        "publishers, subscribers, load, found "
        "'3'"},
       {"processes: {p: {threads: 5000}}",
