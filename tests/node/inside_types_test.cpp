@@ -133,15 +133,16 @@ TYPED_TEST(InsideTypes, a_subscription_outside_is_an_error_on_both_sides) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::type_mismatch);
   const std::string text = refused.error().to_string();
-  for (const char* part : {"Cloud", "without a serializer", "'here'", "'there'"}) {
+  for (const char* part : {"Cloud", "without a serializer", "process 'a'", "process 'b'"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   std::string logged;
   EXPECT_TRUE(eventually([&] {
     logged += testing::internal::GetCapturedStderr();
     testing::internal::CaptureStderr();
-    return logged.find("'there' expects") != std::string::npos &&
-           logged.find("'here' publishes") != std::string::npos;
+    // One line of each side.
+    return logged.find("'cloud': process 'a'") != std::string::npos &&
+           logged.find("'cloud': process 'b'") != std::string::npos;
   })) << logged;
   testing::internal::GetCapturedStderr();
   EXPECT_TRUE(publisher.publish(Cloud{{1}, "map"})) << "no subscriber is no failure";

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <any>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -261,13 +260,8 @@ inline TimeSystem GetTimeSystem() { return {}; }
 inline void TROSInit(const std::string& param_file, const std::string& graph_file,
                      const std::string& network_file, std::uint64_t base_time_us) {
   if (!param_file.empty()) ParamsInit(param_file);
-  std::string files;
-  for (const std::string& file : {graph_file, network_file}) {
-    if (!file.empty()) files += std::filesystem::absolute(file).string() + ", ";
-  }
-  hyphos::RuntimeOptions options{.offline = network_file.empty()};
-  if (!files.empty()) options.plan = "hyphos: 1\ninclude: [" + files + "]\n";
-  detail::process.open(std::move(options));
+  detail::process.open({.plan_file = network_file, .offline = network_file.empty()});
+  if (!graph_file.empty()) InitCloseChannel(graph_file);
   GetTimeSystem().SetBaseTime(base_time_us);
 }
 
