@@ -48,8 +48,9 @@ if(HYPHOS_BUILD_COSIM)
 endif()
 install(EXPORT hyphosTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${devel})
 install(DIRECTORY include/hyphos proto/include/hyphos testing/include/hyphos
+    clients/tros/include/hyphos
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${devel}
-  FILES_MATCHING PATTERN *.hpp)
+  FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(FILES clients/c/include/hyphos_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT ${devel})
 install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/hyphos_msgs_generated/hyphos COMPONENT ${devel}

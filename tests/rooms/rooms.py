@@ -66,7 +66,7 @@ OUTER: dict[str, tuple[str, ...]] = {
         "emulate",
     ),
     "lab": ("common", "peers graph cpu"),
-    "clients": ("c csharp",),
+    "clients": ("c csharp tros",),
     "testing": ("include",),
     "view": ("core", "scene", "displays sources layout video", "panels", ""),
     "examples": ("*",),
@@ -79,6 +79,7 @@ PUBLIC_ONLY = ("examples", "view")
 OUTER_HEADERS = {
     "hyphos/msgs/diagnostics.hpp": "proto/include/hyphos/msgs/diagnostics.hpp",
     "hyphos/msgs/view.hpp": "proto/include/hyphos/msgs/view.hpp",
+    "hyphos/compat/tros.hpp": "clients/tros/include/hyphos/compat/tros.hpp",
     "hyphos/gateway.hpp": "gateway/include/hyphos/gateway.hpp",
     "hyphos/testing.hpp": "testing/include/hyphos/testing.hpp",
     "hyphos/testing/evidence.hpp": "testing/include/hyphos/testing/evidence.hpp",
