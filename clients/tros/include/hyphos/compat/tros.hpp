@@ -35,7 +35,6 @@ namespace detail {
 /// A NetworkData on a channel.
 template <typename T>
 struct Boxed {
-  static constexpr std::string_view hyphos_type = hyphos::detail::compiler_type_name<T>();
   std::shared_ptr<T> value;
   mutable std::string bytes = {};
   std::size_t serialized_size() const {
@@ -57,13 +56,7 @@ struct Carrier {
   static T to(const T& data) { return data; }
   static const T& from(const hyphos::Message<T>& message) { return *message; }
 };
-template <std::derived_from<NetworkData> T>
-struct Carrier<std::shared_ptr<T>> {
-  using Type = Boxed<T>;
-  static Type to(const std::shared_ptr<T>& data) { return {data}; }
-  static std::shared_ptr<T> from(const hyphos::Message<Type>& message) { return message->value; }
-};
-template <hyphos::detail::ProtobufMessage T>
+template <typename T>
 struct Carrier<std::shared_ptr<T>> {
   using Type = T;
   static std::shared_ptr<const T> to(const std::shared_ptr<T>& data) { return data; }
@@ -71,6 +64,12 @@ struct Carrier<std::shared_ptr<T>> {
     auto kept = std::make_shared<hyphos::Message<T>>(message);
     return {kept, const_cast<T*>(kept->get())};  // the paper's callbacks take a T that is not const
   }
+};
+template <std::derived_from<NetworkData> T>
+struct Carrier<std::shared_ptr<T>> {
+  using Type = Boxed<T>;
+  static Type to(const std::shared_ptr<T>& data) { return {data}; }
+  static std::shared_ptr<T> from(const hyphos::Message<Type>& message) { return message->value; }
 };
 
 /// The process that all functions share. Without TROSInit(), the first use opens it, and no message
