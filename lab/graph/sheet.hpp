@@ -85,7 +85,9 @@ struct End {
 struct Ends {
   explicit Ends(const Plan& plan) {
     for (const ChannelPlan& channel : plan.channels) {
-      if (!channel.load || channel.closed || !channel.publishers || !channel.subscribers) continue;
+      if (!channel.load || channel.open == Where::nowhere || !channel.publishers ||
+          !channel.subscribers)
+        continue;
       for (const std::string& node : *channel.publishers) sources.push_back({&channel, node});
       for (const std::string& node : *channel.subscribers) flows.push_back({&channel, node});
     }
