@@ -69,6 +69,7 @@ TEST_F(Places, a_channel_closed_outside_passes_inside_alone) {
   EXPECT_TRUE(back.publish({7}));
   ASSERT_TRUE(eventually([&] { return closed_count(runtime_, false) == 1; }));
   EXPECT_EQ(inside_.count(), 1U);
+  ASSERT_TRUE(outside_.wait_for(1));
   runtime_.set_channel_open("n", true, Where::outside).or_throw();
   EXPECT_EQ(outside_.count(), 1U) << "the message of the other process alone";
   EXPECT_TRUE(publisher_.publish({2}));
@@ -141,6 +142,7 @@ TEST_F(Places, a_latched_value_of_a_closed_place_is_not_kept_for_it) {
   EXPECT_EQ(own.count(), 0U);
   EXPECT_TRUE(publisher.publish({6}));
   EXPECT_EQ(own.count(), 1U);
+  EXPECT_TRUE(late.wait_for(2));  // or its callback could outlive it
 }
 
 TEST_F(Places, an_unknown_channel_is_an_error) {
