@@ -429,6 +429,34 @@ TEST_F(ZmqTest, peers_are_added_and_removed_at_run_time) {
   subscriber->stop(0);
 }
 
+TEST_F(ZmqTest, a_port_scan_of_a_process_without_keys_names_no_keys) {
+  ::testing::internal::CaptureStderr();
+  auto publisher = started(listening("robot"));
+  const std::string endpoint = publisher->endpoints()[0];
+  const int scan = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  ASSERT_EQ(::connect(scan, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string request = "GET / HTTP/1.1\r\nHost: robot\r\n" + std::string(200, 'x');
+  ASSERT_EQ(::send(scan, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (publisher->counters().refused == 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  ::close(scan);
+  publisher->stop(0);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("a client: connection refused, the other side is no process "
+                     "of Hyphos, or it has keys and this one has none (1 so far)"),
+            std::string::npos)
+      << log;
+  EXPECT_EQ(log.find("do not match"), std::string::npos) << log;
+}
+
 TEST_F(ZmqTest, messages_beyond_the_limit_are_refused_at_the_sender) {
   ZmqConfig config = listening("publisher");
   config.max_message_bytes = 100'000;

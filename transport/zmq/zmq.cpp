@@ -381,7 +381,12 @@ void Zmq::count_refused(const std::string& where, std::uint64_t count) {
   refused_ += count;
   std::uint64_t more = 0;
   if (!refused_log_.allow(more)) return;
-  log::warn("zmq", where + ": connection refused, keys or encryption do not match");
+  const std::string why =
+      config_.curve
+          ? "keys or encryption do not match"
+          : "the other side is no process of Hyphos, or it has keys and this one has none";
+  log::warn("zmq",
+            where + ": connection refused, " + why + " (" + std::to_string(refused_) + " so far)");
 }
 
 /// Serves the events of the bound endpoints. Does not access the receiver.
