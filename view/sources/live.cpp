@@ -133,6 +133,7 @@ class Live : public Source {
       sink.take(sample);
       ++passed;
     }
+    keep_unpassed();
     return passed;
   }
 
@@ -242,7 +243,11 @@ class Live : public Source {
     file_->add(sample);
   }
 
+  /// Displays that follow the robot get each sample, also those beyond the bound of the past.
+  void keep_unpassed() { past_.keep_from(paused_ ? Past::kNone : passed_); }
+
   void drain() {
+    keep_unpassed();
     for (Sample& sample : inbox_->take()) {
       Channel& channel = channels_[sample.channel];
       ++channel.messages;

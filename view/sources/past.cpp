@@ -28,8 +28,13 @@ void Past::limit(std::size_t bytes) {
   trim();
 }
 
+void Past::keep_from(std::uint64_t position) {
+  keep_from_ = position;
+  trim();
+}
+
 void Past::trim() {
-  while (bytes_ > limit_ && samples_.size() > 1) {
+  while (bytes_ > limit_ && samples_.size() > 1 && dropped_ < keep_from_) {
     bytes_ -= bytes_of(samples_.front().sample);
     pin(std::move(samples_.front()));
     samples_.pop_front();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -24,6 +25,9 @@ class Past {
   /// Appends a sample. Its time becomes that of the last one, if it is earlier.
   void add(Sample sample, bool latched);
   void limit(std::size_t bytes);
+  /// The samples from this position on stay, also beyond the bound. kNone: none of them.
+  void keep_from(std::uint64_t position);
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] TimeRange range() const;
 
@@ -57,6 +61,7 @@ class Past {
   std::size_t bytes_ = 0;
   std::size_t pinned_bytes_ = 0;  // part of bytes_
   std::uint64_t dropped_ = 0;
+  std::uint64_t keep_from_ = kNone;
   std::deque<Kept> samples_;
   std::map<Key, Sample> pinned_;  // the last dropped ones
 };

@@ -209,6 +209,26 @@ TEST_F(LiveTest, the_past_is_kept_while_new_messages_arrive) {
   EXPECT_GT(now, 0U);
 }
 
+TEST_F(LiveTest, a_short_past_loses_no_message_for_the_displays) {
+  Robot robot(domain_);
+  const auto source = open_live(domain_).or_throw();
+  source->select({"numbers"});
+  ASSERT_TRUE(until(*source, [&] {
+    robot.count();
+    return !sink_.samples.empty();
+  }));
+  source->limit_memory(1'500);  // a few samples
+  const std::uint32_t numbers = find(*source, "numbers")->id;
+  const std::uint64_t more = source->loss(numbers).received + 200;
+  for (int i = 0; i < 200; ++i) robot.count();
+  for (int i = 0; i < 600 && source->loss(numbers).received < more; ++i) bell_.wait();
+  ASSERT_GE(source->loss(numbers).received, more);
+  source->advance(0, sink_);
+  EXPECT_EQ(sink_.samples.size(), source->loss(numbers).received);
+  EXPECT_EQ(source->loss(numbers).dropped, 0U);
+  EXPECT_LE(source->memory(), 1'500U) << "passed samples leave";
+}
+
 TEST_F(LiveTest, a_past_on_disk_is_longer_than_the_memory_and_is_a_recording) {
   const Folder folder;
   const std::string file = folder / "past.mcap";
@@ -413,6 +433,18 @@ TEST(Past, the_oldest_samples_are_dropped_but_not_the_last_value) {
   EXPECT_EQ(past.at(past.after(1'000)).time_ns, 1'001);
   past.limit(100);
   EXPECT_EQ(past.end() - past.begin(), 1U) << "the newest is kept";
+}
+
+TEST(Past, samples_from_a_position_on_stay_beyond_the_bound) {
+  Past past(100);
+  past.keep_from(2);
+  for (int i = 0; i < 50; ++i) past.add(sample_at(i, 1, 1, 1'000), false);
+  EXPECT_EQ(past.begin(), 2U);
+  EXPECT_EQ(past.end(), 50U);
+  past.keep_from(40);
+  EXPECT_EQ(past.begin(), 40U);
+  past.keep_from(Past::kNone);
+  EXPECT_EQ(past.begin(), 49U) << "the newest is kept";
 }
 
 TEST(Past, times_never_decrease) {
