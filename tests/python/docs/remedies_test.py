@@ -454,6 +454,8 @@ ELSEWHERE = {
     "a_publisher_of_another_link_version_is_refused_by_name",
     "keys or encryption": "tests/transport/zmq_test.cpp::"
     "strangers_and_plaintext_are_refused_and_others_served",
+    "no process of Hyphos": "tests/transport/zmq_test.cpp::"
+    "a_port_scan_of_a_process_without_keys_names_no_keys",
 }
 
 
