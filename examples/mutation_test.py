@@ -28,6 +28,7 @@ from hyphos.node_view import View, ViewPublishers
 
 EXAMPLES = Path(__file__).parent
 MESSAGES = 400  # to each subscription
+OPENED = r"^\w+ = hyphos\.(Node|Runtime)\.open"
 
 FLOATS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 1e-300, 1e30, -1e30, 3e38, 0.1, 30.0]
 INTEGERS = [0, 1, -1, 2, 3, 255, 640, 2**31 - 1, -(2**31), 2**32 - 1, 2**63 - 1, -(2**63)]
@@ -73,6 +74,7 @@ class FakeNode:
         return SimpleNamespace(
             publish=self.published.append,
             listeners=2,
+            wait_for=lambda *_: None,
             loan=lambda size: np.zeros(size, np.uint8),
         )
 
@@ -103,9 +105,11 @@ class FakeNode:
 
 
 def scripts() -> list[Path]:
-    """All Python files of the examples with a subscription."""
+    """All Python files of the examples with a node that subscribes, in a class or a program."""
     found = (path for path in EXAMPLES.glob("*/**/*.py") if not path.name.endswith("_test.py"))
-    return sorted(path for path in found if ".subscribe(" in path.read_text())
+    texts = {path: path.read_text() for path in found}
+    nodes = re.compile(rf"^class |{OPENED}", re.MULTILINE)
+    return sorted(p for p, text in texts.items() if ".subscribe(" in text and nodes.search(text))
 
 
 def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
@@ -116,7 +120,7 @@ def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
         made.append(FakeNode())
         return made[-1]
 
-    if re.search(r"^\w+ = hyphos\.(Node|Runtime)\.open", path.read_text(), re.MULTILINE):
+    if re.search(OPENED, path.read_text(), re.MULTILINE):
         monkeypatch.setattr(hyphos.Node, "open", make)
         runtime = SimpleNamespace(node=make, spin=lambda: 0)
         monkeypatch.setattr(hyphos.Runtime, "open", lambda *_, **__: runtime)

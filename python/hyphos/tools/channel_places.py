@@ -66,7 +66,7 @@ def _reason(error: Error) -> str:
 
 def _processes(domain: str, channel: str, named: list[str]) -> list[ProcessInfo]:
     now = look(domain)
-    having = {process.pid: process for process, _ in now.ends(channel)}
+    having = {process.participant: process for process, _ in now.ends(channel)}
     if not having:
         known = ", ".join(sorted({end.channel for _, end in now.ends()})) or "none"
         raise Error(

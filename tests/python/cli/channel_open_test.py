@@ -23,9 +23,10 @@ class Robot:
     def __init__(self, plan: str) -> None:
         self.runtime = hyphos.Runtime.open(plan_text=plan, process="body")
         self.inside: list[bytes] = []
-        sink = self.runtime.node("sink")
-        sink.subscribe("number", bytes, lambda value: self.inside.append(bytes(value)))
-        self.publisher = self.runtime.node("source").publisher("number", bytes)
+        self.sink = self.runtime.node("sink")  # a dropped node closes
+        self.source = self.runtime.node("source")
+        self.sink.subscribe("number", bytes, lambda value: self.inside.append(bytes(value)))
+        self.publisher = self.source.publisher("number", bytes)
         self.runtime.ready()
 
 

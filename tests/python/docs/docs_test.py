@@ -290,6 +290,7 @@ _HEAD = """#include <cmath>
 #include <hyphos/msgs/nav.pb.h>
 #include <hyphos/msgs/sensor.pb.h>
 #include <hyphos/msgs/std.pb.h>
+#include <hyphos/compat/tros.hpp>
 #include <hyphos/testing.hpp>
 // One translation unit holds many plug-ins: only the class is checked here.
 #undef HYPHOS_NODE
@@ -298,6 +299,7 @@ _HEAD = """#include <cmath>
 INCLUDES = [
     "-I", str(ROOT / "include"), "-I", str(ROOT / "proto/include"),
     "-I", str(ROOT / "gateway/include"), "-I", str(ROOT / "testing/include"),
+    "-I", str(ROOT / "clients/tros/include"), "-isystem", "/usr/include/eigen3",
     "-isystem", str(BUILD / "proto/hyphos_msgs_generated"),
 ]  # fmt: skip
 

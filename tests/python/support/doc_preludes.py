@@ -151,6 +151,8 @@ CPP = {
     ),
     (_CPP, "struct Wheel {"): ("", *FILE),
     ("docs/how-to/own_types.md", "struct Pose {"): ("", *FILE),
+    ("docs/how-to/own_types.md", "struct Cloud {"): ("", *BODY),
+    ("docs/how-to/tros.md", '#include "tros_base/tros_base.h"'): ("", *FILE),
     (_CPP, "struct Route {"): ("", *FILE),
     (_CPP, 'node.subscribe<Wheel>("wheel", hyphos::serial, [](const '
      "hyphos::Message<Wheel>& wheel) {"): (_WHEEL, *BODY),
