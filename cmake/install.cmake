@@ -34,6 +34,10 @@ if(HYPHOS_BUILD_GATEWAY)
     COMPONENT ${devel})
   install(EXPORT hyphosGatewayTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT ${devel})
 endif()
+# With Debian packages, packaging/cpack.cmake installs it.
+if(NOT HYPHOS_BUILD_DEBS)
+  install(TARGETS hyphos-host RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${devel})
+endif()
 if(HYPHOS_BUILD_BUILTIN)
   install(TARGETS hyphos_builtin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${tools}
     NAMELINK_SKIP)

@@ -407,9 +407,10 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
                         Problems& problems) {
   Draft draft(problems);
   draft.plan = std::move(start);
-  const Section top(&root, "", problems,
-                    {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes",
-                     "nodes", "transport", "channels", "network", "data_graph", "record", "clock"});
+  const Section top(
+      &root, "", problems,
+      {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes", "nodes",
+       "transport", "channels", "network", "data_graph", "record", "clock", "shared_params"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);
@@ -446,6 +447,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_network(top.find("network"), draft);
   read_data_graph(top.find("data_graph"), draft);
   read_record(top.find("record"), draft);
+  read_shared_params(top.find("shared_params"), draft);
   finish_supervision(draft);
   // The checks across sections assume that each section is valid.
   if (!problems.failed()) check_size(draft);

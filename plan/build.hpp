@@ -95,6 +95,8 @@ std::string read_persist(const Section& section, const std::string& node);
 void place_nodes(Draft& draft);
 /// Merges `processes.<name>.params` over the params of the nodes.
 void override_params(const Value* processes, Draft& draft);
+/// Reads the tree that all nodes share. If the plan has several hosts, adds its channel.
+void read_shared_params(const Value* value, Draft& draft);
 /// Reports nodes that would write the same file.
 void check_persist(Draft& draft);
 /// Reads the top-level key `transport`. Before read_channels().

@@ -4,6 +4,7 @@
 
 #include "plan/build.hpp"
 #include "plan/names.hpp"
+#include "plan/param_tree.hpp"
 
 namespace hyphos::plan {
 namespace {
@@ -67,6 +68,40 @@ std::string read_persist(const Section& section, const std::string& node) {
   if (!value->is(Value::Kind::scalar)) return {};
   if (const std::string why = file_name_problem(file); !why.empty()) section.error("persist", why);
   return file;
+}
+
+void read_shared_params(const Value* value, Draft& draft) {
+  if (value == nullptr || value->is(Value::Kind::null)) return;
+  if (!value->is(Value::Kind::map)) {
+    draft.error(value->source,
+                "shared_params: expected a map, or the names of files with maps, found " +
+                    describe(*value));
+    return;
+  }
+  draft.plan.shared_params = to_param(*value);
+  const std::vector<Leaf> leaves = leaves_at("", draft.plan.shared_params);
+  for (const Leaf& leaf : leaves) {
+    if (const std::string why = leaf_problem(leaf); !why.empty()) {
+      draft.error(to_source(leaf.second.source), "shared_params: " + why);
+    }
+  }
+  if (const std::string why = size_problem(leaves); !why.empty()) {
+    draft.error(value->source, "shared_params: " + why);
+  }
+  if (draft.plan.hosts.size() < 2 || draft.channel(std::string(kSharedParamsChannel))) return;
+  ChannelPlan channel;
+  channel.internal = true;
+  channel.name = kSharedParamsChannel;
+  channel.transport = draft.transport;
+  channel.policy = shared_params_policy();
+  channel.source = to_line(value->source);
+  std::vector<std::string> ends;  // one node of each process
+  for (const ProcessPlan& process : draft.plan.processes) {
+    if (!process.nodes.empty()) ends.push_back(process.nodes.front());
+  }
+  channel.publishers = ends;
+  channel.subscribers = std::move(ends);
+  draft.add_channel(std::move(channel));
 }
 
 void check_persist(Draft& draft) {

@@ -93,12 +93,14 @@ struct Includes {
 
 Value load_one(std::string_view text, const std::string& name, const std::filesystem::path& path,
                Includes& includes);
+void merge_at(Value& base, Value over, const std::string& path, int level, Problems& problems);
 
-void include_file(const Value& item, const std::filesystem::path& from, Value& base,
-                  Includes& includes) {
-  Problems& problems = includes.problems;
+/// The path of a file that `item` names, relative to the file `from`. "" after an error.
+std::filesystem::path path_of(const Value& item, const std::filesystem::path& from,
+                              const std::string& key, Includes& includes) {
   const auto refuse = [&](const std::string& why) {
-    problems.error(item.source, "include: " + why);
+    includes.problems.error(item.source, key + ": " + why);
+    return std::filesystem::path();
   };
   if (!item.is(Value::Kind::scalar)) return refuse("expected the name of a file");
   if (from.empty()) return refuse("works in files only, but this plan was given as text");
@@ -107,7 +109,17 @@ void include_file(const Value& item, const std::filesystem::path& from, Value& b
     return refuse("expected a path relative to this file, found '" + item.text + "'");
   }
   if (++includes.count > kMaxIncludes) return refuse("more than 64 files are included");
-  const std::filesystem::path path = (from.parent_path() / relative).lexically_normal();
+  return (from.parent_path() / relative).lexically_normal();
+}
+
+void include_file(const Value& item, const std::filesystem::path& from, Value& base,
+                  Includes& includes) {
+  Problems& problems = includes.problems;
+  const auto refuse = [&](const std::string& why) {
+    problems.error(item.source, "include: " + why);
+  };
+  const std::filesystem::path path = path_of(item, from, "include", includes);
+  if (path.empty()) return;
   std::error_code ignored;
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
   if (std::find(includes.open.begin(), includes.open.end(), real) != includes.open.end()) {
@@ -120,11 +132,42 @@ void include_file(const Value& item, const std::filesystem::path& from, Value& b
   includes.open.pop_back();
 }
 
+/// Merges a plain file of parameters, which is a map without further rules.
+void merge_shared(const Value& item, const std::filesystem::path& from, Value& base,
+                  Includes& includes) {
+  Problems& problems = includes.problems;
+  const std::filesystem::path path = path_of(item, from, "shared_params", includes);
+  if (path.empty()) return;
+  Result<std::string> text = config::read_file(path.string());
+  if (!text) {
+    return problems.error(item.source,
+                          "shared_params: '" + item.text + "': " + text.error().message);
+  }
+  Value tree = config::parse_yaml(*text, path.string(), problems);
+  config::report_duplicates(tree, problems);
+  if (!tree.is(Value::Kind::map) && !tree.is(Value::Kind::null)) {
+    return problems.error(tree.source, "expected a map of parameters");
+  }
+  merge_at(base, std::move(tree), "shared_params", 1, problems);
+}
+
+/// Replaces the names of files under `shared_params` by their content.
+void load_shared(Value& root, const std::filesystem::path& from, Includes& includes) {
+  Value* shared = root.find("shared_params");
+  if (shared == nullptr || shared->is(Value::Kind::map) || shared->is(Value::Kind::null)) return;
+  const Value files = std::exchange(*shared, {});
+  shared->kind = Value::Kind::map;
+  shared->source = files.source;
+  if (files.is(Value::Kind::scalar)) merge_shared(files, from, *shared, includes);
+  for (const Value& item : files.items) merge_shared(item, from, *shared, includes);
+}
+
 Value load_one(std::string_view text, const std::string& name, const std::filesystem::path& path,
                Includes& includes) {
   Value root = config::parse_yaml(text, name, includes.problems);
   nest_flat_listing(root, includes.problems);
   config::report_duplicates(root, includes.problems);
+  load_shared(root, path, includes);
   const auto is_include = [](const Entry& entry) { return entry.key == "include"; };
   const auto found = std::find_if(root.entries.begin(), root.entries.end(), is_include);
   if (found == root.entries.end()) return root;

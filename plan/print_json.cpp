@@ -330,6 +330,10 @@ std::string to_json(const Plan& plan) {
   text(json, "channel", plan.clock.channel);
   real(json, "speed", plan.clock.speed);
   json.end_object();
+  if (plan.shared_params.kind == ParamValue::Kind::map) {
+    json.key("shared_params");
+    write_param(json, plan.shared_params);
+  }
   texts(json, "warnings", plan.warnings);
   json.end_object();
   return std::move(json).take();

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "hyphos/plan.hpp"
+#include "plan/param_tree.hpp"
 #include "plan/paths.hpp"
 
 namespace hyphos {
@@ -216,6 +217,11 @@ std::string clock_line(const Plan& plan) {
   return "CLOCK simulated, from channel " + plan.clock.channel + ", speed " + speed + "\n\n";
 }
 
+std::string shared_line(const Plan& plan) {
+  const std::size_t count = plan::leaves_at("", plan.shared_params).size();
+  return count == 0 ? "" : "SHARED PARAMETERS " + std::to_string(count) + " values\n\n";
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan) {
@@ -245,7 +251,7 @@ std::string to_text(const Plan& plan) {
     out += channels.print();
   }
   out += calls_table(plan);
-  out += network_lines(plan) + record_line(plan) + clock_line(plan);
+  out += network_lines(plan) + record_line(plan) + clock_line(plan) + shared_line(plan);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
   while (out.ends_with("\n\n")) out.pop_back();
   return out;

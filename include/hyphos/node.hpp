@@ -23,7 +23,7 @@
 /// | service(), client(), raw_service(), raw_client() | `hyphos/service.hpp` |
 /// | action(), action_client(), raw_action() | `hyphos/action.hpp` |
 /// | params() | `hyphos/params.hpp` |
-/// | remote_params() | `hyphos/remote_params.hpp` |
+/// | remote_params(), shared_params() | `hyphos/remote_params.hpp` |
 /// | transforms() | `hyphos/transforms.hpp` |
 namespace hyphos {
 
@@ -40,6 +40,7 @@ class RawGoalHandle;
 class RawRequest;
 class RemoteParams;
 class Service;
+class SharedParams;
 class Transforms;
 struct TransformsOptions;
 
@@ -371,6 +372,9 @@ class HYPHOS_EXPORT Node {
   [[nodiscard]] Params params() const;
   /// The parameters of another node in any process, to read, watch and set.
   [[nodiscard]] RemoteParams remote_params(const std::string& node) const;
+  /// The tree of parameters that all nodes share. Throws disconnected. The first call in a process
+  /// without `shared_params:` in its plan opens its channel.
+  [[nodiscard]] SharedParams shared_params() const;
   /// Shorthand for a parameter that does not change. Declares it read-only with `fallback` as its
   /// default, unless it is declared already, and returns its value. Throws invalid_config, with
   /// file and line, if the plan's value does not have the type of `fallback`.

@@ -15,8 +15,8 @@
 #include "hyphos/export.hpp"
 #include "hyphos/result.hpp"
 
-/// The parts of a parameter as nodes, tools and the wire use them: values, descriptions and whole
-/// sets. Plain data. Any number of threads may read one object.
+/// The parts of a parameter as plans, nodes, tools and the wire use them: values, descriptions and
+/// whole sets. Plain data. Any number of threads may read one object.
 namespace hyphos {
 
 /// A value of type `bytes`.
@@ -66,6 +66,55 @@ enum class ParamOrigin : std::uint8_t {
 };
 /// "default", "plan", "restored", "set".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ParamOrigin origin);
+
+/// A place in a file, or a `--set` option.
+struct SourceLine {
+  std::string file;
+  int line = 0;    ///< from 1, or 0 if given by an option or by default
+  int column = 0;  ///< from 1, in bytes
+
+  /// "robot.yaml:12:5", or only the file if there is no line.
+  [[nodiscard]] HYPHOS_EXPORT std::string to_string() const;
+};
+
+struct ParamEntry;
+
+/// A value as written in YAML, under `nodes.<name>.params` or in the tree that all nodes share: a
+/// scalar, a list or a map.
+struct HYPHOS_EXPORT ParamValue {
+  enum class Kind : std::uint8_t { null, scalar, list, map };
+
+  Kind kind = Kind::null;
+  bool quoted = false;  ///< a quoted scalar is always text
+  std::string text;     ///< of a scalar
+  std::vector<ParamValue> items;
+  std::vector<ParamEntry> entries;  ///< of a map, in order
+  SourceLine source;
+
+  /// The value under a key, or under "a.b.c" inside nested maps. Null if there is none.
+  [[nodiscard]] const ParamValue* find(std::string_view path) const;
+  /// Conversions. Errors: invalid_config, with file and line, if the value has another type. An
+  /// integer is also valid as a real, and every scalar as text.
+  [[nodiscard]] Result<std::int64_t> as_integer() const;
+  [[nodiscard]] Result<double> as_real() const;
+  [[nodiscard]] Result<bool> as_boolean() const;
+  [[nodiscard]] Result<std::string> as_text() const;
+};
+
+/// One key of a map under `params`.
+struct ParamEntry {
+  std::string key;
+  ParamValue value;
+};
+
+// Limits of the tree that all nodes share. Each change of a value publishes all that were set.
+inline constexpr std::size_t kMaxSharedParams = 4096;         ///< values of one tree
+inline constexpr std::size_t kMaxSharedPath = 256;            ///< bytes of a path
+inline constexpr std::size_t kMaxSharedValueBytes = 1 << 16;  ///< of one value as YAML
+inline constexpr std::size_t kMaxSharedBytes = 1 << 20;       ///< of all paths and values as YAML
+
+/// Writes a tree as YAML, in lines. It reads back as the same tree.
+[[nodiscard]] HYPHOS_EXPORT std::string to_yaml(const ParamValue& tree);
 
 /// From least to most, inclusive. For lists it applies to each item. With a step, valid values are
 /// least plus a whole number of steps.

@@ -10,6 +10,7 @@
 
 #include "hyphos/clock.hpp"
 #include "hyphos/export.hpp"
+#include "hyphos/param_types.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
 
@@ -19,45 +20,6 @@
 /// A Plan is plain data. It does not change after it was made, and any number of threads may read
 /// it.
 namespace hyphos {
-
-/// A place in a file, or a `--set` option.
-struct SourceLine {
-  std::string file;
-  int line = 0;    ///< from 1, or 0 if given by an option or by default
-  int column = 0;  ///< from 1, in bytes
-
-  /// "robot.yaml:12:5", or only the file if there is no line.
-  [[nodiscard]] HYPHOS_EXPORT std::string to_string() const;
-};
-
-struct ParamEntry;
-
-/// A value under `nodes.<name>.params`: a scalar as written, a list or a map.
-struct HYPHOS_EXPORT ParamValue {
-  enum class Kind : std::uint8_t { null, scalar, list, map };
-
-  Kind kind = Kind::null;
-  bool quoted = false;  ///< a quoted scalar is always text
-  std::string text;     ///< of a scalar
-  std::vector<ParamValue> items;
-  std::vector<ParamEntry> entries;  ///< of a map, in order
-  SourceLine source;
-
-  /// The value under a key, or under "a.b.c" inside nested maps. Null if there is none.
-  [[nodiscard]] const ParamValue* find(std::string_view path) const;
-  /// Conversions. Errors: invalid_config, with file and line, if the value has another type. An
-  /// integer is also valid as a real, and every scalar as text.
-  [[nodiscard]] Result<std::int64_t> as_integer() const;
-  [[nodiscard]] Result<double> as_real() const;
-  [[nodiscard]] Result<bool> as_boolean() const;
-  [[nodiscard]] Result<std::string> as_text() const;
-};
-
-/// One key of a map under `params`.
-struct ParamEntry {
-  std::string key;
-  ParamValue value;
-};
 
 /// How far the messages of a channel are sent: `scope:` in the plan.
 enum class Reach : std::uint8_t {
@@ -311,6 +273,7 @@ struct HYPHOS_EXPORT Plan {
   NetworkPlan network;
   RecordPlan record;
   ClockPlan clock;
+  ParamValue shared_params;  ///< start values of the tree that all nodes share: a map, or null
   std::vector<std::string> warnings;  ///< "robot.yaml:3:1: text": suspicious, but valid
 
   /// Null if there is none of that name. Linear search: for start-up, not for the data path.

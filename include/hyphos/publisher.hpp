@@ -15,7 +15,9 @@ struct Published {
   std::uint64_t sequence = 0;
   std::uint32_t accepted =
       0;  ///< queues (local subscriptions and remote receivers) that accepted it
-  std::uint32_t dropped = 0;  ///< queues that did not accept it, each counted under its reason
+  /// Queues that dropped a message: this one, or with `drop_oldest` the oldest one, to accept this
+  /// one. So a burst beyond the depth is visible here. Each drop is counted under its reason.
+  std::uint32_t dropped = 0;
   /// Set when a guarantee was broken: `block` timed out, a reliable receiver is gone, the value
   /// cannot be encoded, no memory is left, the message is too large for every remote receiver, or
   /// the channel is closed.

@@ -13,6 +13,7 @@
 #include "hyphos/param_types.hpp"
 #include "plan/build.hpp"
 #include "plan/load.hpp"
+#include "plan/param_tree.hpp"
 
 namespace hyphos {
 namespace {
@@ -95,21 +96,6 @@ std::vector<std::pair<std::string, const ParamValue*>> leaves_of(const ParamValu
   return out;
 }
 
-std::string leaf_to_yaml(const ParamValue& leaf) {
-  if (leaf.kind == ParamValue::Kind::list) {
-    std::string out = "[";
-    for (const ParamValue& item : leaf.items) {
-      out += (out.size() > 1 ? ", " : "") + leaf_to_yaml(item);
-    }
-    return out + "]";
-  }
-  // Text that is plain in one file may need quotes elsewhere. Values with these characters are
-  // always text, so quotes never change a type.
-  return leaf.quoted || leaf.text.find_first_of(":#{}[],&*!|>'\"%@`\n") != std::string::npos
-             ? to_yaml(ParamVariant(leaf.text))
-             : leaf.text;
-}
-
 Result<ParamFile> read_file(const std::filesystem::path& path) {
   auto text = config::read_file(path.string());
   if (!text) return text.error();
@@ -118,7 +104,9 @@ Result<ParamFile> read_file(const std::filesystem::path& path) {
   ParamFile out;
   const config::Value* nodes = root.find("nodes");
   if (nodes == nullptr && !problems.failed()) {
-    problems.error(root.source, "no parameters: expected nodes: {NODE: {params: {NAME: VALUE}}}");
+    problems.error(root.source,
+                   "no parameters: expected nodes: {NODE: {params: {NAME: VALUE}}}. For a plain "
+                   "file, use hyphos param load with --node NODE or --shared");
   }
   out.other_keys = root.entries.size() > 1;
   for (const config::Entry& node : plan::named_entries(nodes, "nodes", plan::kMaxNodes, problems)) {
@@ -160,14 +148,24 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
 
 }  // namespace params
 
-Result<std::vector<ParamLine>> read_params(const std::string& file) {
+Result<std::vector<ParamLine>> read_params(const std::string& file, const std::string& plain_node) {
+  std::vector<ParamLine> lines;
+  if (!plain_node.empty()) {
+    const auto tree = read_tree(file);
+    if (!tree) return tree.error();
+    if (tree->find("nodes") == nullptr) {
+      for (const plan::Leaf& leaf : plan::leaves_at("", *tree)) {
+        lines.push_back({plain_node, leaf.first, plan::flow_yaml(leaf.second),
+                         leaf.second.source.to_string(), ""});
+      }
+      return lines;
+    }
+  }
   auto read = params::read_file(file);
   if (!read) return read.error();
-  std::vector<ParamLine> lines;
   for (const params::FileParams& node : read->nodes) {
     for (const auto& [name, value] : params::leaves_of(node.params)) {
-      lines.push_back(
-          {node.node, name, params::leaf_to_yaml(*value), value->source.to_string(), ""});
+      lines.push_back({node.node, name, plan::flow_yaml(*value), value->source.to_string(), ""});
     }
   }
   return lines;

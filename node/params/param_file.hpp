@@ -15,8 +15,6 @@ namespace hyphos::params {
 /// The leaves of `params:` with their names, "laser.rate_hz".
 [[nodiscard]] std::vector<std::pair<std::string, const ParamValue*>> leaves_of(
     const ParamValue& params);
-/// One value in the notation of a YAML file.
-[[nodiscard]] std::string leaf_to_yaml(const ParamValue& leaf);
 
 struct FileParams {
   std::string node;

@@ -8,6 +8,7 @@
 #include "base/config.hpp"
 #include "node/params/param_rules.hpp"
 #include "plan/build.hpp"
+#include "plan/param_tree.hpp"
 
 namespace hyphos {
 namespace {
@@ -30,28 +31,7 @@ std::string yaml_of(double value) {
   return whole ? text + ".0" : text;
 }
 
-std::string yaml_of(const std::string& value) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
+std::string yaml_of(const std::string& value) { return plan::quoted(value); }
 
 std::string yaml_of(const ParamBytes& value) {
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "node/params/param_file.hpp"
 #include "node/params/param_rules.hpp"
+#include "plan/param_tree.hpp"
 
 namespace hyphos {
 namespace {
@@ -300,7 +301,7 @@ std::string Params::Impl::save(const ParamSet& now) {
   // Saved values that are undeclared, or no longer valid, must not be lost.
   for (const auto& [name, value] : saved_) {
     if (now.find(name) == nullptr) {
-      lines.push_back({owner_.node, name, params::leaf_to_yaml(value), "", ""});
+      lines.push_back({owner_.node, name, plan::flow_yaml(value), "", ""});
     }
   }
   for (const auto& info : now.infos()) {

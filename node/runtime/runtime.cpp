@@ -408,32 +408,10 @@ void Runtime::Impl::shutdown() {
     graph_->timeouts().stop();
   }
   for (const auto& node : nodes) node->close();
+  close_shared_params();
   if (log_) log_->stop();
   if (graph_) graph_->stop(kLingerMs);
   plugins_.clear();
-}
-
-ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* planned) const {
-  ParamFiles files;
-  if (!options_.state_folder.empty()) {
-    files.run = std::filesystem::path(options_.state_folder) /
-                (options_.process + "." + node + ".params.yaml");
-  }
-  if (planned != nullptr && !planned->persist.empty())
-    files.keep = plan_->resolve(planned->persist);
-  return files;
-}
-
-void Runtime::Impl::params_done() {
-  std::vector<std::shared_ptr<Node::Impl>> nodes;
-  {
-    const MutexLock lock(mutex_);
-    for (auto& [name, weak] : nodes_) {
-      if (auto node = weak.lock()) nodes.push_back(std::move(node));
-    }
-  }
-  for (const auto& node : nodes) node->params()->done();
-  if (by_hand_ && plan_) warn_of_absent_nodes();
 }
 
 void Runtime::Impl::serve_tools() {

@@ -22,6 +22,7 @@
 #include "node/log/log_channel.hpp"
 #include "node/params/params_impl.hpp"
 #include "node/params/remote_params_impl.hpp"
+#include "node/params/shared_params_impl.hpp"
 #include "node/runtime/links.hpp"
 #include "node/runtime/plugin_loader.hpp"
 #include "node/transforms/transforms_impl.hpp"
@@ -54,6 +55,9 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<std::shared_ptr<Transforms::Impl>> transforms(Transforms::Impl::Channels channels,
                                                        const std::string& node,
                                                        TransformsOptions options);
+
+  /// The shared tree of parameters. The first caller creates it.
+  Result<std::shared_ptr<SharedParams::Impl>> shared_params();
 
   void ready();
   /// Runtime::spin(). Also returns when `closed`, an eventfd, becomes readable (-1: none).
@@ -98,6 +102,9 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> follow_clock();
   [[nodiscard]] int exit_code() const;  // of spin()
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
+  /// Publishes the shared parameters of the plan, if it has any.
+  void share_plan_params();
+  void close_shared_params();
   /// Reports for all current nodes that all their parameters are declared.
   void params_done();
   /// Once: warns if another process of the domain has a node with the name of a node here.
@@ -137,6 +144,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   /// By moving channel.
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_
       HYPHOS_GUARDED_BY(transforms_mutex_);
+  Mutex shared_mutex_;
+  std::shared_ptr<SharedParams::Impl> shared_ HYPHOS_GUARDED_BY(shared_mutex_);
   std::atomic<bool> strict_{false};
   std::atomic<bool> warned_of_namesakes_{false};
   std::atomic<bool> serves_tools_{false};

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from hyphos.recording.recording import Recording
     from hyphos.refusals import Refusals
     from hyphos.service import Client, Responder, Service
+    from hyphos.shared_params import SharedParams
     from hyphos.transforms import Transform, Transforms
     from hyphos.types import Attached, Raw, Struct
 
@@ -85,6 +86,7 @@ _HOMES = {
     "Recording": "recording.recording",
     "Refusals": "refusals",
     "RemoteParams": "params",
+    "SharedParams": "shared_params",
     "Runtime": "node",
     "SimTime": "clock",
     "Struct": "types",
@@ -140,6 +142,7 @@ __all__ = [
     "Runtime",
     "SentGoal",
     "Service",
+    "SharedParams",
     "SimTime",
     "Struct",
     "Subscription",

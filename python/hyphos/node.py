@@ -34,6 +34,7 @@ from hyphos.log import Log
 from hyphos.params import Params, Plain, RemoteParams, fixed_param
 from hyphos.publisher import Publisher
 from hyphos.service import Client, Service, serve
+from hyphos.shared_params import SharedParams
 from hyphos.stamps import header_stamp, stamped
 from hyphos.types import Attached, Codec, Raw, Struct, codec_for, definitions
 
@@ -382,6 +383,10 @@ class Node(Closing):
     def remote_params(self, node: str) -> RemoteParams:
         """The parameters of another node in any process, to read, watch and set."""
         return RemoteParams(self._core.remote_params(node))
+
+    def shared_params(self) -> SharedParams:
+        """The tree of parameters that all nodes share."""
+        return SharedParams(self._core.shared_params())
 
     def transforms(
         self,

@@ -23,6 +23,7 @@ Policy make_policy(const std::string& reliability, const std::string& overflow,
 
 void bind_nodes(nanobind::module_& module);
 void bind_params(nanobind::module_& module);
+void bind_shared_params(nanobind::module_& module);
 void bind_recording(nanobind::module_& module);
 void bind_tools(nanobind::module_& module);
 void bind_clock(nanobind::module_& module);

@@ -101,6 +101,7 @@ NB_MODULE(_hyphos, module) {
   bind_bytes(module);
   bind_clock(module);
   bind_params(module);
+  bind_shared_params(module);
   bind_nodes(module);
   bind_tools(module);
   bind_transforms(module);

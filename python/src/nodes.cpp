@@ -544,6 +544,12 @@ void bind_node(nb::module_& module) {
             return std::make_unique<Handle<RemoteParams>>(from.remote_params(node));
           },
           nb::arg("node"))
+      .def("shared_params",
+           [](const NodeHandle& n) {
+             const Node node = n.get();
+             nb::gil_scoped_release release;
+             return std::make_unique<Handle<SharedParams>>(node.shared_params());
+           })
       .def_prop_ro("name", [](const NodeHandle& n) { return n.get().name(); })
       .def_prop_ro(
           "runtime",

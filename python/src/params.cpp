@@ -274,14 +274,15 @@ void bind_files(nb::module_& module) {
       nb::arg("domain"));
   module.def(
       "read_params",
-      [](const std::string& file) {
+      [](const std::string& file, const std::string& plain_node) {
         std::vector<Line> out;
-        for (ParamLine& line : read_params(file).or_throw()) {
+        for (ParamLine& line : read_params(file, plain_node).or_throw()) {
           out.emplace_back(line.node, line.name, line.yaml, line.where);
         }
         return out;
       },
-      nb::arg("file"), "(node, name, YAML, FILE:LINE) of every value in a file.");
+      nb::arg("file"), nb::arg("plain_node") = "",
+      "(node, name, YAML, FILE:LINE) of every value in a file.");
   module.def(
       "params_text",
       [](const std::vector<Line>& lines, const std::string& heading) {

@@ -460,5 +460,30 @@ TEST(C, parameters_are_declared_checked_and_set) {
   EXPECT_NE(std::string(error.message).find("speed"), std::string::npos);
 }
 
+TEST(C, the_shared_tree_is_read_and_set_as_yaml) {
+  const std::string domain = fresh_domain();
+  const CNode node = open_node(domain);
+  hyphos_error error;
+  ASSERT_EQ(hyphos_shared_param_set(node, "profile", "{name: rover, rows: [[1], [2, 3]]}", &error),
+            HYPHOS_OK)
+      << error.message;
+  std::array<char, 16> yaml{};
+  std::size_t length = 0;
+  ASSERT_EQ(
+      hyphos_shared_param_get(node, "profile.rows", yaml.data(), yaml.size(), &length, &error),
+      HYPHOS_OK)
+      << error.message;
+  EXPECT_STREQ(yaml.data(), "[[1], [2, 3]]");
+  EXPECT_EQ(length, 13U);
+  EXPECT_EQ(hyphos_shared_param_get(node, "profile.rows", yaml.data(), 13, &length, &error),
+            HYPHOS_OUT_OF_RANGE);
+  EXPECT_EQ(length, 13U);
+  EXPECT_EQ(hyphos_shared_param_get(node, "profile.nam", yaml.data(), 16, nullptr, &error),
+            HYPHOS_NOT_FOUND);
+  EXPECT_EQ(hyphos_shared_param_set(node, "profile.name", "[1, 2", &error), HYPHOS_INVALID_CONFIG);
+  EXPECT_EQ(hyphos_shared_param_set(node, "profile.name.x", "1", &error), HYPHOS_INVALID_CONFIG);
+  EXPECT_NE(hyphos_shared_param_set(node, nullptr, "1", &error), HYPHOS_OK);
+}
+
 }  // namespace
 }  // namespace hyphos::test

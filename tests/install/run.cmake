@@ -8,6 +8,8 @@ endfunction()
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first --component devel)
 file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
+# It runs the plug-ins of a plan.
+run(${WORK_DIR}/prefix/bin/hyphos-host --help)
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK_DIR}/build -G ${GENERATOR}
   -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
   -DCMAKE_CXX_FLAGS=-Werror=all -DGATEWAY=${GATEWAY} -DCOSIM=${COSIM} -DSCENARIO=${SOURCE_DIR}/examples/cosim/cosim.yaml

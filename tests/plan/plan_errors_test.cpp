@@ -62,7 +62,7 @@ TEST(PlanErrors, the_version_is_required) {
   EXPECT_EQ(error_of("[1, 2]"),
             "r.yaml:1:1: the file: expected a map with keys hyphos, robot, domain, plugin_path, "
             "protos, hosts, processes, nodes, transport, channels, network, data_graph, record, "
-            "clock, found a list "
+            "clock, shared_params, found a list "
             "[invalid_config]");
 }
 

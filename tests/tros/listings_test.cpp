@@ -100,6 +100,9 @@ TEST(Tros, parameters_are_a_tree) {
   EXPECT_EQ(tros_base::Params()["profile"]["name"].as<std::string>(), "rover");
   EXPECT_EQ(tros_base::Params()["profile"]["car_id"]["level2"].as<int>(), 233);
   EXPECT_EQ(tros_base::Params()["sensor"].as<std::string>(), "imu");
+  EXPECT_FALSE(tros_base::Params()["profile"]["absent"].IsDefined());
+  tros_base::detail::process.open().shared_params().set("profile.car_id.level2", 5).or_throw();
+  EXPECT_EQ(tros_base::Params()["profile"]["car_id"]["level2"].as<int>(), 5);
 }
 
 TEST(Tros, frames_are_composed_with_the_newest_stamp_between_them) {

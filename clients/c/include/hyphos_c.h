@@ -280,7 +280,7 @@ HYPHOS_API uint32_t hyphos_publisher_listeners(const hyphos_publisher* publisher
 typedef struct hyphos_published {
   uint64_t sequence;
   uint32_t taken;   /* queues that accepted the message */
-  uint32_t dropped; /* queues that dropped it, counted under the reason */
+  uint32_t dropped; /* queues that dropped it or the oldest message, counted under the reason */
 } hyphos_published;
 
 /* Publishes a payload with up to HYPHOS_MAX_BUFFERS attached buffers. Copies both once, to memory
@@ -496,6 +496,17 @@ HYPHOS_API hyphos_code hyphos_param_get(hyphos_node* node, const char* name, hyp
  * a check refuses the value, `type_mismatch`, `not_found`, or `permission` if it is read-only. */
 HYPHOS_API hyphos_code hyphos_param_set(hyphos_node* node, const char* name,
                                         const hyphos_value* value, hyphos_error* error);
+/* Reads a value of the tree that all nodes share as YAML: "0.5", "\"rover\"", "[[1, 2], [3]]".
+ * `path` has words joined by dots. Copies to `yaml`, a buffer of `capacity` bytes, with a
+ * terminating zero. `length` gets the length without it, and may be NULL. A buffer that is too
+ * small gives `out_of_range`. Fails with `not_found`. */
+HYPHOS_API hyphos_code hyphos_shared_param_get(hyphos_node* node, const char* path, char* yaml,
+                                               size_t capacity, size_t* length,
+                                               hyphos_error* error);
+/* Sets a value of the tree from YAML, in all processes. A map sets each of its values. Fails with
+ * `invalid_config` (YAML, or the path), or `exhausted`. */
+HYPHOS_API hyphos_code hyphos_shared_param_set(hyphos_node* node, const char* path,
+                                               const char* yaml, hyphos_error* error);
 /* Increases with every change, from any source. 0 if `node` is NULL. */
 HYPHOS_API uint64_t hyphos_params_version(const hyphos_node* node);
 

@@ -143,6 +143,40 @@ hyphos_code hyphos_param_set(hyphos_node* node, const char* name, const hyphos_v
   });
 }
 
+hyphos_code hyphos_shared_param_get(hyphos_node* node, const char* path, char* yaml,
+                                    size_t capacity, size_t* length, hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (path == nullptr) return is_null("path");
+    const auto value = node->state->node.shared_params().get<ParamValue>(path);
+    if (!value) return value.error();
+    std::string text = to_yaml(*value);
+    if (text.ends_with('\n')) text.pop_back();
+    if (length != nullptr) *length = text.size();
+    if (yaml == nullptr || text.size() >= capacity) {
+      return Error{Code::out_of_range,
+                   "the value needs " + std::to_string(text.size() + 1) +
+                       " bytes with its terminating zero, but capacity is " +
+                       std::to_string(yaml == nullptr ? 0 : capacity),
+                   path};
+    }
+    std::memcpy(yaml, text.c_str(), text.size() + 1);
+    return success();
+  });
+}
+
+hyphos_code hyphos_shared_param_set(hyphos_node* node, const char* path, const char* yaml,
+                                    hyphos_error* error) {
+  return guard(error, [&]() -> Result<void> {
+    if (node == nullptr) return is_null("node");
+    if (path == nullptr) return is_null("path");
+    if (yaml == nullptr) return is_null("yaml");
+    auto value = parse_tree(yaml, path);
+    if (!value) return value.error();
+    return node->state->node.shared_params().set({{path, *std::move(value)}});
+  });
+}
+
 uint64_t hyphos_params_version(const hyphos_node* node) {
   std::uint64_t version = 0;
   if (node != nullptr) quietly([&] { version = node->state->node.params().values().version(); });

@@ -12,7 +12,9 @@ from hyphos.cli.options import AsJson, Domain
 from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(
-    no_args_is_help=True, help="Parameters of running nodes: list, change, save to a file."
+    no_args_is_help=True,
+    help="Parameters of running nodes, and the tree that all nodes share (--shared): list, change, "
+    "save to a file.",
 )
 
 Node = Annotated[
@@ -26,11 +28,8 @@ Nodes = Annotated[
         autocompletion=node_names,
     ),
 ]
-Name = Annotated[
-    str,
-    typer.Argument(
-        help="Parameter, e.g. laser.rate_hz.", metavar="NAME", autocompletion=param_names
-    ),
+Shared = Annotated[
+    bool, typer.Option("--shared", help="The tree that all nodes share. A name is a path in it.")
 ]
 Timeout = Annotated[
     float | None,
@@ -45,21 +44,48 @@ Timeout = Annotated[
 
 @app.command("list")
 def list_params(
-    nodes: Nodes = None, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = None
+    nodes: Nodes = None,
+    shared: Shared = False,
+    domain: Domain = "0",
+    as_json: AsJson = False,
+    timeout: Timeout = None,
 ) -> None:
-    """List all parameters: value, unit, allowed values, and origin of the value."""
-    from hyphos.tools import params  # noqa: PLC0415
+    """List all parameters: value, unit, allowed values, and origin of the value.
 
+    hyphos param list --shared, or only below a path: hyphos param list --shared profile
+    """
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
+
+    if shared:
+        shared_params.show(domain, nodes or [], as_json, timeout)
+        return
     params.show(domain, nodes or [], as_json, timeout)
 
 
 @app.command("get")
 def get(
-    node: Node, name: Name, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = None
+    node: Node,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Parameter, e.g. laser.rate_hz.", metavar="NAME", autocompletion=param_names
+        ),
+    ] = None,
+    shared: Shared = False,
+    domain: Domain = "0",
+    as_json: AsJson = False,
+    timeout: Timeout = None,
 ) -> None:
-    """Print one value."""
-    from hyphos.tools import params  # noqa: PLC0415
+    """Print one value: hyphos param get NODE NAME, or hyphos param get --shared PATH."""
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
 
+    if shared:
+        if name is not None:
+            raise typer.BadParameter("--shared takes one path, without a node")
+        shared_params.get(domain, node, as_json, timeout)
+        return
+    if name is None:
+        raise typer.BadParameter("NAME is missing: give a node and a parameter, or --shared PATH")
     params.get(domain, node, name, as_json, timeout)
 
 
@@ -67,13 +93,14 @@ def get(
 def set_params(
     node: Node,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             help="NAME VALUE, or one or more NAME=VALUE.",
             metavar="NAME=VALUE...",
             autocompletion=param_names,
         ),
-    ],
+    ] = None,
+    shared: Shared = False,
     save: Annotated[
         Path | None,
         typer.Option(
@@ -94,10 +121,31 @@ def set_params(
     hyphos param set planner max_speed=0.3 mode=careful --save tuned.yaml
 
     hyphos param set mapper 'laser.angles=[-1.5, 1.5]'
-    """
-    from hyphos.tools import params  # noqa: PLC0415
 
+    hyphos param set --shared profile.name=rover 'grid=[[1, 2], [3, 4]]'
+    """
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
+
+    if shared:
+        if save is not None:
+            raise typer.BadParameter("--save is for nodes: use hyphos param dump --shared -o FILE")
+        shared_params.assign(domain, [node, *(words or [])], timeout)
+        return
+    if not words:
+        raise typer.BadParameter("NAME=VALUE is missing")
     params.assign(domain, node, words, save, timeout)
+
+
+@app.command("remove")
+def remove(
+    path: Annotated[str, typer.Argument(help="Path, e.g. profile.name.", metavar="PATH")],
+    domain: Domain = "0",
+    timeout: Timeout = None,
+) -> None:
+    """Remove a path, and all below it, from the tree that all nodes share."""
+    from hyphos.tools import shared_params  # noqa: PLC0415
+
+    shared_params.remove(domain, path, timeout)
 
 
 @app.command("describe")
@@ -125,31 +173,52 @@ def dump(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only values that were set while the nodes ran.")
     ] = False,
+    shared: Shared = False,
     domain: Domain = "0",
     timeout: Timeout = None,
 ) -> None:
     """Write the values as YAML, which `load` reads and a plan can include.
 
     hyphos param dump -o tuned.yaml, then in robot.yaml: include: [tuned.yaml]
-    """
-    from hyphos.tools import params  # noqa: PLC0415
 
+    hyphos param dump --shared -o shared.yaml, then in robot.yaml: shared_params: shared.yaml
+    """
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
+
+    if shared:
+        if changed or nodes:
+            raise typer.BadParameter("--shared writes the whole tree, without nodes or --changed")
+        shared_params.dump(domain, output, timeout)
+        return
     params.dump(domain, nodes or [], output, changed, timeout)
 
 
 @app.command("load")
 def load(
-    file: Annotated[Path, typer.Argument(help="File of `dump`, or a plan.", metavar="FILE")],
+    file: Annotated[
+        Path, typer.Argument(help="File of `dump`, a plan, or a plain map.", metavar="FILE")
+    ],
     nodes: Annotated[
         list[str] | None,
-        typer.Option("--node", "-n", help="Only this node. Repeatable."),
+        typer.Option(
+            "--node", "-n", help="Only this node, which a plain map then belongs to. Repeatable."
+        ),
     ] = None,
+    shared: Shared = False,
     domain: Domain = "0",
     timeout: Timeout = None,
 ) -> None:
-    """Set the values of a file, for each node all or none. Exit code 1 if any was refused."""
-    from hyphos.tools import params  # noqa: PLC0415
+    """Set the values of a file, for each node all or none. Exit code 1 if any was refused.
 
+    hyphos param load --shared param_file.yaml sets every value of a plain file, declared or not.
+    """
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
+
+    if shared:
+        if nodes:
+            raise typer.BadParameter("--shared sets the tree of all nodes, without --node")
+        shared_params.load(domain, file, timeout)
+        return
     raise typer.Exit(params.load(domain, file, nodes or [], timeout))
 
 
@@ -159,6 +228,7 @@ def watch(
     count: Annotated[
         int | None, typer.Option("--count", "-n", min=1, help="Stop after this many changes.")
     ] = None,
+    shared: Shared = False,
     domain: Domain = "0",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per line.")
@@ -166,6 +236,9 @@ def watch(
     timeout: Timeout = None,
 ) -> None:
     """Print changes as they happen, until Ctrl-C."""
-    from hyphos.tools import params  # noqa: PLC0415
+    from hyphos.tools import params, shared_params  # noqa: PLC0415
 
+    if shared:
+        shared_params.watch(domain, nodes or [], count, as_json, timeout)
+        return
     params.watch(domain, nodes or [], count, as_json, timeout)

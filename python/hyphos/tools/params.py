@@ -133,7 +133,7 @@ def _range(info: ParamInfo) -> dict[str, float | None] | None:
     }
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
@@ -158,7 +158,7 @@ def show(domain: str, nodes: Sequence[str], as_json: bool, timeout_s: float | No
             for info in remote.values().infos:
                 origin = f"{info.origin}, read-only" if info.read_only else info.origin
                 made.add_row(
-                    remote.node, info.name, _short(info.yaml), info.unit, info.allowed, origin
+                    remote.node, info.name, short(info.yaml), info.unit, info.allowed, origin
                 )
         console().print(made)
         for remote in remotes:
@@ -188,7 +188,7 @@ def _readable(info: ParamInfo) -> str:
     )
 
 
-def _assignments(words: Sequence[str]) -> list[tuple[str, str]]:
+def assignments(words: Sequence[str]) -> list[tuple[str, str]]:
     """NAME VALUE, or one or more NAME=VALUE."""
     if len(words) == 2 and "=" not in words[0]:
         return [(words[0], words[1])]
@@ -218,7 +218,7 @@ def assign(
 ) -> None:
     """hyphos param set"""
     with _remotes(domain, [node], timeout_s) as (remote,):
-        pairs = _assignments(words)
+        pairs = assignments(words)
         values = {name: _parse(_info(remote, name), text) for name, text in pairs}
         if len(values) < len(pairs):
             raise Error("invalid_config", "a parameter is given twice")
@@ -300,7 +300,8 @@ def _limits(info: ParamInfo) -> str:
 def load(domain: str, file: Path, only: Sequence[str], timeout_s: float | None) -> int:
     """hyphos param load. Returns 1 if a node refused its values."""
     wanted: dict[str, list[tuple[str, str, str]]] = {}
-    for node, name, yaml, where in _hyphos.read_params(str(file)):
+    plain_node = only[0] if len(only) == 1 else ""
+    for node, name, yaml, where in _hyphos.read_params(str(file), plain_node):
         if not only or node in only:
             wanted.setdefault(node, []).append((name, yaml, where))
     for node in only:

@@ -33,6 +33,27 @@ def test_try_publish_sends_nothing_into_a_full_queue(node: hyphos.Node) -> None:
     assert got == [b"1", b"2", b"4"]
 
 
+def test_a_burst_beyond_the_depth_shows_in_the_result(node: hyphos.Node) -> None:
+    running, go_on, got = threading.Event(), threading.Event(), []
+
+    def callback(value: bytes) -> None:
+        running.set()
+        go_on.wait()
+        got.append(bytes(value))
+
+    node.subscribe("n", bytes, callback)  # best effort, depth 10, drops the oldest
+    publisher = node.publisher("n", bytes)
+    publisher.publish(b"first")
+    assert running.wait(60)
+    burst = [publisher.publish(bytes([number])) for number in range(100)]
+    assert all(burst)  # no guarantee was broken
+    assert [one.dropped for one in burst] == [0] * 10 + [1] * 90
+    assert str(burst[-1]) == "Published(sequence=101, accepted=1, dropped=1, failure=None)"
+    go_on.set()
+    wait_until(lambda: len(got) == 11)
+    assert got == [b"first", *(bytes([number]) for number in range(90, 100))]
+
+
 def test_wait_for_counts_the_subscribers_that_get_messages(domain: str, inbox: Inbox) -> None:
     sender = hyphos.Node.open("sender", domain=domain, process="a")
     publisher = sender.publisher("n", bytes)

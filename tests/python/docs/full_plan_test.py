@@ -37,8 +37,9 @@ network:
 # Keys whose default the JSON of a plan does not show as it is in the file.
 NOT_PRINTED = {
     ".include", ".hosts", ".processes", ".nodes", ".channels", ".network", ".clock", ".data_graph",
-    ".record", ".transport", "processes.*.replicas", "nodes.*.replicas", "processes.*.nodes",
-    "processes.*.params", "processes.*.endpoint", "processes.*.health", "nodes.*.plugin",
+    ".record", ".shared_params", ".transport", "processes.*.replicas", "nodes.*.replicas",
+    "processes.*.nodes", "processes.*.params", "processes.*.endpoint", "processes.*.health",
+    "nodes.*.plugin",
     "nodes.*.python", "nodes.*.executable", "nodes.*.gateway", "nodes.*.builtin", "nodes.*.load",
     "channels.*.load", "channels.*.load.rate_hz", "network.publisher", "network.subscribers",
     "network.discovery", "network.curve", "network.faults", "data_graph.close_channels",

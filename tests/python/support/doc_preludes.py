@@ -67,6 +67,7 @@ from hyphos.msgs import Image
 def grab(pixels): pixels[:] = 0
 """,
     (_PYTHON, "params = node.params()"): "",
+    ("docs/how-to/shared_params.md", "shared = node.shared_params()"): "",
     (_PYTHON, "refusals = hyphos.Refusals(node)"): """
 from hyphos.msgs import LaserScan
 def unusable(scan: LaserScan) -> str: return ""
@@ -196,6 +197,8 @@ CPP = {
         "void drive(const LaserScan&, double);\nvoid honk();",
         *BODY,
     ),
+    ("docs/how-to/shared_params.md",
+     "const hyphos::SharedParams shared = node.shared_params();"): ("", *BODY),
     (_PARAMS, "params.check([](const hyphos::ParamSet& next) {"): (
         "", "void shown(const hyphos::Params& params) {", "}"),
     (_PARAMS, 'const hyphos::RemoteParams cruise = node.remote_params("cruise");'): (

@@ -79,7 +79,8 @@ struct Process {
   std::optional<hyphos::Node> node;
   std::map<std::pair<std::string, Scope>, std::any> publishers;
   std::vector<hyphos::Subscription> subscriptions;
-  std::map<std::string, bool> closed;  // also of channels that have no endpoint yet
+  std::map<std::string, bool> closed;              // also of channels that have no endpoint yet
+  std::shared_ptr<const hyphos::ParamValue> tree;  // of `params`
   YAML::Node params;
   std::map<std::string, std::uint64_t> frame_stamps;
   std::uint64_t base_us = 0;  // 0: relative time is real time
@@ -235,8 +236,21 @@ inline TFFrame FromTF(const std::string& parent, const std::string& now) {
   return frame;
 }
 
-inline void ParamsInit(const std::string& file) { detail::process.params = YAML::LoadFile(file); }
-inline const YAML::Node& Params() { return detail::process.params; }
+/// Adds the file to the start values of the tree that all nodes share (hyphos::SharedParams).
+inline void ParamsInit(const std::string& file) {
+  const std::lock_guard lock(detail::process.mutex);
+  detail::process.open().shared_params().load(file).or_throw();
+}
+/// The shared tree with its newest values. Null if it is empty.
+inline const YAML::Node Params() {  // NOLINT: only the const operator[] adds no keys
+  const std::lock_guard lock(detail::process.mutex);
+  auto tree = detail::process.open().shared_params().tree();
+  if (tree != detail::process.tree) {
+    detail::process.params = tree->entries.empty() ? YAML::Node() : YAML::Load(to_yaml(*tree));
+    detail::process.tree = std::move(tree);
+  }
+  return detail::process.params;
+}
 
 /// Microseconds. Relative time starts at the base and runs with real time.
 struct TimeSystem {
@@ -258,8 +272,8 @@ inline TimeSystem GetTimeSystem() { return {}; }
 /// An empty name omits a file. Without a network file, no message leaves the process.
 inline void TROSInit(const std::string& param_file, const std::string& graph_file,
                      const std::string& network_file, std::uint64_t base_time_us) {
-  if (!param_file.empty()) ParamsInit(param_file);
   detail::process.open({.plan_file = network_file, .offline = network_file.empty()});
+  if (!param_file.empty()) ParamsInit(param_file);
   if (!graph_file.empty()) InitCloseChannel(graph_file);
   GetTimeSystem().SetBaseTime(base_time_us);
 }
