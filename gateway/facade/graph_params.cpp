@@ -108,8 +108,13 @@ GraphParams::GraphParams(Node node, const Rules& rules, std::function<void()> ch
 GraphParams::~GraphParams() {
   watch_.close();
   (void)show({});
-  const MutexLock lock(mutex_);
-  for (const auto& [name, remote] : remotes_) remote->end();
+  ParamWatch shared_watch;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, remote] : remotes_) remote->end();
+    shared_watch = shared_watch_;
+  }
+  shared_watch.close();
 }
 
 void GraphParams::look() {
@@ -124,6 +129,15 @@ void GraphParams::look() {
     parting_.push_back(remote.second);
     return true;
   });
+  try {
+    if (!shared_ && rules_.subscribe.let(kSharedParams)) {
+      shared_ = node_.shared_params();
+      shared_watch_ =
+          shared_->watch("", [changed = changed_](const std::vector<std::string>&) { changed(); });
+    }
+  } catch (const Exception&) {
+    return;  // the gateway's node is shutting down
+  }
   for (const std::string& name : now) {
     if (name == node_.name() || remotes_.contains(name)) continue;
     if (!rules_.subscribe.let(params_channel(name, "_params"))) continue;
@@ -163,6 +177,37 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
   remote->set({name, std::move(value)}, std::move(done));
 }
 
+std::shared_ptr<const ParamValue> GraphParams::shared() const {
+  static const auto kEmpty = std::make_shared<const ParamValue>();
+  const MutexLock lock(mutex_);
+  return shared_ ? shared_->tree() : kEmpty;
+}
+
+Result<SharedParams> GraphParams::writable_shared() const {
+  if (!rules_.publish.let(kSharedParams)) {
+    return Error{
+        Code::permission,
+        std::string("the rules of the gateway do not allow clients to publish ") + kSharedParams,
+        "shared parameters"};
+  }
+  const MutexLock lock(mutex_);
+  if (shared_) return *shared_;
+  return Error{
+      Code::permission,
+      std::string("the rules of the gateway do not allow clients to subscribe to ") + kSharedParams,
+      "shared parameters"};
+}
+
+Result<void> GraphParams::set_shared(const std::string& path, const ParamValue& value) {
+  const auto shared = writable_shared();
+  return shared ? shared->set(path, value) : shared.error();
+}
+
+Result<void> GraphParams::remove_shared(const std::string& path) {
+  const auto shared = writable_shared();
+  return shared ? shared->remove(path) : shared.error();
+}
+
 ParamSet GraphParams::own() const { return node_.params().values(); }
 
 std::map<std::string, std::string> GraphParams::show(const std::vector<ShownParam>& values) {
@@ -200,6 +245,7 @@ std::string GraphParams::show_one(const ShownParam& value) {
     ParamInfo info;
     info.name = value.name;
     info.standard = value.value;
+    info.description = value.description;
     try {
       (void)params.declare_any(std::move(info), {});
     } catch (const Exception& error) {

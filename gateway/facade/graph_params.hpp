@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,10 +33,15 @@ class GraphParams final : public NodeParams {
            Done done) override;
   [[nodiscard]] ParamSet own() const override;
   std::map<std::string, std::string> show(const std::vector<ShownParam>& values) override;
+  [[nodiscard]] std::shared_ptr<const ParamValue> shared() const override;
+  Result<void> set_shared(const std::string& path, const ParamValue& value) override;
+  Result<void> remove_shared(const std::string& path) override;
 
  private:
   class Remote;
 
+  /// The tree, or the reason why clients may not change it.
+  Result<SharedParams> writable_shared() const;
   /// The reason why the value cannot be shown, or "".
   std::string show_one(const ShownParam& value) HYPHOS_REQUIRES(showing_);
 
@@ -47,6 +53,8 @@ class GraphParams final : public NodeParams {
   std::map<std::string, std::shared_ptr<Remote>> remotes_ HYPHOS_GUARDED_BY(mutex_);
   // gone, but a reply is still in flight
   std::vector<std::shared_ptr<Remote>> parting_ HYPHOS_GUARDED_BY(mutex_);
+  std::optional<SharedParams> shared_ HYPHOS_GUARDED_BY(mutex_);  // from the first look()
+  ParamWatch shared_watch_ HYPHOS_GUARDED_BY(mutex_);
   Mutex showing_;  // serializes show()
 };
 

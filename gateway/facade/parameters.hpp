@@ -19,6 +19,7 @@ struct ShownParam {
   /// True if clients have set it since it was last shown. If false, a value that the robot has set
   /// meanwhile stays.
   bool is_news = true;
+  std::string description = {};
 };
 
 /// The parameters that the clients of a gateway use: the parameters of the robot's nodes, and the
@@ -52,7 +53,18 @@ class NodeParams {
   /// Replaces the values that were shown before. Returns, by name, the reason why a value cannot be
   /// shown.
   virtual std::map<std::string, std::string> show(const std::vector<ShownParam>& values) = 0;
+
+  /// The tree that all nodes of the robot share. Never null. Empty before the first look(), and if
+  /// the rules do not let clients subscribe to kSharedParams.
+  [[nodiscard]] virtual std::shared_ptr<const ParamValue> shared() const = 0;
+  /// Sets or removes a path of the tree. Errors: permission (the rules let no client publish
+  /// kSharedParams), and those of SharedParams.
+  virtual Result<void> set_shared(const std::string& path, const ParamValue& value) = 0;
+  virtual Result<void> remove_shared(const std::string& path) = 0;
 };
+
+/// The channel of the tree that all nodes share, for the rules.
+inline constexpr const char* kSharedParams = "_params/shared";
 
 /// The parameters of the graph. Thread-safe.
 class Parameters {
@@ -81,6 +93,35 @@ class Parameters {
     if (letter == '-') letter = '_';
   }
   return name;
+}
+
+/// A parameter of ROS 1 that a gateway shows has a description with its own name.
+inline constexpr std::string_view kOfRos1 = "Parameter of ROS 1: ";
+
+/// The same, or the parameter's own name if it is one of ROS 1 that a gateway shows.
+[[nodiscard]] inline std::string ros_param(std::string_view node, const ParamInfo& info) {
+  const std::string& about = info.description;
+  if (about.starts_with(kOfRos1)) return about.substr(kOfRos1.size());
+  return ros_param(node, info.name);
+}
+
+/// "profile.name" for "/profile/name": the path in the tree that all nodes share.
+[[nodiscard]] inline std::string shared_path(std::string_view ros_param) {
+  std::string path(ros_param.substr(ros_param.starts_with('/') ? 1 : 0));
+  for (char& letter : path) letter = letter == '/' ? '.' : letter;
+  return path;
+}
+
+/// Calls `visit(path, leaf)` for the values of a tree that are not maps with keys.
+template <typename F>
+void each_leaf(const ParamValue& tree, const std::string& path, const F& visit) {
+  if (tree.kind != ParamValue::Kind::map || tree.entries.empty()) {
+    if (!path.empty()) visit(path, tree);
+    return;
+  }
+  for (const ParamEntry& entry : tree.entries) {
+    each_leaf(entry.value, path.empty() ? entry.key : path + "." + entry.key, visit);
+  }
 }
 
 }  // namespace hyphos::gateway

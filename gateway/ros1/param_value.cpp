@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "hyphos/remote_params.hpp"
+
 namespace hyphos::gateway::ros1 {
 namespace {
 
@@ -79,6 +81,70 @@ Result<Value> to_ros(const ParamVariant& value) {
         }
       },
       value);
+}
+
+Result<Value> to_ros(const ParamValue& value) {
+  switch (value.kind) {
+    case ParamValue::Kind::null:
+      return unsupported("null, which ROS 1 parameters do not support");
+    case ParamValue::Kind::list: {
+      Value::Array list;
+      for (const ParamValue& item : value.items) {
+        auto one = to_ros(item);
+        if (!one) return one;
+        list.push_back(std::move(*one));
+      }
+      return Value(std::move(list));
+    }
+    case ParamValue::Kind::map: {
+      Value::Struct members;
+      for (const ParamEntry& entry : value.entries) {
+        auto one = to_ros(entry.value);
+        if (!one) return one;
+        members.insert_or_assign(entry.key, std::move(*one));
+      }
+      return Value(std::move(members));
+    }
+    case ParamValue::Kind::scalar:
+      break;
+  }
+  if (!value.quoted) {
+    if (const auto whole = value.as_integer()) return item_to_ros(*whole);
+    if (const auto real = value.as_real()) return item_to_ros(*real);
+    if (const auto yes = value.as_boolean()) return item_to_ros(*yes);
+  }
+  return item_to_ros(value.text);
+}
+
+Result<ParamValue> tree_from_ros(const Value& value) {
+  return value.visit([](const auto& held) -> Result<ParamValue> {
+    using T = std::decay_t<decltype(held)>;
+    if constexpr (std::is_same_v<T, Binary>) {
+      return unsupported("the value is bytes, which shared parameters do not support");
+    } else if constexpr (std::is_same_v<T, DateTime>) {
+      return unsupported("the value is an XML-RPC time, which Hyphos parameters do not support");
+    } else if constexpr (std::is_same_v<T, Value::Array>) {
+      ParamValue list;
+      list.kind = ParamValue::Kind::list;
+      for (const Value& item : held) {
+        auto one = tree_from_ros(item);
+        if (!one) return one;
+        list.items.push_back(std::move(*one));
+      }
+      return list;
+    } else if constexpr (std::is_same_v<T, Value::Struct>) {
+      ParamValue map;
+      map.kind = ParamValue::Kind::map;
+      for (const auto& [key, item] : held) {
+        auto one = tree_from_ros(item);
+        if (!one) return one;
+        map.entries.push_back({key, std::move(*one)});
+      }
+      return map;
+    } else {
+      return detail::to_tree(held);
+    }
+  });
 }
 
 Result<ParamVariant> from_ros(const Value& value) {

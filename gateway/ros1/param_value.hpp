@@ -17,6 +17,11 @@ namespace hyphos::gateway::ros1 {
 /// (a struct, which is a namespace, a time, a nested list, a list of several types).
 [[nodiscard]] Result<ParamVariant> from_ros(const Value& value);
 
+/// Of a tree that all nodes share. Errors: as to_ros() above.
+[[nodiscard]] Result<Value> to_ros(const ParamValue& value);
+/// A value that the shared tree can hold. Errors: unsupported (bytes, a time).
+[[nodiscard]] Result<ParamValue> tree_from_ros(const Value& value);
+
 /// "left_arm.laser.rate_hz" for "/left_arm/laser/rate_hz".
 [[nodiscard]] std::string dotted(std::string_view ros_param);
 

@@ -53,7 +53,8 @@ void ParamsIn::show() {
   for (const auto& [name, shown] : wanted) {
     const auto before = shown_.find(name);
     const bool is_same = before != shown_.end() && before->second.value == shown.value;
-    values.push_back({name, shown.value, !is_same || before->second.is_refused});
+    values.push_back({name, shown.value, !is_same || before->second.is_refused,
+                      std::string(kOfRos1) + shown.name});
   }
   for (const auto& [name, why] : nodes_.show(values)) {
     left_out[why].push_back(wanted.at(name).name);

@@ -15,8 +15,8 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Shows the parameters of the robot's nodes on the ROS parameter server, and passes changes from
-/// ROS to the nodes. Belongs to the call thread.
+/// Shows the parameters of the robot's nodes, and the tree that all nodes share, on the ROS
+/// parameter server, and passes changes from ROS to the robot. Belongs to the call thread.
 ///
 /// The node owns its parameters: a name exists on the server while the node exists, and has the
 /// node's value. For each name, this class stores the value on which both sides last agreed. If the
@@ -42,7 +42,7 @@ class ParamsOut {
 
  private:
   struct Joined {
-    std::string node;
+    std::string node;  ///< "" for a value of the tree that all nodes share
     std::string param;
     Value value;                  ///< value of the node
     std::optional<Value> agreed;  ///< the last value that both sides had
@@ -51,6 +51,8 @@ class ParamsOut {
   };
 
   void gather();
+  void add(const std::string& name, const std::string& node, const std::string& param,
+           Result<Value> value);
   void withdraw(const std::string& node);
   void settle(const std::string& name, Joined& joined);
   void write(const std::string& name, Joined& joined);

@@ -37,23 +37,29 @@ void ParamsOut::gather() {
   for (auto& [name, joined] : joined_) joined.here = false;
   for (const auto& [node, set] : nodes_.all()) {
     for (const auto& info : set.infos()) {
-      const std::string name = ros_param(node, info->name);
-      if (!is_global_name(name) || !which_.match(name)) continue;
-      auto value = to_ros(info->value);
-      if (!value) {
-        if (logged_.first(name + " " + value.error().message)) {
-          log::warn("ros1", "parameter " + name + " is left out: " + value.error().message);
-        }
-        continue;
-      }
-      Joined& joined = joined_[name];
-      if (joined.here) continue;  // for "left-arm" and "left_arm", the first one owns the name
-      joined.node = node;
-      joined.param = info->name;
-      joined.value = std::move(*value);
-      joined.here = true;
+      add(ros_param(node, info->name), node, info->name, to_ros(info->value));
     }
   }
+  each_leaf(*nodes_.shared(), "", [this](const std::string& path, const ParamValue& leaf) {
+    add(ros_param("", path).substr(1), "", path, to_ros(leaf));
+  });
+}
+
+void ParamsOut::add(const std::string& name, const std::string& node, const std::string& param,
+                    Result<Value> value) {
+  if (!is_global_name(name) || !which_.match(name)) return;
+  if (!value) {
+    if (logged_.first(name + " " + value.error().message)) {
+      log::warn("ros1", "parameter " + name + " is left out: " + value.error().message);
+    }
+    return;
+  }
+  Joined& joined = joined_[name];
+  if (joined.here) return;  // for "left-arm" and "left_arm", the first one owns the name
+  joined.node = node;
+  joined.param = param;
+  joined.value = std::move(*value);
+  joined.here = true;
 }
 
 // Deletes all names that a node no longer has. If nothing else is in its namespace, deletes the
@@ -62,6 +68,13 @@ void ParamsOut::withdraw(const std::string& node) {
   std::vector<std::string> gone;
   for (const auto& [name, joined] : joined_) {
     if (joined.node == node && !joined.here) gone.push_back(name);
+  }
+  if (node.empty()) {  // the shared tree has no namespace of its own
+    for (const std::string& name : gone) {
+      joined_.erase(name);
+      if (server_.tree().get(name) != nullptr) server_.erase(name);
+    }
+    return;
   }
   const std::string within = ros_param(node, "").substr(0, node.size() + 1);
   std::map<std::string, const Value*> left;
@@ -107,6 +120,14 @@ void ParamsOut::verify(const std::string& name, Joined& joined) {
 
 void ParamsOut::ask(const std::string& name, Joined& joined) {
   const Value asked = *server_.tree().get(name);
+  if (joined.node.empty()) {
+    const auto tree = tree_from_ros(asked);
+    if (!tree) return refused(name, joined, tree.error());
+    joined.busy = true;
+    const Result<void> answer = nodes_.set_shared(joined.param, *tree);
+    calls_.post([this, name, asked, answer] { answered(name, asked, answer); });
+    return;
+  }
   auto value = from_ros(asked);
   if (!value) return refused(name, joined, value.error());
   joined.busy = true;

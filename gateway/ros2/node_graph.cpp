@@ -52,10 +52,20 @@ void NodeGraph::close() {
   writer_.close();
 }
 
-void NodeGraph::announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers) {
+void NodeGraph::announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers,
+                         std::vector<NodeEntities> robot) {
   const auto [name_space, name] = split_node(settings_.node);
-  const ParticipantEntities ours{participant_->gid(),
-                                 {{name_space, name, gids_of(readers), gids_of(writers)}}};
+  NodeEntities own{name_space, name, gids_of(readers), gids_of(writers)};
+  std::set<Gid> of_robot;
+  for (const NodeEntities& node : robot) {
+    of_robot.insert(node.readers.begin(), node.readers.end());
+    of_robot.insert(node.writers.begin(), node.writers.end());
+  }
+  for (auto* const gids : {&own.readers, &own.writers}) {
+    std::erase_if(*gids, [&](const Gid& gid) { return of_robot.contains(gid); });
+  }
+  robot.insert(robot.begin(), std::move(own));
+  const ParticipantEntities ours{participant_->gid(), std::move(robot)};
   auto bytes = write_entities(ours, settings_.gid_size);
   if (bytes == announced_) return;
   if (writer_.write(bytes)) announced_ = std::move(bytes);

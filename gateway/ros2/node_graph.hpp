@@ -26,8 +26,10 @@ class NodeGraph {
   Result<void> open();
   /// Ends both directions. Known names stay.
   void close();
-  /// Announces the endpoints of the gateway's node if they have changed. Call it from one thread.
-  void announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers);
+  /// Announces the endpoints of the gateway's node, and the robot's nodes, whose endpoints the
+  /// gateway's node then has not. Does nothing if nothing has changed. Call it from one thread.
+  void announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers,
+                std::vector<NodeEntities> robot = {});
   static constexpr std::string_view kNoNode = "a node";
   /// "/talker", or kNoNode if it is unknown. Thread-safe.
   [[nodiscard]] std::string node_of(const GUID_t& endpoint) const;

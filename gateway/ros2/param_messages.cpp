@@ -128,6 +128,25 @@ void write_description(CdrWriter& writer, const std::string& name, const ParamIn
   }
 }
 
+void write_params(CdrWriter& writer,
+                  const std::vector<std::pair<std::string, ParamVariant>>& params) {
+  writer.count(params.size());
+  for (const auto& [name, value] : params) {
+    writer.text(name);
+    write_value(writer, &value);
+  }
+}
+
+std::vector<std::pair<std::string, ParamVariant>> read_params(CdrReader& reader) {
+  std::vector<std::pair<std::string, ParamVariant>> params;
+  const std::size_t count = reader.count();
+  for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
+    std::string name = reader.text();
+    if (auto value = read_value(reader)) params.emplace_back(std::move(name), std::move(*value));
+  }
+  return params;
+}
+
 }  // namespace
 
 std::uint8_t param_type(const ParamVariant& value) {
@@ -218,6 +237,112 @@ std::vector<std::byte> write_outcome(const ParamOutcome& outcome) {
   writer.flag(outcome.successful);
   writer.text(outcome.reason);
   return writer.take();
+}
+
+std::vector<std::byte> write_list_request() {
+  CdrWriter writer;
+  writer.count(0);                  // prefixes: all
+  writer.number<std::uint64_t>(0);  // depth: unlimited
+  return writer.take();
+}
+
+std::vector<std::byte> write_names(const std::vector<std::string>& names) {
+  CdrWriter writer;
+  writer.count(names.size());
+  for (const std::string& name : names) writer.text(name);
+  return writer.take();
+}
+
+std::vector<std::byte> write_wishes(const std::vector<ParamWish>& wishes) {
+  CdrWriter writer;
+  writer.count(wishes.size());
+  for (const ParamWish& wish : wishes) {
+    writer.text(wish.name);
+    write_value(writer, wish.value ? &*wish.value : nullptr);
+  }
+  return writer.take();
+}
+
+std::optional<std::vector<std::string>> read_listed(std::span<const std::byte> reply) {
+  return read_names(reply);  // the prefixes follow
+}
+
+std::optional<std::vector<std::optional<ParamVariant>>> read_values(
+    std::span<const std::byte> reply) {
+  CdrReader reader(reply);
+  std::vector<std::optional<ParamVariant>> values;
+  const std::size_t count = reader.count();
+  for (std::size_t i = 0; i < count && !reader.failed(); ++i) values.push_back(read_value(reader));
+  if (reader.failed()) return std::nullopt;
+  return values;
+}
+
+std::optional<std::map<std::string, std::string>> read_descriptions(
+    std::span<const std::byte> reply) {
+  CdrReader reader(reply);
+  std::map<std::string, std::string> found;
+  const std::size_t count = reader.count();
+  for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
+    std::string name = reader.text();
+    (void)reader.number<std::uint8_t>();
+    found.insert_or_assign(std::move(name), reader.text());
+    (void)reader.text();  // additional_constraints
+    (void)reader.flag();  // read_only
+    (void)reader.flag();  // dynamic_typing
+    for (std::size_t ranges = reader.count(); ranges > 0 && !reader.failed(); --ranges) {
+      for (int end = 0; end < 3; ++end) (void)reader.number<double>();
+    }
+    for (std::size_t ranges = reader.count(); ranges > 0 && !reader.failed(); --ranges) {
+      for (int end = 0; end < 3; ++end) (void)reader.number<std::int64_t>();
+    }
+  }
+  if (reader.failed()) return std::nullopt;
+  return found;
+}
+
+std::optional<std::vector<ParamOutcome>> read_outcomes(std::span<const std::byte> reply) {
+  CdrReader reader(reply);
+  std::vector<ParamOutcome> outcomes;
+  const std::size_t count = reader.count();
+  for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
+    const bool successful = reader.flag();
+    outcomes.push_back({successful, reader.text()});
+  }
+  if (reader.failed()) return std::nullopt;
+  return outcomes;
+}
+
+std::vector<std::byte> write_event(const ParamEvent& event, Time stamp) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  CdrWriter writer;
+  writer.number(static_cast<std::int32_t>(stamp.ns / kSecond));
+  writer.number(static_cast<std::uint32_t>(stamp.ns % kSecond));
+  writer.text(event.node);
+  write_params(writer, event.appeared);
+  write_params(writer, event.changed);
+  writer.count(event.deleted.size());
+  for (const std::string& name : event.deleted) {
+    writer.text(name);
+    write_value(writer, nullptr);
+  }
+  return writer.take();
+}
+
+std::optional<ParamEvent> read_event(std::span<const std::byte> message) {
+  CdrReader reader(message);
+  (void)reader.number<std::int32_t>();
+  (void)reader.number<std::uint32_t>();
+  ParamEvent event;
+  event.node = reader.text();
+  event.appeared = read_params(reader);
+  event.changed = read_params(reader);
+  const std::size_t deleted = reader.count();
+  for (std::size_t i = 0; i < deleted && !reader.failed(); ++i) {
+    event.deleted.push_back(reader.text());
+    (void)read_value(reader);
+  }
+  if (reader.failed()) return std::nullopt;
+  return event;
 }
 
 }  // namespace hyphos::gateway::ros2

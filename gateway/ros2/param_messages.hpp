@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hyphos/param_types.hpp"
+#include "hyphos/time.hpp"
 
 /// The messages of the parameter services of a ROS 2 node: rcl_interfaces/srv in XCDR1. Pure
 /// functions over bytes. Their input comes from other programs and may be malformed.
@@ -25,6 +28,18 @@ struct ParamOutcome {
 struct ParamListing {
   std::vector<std::string> prefixes;  ///< none: all
   std::uint64_t depth = 0;            ///< 0: unlimited
+};
+
+/// The changes of one node's parameters, as rcl_interfaces/msg/ParameterEvent.
+struct ParamEvent {
+  std::string node;  ///< "/laser"
+  std::vector<std::pair<std::string, ParamVariant>> appeared;
+  std::vector<std::pair<std::string, ParamVariant>> changed;
+  std::vector<std::string> deleted;
+
+  [[nodiscard]] bool empty() const {
+    return appeared.empty() && changed.empty() && deleted.empty();
+  }
 };
 
 /// rcl_interfaces/msg/ParameterType.
@@ -47,5 +62,24 @@ struct ParamListing {
                                                         const std::vector<const ParamInfo*>& infos);
 [[nodiscard]] std::vector<std::byte> write_outcomes(const std::vector<ParamOutcome>& outcomes);
 [[nodiscard]] std::vector<std::byte> write_outcome(const ParamOutcome& outcome);
+
+// Requests to a ROS node, and its responses. nullopt if the bytes are not such a response.
+[[nodiscard]] std::vector<std::byte> write_list_request();
+[[nodiscard]] std::vector<std::byte> write_names(const std::vector<std::string>& names);
+[[nodiscard]] std::vector<std::byte> write_wishes(const std::vector<ParamWish>& wishes);
+[[nodiscard]] std::optional<std::vector<std::string>> read_listed(std::span<const std::byte> reply);
+/// In the order of the request. A parameter that is not set has no value.
+[[nodiscard]] std::optional<std::vector<std::optional<ParamVariant>>> read_values(
+    std::span<const std::byte> reply);
+/// Descriptions by name.
+[[nodiscard]] std::optional<std::map<std::string, std::string>> read_descriptions(
+    std::span<const std::byte> reply);
+[[nodiscard]] std::optional<std::vector<ParamOutcome>> read_outcomes(
+    std::span<const std::byte> reply);
+
+// Events. `stamp` is Unix time.
+[[nodiscard]] std::vector<std::byte> write_event(const ParamEvent& event, Time stamp);
+/// nullopt if the bytes are not such an event. Parameters without a value are left out.
+[[nodiscard]] std::optional<ParamEvent> read_event(std::span<const std::byte> message);
 
 }  // namespace hyphos::gateway::ros2

@@ -11,6 +11,7 @@
 #include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/node_graph.hpp"
 #include "gateway/ros2/param_services.hpp"
+#include "gateway/ros2/ros_params.hpp"
 #include "gateway/ros2/services_in.hpp"
 #include "gateway/ros2/services_out.hpp"
 #include "gateway/ros2/topics_in.hpp"
@@ -89,6 +90,7 @@ class Ros2 final : public Protocol {
           services_in(context),
           services_out(context),
           params(context, services_out),
+          ros_params(context, params.nodes()),
           left_out(context) {}
 
     void look(const DomainState& state, const std::vector<TopicInfo>& channels,
@@ -96,7 +98,8 @@ class Ros2 final : public Protocol {
       topics_in.look(state);
       services_in.look(state);
       topics_out.look(channels);
-      params.look();
+      params.look(state);
+      ros_params.look(state, params.ros_names());
       services_out.look(services, services_in);
     }
     [[nodiscard]] OwnEndpoints endpoints() const {
@@ -105,6 +108,7 @@ class Ros2 final : public Protocol {
       topics_out.add_endpoints(own);
       services_in.add_endpoints(own);
       services_out.add_endpoints(own);
+      ros_params.add_endpoints(own);
       return own;
     }
     void announce(NodeGraph& nodes) const {
@@ -114,7 +118,10 @@ class Ros2 final : public Protocol {
       for (const GUID_t& guid : services_out.readers()) readers.push_back(guid);
       for (const GUID_t& guid : services_in.writers()) writers.push_back(guid);
       for (const GUID_t& guid : services_out.writers()) writers.push_back(guid);
-      nodes.announce(readers, writers);
+      for (const GUID_t& guid : ros_params.readers()) readers.push_back(guid);
+      for (const GUID_t& guid : ros_params.writers()) writers.push_back(guid);
+      writers.push_back(params.events_writer());
+      nodes.announce(readers, writers, params.robot_nodes());
     }
 
     TopicsIn topics_in;
@@ -122,6 +129,7 @@ class Ros2 final : public Protocol {
     ServicesIn services_in;
     ServicesOut services_out;
     ParamServices params;
+    RosParams ros_params;
     LeftOut left_out;
   };
 

@@ -9,17 +9,9 @@
 #include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
+#include "gateway/ros2/service_client.hpp"
 
 namespace hyphos::gateway::ros2 {
-
-/// A service that another participant offers.
-struct Offered {
-  std::string type;  ///< "std_srvs/srv/SetBool"
-  GUID_t server;     ///< the reader of its requests
-};
-
-/// The services for which both topics exist, by name.
-[[nodiscard]] std::map<std::string, Offered> offered_services(const DomainState& state);
 
 /// ROS services that become services of the robot. For use in one thread. Calls arrive on the
 /// thread pool, and replies in threads of DDS.

@@ -214,6 +214,20 @@ void ServicesOut::end_own() {
   own_.clear();
 }
 
+void ServicesOut::unserve(const std::string& service) {
+  const auto found = own_.find(service);
+  if (found == own_.end()) return;
+  found->second->end();
+  own_.erase(found);
+}
+
+void ServicesOut::add_endpoints(const std::string& service, NodeEntities& node) const {
+  const auto found = own_.find(service);
+  if (found == own_.end()) return;
+  node.readers.push_back(gid_of(found->second->reader()));
+  node.writers.push_back(gid_of(found->second->writer()));
+}
+
 Result<void> ServicesOut::serve(const std::string& service, const std::string& type,
                                 Handler handler) {
   auto desk = std::make_shared<Desk>(context_, service, type, std::move(handler));

@@ -29,6 +29,10 @@ class ServicesOut {
   /// type_mismatch.
   Result<void> serve(const std::string& service, const std::string& type, Handler handler);
   [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
+  /// Removes a service of serve(). When it returns, its handler is not running.
+  void unserve(const std::string& service);
+  /// Adds the endpoints of a service of serve() to a node.
+  void add_endpoints(const std::string& service, NodeEntities& node) const;
   /// When it returns, no handler is running.
   void end_own();
 

@@ -52,6 +52,8 @@ const Setters<Settings>& setters() {
       {"services", patterns(&Settings::services, kIgnored)},
       {"calls", patterns(&Settings::calls, kIgnored)},
       {"params", patterns(&Settings::params, kIgnored)},
+      {"param_nodes", patterns(&Settings::param_nodes, kIgnored)},
+      {"rosparams", patterns(&Settings::rosparams, kIgnored)},
       {"call_timeout_s", seconds(&Settings::call_timeout)},
   };
   return all;

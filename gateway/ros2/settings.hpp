@@ -33,6 +33,8 @@ struct Settings {
       Patterns::Slash::ignored};
   Patterns calls{"*", Patterns::Slash::ignored};
   Patterns params{"*", Patterns::Slash::ignored};
+  Patterns param_nodes{"*", Patterns::Slash::ignored};
+  Patterns rosparams{"*", Patterns::Slash::ignored};
   Duration call_timeout = Duration::from_seconds(60);
 
   /// Errors: invalid_config, with the name of the option and its valid values, and unsupported.

@@ -40,6 +40,30 @@ std::string json_of(const std::vector<Item>& list) {
   return "[" + text + "]";
 }
 
+std::string json_of(const ParamValue& value) {
+  std::string text;
+  switch (value.kind) {
+    case ParamValue::Kind::null:
+      return "null";
+    case ParamValue::Kind::list:
+      for (const ParamValue& item : value.items) text += (text.empty() ? "" : ",") + json_of(item);
+      return "[" + text + "]";
+    case ParamValue::Kind::map:
+      for (const ParamEntry& entry : value.entries) {
+        text += (text.empty() ? "" : ",") + quoted(entry.key) + ":" + json_of(entry.value);
+      }
+      return "{" + text + "}";
+    case ParamValue::Kind::scalar:
+      break;
+  }
+  if (!value.quoted) {
+    if (const auto whole = value.as_integer()) return json_of(*whole);
+    if (const auto real = value.as_real()) return json_of(*real);
+    if (const auto yes = value.as_boolean()) return json_of(*yes);
+  }
+  return quoted(value.text);
+}
+
 /// A name and the names below it. A value hides the names below it.
 struct Tree {
   std::map<std::string, Tree> below;
@@ -76,12 +100,32 @@ std::string ParamNames::normal(std::string_view name) {
   return "/" + std::string(name);
 }
 
-ParamNames::ParamNames(const NodeParams::Sets& sets) {
+ParamNames::ParamNames(const NodeParams::Sets& sets, const ParamValue& shared) {
+  const auto add = [this](const std::string& name, const std::string& node, const ParamInfo& info) {
+    const auto json = std::visit([](const auto& value) { return json_of(value); }, info.value);
+    found_.emplace(name, Found{node, info.name, info.value, json});
+  };
   for (const auto& [node, params] : sets) {
     for (const auto& info : params.infos()) {
-      found_.emplace(ros_param(node, info->name), Found{node, info->name, info->value});
+      const std::string below_node = ros_param(node, info->name);
+      const std::string own = ros_param(node, *info);
+      if (own == below_node) {
+        add(own, node, *info);
+        nodes_.insert(below_node.substr(0, below_node.find('/', 1)));
+      } else {
+        aliases_.emplace(below_node, own);
+      }
     }
   }
+  // Names of ROS 1 have no node, so they do not replace a name of one.
+  for (const auto& [node, params] : sets) {
+    for (const auto& info : params.infos()) add(ros_param(node, *info), node, *info);
+  }
+  each_leaf(shared, "", [this](const std::string& path, const ParamValue& leaf) {
+    std::string name = "/" + path;
+    std::replace(name.begin(), name.end(), '.', '/');
+    found_.emplace(std::move(name), Found{"", path, {}, json_of(leaf)});
+  });
 }
 
 std::vector<std::string> ParamNames::all() const {
@@ -91,20 +135,26 @@ std::vector<std::string> ParamNames::all() const {
 }
 
 const ParamNames::Found* ParamNames::find(std::string_view name) const {
-  const auto at = found_.find(normal(name));
+  auto at = found_.find(normal(name));
+  if (at == found_.end()) {
+    const auto alias = aliases_.find(normal(name));
+    if (alias != aliases_.end()) at = found_.find(alias->second);
+  }
   return at == found_.end() ? nullptr : &at->second;
 }
 
+bool ParamNames::is_of_node(std::string_view name) const {
+  const std::string whole = normal(name);
+  return nodes_.contains(whole.substr(0, whole.find('/', 1)));
+}
+
 std::optional<std::string> ParamNames::json(std::string_view name) const {
-  const auto text = [](const Found& found) {
-    return std::visit([](const auto& value) { return json_of(value); }, found.value);
-  };
-  if (const Found* one = find(name)) return text(*one);
+  if (const Found* one = find(name)) return one->json;
   std::string within = normal(name);
   if (within == "/") within.clear();
   Tree tree;
   for (const auto& [other, found] : found_) {
-    if (other.starts_with(within + "/")) tree.add(other.substr(within.size()), text(found));
+    if (other.starts_with(within + "/")) tree.add(other.substr(within.size()), found.json);
   }
   if (tree.below.empty()) return std::nullopt;
   return tree.json();

@@ -9,6 +9,7 @@
 #include "gateway/rosbridge/definition.hpp"
 #include "gateway/rosbridge/json_text.hpp"
 #include "gateway/rosbridge/request.hpp"
+#include "hyphos/remote_params.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -292,7 +293,10 @@ ParamNames Rosapi::params() const {
   std::erase_if(sets, [&](const auto& set) {
     return !facade_.clients().lets(client_, Use::subscribe, params_channel(set.first, "_params"));
   });
-  return ParamNames(sets);
+  static const ParamValue kNone;
+  const bool sees_shared = facade_.clients().lets(client_, Use::subscribe, kSharedParams);
+  const auto shared = params_.shared();
+  return {sets, sees_shared ? *shared : kNone};
 }
 
 Result<std::string> Rosapi::param_names(std::string_view) const {
@@ -319,8 +323,33 @@ Result<std::string> Rosapi::search_param(std::string_view args) const {
 
 Result<std::string> Rosapi::delete_param(std::string_view args) const {
   const std::string name = argument(args, "name", 0);
-  if (params().find(name) == nullptr) return no_param(name);
+  const ParamNames names = params();
+  const ParamNames::Found* const found = names.find(name);
+  if (found == nullptr) return no_param(name);
+  if (found->node.empty()) {
+    if (const auto may = lets_share(name); !may) return may.error();
+    const auto removed = params_.remove_shared(found->param);
+    return removed ? Result<std::string>(std::string("{}")) : removed.error();
+  }
   return Error{Code::unsupported, "cannot delete the parameter while a node declares it", name};
+}
+
+Result<void> Rosapi::lets_share(const std::string& name) const {
+  if (facade_.clients().lets(client_, Use::publish, kSharedParams)) return success();
+  return Error{
+      Code::permission,
+      std::string("the rules of the gateway do not allow this client to publish ") + kSharedParams,
+      name};
+}
+
+// As in the original rosbridge, a new name is a new parameter. It belongs to no node.
+Result<std::string> Rosapi::set_shared(const std::string& name, const std::string& value) const {
+  if (const auto may = lets_share(name); !may) return may.error();
+  if (value.empty()) return Error{Code::corrupt, "'value' must be a string of JSON", name};
+  auto read = parse_tree(value, name);  // JSON is a subset of YAML
+  if (!read) return Error{read.error().code, read.error().message, name};
+  const auto set = params_.set_shared(shared_path(ParamNames::normal(name)), *read);
+  return set ? Result<std::string>(std::string("{}")) : set.error();
 }
 
 void Rosapi::set_param(std::string_view args, Done done) const {
@@ -328,7 +357,8 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const std::string value = argument(args, "value", 1);
   const ParamNames names = params();
   const ParamNames::Found* const found = names.find(name);
-  if (found == nullptr) return done(no_param(name));
+  if (found == nullptr && names.is_of_node(name)) return done(no_param(name));
+  if (found == nullptr || found->node.empty()) return done(set_shared(name, value));
   const std::string service = params_channel(found->node, "_set_params");
   if (!facade_.clients().lets(client_, Use::call, service)) {
     return done(Error{Code::permission,

@@ -65,6 +65,9 @@ class Rosapi {
   Result<std::string> time(std::string_view args) const;
 
   void set_param(std::string_view args, Done done) const;
+  [[nodiscard]] Result<void> lets_share(const std::string& name) const;
+  [[nodiscard]] Result<std::string> set_shared(const std::string& name,
+                                               const std::string& value) const;
   [[nodiscard]] ParamNames params() const;
   [[nodiscard]] Result<std::string> typedefs(const std::string& type) const;
   [[nodiscard]] Result<std::string> action_details(std::string_view args,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,10 @@ class FakeParams {
     nodes_[node][name] = std::move(value);
     tell();
   }
+  void describe(const std::string& node, const std::string& name, const std::string& description) {
+    const std::lock_guard lock(mutex_);
+    descriptions_[node + "." + name] = description;
+  }
   void check(const std::string& node, Check check) {
     const std::lock_guard lock(mutex_);
     checks_[node] = std::move(check);
@@ -55,6 +60,26 @@ class FakeParams {
   }
   void change_shown(const std::string& name, ParamVariant value) {
     put(kOwn, name, std::move(value));
+  }
+
+  /// The tree that all nodes share, and a change of it by the robot.
+  [[nodiscard]] ParamValue shared() const {
+    const std::lock_guard lock(mutex_);
+    return shared_;
+  }
+  void share(const std::string& path, const ParamValue& value) {
+    const std::lock_guard lock(mutex_);
+    put_shared(path, value);
+    tell();
+  }
+  void remove_shared(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t dot = path.rfind('.');
+    ParamValue& parent = dot == std::string::npos ? shared_ : at(path.substr(0, dot));
+    std::erase_if(parent.entries, [&](const ParamEntry& entry) {
+      return entry.key == (dot == std::string::npos ? path : path.substr(dot + 1));
+    });
+    tell();
   }
 
   std::unique_ptr<NodeParams> open(std::function<void()> changed) {
@@ -98,7 +123,7 @@ class FakeParams {
       const std::lock_guard lock(all_.mutex_);
       Sets sets;
       for (const auto& [node, values] : all_.nodes_) {
-        if (node != kOwn) sets.emplace(node, set_of(values));
+        if (node != kOwn) sets.emplace(node, all_.set_of(node, values));
       }
       return sets;
     }
@@ -114,7 +139,7 @@ class FakeParams {
     [[nodiscard]] ParamSet own() const override {
       const std::lock_guard lock(all_.mutex_);
       const auto found = all_.nodes_.find(kOwn);
-      return found == all_.nodes_.end() ? ParamSet() : set_of(found->second);
+      return found == all_.nodes_.end() ? ParamSet() : all_.set_of(kOwn, found->second);
     }
     std::map<std::string, std::string> show(const std::vector<ShownParam>& values) override {
       const std::lock_guard lock(all_.mutex_);
@@ -134,23 +159,54 @@ class FakeParams {
       before = std::move(shown);
       return left_out;
     }
+    [[nodiscard]] std::shared_ptr<const ParamValue> shared() const override {
+      return std::make_shared<const ParamValue>(all_.shared());
+    }
+    Result<void> set_shared(const std::string& path, const ParamValue& value) override {
+      all_.share(path, value);
+      return {};
+    }
+    Result<void> remove_shared(const std::string& path) override {
+      all_.remove_shared(path);
+      return {};
+    }
 
    private:
     FakeParams& all_;
     const std::shared_ptr<Told> told_;
   };
 
-  static ParamSet set_of(const Values& values) {
+  /// Requires mutex_.
+  ParamSet set_of(const std::string& node, const Values& values) const {
     ParamSet::Infos infos;
     for (const auto& [name, value] : values) {
       ParamInfo info;
       info.name = name;
       info.value = value;
       info.standard = value;
+      const auto about = descriptions_.find(node + "." + name);
+      if (about != descriptions_.end()) info.description = about->second;
       infos.push_back(std::make_shared<const ParamInfo>(std::move(info)));
     }
     return {std::move(infos), 1, {}};
   }
+
+  /// The value at a path, which may be new. Requires mutex_.
+  ParamValue& at(const std::string& path) {
+    ParamValue* now = &shared_;
+    for (std::size_t from = 0; from <= path.size();) {
+      const std::size_t dot = std::min(path.find('.', from), path.size());
+      const std::string key = path.substr(from, dot - from);
+      now->kind = ParamValue::Kind::map;
+      auto found = std::find_if(now->entries.begin(), now->entries.end(),
+                                [&](const ParamEntry& entry) { return entry.key == key; });
+      if (found == now->entries.end()) found = now->entries.insert(found, {key, {}});
+      now = &found->value;
+      from = dot + 1;
+    }
+    return *now;
+  }
+  void put_shared(const std::string& path, const ParamValue& value) { at(path) = value; }
 
   /// Acts as a node does: the type stays, and an integer becomes a real. Requires mutex_.
   Result<void> set(const std::string& node, const std::string& name, ParamVariant value) {
@@ -182,6 +238,8 @@ class FakeParams {
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, Values> nodes_;
   std::map<std::string, Check> checks_;
+  std::map<std::string, std::string> descriptions_;  // by node and name
+  ParamValue shared_;
   std::shared_ptr<Told> told_;
   std::size_t asked_ = 0;
 };

@@ -14,6 +14,8 @@ using namespace hyphos::gateway::ros1;
 
 namespace {
 
+ParamValue tree_of(const Value& value) { return tree_from_ros(value).or_throw(); }
+
 class JoinedParamsTest : public ::testing::Test {
  protected:
   JoinedParamsTest() {
@@ -240,6 +242,26 @@ TEST_F(JoinedParamsTest, a_shown_parameter_set_by_the_robot_is_set_in_ros) {
   set("/move_base/speed", 2.5);
   EXPECT_TRUE(eventually(
       [&] { return facade_.parameters().nodes().shown("move_base.speed") == ParamVariant(2.5); }));
+}
+
+TEST_F(JoinedParamsTest, the_shared_tree_is_on_the_server_in_both_directions) {
+  auto& nodes = facade_.parameters().nodes();
+  ParamValue rows;
+  rows.kind = ParamValue::Kind::list;
+  rows.items = {tree_of(Value::Array{1, 2.5}), tree_of(Value("a"))};
+  nodes.share("profile.rows", rows);
+  nodes.share("profile.name", tree_of(Value("rover")));
+  EXPECT_TRUE(eventually([&] { return has("/profile/name", "rover"); }));
+  EXPECT_TRUE(eventually(
+      [&] { return has("/profile/rows", Value::Array{Value(Value::Array{1, 2.5}), "a"}); }));
+  set("/profile/name", "scout");
+  EXPECT_TRUE(eventually([&] { return nodes.shared().find("profile.name")->text == "scout"; }));
+  nodes.share("profile.name", tree_of(Value(7)));
+  EXPECT_TRUE(eventually([&] { return has("/profile/name", 7); }));
+  EXPECT_FALSE(nodes.shown("profile.name")) << "the robot itself has it";
+  nodes.remove_shared("profile.name");
+  EXPECT_TRUE(eventually([&] { return !is_set("/profile/name"); }));
+  EXPECT_TRUE(is_set("/profile/rows"));
 }
 
 TEST_F(JoinedParamsTest, only_selected_parameters_are_joined) {

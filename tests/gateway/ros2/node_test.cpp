@@ -11,7 +11,8 @@ namespace {
 
 const std::string kEntities = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// The parameter services of every node: a reader and a writer for each.
+/// The parameter services of every node: a reader and a writer for each. Besides, the gateway's
+/// node has the writer of parameter_events.
 constexpr std::size_t kParamServices = 6;
 
 std::string code_of(Options options) {
@@ -32,7 +33,7 @@ TEST(Ros2Node, ros_sees_the_node_with_its_endpoints) {
     const auto read = read_entities(bytes_of(got.back().bytes), GidSize::iron);
     return read && read->nodes.size() == 1 && read->nodes[0].name_space == "/robots" &&
            read->nodes[0].name == "first" && read->nodes[0].readers.size() == 1 + kParamServices &&
-           read->nodes[0].writers.size() == 1 + kParamServices;
+           read->nodes[0].writers.size() == 2 + kParamServices;
   }));
 }
 
@@ -40,7 +41,7 @@ TEST(Ros2Node, gids_are_longer_for_humble) {
   Gateway gateway(with({{"distro", "humble"}}));
   RosSide ros;
   const auto got = ros.reader("ros_discovery_info", kEntities, {.latched = true}).texts(1).at(0);
-  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + 2 * kParamServices * 24);
+  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + (2 * kParamServices + 1) * 24);
 }
 
 TEST(Ros2Node, a_ros_server_has_the_name_of_its_node) {

@@ -130,6 +130,32 @@ TEST(Ros2ParamMessages, arbitrary_bytes_are_read_or_refused) {
   }
 }
 
+TEST(Ros2ParamMessages, events_are_read_back_and_refused_when_truncated) {
+  ParamEvent event{"/laser", {}, {{"rate_hz", std::int64_t{40}}}, {"old", "older"}};
+  for (const ParamVariant& value : one_of_each()) {
+    event.appeared.emplace_back("p" + std::to_string(value.index()), value);
+  }
+  const Bytes whole = write_event(event, Time{1'500'000'000});
+  CdrReader head(whole);
+  EXPECT_EQ(head.number<std::int32_t>(), 1);
+  EXPECT_EQ(head.number<std::uint32_t>(), 500'000'000U);
+  const auto read = read_event(whole);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->node, event.node);
+  EXPECT_EQ(read->appeared, event.appeared);
+  EXPECT_EQ(read->changed, event.changed);
+  EXPECT_EQ(read->deleted, event.deleted);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(read_event(std::span(whole).first(size)).has_value()) << size;
+  }
+  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): fixed seed
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes bytes = whole;
+    for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    (void)read_event(bytes);
+  }
+}
+
 TEST(Ros2ParamMessages, prefixes_and_depth_select_as_in_rclcpp) {
   const std::vector<std::string> names{"a", "b.x", "b.y.z", "bb.x"};
   EXPECT_EQ(listed(names, {}), names);

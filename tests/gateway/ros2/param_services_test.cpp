@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "gateway/ros2/cdr.hpp"
+#include "gateway/ros2/entities.hpp"
+#include "gateway/ros2/param_messages.hpp"
 #include "tests/gateway/ros2/gateway.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -10,15 +14,16 @@ std::string text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A ROS tool that calls the parameter services of /hyphos.
+/// A ROS tool that calls the parameter services of a node.
 class PooledCallClient {
  public:
-  explicit PooledCallClient(RosSide& ros) : ros_(ros) {}
+  explicit PooledCallClient(RosSide& ros, std::string node = "hyphos")
+      : ros_(ros), node_(std::move(node)) {}
 
   std::string ask(const std::string& name, const std::string& type, const std::string& request) {
     const std::string types = "rcl_interfaces::srv::dds_::" + type;
-    auto& replies = ros_.reader("rr/hyphos/" + name + "Reply", types + "_Response_");
-    auto& requests = ros_.writer("rq/hyphos/" + name + "Request", types + "_Request_");
+    auto& replies = ros_.reader("rr/" + node_ + "/" + name + "Reply", types + "_Response_");
+    auto& requests = ros_.writer("rq/" + node_ + "/" + name + "Request", types + "_Request_");
     EXPECT_TRUE(requests.wait_matched(1));
     EXPECT_TRUE(replies.wait_matched(1));
     rtps::SampleIdentity related;
@@ -30,7 +35,22 @@ class PooledCallClient {
 
  private:
   RosSide& ros_;
+  const std::string node_;
 };
+
+/// The first event of a node. Waits for it.
+ParamEvent event_of(RosReader& events, const std::string& node, std::size_t skip = 0) {
+  std::vector<ParamEvent> found;
+  EXPECT_TRUE(eventually([&] {
+    found.clear();
+    for (const auto& got : events.wait(1)) {
+      const auto event = read_event(bytes_of(got.bytes));
+      if (event && event->node == node) found.push_back(*event);
+    }
+    return found.size() > skip;
+  }));
+  return found.size() > skip ? found[skip] : ParamEvent();
+}
 
 std::string names(const std::vector<std::string>& all) {
   CdrWriter writer;
@@ -111,6 +131,77 @@ TEST(Ros2ParamServices, a_node_without_parameters_returns_none) {
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\1\0\0\0\0", 5));
   EXPECT_EQ(gateway.facade.parameters().nodes().value("laser", "rate_hz"),
             ParamVariant(std::int64_t{40}));
+}
+
+TEST(Ros2ParamServices, a_node_of_the_robot_is_a_node_of_ros) {
+  Gateway gateway;
+  auto& nodes = gateway.facade.parameters().nodes();
+  nodes.put("left-arm", "laser.rate_hz", std::int64_t{40});
+  nodes.put("base", "name", std::string("x"));
+  RosSide ros;
+  auto& info = ros.reader("ros_discovery_info",
+                          "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_", {.latched = true});
+  EXPECT_TRUE(eventually([&] {
+    const auto got = info.wait(1);
+    const auto read = read_entities(bytes_of(got.back().bytes), GidSize::iron);
+    if (!read || read->nodes.size() != 3) return false;
+    std::set<std::string> names;
+    for (const NodeEntities& node : read->nodes) names.insert(node.name);
+    return names == std::set<std::string>{"base", "hyphos", "left_arm"} &&
+           read->nodes[1].readers.size() == 6 && read->nodes[1].writers.size() == 6;
+  }));
+  PooledCallClient arm(ros, "left_arm");
+  CdrWriter all;
+  all.count(0);
+  all.number<std::uint64_t>(0);
+  const std::string list = arm.ask("list_parameters", "ListParameters", text(all.take()));
+  EXPECT_NE(list.find(std::string("laser.rate_hz\0", 14)), std::string::npos);
+  EXPECT_EQ(list.find("name"), std::string::npos);
+  const std::string values =
+      arm.ask("get_parameters", "GetParameters", names({"laser.rate_hz", "name"}));
+  EXPECT_EQ(values.at(8), '\2');
+  EXPECT_EQ(values.at(12), '\50');
+  const std::string outcomes =
+      arm.ask("set_parameters", "SetParameters", numbers({{"laser.rate_hz", 50}, {"name", 1}}));
+  EXPECT_EQ(outcomes.substr(4, 5), std::string("\2\0\0\0\1", 5));
+  EXPECT_NE(outcomes.find("no parameter 'name'"), std::string::npos);
+  EXPECT_EQ(nodes.value("left-arm", "laser.rate_hz"), ParamVariant(std::int64_t{50}));
+}
+
+TEST(Ros2ParamServices, a_node_that_ends_is_no_longer_a_node_of_ros) {
+  Gateway gateway(with({{"param_nodes", "laser"}}));
+  auto& nodes = gateway.facade.parameters().nodes();
+  nodes.put("laser", "rate_hz", std::int64_t{40});
+  nodes.put("base", "name", std::string("x"));
+  RosSide ros;
+  auto& requests = ros.writer("rq/laser/list_parametersRequest",
+                              "rcl_interfaces::srv::dds_::ListParameters_Request_");
+  ASSERT_TRUE(requests.wait_matched(1));
+  auto& others = ros.writer("rq/base/list_parametersRequest",
+                            "rcl_interfaces::srv::dds_::ListParameters_Request_");
+  nodes.end("laser");
+  EXPECT_TRUE(requests.wait_matched(0));
+  EXPECT_TRUE(others.wait_matched(0));  // param_nodes does not select it
+}
+
+TEST(Ros2ParamServices, changes_are_events_of_the_node_and_of_the_gateway) {
+  Gateway gateway;
+  auto& nodes = gateway.facade.parameters().nodes();
+  RosSide ros;
+  auto& events = ros.reader("rt/parameter_events", "rcl_interfaces::msg::dds_::ParameterEvent_");
+  ASSERT_TRUE(events.wait_matched(1));
+  nodes.put("laser", "rate_hz", std::int64_t{40});
+  ParamEvent event = event_of(events, "/laser");
+  using Values = std::vector<std::pair<std::string, ParamVariant>>;
+  EXPECT_EQ(event.appeared, (Values{{"rate_hz", std::int64_t{40}}}));
+  EXPECT_EQ(event_of(events, "/hyphos").appeared, (Values{{"laser.rate_hz", std::int64_t{40}}}));
+  nodes.put("laser", "rate_hz", std::int64_t{50});
+  event = event_of(events, "/laser", 1);
+  EXPECT_TRUE(event.appeared.empty());
+  EXPECT_EQ(event.changed, (Values{{"rate_hz", std::int64_t{50}}}));
+  nodes.end("laser");
+  event = event_of(events, "/hyphos", 2);
+  EXPECT_EQ(event.deleted, std::vector<std::string>{"laser.rate_hz"});
 }
 
 TEST(Ros2ParamServices, invalid_requests_are_counted) {

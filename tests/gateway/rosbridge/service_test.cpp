@@ -346,6 +346,47 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
             std::string::npos);
 }
 
+TEST_F(RosapiTest, a_parameter_of_ros_1_has_its_own_name) {
+  auto& nodes = facade.parameters().nodes();
+  nodes.put("ros1", "mine.gain", 3.5);
+  nodes.describe("ros1", "mine.gain", "Parameter of ROS 1: /mine/gain");
+  nodes.put("ros1", "walk.speed", 9.0);
+  nodes.describe("ros1", "walk.speed", "Parameter of ROS 1: /walk/speed");
+  nodes.put("walk", "speed", 0.5);
+  EXPECT_EQ(ask("get_param_names"), R"({"names":["/mine/gain","/walk/speed"]})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/mine/gain"})"), R"({"value":"3.5"})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/mine"})"), R"({"value":"{\"gain\":3.5}"})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/ros1/mine/gain"})"), R"({"value":"3.5"})")
+      << "the name below the gateway's node, as before";
+  EXPECT_EQ(ask("get_param", R"({"name":"/walk/speed"})"), R"({"value":"0.5"})")
+      << "a node of the robot takes precedence";
+  EXPECT_EQ(ask("set_param", R"({"name":"/mine/gain","value":"4"})"), "{}");
+  EXPECT_EQ(nodes.value("ros1", "mine.gain"), ParamVariant(4.0));
+}
+
+TEST_F(RosapiTest, a_new_name_is_set_in_the_tree_that_all_nodes_share) {
+  auto& nodes = facade.parameters().nodes();
+  nodes.put("walk", "speed", 0.5);
+  EXPECT_EQ(
+      ask("set_param", R"({"name":"/mine/rows","value":"[[1, 2.5], [\"a\"], {\"b\": true}]"})"),
+      "{}");
+  EXPECT_EQ(nodes.shared().find("mine.rows")->items.size(), 3U);
+  EXPECT_EQ(ask("get_param_names"), R"({"names":["/mine/rows","/walk/speed"]})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/mine/rows"})"),
+            R"({"value":"[[1,2.5],[\"a\"],{\"b\":true}]"})");
+  EXPECT_EQ(ask("set_param", R"({"name":"/mine/rows","value":"7"})"), "{}");
+  EXPECT_EQ(ask("get_param", R"({"name":"/mine"})"), R"({"value":"{\"rows\":7}"})");
+  EXPECT_NE(ask("set_param", R"({"name":"/walk/height","value":"1"})").find("no node has"),
+            std::string::npos)
+      << "a node declares its parameters itself";
+  EXPECT_EQ(ask("delete_param", R"({"name":"/mine/rows"})"), "{}");
+  EXPECT_EQ(ask("has_param", R"({"name":"/mine/rows"})"), R"({"exists":false})");
+  facade.clients().deny("_params/shared");
+  EXPECT_NE(ask("set_param", R"({"name":"/mine/rows","value":"1"})")
+                .find("do not allow this client to publish _params/shared"),
+            std::string::npos);
+}
+
 TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
   for (const char* const node : {"walk", "left-arm", "hidden"}) {
     facade.parameters().nodes().put(node, "speed", 0.5);
