@@ -17,7 +17,7 @@
 namespace hyphos::trace::area {
 
 inline constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 inline constexpr std::uint32_t kRecordsOfBlock = Registry::kBlock / sizeof(Record);
 inline constexpr std::uint32_t kTimingsOfBlock = Registry::kBlock / sizeof(Timings);
 enum class Block : std::uint8_t { unused, records, timings };
@@ -55,7 +55,7 @@ struct Header {
   std::uint32_t version;
   std::uint32_t record_size;
   std::uint32_t block_size;
-  std::uint32_t reserved;
+  std::atomic<std::uint32_t> endpoints_version;  // another one after each change of an endpoint
   std::uint32_t timings_size;
   std::int32_t pid;
   std::uint64_t participant;

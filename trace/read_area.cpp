@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "hyphos/time.hpp"
 #include "trace/area.hpp"
+#include "trace/live_endpoints.hpp"
 
 namespace hyphos::trace {
 
@@ -89,9 +91,13 @@ std::string_view to_string(Layer layer) {
   return kNames[static_cast<std::size_t>(layer)];
 }
 
-EndpointInfo area::to_info(const Record& record, const Timings* timings,
-                           const std::array<std::string, kMaxTransports>& transports,
-                           std::uint64_t id) {
+namespace {
+
+/// Reads of an area whose endpoints change all the time. The last one is taken as it is.
+constexpr int kAttempts = 100;
+
+/// The part of an endpoint that does not change.
+EndpointInfo identity_of(const Record& record, std::uint64_t id) {
   EndpointInfo info;
   info.id = id;
   info.channel = get(record.channel);
@@ -102,6 +108,15 @@ EndpointInfo area::to_info(const Record& record, const Timings* timings,
   info.is_publisher = record.is_publisher;
   info.mode = std::min(record.mode, Mode::inline_);
   info.policy = record.policy;
+  return info;
+}
+
+}  // namespace
+
+EndpointInfo area::to_info(const Record& record, const Timings* timings,
+                           const std::array<std::string, kMaxTransports>& transports,
+                           std::uint64_t id) {
+  EndpointInfo info = identity_of(record, id);
   info.last_ns = record.last_ns.load(std::memory_order_relaxed);
   const std::uint32_t mask = record.transports.load(std::memory_order_relaxed);
   if ((mask & 1U) != 0) info.transports = "pointer";
@@ -217,6 +232,53 @@ Result<RecordedEvents> read_events(std::span<const std::byte> area, std::uint64_
     return true;
   });
   return out;
+}
+
+bool LiveEndpoints::changed(std::span<const std::byte> area) const {
+  if (area.size() < Registry::kMinArea || refused_) return false;
+  const auto& header = *reinterpret_cast<const Header*>(area.data());
+  if (header.magic.load(std::memory_order_acquire) != kMagic) return readable_;
+  return !readable_ || header.endpoints_version.load(std::memory_order_acquire) != version_;
+}
+
+void LiveEndpoints::read(std::span<const std::byte> area, Changes& changes) {
+  const auto checked = checked_header(area);
+  readable_ = checked.ok();
+  refused_ = !readable_ && checked.error().code == Code::unsupported;
+  if (!readable_) return end(changes);
+  const auto& version = (*checked)->endpoints_version;
+  std::vector<std::uint64_t> now;
+  std::vector<EndpointInfo> opened;
+  // A record that is replaced during a read gives another version. The read is then repeated.
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    version_ = version.load(std::memory_order_acquire);
+    now.assign(ids_.size(), 0);
+    opened.clear();
+    Blocks(area).each_record([&](std::uint32_t index, const Record& record) {
+      const std::uint64_t id = end_id(index, record.generation);
+      if (now.size() <= index) now.resize(index + 1);
+      now[index] = id;
+      changes.bytes += kLookedAt;
+      if (index < ids_.size() && ids_[index] == id) return true;
+      changes.bytes += sizeof(Record);
+      opened.push_back(identity_of(record, id));
+      return true;
+    });
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (version.load(std::memory_order_relaxed) == version_) break;
+  }
+  for (std::size_t index = 0; index < ids_.size(); ++index) {
+    if (ids_[index] != 0 && ids_[index] != now[index]) changes.closed.push_back(ids_[index]);
+  }
+  ids_ = std::move(now);
+  std::ranges::move(opened, std::back_inserter(changes.opened));
+}
+
+void LiveEndpoints::end(Changes& changes) {
+  for (const std::uint64_t id : ids_) {
+    if (id != 0) changes.closed.push_back(id);
+  }
+  ids_.clear();
 }
 
 Result<ProcessInfo> read_area(std::span<const std::byte> area) {

@@ -62,6 +62,10 @@ struct Registry::Area {
   [[nodiscard]] Timings* timing(std::uint32_t i) const {
     return reinterpret_cast<Timings*>(blocks[i / kTimingsOfBlock]) + i % kTimingsOfBlock;
   }
+  /// After a change, so that a reader of the new version sees it, and before the next one.
+  void announce_change() const {
+    if (base != nullptr) header()->endpoints_version.fetch_add(1, std::memory_order_acq_rel);
+  }
   /// The index of `r`, or none if it is on the heap.
   [[nodiscard]] std::optional<std::uint32_t> index_of(const Record* r) const {
     const auto* at = reinterpret_cast<const std::byte*>(r);
@@ -168,6 +172,7 @@ std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
   record->timings.store(0, std::memory_order_relaxed);
   Timings* timings = id.is_publisher ? nullptr : take_timings(*record);
   record->state.store(Record::kLive, std::memory_order_release);
+  area_->announce_change();
   std::unique_ptr<Endpoint> endpoint(new Endpoint(*this, record, timings));
   if (const auto index = area_->index_of(record)) {
     endpoint->recorder_ = reinterpret_cast<Recorder*>(area_->base + kRecorderAt);
@@ -182,6 +187,7 @@ void Registry::remove(Endpoint& endpoint) {
   endpoints_.erase(std::find(endpoints_.begin(), endpoints_.end(), &endpoint));
   Record* record = endpoint.record_;
   record->state.store(Record::kFree, std::memory_order_release);
+  area_->announce_change();
   const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
   if (index != 0) {
     // Cleared here instead of in take_timings(), so that unused records take no pages.
