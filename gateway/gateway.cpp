@@ -4,7 +4,6 @@
 
 #include "base/mutex.hpp"
 #include "gateway/arguments.hpp"
-#include "gateway/facade/announce.hpp"
 #include "gateway/facade/hyphos_graph.hpp"
 #include "gateway/known_types.hpp"
 #include "hyphos/node.hpp"
@@ -17,8 +16,8 @@ class Gateway::Impl {
   static Result<std::unique_ptr<Impl>> open(Node node, const gateway::Arguments& arguments) {
     auto types = gateway::read_types(arguments.types);
     if (!types) return types.error();
-    (*types)->set_announced(gateway::announced_in_domain(node));
-    std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
+    std::unique_ptr<Impl> made(new Impl(node, *types, arguments.rules));
+    made->facade_.learn_announced(node, **types);
     auto protocol = arguments.open(made->facade_, arguments.options);
     if (!protocol) return protocol.error();
     made->address_ = (*protocol)->address();
@@ -39,8 +38,8 @@ class Gateway::Impl {
   [[nodiscard]] const gateway::HyphosGraph& facade() const { return facade_; }
 
  private:
-  Impl(Node node, std::shared_ptr<gateway::Types> types, const gateway::Rules& rules)
-      : facade_(std::move(node), std::move(types), rules) {}
+  Impl(const Node& node, const std::shared_ptr<gateway::Types>& types, const gateway::Rules& rules)
+      : facade_(node, types, rules) {}
 
   gateway::HyphosGraph facade_;
   std::string address_;

@@ -106,9 +106,13 @@ class GraphActionServer final : public ActionServer {
 
 }  // namespace
 
-GraphActions::GraphActions(Node node, std::shared_ptr<Types> types, GraphClients& clients,
-                           GraphCalls& calls)
-    : node_(std::move(node)), types_(std::move(types)), clients_(clients), calls_(calls) {}
+GraphActions::GraphActions(Node node, std::shared_ptr<Types> types, const GraphView& view,
+                           GraphClients& clients, GraphCalls& calls)
+    : node_(std::move(node)),
+      types_(std::move(types)),
+      view_(view),
+      clients_(clients),
+      calls_(calls) {}
 
 Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
                                                           const std::string& action,
@@ -117,8 +121,8 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
                                                           GoalCallbacks callbacks) {
   const std::string name = channel_of(action);
   if (!clients_.lets(client, Use::call, action)) return denied(client, "send a goal to", action);
-  const GraphSnapshot graph = GraphSnapshot::of(node_);
-  const std::string call_type = graph.call_type(kActions, name);
+  const GraphView::CallInfo known = view_.call(kActions, name);
+  const std::string& call_type = known.type;
   const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
   if (type_name.empty()) {
     return Error{Code::not_found,
@@ -128,7 +132,8 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
   }
   const auto codec = types_->action_codec(type_name, call_type);
   if (!codec) return codec.error();
-  const auto asked = calls_.use(client, kActions, name, codec->goal->id, type_of(*codec), graph);
+  const auto asked =
+      calls_.use(client, kActions, name, codec->goal->id, type_of(*codec), known.served);
   if (!asked) return asked.error();
   const RawActionClient core(asked->core);
   auto made =
@@ -163,7 +168,7 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
 }
 
 std::vector<ActionInfo> GraphActions::list() const {
-  std::vector<ActionInfo> found = GraphSnapshot::of(node_).services(kActions);
+  std::vector<ActionInfo> found = view_.services(kActions);
   for (ActionInfo& one : found) one.type = types_->ros_action_name(one.carries);
   return found;
 }
@@ -174,7 +179,7 @@ Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& cl
                                                                 ActionCallbacks callbacks) {
   const std::string name = channel_of(action);
   if (!clients_.lets(client, Use::serve, action)) return denied(client, "serve", action);
-  const auto codec = types_->action_codec(type, GraphSnapshot::of(node_).call_type(kActions, name));
+  const auto codec = types_->action_codec(type, view_.call(kActions, name).type);
   if (!codec) return codec.error();
   auto place = clients_.reserve(client, {"ask action " + name, "answer action " + name});
   if (!place) return place.error();

@@ -7,6 +7,7 @@
 #include "gateway/facade/actions.hpp"
 #include "gateway/facade/graph_calls.hpp"
 #include "gateway/facade/graph_clients.hpp"
+#include "gateway/facade/graph_view.hpp"
 #include "gateway/types/types.hpp"
 #include "hyphos/node.hpp"
 
@@ -15,8 +16,9 @@ namespace hyphos::gateway {
 /// The actions of the graph of this process.
 class GraphActions final : public Actions {
  public:
-  /// `clients` and `calls` must outlive this object.
-  GraphActions(Node node, std::shared_ptr<Types> types, GraphClients& clients, GraphCalls& calls);
+  /// `view`, `clients` and `calls` must outlive this object.
+  GraphActions(Node node, std::shared_ptr<Types> types, const GraphView& view,
+               GraphClients& clients, GraphCalls& calls);
 
   Result<std::unique_ptr<SentGoal>> send_goal(const Client& client, const std::string& action,
                                               const std::string& type, Form form,
@@ -30,6 +32,7 @@ class GraphActions final : public Actions {
  private:
   const Node node_;
   const std::shared_ptr<Types> types_;
+  const GraphView& view_;
   GraphClients& clients_;
   GraphCalls& calls_;
 };

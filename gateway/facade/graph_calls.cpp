@@ -13,10 +13,10 @@ GraphCalls::GraphCalls(Node node, GraphClients& clients)
 
 Result<CallClientPool::Use> GraphCalls::use(const Client& client, std::string_view kind,
                                             const std::string& name, const TypeId& request,
-                                            const CallType& type, const GraphSnapshot& graph) {
+                                            const CallType& type, bool served) {
   if (auto let = clients_.take(client, *clients_.quota_of(client), name); !let) return let.error();
   const std::string key = name + " " + std::string(kind) + request.name;
-  auto asked = pool_->ask(client, key, graph.is_served(kind, name), [&] {
+  auto asked = pool_->ask(client, key, served, [&] {
     // CallClientPool limits the number of calls by an option of the gateway.
     ClientOptions options;
     options.max_pending = 65536;

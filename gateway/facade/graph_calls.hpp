@@ -7,7 +7,6 @@
 
 #include "gateway/facade/call_client_pool.hpp"
 #include "gateway/facade/graph_clients.hpp"
-#include "gateway/facade/graph_snapshot.hpp"
 #include "hyphos/node.hpp"
 
 namespace hyphos::gateway {
@@ -19,10 +18,11 @@ class GraphCalls {
   GraphCalls(Node node, GraphClients& clients);
 
   /// Returns a call client for a call of `client`, and counts the call. `kind`: kServices or
-  /// kActions. Errors: permission, overloaded, and the errors of opening a call client.
+  /// kActions. `served`: it has a server now. Errors: permission, overloaded, and the errors of
+  /// opening a call client.
   Result<CallClientPool::Use> use(const Client& client, std::string_view kind,
                                   const std::string& name, const TypeId& request,
-                                  const CallType& type, const GraphSnapshot& graph);
+                                  const CallType& type, bool served);
   /// The maximum number of calls in flight at one server of a client.
   [[nodiscard]] std::uint32_t server_depth() const;
 

@@ -99,8 +99,10 @@ class GraphParams::Remote {
   std::thread thread_ HYPHOS_GUARDED_BY(mutex_);
 };
 
-GraphParams::GraphParams(Node node, const Rules& rules, std::function<void()> changed)
+GraphParams::GraphParams(Node node, const GraphView& view, const Rules& rules,
+                         std::function<void()> changed)
     : node_(std::move(node)),
+      view_(view),
       rules_(rules),
       changed_(std::move(changed)),
       watch_(node_.params().watch([changed = changed_](const ParamSet&) { changed(); })) {}
@@ -118,9 +120,7 @@ GraphParams::~GraphParams() {
 }
 
 void GraphParams::look() {
-  const auto found = nodes_with_params(node_.runtime().domain());
-  if (!found) return;
-  const std::set<std::string> now(found->begin(), found->end());
+  const std::set<std::string> now = view_.nodes_with_params();
   const MutexLock lock(mutex_);
   std::erase_if(parting_, [](const auto& remote) { return remote->is_over(); });
   std::erase_if(remotes_, [&](const auto& remote) HYPHOS_REQUIRES(mutex_) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "gateway/facade/graph_view.hpp"
 #include "gateway/facade/parameters.hpp"
 #include "gateway/types/rules.hpp"
 #include "hyphos/node.hpp"
@@ -20,8 +21,9 @@ namespace hyphos::gateway {
 /// which waits for the replies. So a node that hangs delays no other node.
 class GraphParams final : public NodeParams {
  public:
-  /// `changed` runs on the thread pool after a value has changed. `rules` must outlive this object.
-  GraphParams(Node node, const Rules& rules, std::function<void()> changed);
+  /// `changed` runs on the thread pool after a value has changed. `view` and `rules` must outlive
+  /// this object.
+  GraphParams(Node node, const GraphView& view, const Rules& rules, std::function<void()> changed);
   ~GraphParams() override;
   GraphParams(const GraphParams&) = delete;
   GraphParams& operator=(const GraphParams&) = delete;
@@ -46,6 +48,7 @@ class GraphParams final : public NodeParams {
   std::string show_one(const ShownParam& value) HYPHOS_REQUIRES(showing_);
 
   const Node node_;
+  const GraphView& view_;
   const Rules& rules_;
   const std::function<void()> changed_;
   ParamWatch watch_;
@@ -60,15 +63,17 @@ class GraphParams final : public NodeParams {
 
 class GraphParameters final : public Parameters {
  public:
-  /// `rules` must outlive this object and the opened parameters.
-  GraphParameters(Node node, const Rules& rules) : node_(std::move(node)), rules_(rules) {}
+  /// `view` and `rules` must outlive this object and the opened parameters.
+  GraphParameters(Node node, const GraphView& view, const Rules& rules)
+      : node_(std::move(node)), view_(view), rules_(rules) {}
 
   std::unique_ptr<NodeParams> open(std::function<void()> changed) override {
-    return std::make_unique<GraphParams>(node_, rules_, std::move(changed));
+    return std::make_unique<GraphParams>(node_, view_, rules_, std::move(changed));
   }
 
  private:
   const Node node_;
+  const GraphView& view_;
   const Rules& rules_;
 };
 

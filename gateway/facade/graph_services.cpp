@@ -31,9 +31,13 @@ class GraphServer final : public Server {
 
 }  // namespace
 
-GraphServices::GraphServices(Node node, std::shared_ptr<Types> types, GraphClients& clients,
-                             GraphCalls& calls)
-    : node_(std::move(node)), types_(std::move(types)), clients_(clients), calls_(calls) {}
+GraphServices::GraphServices(Node node, std::shared_ptr<Types> types, const GraphView& view,
+                             GraphClients& clients, GraphCalls& calls)
+    : node_(std::move(node)),
+      types_(std::move(types)),
+      view_(view),
+      clients_(clients),
+      calls_(calls) {}
 
 Result<std::unique_ptr<Server>> GraphServices::open_server(
     const Client& client, const std::string& service, const std::string& type, Form form,
@@ -42,7 +46,7 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
   if (!clients_.lets(client, Use::serve, service)) return denied(client, "serve", service);
   auto info = types_->service(type);
   if (!info) return info.error();
-  auto codec = types_->service_codec(type, GraphSnapshot::of(node_).call_type(kServices, name));
+  auto codec = types_->service_codec(type, view_.call(kServices, name).type);
   if (!codec) return codec.error();
   auto place = clients_.reserve(client, {"ask " + name, "answer " + name});
   if (!place) return place.error();
@@ -78,8 +82,8 @@ void GraphServices::call(const Client& client, const std::string& service, const
                          Answer answer) {
   const std::string name = channel_of(service);
   if (!clients_.lets(client, Use::call, service)) return answer(denied(client, "call", service));
-  const GraphSnapshot graph = GraphSnapshot::of(node_);
-  const std::string call_type = graph.call_type(kServices, name);
+  const GraphView::CallInfo known = view_.call(kServices, name);
+  const std::string& call_type = known.type;
   const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
   if (type_name.empty()) {
     return answer(Error{Code::not_found,
@@ -89,7 +93,8 @@ void GraphServices::call(const Client& client, const std::string& service, const
   }
   auto codec = types_->service_codec(type_name, call_type);
   if (!codec) return answer(codec.error());
-  auto asked = calls_.use(client, kServices, name, codec->request_id, type_of(*codec), graph);
+  auto asked =
+      calls_.use(client, kServices, name, codec->request_id, type_of(*codec), known.served);
   if (!asked) return answer(asked.error());
   const RawClient core = asked->core;
   auto made = raw_message_of(core.memory(), *codec->request, form, request, node_.clock().now().ns);
@@ -103,8 +108,15 @@ void GraphServices::call(const Client& client, const std::string& service, const
       });
 }
 
+std::optional<ServiceInfo> GraphServices::find(const std::string& service) const {
+  const GraphView::CallInfo known = view_.call(kServices, channel_of(service));
+  if (!known.served) return std::nullopt;
+  return ServiceInfo{service, types_->ros_service_name(known.type), topic_of(known.node),
+                     known.type};
+}
+
 std::vector<ServiceInfo> GraphServices::list() const {
-  std::vector<ServiceInfo> found = GraphSnapshot::of(node_).services(kServices);
+  std::vector<ServiceInfo> found = view_.services(kServices);
   for (ServiceInfo& one : found) one.type = types_->ros_service_name(one.carries);
   return found;
 }

@@ -62,8 +62,9 @@ void keep_to(TopicInfo& topic, const Policy& policy) {
 
 }  // namespace
 
-GraphTopics::GraphTopics(Node node, std::shared_ptr<Types> types, GraphClients& clients)
-    : node_(std::move(node)), types_(std::move(types)), clients_(clients) {}
+GraphTopics::GraphTopics(Node node, std::shared_ptr<Types> types, const GraphView& view,
+                         GraphClients& clients)
+    : node_(std::move(node)), types_(std::move(types)), view_(view), clients_(clients) {}
 
 Result<const ChannelCodec*> GraphTopics::codec_for(const std::string& channel,
                                                    const std::optional<EndpointInfo>& endpoint,
@@ -104,7 +105,7 @@ Result<std::unique_ptr<ClientPublisher>> GraphTopics::open_publisher(
   if (!clients_.lets(client, Use::publish, topic)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
-  auto codec = codec_for(channel, GraphSnapshot::of(node_).find(channel), type, options.raw);
+  auto codec = codec_for(channel, view_.find(channel), type, options.raw);
   if (!codec) return codec.error();
   PublisherOptions publisher;
   Policy& policy = publisher.policy.emplace();
@@ -128,8 +129,8 @@ Result<std::unique_ptr<ClientPublisher>> GraphTopics::open_publisher(
                               .type = *std::move(info),
                               .form = form,
                               .spread = options.spread};
-  // A later snapshot, which has the new publisher.
-  const Policy used = GraphSnapshot::of(node_).policy_here(channel);
+  // The view now has the new publisher.
+  const Policy used = view_.policy_here(channel);
   return std::unique_ptr<ClientPublisher>(
       std::make_unique<GraphPublisher>(std::move(setup), *opened, used));
 }
@@ -140,7 +141,7 @@ Result<std::unique_ptr<ClientSubscription>> GraphTopics::open_subscription(
     std::function<void(const OutgoingMessage&)> callback) {
   const std::string channel = channel_of(topic);
   if (!clients_.lets(client, Use::subscribe, topic)) return denied(client, "subscribe to", topic);
-  const auto endpoint = GraphSnapshot::of(node_).find(channel);
+  const auto endpoint = view_.find(channel);
   std::string name = type;
   if (name.empty()) {
     auto known = type_of(channel, endpoint, form);
@@ -172,7 +173,7 @@ Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(const std::
       codec, type, form,
       [registry = registry_](std::uint64_t sender) { return registry->group_of(sender); },
       [registry = registry_](std::uint64_t sender) { return registry->has_ended(sender); },
-      [this, channel] { return GraphSnapshot::of(node_).count_publishers(channel); },
+      [this, channel] { return view_.count_publishers(channel); },
       [this, topic](const Error& error) {
         clients_.count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
       });
@@ -183,9 +184,8 @@ Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(const std::
 }
 
 std::vector<TopicInfo> GraphTopics::list() const {
-  const GraphSnapshot graph = GraphSnapshot::of(node_);
   std::vector<TopicInfo> topics;
-  for (const auto& [channel, endpoints] : graph.topics()) {
+  for (const auto& [channel, endpoints] : view_.topics()) {
     TopicInfo& topic = topics.emplace_back();
     topic.topic = topic_of(channel);
     for (const auto& endpoint : endpoints) add(topic, endpoint);
@@ -193,8 +193,8 @@ std::vector<TopicInfo> GraphTopics::list() const {
   return topics;
 }
 
-void GraphTopics::add(TopicInfo& topic, const GraphSnapshot::TopicEndpoint& endpoint) const {
-  const EndpointInfo& info = *endpoint.info;
+void GraphTopics::add(TopicInfo& topic, const GraphView::TopicEndpoint& endpoint) const {
+  const EndpointInfo& info = endpoint.info;
   if (topic.type.empty()) {
     topic.carries = info.type_name;
     topic.type = types_->ros_name(info.type_name, types_->only_ros2());
@@ -206,13 +206,13 @@ void GraphTopics::add(TopicInfo& topic, const GraphSnapshot::TopicEndpoint& endp
   }
 }
 
-std::set<std::string> GraphTopics::owners_of(const GraphSnapshot::TopicEndpoint& endpoint) const {
-  const EndpointInfo& info = *endpoint.info;
+std::set<std::string> GraphTopics::owners_of(const GraphView::TopicEndpoint& endpoint) const {
+  const EndpointInfo& info = endpoint.info;
   if (!endpoint.own) return {topic_of(info.node)};
   return info.is_publisher ? registry_->publishers(info.channel)
                            : registry_->subscribers(info.channel);
 }
 
-std::vector<std::string> GraphTopics::nodes() const { return GraphSnapshot::of(node_).nodes(); }
+std::vector<std::string> GraphTopics::nodes() const { return view_.nodes(); }
 
 }  // namespace hyphos::gateway

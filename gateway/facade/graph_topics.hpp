@@ -10,7 +10,7 @@
 
 #include "gateway/facade/client_registry.hpp"
 #include "gateway/facade/graph_clients.hpp"
-#include "gateway/facade/graph_snapshot.hpp"
+#include "gateway/facade/graph_view.hpp"
 #include "gateway/facade/shared_subscription.hpp"
 #include "gateway/facade/topics.hpp"
 #include "gateway/types/types.hpp"
@@ -21,8 +21,9 @@ namespace hyphos::gateway {
 /// The topics of the graph of this process. Clients with the same needs share a subscription.
 class GraphTopics final : public Topics {
  public:
-  /// `clients` must outlive this object and its publishers.
-  GraphTopics(Node node, std::shared_ptr<Types> types, GraphClients& clients);
+  /// `view` and `clients` must outlive this object and its publishers.
+  GraphTopics(Node node, std::shared_ptr<Types> types, const GraphView& view,
+              GraphClients& clients);
 
   Result<std::unique_ptr<ClientPublisher>> open_publisher(
       const Client& client, const std::string& topic, const std::string& type, Form form,
@@ -35,7 +36,7 @@ class GraphTopics final : public Topics {
   [[nodiscard]] std::vector<std::string> nodes() const override;
 
  private:
-  /// The codec for the endpoint that the snapshot found. `raw`: use a raw channel if it found none.
+  /// The codec for the endpoint that the view found. `raw`: use a raw channel if it found none.
   Result<const ChannelCodec*> codec_for(const std::string& channel,
                                         const std::optional<EndpointInfo>& endpoint,
                                         const std::string& type, bool raw = false);
@@ -48,12 +49,13 @@ class GraphTopics final : public Topics {
                                                           const TypeInfo& type, Form form,
                                                           std::uint32_t depth, bool keeps);
 
-  void add(TopicInfo& topic, const GraphSnapshot::TopicEndpoint& endpoint) const;
+  void add(TopicInfo& topic, const GraphView::TopicEndpoint& endpoint) const;
   /// The node or the clients of this gateway that own the endpoint.
-  [[nodiscard]] std::set<std::string> owners_of(const GraphSnapshot::TopicEndpoint& endpoint) const;
+  [[nodiscard]] std::set<std::string> owners_of(const GraphView::TopicEndpoint& endpoint) const;
 
   const Node node_;
   const std::shared_ptr<Types> types_;
+  const GraphView& view_;
   GraphClients& clients_;
   const std::shared_ptr<ClientRegistry> registry_ = std::make_shared<ClientRegistry>();
   SharedSubscriptions shared_subscriptions_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gateway/facade/announce.hpp"
 #include "gateway/facade/graph_actions.hpp"
 #include "gateway/facade/graph_calls.hpp"
 #include "gateway/facade/graph_clients.hpp"
@@ -9,20 +10,23 @@
 #include "gateway/facade/graph_services.hpp"
 #include "gateway/facade/graph_topics.hpp"
 #include "gateway/facade/graph_types.hpp"
+#include "gateway/facade/graph_view.hpp"
 
 namespace hyphos::gateway {
 
 struct HyphosGraph::Parts {
   Parts(const Node& node, const std::shared_ptr<Types>& known, Rules rules)
-      : clients(std::move(rules), node.log()),
+      : view(std::make_shared<GraphView>(node)),
+        clients(std::move(rules), node.log()),
         calls(node, clients),
         types(known),
-        topics(node, known, clients),
-        services(node, known, clients, calls),
-        actions(node, known, clients, calls),
-        parameters(node, clients.rules()) {}
+        topics(node, known, *view, clients),
+        services(node, known, *view, clients, calls),
+        actions(node, known, *view, clients, calls),
+        parameters(node, *view, clients.rules()) {}
 
-  GraphClients clients;  // first, because the others use it
+  const std::shared_ptr<GraphView> view;  // first, because the others use it
+  GraphClients clients;
   GraphCalls calls;
   GraphTypes types;
   GraphTopics topics;
@@ -35,6 +39,12 @@ HyphosGraph::HyphosGraph(const Node& node, const std::shared_ptr<Types>& types, 
     : parts_(std::make_unique<Parts>(node, types, std::move(rules))) {}
 
 HyphosGraph::~HyphosGraph() = default;
+
+void HyphosGraph::learn_announced(const Node& node, Types& types) {
+  types.set_announced(announced_in_domain(node), [view = parts_->view] { return view->version(); });
+}
+
+const GraphView& HyphosGraph::view() const { return *parts_->view; }
 
 Topics& HyphosGraph::topics() const { return parts_->topics; }
 Services& HyphosGraph::services() const { return parts_->services; }

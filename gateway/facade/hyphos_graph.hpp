@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/graph_view.hpp"
 #include "gateway/types/rules.hpp"
 #include "gateway/types/types.hpp"
 #include "hyphos/node.hpp"
@@ -21,6 +22,9 @@ class HyphosGraph final : public GraphFacade {
   HyphosGraph(const HyphosGraph&) = delete;
   HyphosGraph& operator=(const HyphosGraph&) = delete;
 
+  /// Lets `types` learn the definitions that the processes of the node's domain announce.
+  void learn_announced(const Node& node, Types& types);
+
   [[nodiscard]] Topics& topics() const override;
   [[nodiscard]] Services& services() const override;
   [[nodiscard]] Actions& actions() const override;
@@ -28,6 +32,7 @@ class HyphosGraph final : public GraphFacade {
   [[nodiscard]] const TypeLookup& types() const override;
   [[nodiscard]] Clients& clients() const override;
 
+  [[nodiscard]] const GraphView& view() const;
   /// Counters by "drop.gateway.<why>", since the start.
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() const;
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,9 @@ class Services {
   /// The reply of a service with default values: numbers are 0, strings and arrays are empty.
   /// Errors: not_found (no such type).
   [[nodiscard]] virtual Result<Buffer> blank_reply(std::string_view type, Form form) const = 0;
+  /// The server of a service, or none. Ignores the rules. The cost does not depend on the number of
+  /// nodes and channels.
+  [[nodiscard]] virtual std::optional<ServiceInfo> find(const std::string& service) const = 0;
   /// The services that are open now. Reads shared memory only, and ignores the rules.
   [[nodiscard]] virtual std::vector<ServiceInfo> list() const = 0;
 };

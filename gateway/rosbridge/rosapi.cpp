@@ -150,9 +150,8 @@ std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(facade_.
 
 std::string Rosapi::service_type(std::string_view service) const {
   if (const Entry* own = find(service)) return std::string(own->type);
-  const auto services = facade_.services().list();
-  const auto at = std::ranges::find(services, service, &ServiceInfo::name);
-  return at == services.end() ? std::string() : at->type;
+  const auto found = facade_.services().find(std::string(service));
+  return found ? found->type : std::string();
 }
 
 Result<std::string> Rosapi::topics(std::string_view) const {

@@ -40,9 +40,12 @@ std::string Types::definition(std::string_view type) const {
   return files.SerializeAsString();
 }
 
-void Types::set_announced(std::function<std::vector<std::string>()> announced) {
+void Types::set_announced(std::function<std::vector<std::string>()> announced,
+                          std::function<std::uint64_t()> version) {
   const MutexLock lock(layers_mutex_);
   announced_ = std::move(announced);
+  version_ = std::move(version);
+  read_.reset();
 }
 
 std::vector<const Types::Layer*> Types::layers() const {
@@ -56,6 +59,10 @@ std::vector<const Types::Layer*> Types::layers() const {
 bool Types::learn() const {
   const MutexLock lock(layers_mutex_);
   if (!announced_) return false;
+  // Before the source is read. A process announces a type before it opens an endpoint with it.
+  const std::uint64_t version = version_();
+  if (read_ == version) return false;
+  read_ = version;
   bool learned = false;
   std::set<std::string> present;
   for (std::string& set : announced_()) {

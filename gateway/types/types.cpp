@@ -90,6 +90,11 @@ std::string similar(const Map& known, std::string_view name) {
   return ". Give the folder of its package with --ros";
 }
 
+/// The key of a service by the protobuf types of its request and reply.
+std::string call_key(std::string_view request, std::string_view reply) {
+  return std::string(request).append(" ").append(reply);
+}
+
 bool has_only_lists(const Descriptor& type) {
   for (int i = 0; i < type.field_count(); ++i) {
     if (!type.field(i)->is_repeated()) return false;
@@ -259,6 +264,8 @@ void Types::Layer::index(const FileDescriptor& file) {
                              reply->options().GetExtension(ros::type).name()},
                             request,
                             reply};
+    std::string& named = call_names[call_key(request->full_name(), reply->full_name())];
+    if (named.empty() || option.name() < named) named = option.name();
   }
 }
 
@@ -481,14 +488,10 @@ std::string Types::ros_name(std::string_view channel_type, bool ros2) const {
 std::string Types::ros_service_name(std::string_view call_type) const {
   const auto parts = parse_call(call_type, 2);
   if (!parts) return {};
+  const std::string key = call_key((*parts)[0].name, (*parts)[1].name);
   const std::string* const found = search([&](const Layer& layer) -> const std::string* {
-    for (const auto& [name, call] : layer.calls) {
-      if (call.request->full_name() == (*parts)[0].name &&
-          call.reply->full_name() == (*parts)[1].name) {
-        return &name;
-      }
-    }
-    return nullptr;
+    const auto known = layer.call_names.find(key);
+    return known == layer.call_names.end() ? nullptr : &known->second;
   });
   return found == nullptr ? std::string() : *found;
 }

@@ -2,10 +2,12 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,8 +51,10 @@ class Types {
 
   /// Sets the source of further types: serialized FileDescriptorSets, which a search for an unknown
   /// name reads. Files that are known already, are damaged or lack an import are left out.
-  void set_announced(std::function<std::vector<std::string>()> announced)
-      HYPHOS_EXCLUDES(layers_mutex_);
+  /// `version` gives another number when there may be further types. Without a change, a search for
+  /// an unknown name does not read the source again.
+  void set_announced(std::function<std::vector<std::string>()> announced,
+                     std::function<std::uint64_t()> version) HYPHOS_EXCLUDES(layers_mutex_);
 
   /// Finds "sensor_msgs/LaserScan" or "sensor_msgs/msg/LaserScan". If only one ROS version has the
   /// type, either name finds it. Error: not_found, with similar names.
@@ -109,6 +113,7 @@ class Types {
     google::protobuf::DescriptorPool pool;  ///< finds the types of the layers below as well
     std::map<std::string, Message, std::less<>> messages;  ///< by ROS name
     std::map<std::string, Call, std::less<>> calls;
+    std::map<std::string, std::string> call_names;  ///< ROS name by the types of both messages
     bool only_ros2 = true;
   };
 
@@ -145,6 +150,8 @@ class Types {
   mutable std::set<const google::protobuf::FileDescriptor*> compiled_
       HYPHOS_GUARDED_BY(layers_mutex_);
   std::function<std::vector<std::string>()> announced_ HYPHOS_GUARDED_BY(layers_mutex_);
+  std::function<std::uint64_t()> version_ HYPHOS_GUARDED_BY(layers_mutex_);
+  mutable std::optional<std::uint64_t> read_ HYPHOS_GUARDED_BY(layers_mutex_);  // its version
 
   Mutex mutex_;
   Shapes shapes_ HYPHOS_GUARDED_BY(mutex_);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,12 @@ class FakeServices final : public Services {
     if (const auto known = types_.service(type); !known) return known.error();
     const std::lock_guard lock(mutex_);
     return Buffer::copy_of(std::as_bytes(std::span(blank_)));
+  }
+  [[nodiscard]] std::optional<ServiceInfo> find(const std::string& service) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = servers_.find(service);
+    if (found == servers_.end()) return std::nullopt;
+    return ServiceInfo{service, found->second->type.name, found->second->client};
   }
   [[nodiscard]] std::vector<ServiceInfo> list() const override {
     const std::lock_guard lock(mutex_);

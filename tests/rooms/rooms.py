@@ -105,6 +105,7 @@ class Use:
 # Every header of another room that is neither public nor in FOUNDATION.
 USES: tuple[Use, ...] = (
     Use("gateway/convert/", "wire/protobuf.hpp", "fields are converted without generated classes"),
+    Use("gateway/facade/", "node/runtime/domain_watch.hpp", "calls do not walk the domain"),
     Use("cosim/remote/", "shm/os.hpp", "maps the memory that connects simulators"),
     Use("cosim/nodes/", "wire/packet.hpp", "packets of nodes have the size of real ones"),
     Use("cosim/nodes/", "wire/protobuf.hpp", "poses are written without generated classes"),
