@@ -122,6 +122,14 @@ bench: ## compare with lower bounds and baselines: 45 minutes, or less with BENC
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
 	@$(VENV)/python bench/run.py --out build/bench/tables.md $(BENCH)
 
+.PHONY: bench-gateway
+bench-gateway: ## measure calls through the gateways, alone and beside an idle robot, two minutes
+	@scripts/setup default bench
+	@$(MAKE) build
+	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_gateway_calls
+	@PYTHONPATH=build/release/python $(VENV)/python bench/gateway_calls.py --programs build/bench $(BENCH)
+
 # Each other viewer is optional. rerun has an environment of its own.
 .PHONY: bench-view
 bench-view: ## compare the viewer with RViz and rerun on a virtual screen, half an hour. BENCH=--help
