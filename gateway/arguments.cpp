@@ -126,6 +126,8 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
       {"--max-unserved", number("--max-unserved", limits.unserved, std::size_t{1}, kMostServices)},
       {"--max-unserved-per-client",
        number("--max-unserved-per-client", limits.client_unserved, std::size_t{1}, kMostServices)},
+      {"--max-calls-per-client",
+       number("--max-calls-per-client", limits.client_calls, std::size_t{1}, std::size_t{65536})},
       {"--max-calls", number("--max-calls", limits.calls, std::size_t{1}, std::size_t{65536})},
       {"--queue", number("--queue", options.queue_depth, 1U, 65536U)},
       {"--queue-bytes",
@@ -159,6 +161,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
     if (!read) return read.error();
     rules.clients = std::move(*read);
   }
+  options.limits = limits;
   if (ros_version > 0) options.own["ros"] = std::to_string(ros_version);
   if (tls.certificate.empty() != tls.key.empty()) {
     return wrong("--tls-certificate and --tls-key", "must be given together");

@@ -11,6 +11,7 @@
 
 #include "gateway/facade/graph_facade.hpp"
 #include "gateway/net/tls_files.hpp"
+#include "gateway/types/limits.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
@@ -27,10 +28,11 @@ struct Options {
   std::optional<Tls> tls;
   std::vector<Token> tokens;  ///< if not empty, a client must present one of them
   std::size_t max_message = std::size_t{64} << 20;  ///< bytes, in each direction
-  std::size_t max_clients = 64;
+  std::size_t max_clients = 256;                    ///< each takes a file descriptor and a queue
   std::uint32_t queue_depth = 10;  ///< waiting messages per client and topic, the oldest is dropped
   std::size_t queue_bytes = std::size_t{128} << 20;  ///< waiting bytes per client
   std::map<std::string, std::string> own;  ///< options of this protocol only, which checks them
+  Limits limits = {};                      ///< as Rules::limits
 };
 
 /// A running gateway. Its destructor closes all connections and waits for its threads.

@@ -222,7 +222,8 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
   Error refusal{Code::disconnected, "the service is no longer available", service_};
   {
     const MutexLock lock(mutex_);
-    if (!stopped_ && lines_.size() < kMaxCalls) {
+    const std::size_t most = context_.options.limits.client_calls;
+    if (!stopped_ && lines_.size() < most) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
       line->take(request, std::move(answer));
@@ -234,7 +235,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
     if (!stopped_) {
       refusal = {
           Code::overloaded,
-          std::to_string(kMaxCalls) + " calls to the service are already in flight, the maximum",
+          at_limit("the service of ROS 1", most, "calls in flight", "--max-calls-per-client"),
           service_};
     }
   }

@@ -25,12 +25,9 @@ void probe_service(const Context& context, const std::string& service, const Uri
 /// server frames its replies as TCPROS requires. ROS.NET omits the length, so that only the end of
 /// the connection marks the end of the reply.
 ///
-/// Thread-safe.
+/// Thread-safe. Beyond Limits::client_calls calls in flight, further calls fail with overloaded.
 class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
  public:
-  /// Maximum number of calls in flight. Further calls fail with overloaded.
-  static constexpr std::size_t kMaxCalls = 32;
-
   /// `gone` is called in any thread when no program listens at `uri` any more.
   ServiceProxy(const Context& context, std::string service, ServiceTypeInfo type, std::string node,
                Uri uri, std::function<void()> gone);

@@ -313,8 +313,10 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context)
   };
   callbacks.refused = [weak = std::weak_ptr(shared)](const net::Connection& connection) {
     if (const auto found = weak.lock()) {
-      found->context.facade.clients().count({connection.peer, found->context.group}, "clients",
-                                            "too many connections. Raise --max-clients");
+      const std::size_t most = found->context.options.max_clients * kConnectionsPerClient;
+      found->context.facade.clients().count(
+          {connection.peer, found->context.group}, "clients",
+          at_limit("the gateway", most, "connections", "--max-clients"));
     }
   };
   auto listener =

@@ -12,8 +12,6 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
-/// Maximum number of calls to one service that wait for replies.
-constexpr std::size_t kMostCalls = 1024;
 /// Time that a participant gets to discover both the gateway's readers and its writers. They are
 /// announced in two streams, and either may begin with a loss that is repaired after a second. A
 /// server that knew the request writer but not the reply reader would send no reply.
@@ -94,9 +92,9 @@ void ServiceClient::call(const Buffer& request, Answer answer) {
     const MutexLock lock(mutex_);
     if (ended_) {
       sent = Error{Code::disconnected, "the server in ROS is no longer available", service_};
-    } else if (waiting_.size() >= kMostCalls) {
+    } else if (const std::size_t most = context_.settings.limits.calls; waiting_.size() >= most) {
       sent = Error{Code::overloaded,
-                   std::to_string(kMostCalls) + " calls already wait for replies, the maximum",
+                   at_limit("the service of ROS 2", most, "calls in flight", "--max-calls"),
                    service_};
     } else {
       const auto number = send(request);

@@ -14,8 +14,6 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
-/// Maximum number of ROS calls in flight to one service.
-constexpr std::size_t kMostCalls = 256;
 /// Maximum number of replies that wait until their client has discovered the gateway.
 constexpr std::size_t kMostEarly = 64;
 constexpr Duration kEarly = Duration::from_seconds(30);
@@ -132,16 +130,17 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   }
 
   bool begin(const Client& client) {
+    const std::size_t most = context_.settings.limits.calls;
     {
       const MutexLock lock(mutex_);
-      if (under_way_ < kMostCalls) {
+      if (under_way_ < most) {
         ++under_way_;
         return true;
       }
     }
     context_.facade.clients().count(
         client, "overloaded",
-        service_ + ": " + std::to_string(kMostCalls) + " calls are already in flight, the maximum");
+        at_limit("service " + service_, most, "calls in flight", "--max-calls"));
     return false;
   }
 

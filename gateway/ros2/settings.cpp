@@ -85,6 +85,7 @@ Result<Settings> Settings::of(const Options& options) {
   if (options.host != "0.0.0.0") settings.host = options.host;
   settings.max_message =
       std::min<std::size_t>(options.max_message, std::numeric_limits<std::int32_t>::max());
+  settings.limits = options.limits;
   settings.depth = static_cast<std::int32_t>(std::clamp(options.queue_depth, 1U, 65'536U));
   return settings;
 }

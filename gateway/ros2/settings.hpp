@@ -23,6 +23,7 @@ struct Settings {
   std::uint32_t pace_mb_s = 300;
   std::size_t max_message = 0;
   std::int32_t depth = 10;
+  Limits limits;
   Patterns topics{"*,!rosout,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
   Patterns channels{"*", Patterns::Slash::ignored};
   Patterns raw{"", Patterns::Slash::ignored};

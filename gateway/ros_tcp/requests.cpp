@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "gateway/types/limits.hpp"
+
 namespace hyphos::gateway::ros_tcp {
 namespace {
 
@@ -17,7 +19,7 @@ std::optional<std::int64_t> Requests::add(Answer answer) {
   {
     const MutexLock lock(mutex_);
     if (!ended_) {
-      if (waiting_.size() >= kMost) {
+      if (waiting_.size() >= most_) {
         oldest = std::move(waiting_.begin()->second);
         waiting_.erase(waiting_.begin());
       }
@@ -26,10 +28,10 @@ std::optional<std::int64_t> Requests::add(Answer answer) {
     }
   }
   if (oldest) {
-    oldest(Error{
-        Code::timeout,
-        "the client has not replied, and " + std::to_string(kMost) + " later requests also wait",
-        {}});
+    oldest(Error{Code::timeout,
+                 at_limit("the client that serves it has not replied, and", most_,
+                          "later requests without a reply", "--max-calls-per-client"),
+                 {}});
   }
   if (!id) answer(client_gone());
   return id;

@@ -13,9 +13,9 @@ namespace hyphos::gateway::ros_tcp {
 /// Requests that were sent to a client and have no reply yet. Thread-safe.
 class Requests {
  public:
-  static constexpr std::size_t kMost = 256;
+  explicit Requests(std::size_t most) : most_(most) {}
 
-  /// Stores the reply callback and returns a number for its request. Beyond the bound, the oldest
+  /// Stores the reply callback and returns a number for its request. Beyond `most`, the oldest
   /// request ends with an error, because its caller has most likely given up. Returns nullopt if
   /// the client is gone. The callback has then been called with an error.
   [[nodiscard]] std::optional<std::int64_t> add(Answer answer) HYPHOS_EXCLUDES(mutex_);
@@ -25,6 +25,7 @@ class Requests {
   void end() HYPHOS_EXCLUDES(mutex_);
 
  private:
+  const std::size_t most_;
   Mutex mutex_;
   std::map<std::int64_t, Answer> waiting_ HYPHOS_GUARDED_BY(mutex_);
   std::int64_t next_ HYPHOS_GUARDED_BY(mutex_) = 1001;  ///< first number of ROS-TCP-Endpoint

@@ -30,6 +30,7 @@ Result<Settings> read(const Options& options) {
   // Lengths on the wire have 32 bits.
   settings.max_message =
       std::min<std::size_t>(options.max_message, std::numeric_limits<std::uint32_t>::max());
+  settings.limits = options.limits;
   settings.stream.queue = {.depth = std::max<std::size_t>(options.queue_depth, 1),
                            .bytes = options.queue_bytes};
   for (const auto& [key, value] : options.own) {
@@ -66,10 +67,9 @@ class RosTcp final : public Protocol {
                      loan_budget_);
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
-      facade_.clients().count({"ros_tcp " + connection.peer}, "too_many_clients", {});
-      Session::refuse(loops_.any(), std::move(connection), settings_,
-                      "the gateway already has " + std::to_string(most) +
-                          " clients, its limit. Raise --max-clients");
+      const std::string why = at_limit("the gateway", most, "clients", "--max-clients");
+      facade_.clients().count({"ros_tcp " + connection.peer}, "too_many_clients", why);
+      Session::refuse(loops_.any(), std::move(connection), settings_, why);
     };
     auto listener = net::Listener::open(
         loops_.any(),

@@ -6,10 +6,6 @@
 namespace hyphos::gateway::ros_tcp {
 namespace {
 
-/// Maximum number of topics and services of one client, all together.
-constexpr std::size_t kMostRegistrations = 256;
-/// Maximum number of calls in flight of one client.
-constexpr int kMostCalls = 256;
 /// Timeout of a call to a service without a server: time for a server that is just starting.
 constexpr Duration kNoServer = Duration::from_seconds(2);
 /// Notes for people. They have a flow like a topic, so that a flood of them cannot fill the queue.
@@ -88,8 +84,9 @@ void Session::serve(GraphFacade& facade, net::Loop& loop, net::Connection connec
                     LoanBudget& loan_budget) {
   Client client{"ros_tcp " + connection.peer};
   auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
-  auto line = std::make_shared<Line>(facade, std::move(client), std::move(stream),
-                                     settings.max_message, settings.form());
+  auto line =
+      std::make_shared<Line>(facade, std::move(client), std::move(stream), settings.max_message,
+                             settings.form(), settings.limits.client_calls);
   std::shared_ptr<Session> session(
       new Session(std::move(line), settings, std::move(services), loan_budget));
   session->begin();
@@ -181,9 +178,8 @@ void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
 }
 
 std::string Session::type_of_service(const std::string& service) const {
-  const auto services = line_->facade.services().list();
-  const auto found = std::ranges::find(services, service, &ServiceInfo::name);
-  return found == services.end() ? "" : found->type;
+  const auto found = line_->facade.services().find(service);
+  return found ? found->type : "";
 }
 
 /// Returns false while the last published message waits for room.
@@ -214,19 +210,18 @@ void Session::call(const Frame& frame, std::int64_t id) {
         name, type_of_service(in_graph(name)), id,
         Error{Code::not_found, "the service is not registered. Send __ros_service first", {}});
   }
-  if (line_->calls.fetch_add(1) >= kMostCalls) {
+  if (line_->calls.fetch_add(1) >= line_->max_calls) {
     line_->calls.fetch_sub(1);
     return line_->respond(name, found->second, id,
                           Error{Code::overloaded,
-                                std::to_string(kMostCalls) +
-                                    " calls of this client are already in flight, the maximum",
+                                at_limit("this client", line_->max_calls, "calls in flight",
+                                         "--max-calls-per-client"),
                                 {}});
   }
   const std::string service = in_graph(name);
-  const auto services = line_->facade.services().list();
-  const bool served = std::ranges::find(services, service, &ServiceInfo::name) != services.end();
-  const Duration timeout =
-      served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
+  const Duration timeout = line_->facade.services().find(service)
+                               ? settings_.service_timeout
+                               : std::min(settings_.service_timeout, kNoServer);
   line_->facade.services().call(line_->client, service, found->second, settings_.form(),
                                 frame.payload, timeout,
                                 [line = line_, name = std::move(name), type = found->second,
@@ -299,12 +294,12 @@ void Session::obey(std::string_view name, std::span<const std::byte> json) {
 bool Session::may_register(const Command& command) {
   const std::size_t all = publishers_.size() + subscribers_.size() + ros_services_.size() +
                           unity_services_->count(this);
-  if (all < kMostRegistrations) return true;
-  log_error(
-      "cannot register " + command.topic,
-      {Code::overloaded,
-       "a client may have at most " + std::to_string(kMostRegistrations) + " topics and services",
-       {}});
+  const std::size_t most = settings_.limits.client_topics;
+  if (all < most) return true;
+  log_error("cannot register " + command.topic,
+            {Code::overloaded,
+             at_limit("this client", most, "topics and services", "--max-topics-per-client"),
+             {}});
   return false;
 }
 

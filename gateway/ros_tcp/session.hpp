@@ -17,6 +17,7 @@
 #include "gateway/ros_tcp/frame.hpp"
 #include "gateway/ros_tcp/requests.hpp"
 #include "gateway/ros_tcp/unity_services.hpp"
+#include "gateway/types/limits.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::gateway::ros_tcp {
@@ -25,6 +26,7 @@ struct Settings {
   bool ros2 = false;
   std::size_t max_message = 0;  ///< bytes of a payload, in each direction
   Duration service_timeout;
+  Limits limits;
   net::Stream::Options stream;
   [[nodiscard]] Form form() const { return ros2 ? Form::cdr : Form::ros1; }
 };
@@ -49,8 +51,9 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::shared_ptr<net::Stream> stream;
     std::size_t max_message = 0;
     Form form = Form::ros1;
-    std::atomic<int> calls{0};  ///< calls of the client in flight
-    Requests requests;          ///< requests to the client
+    std::size_t max_calls = 0;                ///< in flight, in each direction
+    std::atomic<std::size_t> calls{0};        ///< calls of the client in flight
+    Requests requests = Requests(max_calls);  ///< requests to the client
 
     void note(std::string_view kind, std::string_view text);
     /// The same within `limit`, with the number of notes of this kind that were left out.

@@ -67,8 +67,10 @@ Result<void> Calls::call(const Request& request) {
 
 Result<void> Calls::start(const Request& request, const Shape& shape) {
   const std::string name = absolute(request.service);
-  if (pending_->load() >= kMaxPending) {
-    return Error{Code::overloaded, "256 calls of this client already wait for replies", name};
+  const std::size_t most = context_.options.limits.client_calls;
+  if (pending_->load() >= most) {
+    return Error{Code::overloaded,
+                 at_limit("this client", most, "calls in flight", "--max-calls-per-client"), name};
   }
   if (const Rosapi::Entry* own = Rosapi::find(name)) {
     rosapi_.answer(*own, request.args,

@@ -12,8 +12,6 @@ namespace hyphos::gateway::rosbridge {
 /// The services that one client calls. For use by one thread at a time.
 class Calls {
  public:
-  static constexpr std::uint32_t kMaxPending = 256;
-
   Calls(Context& context, std::shared_ptr<ContextGate> gate, NodeParams& params)
       : context_(context),
         gate_(std::move(gate)),
@@ -32,8 +30,8 @@ class Calls {
   Context& context_;
   const std::shared_ptr<ContextGate> gate_;
   const Rosapi rosapi_;
-  const std::shared_ptr<std::atomic<std::uint32_t>> pending_ =
-      std::make_shared<std::atomic<std::uint32_t>>(0);
+  const std::shared_ptr<std::atomic<std::size_t>> pending_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace hyphos::gateway::rosbridge

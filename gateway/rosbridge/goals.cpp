@@ -57,8 +57,11 @@ Result<void> Goals::send(const Request& request) {
     if (open_->goals.contains(key)) {
       return Error{Code::already_exists, "a goal with this id is already active", request.action};
     }
-    if (open_->goals.size() >= kMax) {
-      return Error{Code::overloaded, "256 goals of this client are already active", request.action};
+    const std::size_t most = context_.options.limits.client_calls;
+    if (open_->goals.size() >= most) {
+      return Error{Code::overloaded,
+                   at_limit("this client", most, "active goals", "--max-calls-per-client"),
+                   request.action};
     }
     open_->goals[key] = nullptr;
   }

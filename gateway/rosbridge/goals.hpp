@@ -14,8 +14,6 @@ namespace hyphos::gateway::rosbridge {
 /// thread at a time. Feedback and results arrive on threads of the pool.
 class Goals {
  public:
-  static constexpr std::size_t kMax = 256;
-
   Goals(Context& context, std::shared_ptr<ContextGate> gate)
       : context_(context), gate_(std::move(gate)) {}
   /// Requests to cancel all goals. Close the call gate first.

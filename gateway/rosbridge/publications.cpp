@@ -21,8 +21,11 @@ std::string type_on(const Topics& graph, const std::string& topic) {
 
 Result<Publications::Topic*> Publications::open(const Request& request, const std::string& topic,
                                                 const std::string& type) {
-  if (topics_.size() >= kMax && !topics_.contains(topic)) {
-    return Error{Code::overloaded, "a client may publish on at most 256 topics", topic};
+  const std::size_t most = context_.options.limits.client_topics;
+  if (topics_.size() >= most && !topics_.contains(topic)) {
+    return Error{Code::overloaded,
+                 at_limit("this client", most, "published topics", "--max-topics-per-client"),
+                 topic};
   }
   ClientPublisherOptions options;
   options.latched = request.latch;

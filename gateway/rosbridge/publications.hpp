@@ -16,8 +16,6 @@ namespace hyphos::gateway::rosbridge {
 /// a time.
 class Publications {
  public:
-  static constexpr std::size_t kMax = 256;
-
   explicit Publications(Context& context) : context_(context) {}
 
   Result<void> advertise(const Request& request);

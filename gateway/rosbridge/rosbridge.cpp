@@ -106,8 +106,8 @@ class Rosbridge final : public Protocol {
   }
 
   void refuse(net::Connection connection) {
-    const std::string text = "the gateway already has " + std::to_string(options_.max_clients) +
-                             " clients, its limit. Raise --max-clients";
+    const std::string text =
+        at_limit("the gateway", options_.max_clients, "clients", "--max-clients");
     setup_.facade.clients().count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
     // The request is discarded. If it were left unread, a reset could overtake the reply.

@@ -51,8 +51,10 @@ Result<void> ServedActions::advertise(const Request& request) {
   if (auto given = required(request.action, "action"); !given) return given;
   if (auto given = required(request.type, "type", request.action); !given) return given;
   const std::string name = absolute(request.action);
-  if (servers_.size() >= kMax && !servers_.contains(name)) {
-    return Error{Code::overloaded, "a client may serve at most 256 actions", name};
+  const std::size_t most = context_.options.limits.client_topics;
+  if (servers_.size() >= most && !servers_.contains(name)) {
+    return Error{Code::overloaded,
+                 at_limit("this client", most, "served actions", "--max-topics-per-client"), name};
   }
   servers_.erase(name);
   abort_all(name);
@@ -73,9 +75,12 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
       std::string id;
       {
         const MutexLock lock(pending->mutex);
-        if (pending->goals.size() >= kMaxPending) {
+        const std::size_t most = context.options.limits.client_calls;
+        if (pending->goals.size() >= most) {
           refusal = {Code::overloaded,
-                     "the client that executes the action already has 256 active goals", action};
+                     at_limit("the client that executes the action", most, "active goals",
+                              "--max-calls-per-client"),
+                     action};
           return;
         }
         id = quoted("action_goal:" + std::to_string(pending->next++));

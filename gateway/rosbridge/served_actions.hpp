@@ -14,9 +14,6 @@ namespace hyphos::gateway::rosbridge {
 /// action_result. For use by one thread at a time. Goals arrive on threads of the pool.
 class ServedActions {
  public:
-  static constexpr std::size_t kMax = 256;
-  static constexpr std::size_t kMaxPending = 256;
-
   ServedActions(Context& context, std::shared_ptr<ContextGate> gate)
       : context_(context), gate_(std::move(gate)) {}
   /// Ends the actions, and aborts all active goals.

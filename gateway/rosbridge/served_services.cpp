@@ -7,10 +7,10 @@
 
 namespace hyphos::gateway::rosbridge {
 
-std::optional<ServedServices::Call> ServedServices::Pending::add(Call call) {
+std::optional<ServedServices::Call> ServedServices::Pending::add(Call call, std::size_t most) {
   const MutexLock lock(mutex);
   calls.push_back(std::move(call));
-  if (calls.size() <= kMaxPending) return std::nullopt;
+  if (calls.size() <= most) return std::nullopt;
   Call oldest = std::move(calls.front());
   calls.pop_front();
   return oldest;
@@ -43,8 +43,10 @@ Result<void> ServedServices::advertise(const Request& request) {
   if (auto given = required(request.service, "service"); !given) return given;
   if (auto given = required(request.type, "type", request.service); !given) return given;
   const std::string name = absolute(request.service);
-  if (servers_.size() >= kMax && !servers_.contains(name)) {
-    return Error{Code::overloaded, "a client may serve at most 256 services", name};
+  const std::size_t most = context_.options.limits.client_topics;
+  if (servers_.size() >= most && !servers_.contains(name)) {
+    return Error{Code::overloaded,
+                 at_limit("this client", most, "served services", "--max-topics-per-client"), name};
   }
   servers_.erase(name);
   fail_all(name);
@@ -63,6 +65,7 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
                           const std::shared_ptr<Pending>& pending, const std::string& service,
                           const Buffer& request, const Answer& answer) {
   bool inside = false;
+  std::size_t most = 0;
   std::optional<Call> displaced;
   gate->pass([&](Context& context) {
     inside = true;
@@ -71,7 +74,8 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
       const MutexLock lock(pending->mutex);
       id = quoted("service_request:" + std::to_string(pending->next++));
     }
-    displaced = pending->add({id, absolute(service), answer});
+    most = context.options.limits.client_calls;
+    displaced = pending->add({id, absolute(service), answer}, most);
     const std::string head =
         R"({"op":"call_service","id":)" + id + R"(,"service":)" + quoted(service) + R"(,"args":)";
     const Frame frame{false,
@@ -82,10 +86,10 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
   if (!inside)
     answer(Error{Code::disconnected, "the client that serves it has disconnected", service});
   if (displaced) {
-    displaced->answer(
-        Error{Code::timeout,
-              "the client that serves it has not replied, and 256 later requests also wait",
-              displaced->service});
+    displaced->answer(Error{Code::timeout,
+                            at_limit("the client that serves it has not replied, and", most,
+                                     "later requests without a reply", "--max-calls-per-client"),
+                            displaced->service});
   }
 }
 

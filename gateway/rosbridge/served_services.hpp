@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,9 +17,6 @@ namespace hyphos::gateway::rosbridge {
 /// For use by one thread at a time. Requests arrive on threads of the pool.
 class ServedServices {
  public:
-  static constexpr std::size_t kMax = 256;
-  static constexpr std::size_t kMaxPending = 256;
-
   ServedServices(Context& context, std::shared_ptr<ContextGate> gate)
       : context_(context), gate_(std::move(gate)) {}
   /// Ends the services and all waiting calls.
@@ -41,8 +39,8 @@ class ServedServices {
     std::deque<Call> calls HYPHOS_GUARDED_BY(mutex);  // oldest first
     std::uint64_t next HYPHOS_GUARDED_BY(mutex) = 0;
 
-    /// Adds a call, and removes the oldest if there are too many.
-    std::optional<Call> add(Call call);
+    /// Adds a call, and removes the oldest if there are more than `most`.
+    std::optional<Call> add(Call call, std::size_t most);
     std::deque<Call> take_all(const std::string& service);
   };
   static void take(const std::shared_ptr<ContextGate>& gate,

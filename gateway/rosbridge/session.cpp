@@ -164,8 +164,11 @@ Result<void> Session::subscribe(const Request& request) {
   if (!wish) return wish.error();
   const auto at = outbound_topics_.find(request.topic);
   if (at != outbound_topics_.end()) return at->second->subscribe(request.id, request.type, *wish);
-  if (outbound_topics_.size() >= kMaxTopics) {
-    return Error{Code::overloaded, "a client may subscribe to at most 256 topics", request.topic};
+  const std::size_t most = context_.options.limits.client_topics;
+  if (outbound_topics_.size() >= most) {
+    return Error{Code::overloaded,
+                 at_limit("this client", most, "subscribed topics", "--max-topics-per-client"),
+                 request.topic};
   }
   auto outbound_topic =
       std::make_unique<OutboundTopic>(context_, request.topic, next_output_class_++);

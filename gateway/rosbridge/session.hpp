@@ -27,8 +27,6 @@ namespace hyphos::gateway::rosbridge {
 /// returns, no callback runs.
 class Session {
  public:
-  static constexpr std::size_t kMaxTopics = 256;
-
   /// `authorized`: the client has already sent a token, which is in `client`, or needs none.
   Session(GraphFacade& facade, NodeParams& params, Client client, const Options& options,
           Sink& sink, bool authorized);

@@ -93,13 +93,13 @@ def gateway(
         typer.Option(min=64, help="Largest message in bytes.", rich_help_panel=_RULES),
     ] = None,
     max_clients: Annotated[
-        int | None, typer.Option(min=1, help="Clients at the same time.", rich_help_panel=_RULES)
+        int | None, typer.Option(min=1, help="Clients at the same time. Default: 256.", rich_help_panel=_RULES)
     ] = None,
     max_topics: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Topics of all clients. A service counts as two. Default: 4096.",
+            help="Topics of all clients. A service counts as two. Default: 5120.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -115,7 +115,7 @@ def gateway(
         int | None,
         typer.Option(
             min=1,
-            help="Services and actions that clients call, in total. Default: 1024.",
+            help="Services and actions that clients call, in total. Default: 1280.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -140,6 +140,14 @@ def gateway(
         typer.Option(
             min=1,
             help="Calls of one service in flight, from all clients. Default: 1024.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    max_calls_per_client: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Calls and goals of one client in flight, in each direction. Default: 256.",
             rich_help_panel=_RULES,
         ),
     ] = None,
@@ -197,6 +205,7 @@ def gateway(
         "--max-unserved": max_unserved,
         "--max-unserved-per-client": max_unserved_per_client,
         "--max-calls": max_calls,
+        "--max-calls-per-client": max_calls_per_client,
         "--queue": queue,
         "--queue-bytes": queue_bytes,
         "--tls-certificate": tls_certificate,

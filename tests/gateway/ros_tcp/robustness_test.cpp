@@ -103,14 +103,19 @@ TEST(RosTcpRobustness, a_message_too_large_for_a_client_is_dropped_and_counted) 
 }
 
 TEST(RosTcpRobustness, the_registrations_of_a_client_are_limited) {
-  Gateway gateway;
+  Options options;
+  options.limits.client_topics = 7;
+  Gateway gateway(options);
   auto client = gateway.client();
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 10; ++i) {
     client.say("__subscribe", registration("/t" + std::to_string(i), "std_msgs/String"));
   }
-  EXPECT_NE(client.next("__error").find("at most 256"), std::string::npos);
+  const std::string error = client.next("__error");
+  EXPECT_NE(error.find("already has 7 topics and services"), std::string::npos) << error;
+  EXPECT_NE(error.find("--max-topics-per-client"), std::string::npos) << error;
   client.sync();
-  EXPECT_EQ(gateway.facade.open(), 256U);
+  EXPECT_EQ(gateway.facade.open(), 7U);
+  EXPECT_EQ(gateway.facade.clients().counted("overloaded"), 3U);
 }
 
 TEST(RosTcpRobustness, a_client_beyond_the_limit_gets_an_error) {
@@ -119,7 +124,8 @@ TEST(RosTcpRobustness, a_client_beyond_the_limit_gets_an_error) {
   FrameClient second(gateway.port());
   const auto [name, payload] = second.next();
   EXPECT_EQ(name, "__error");
-  EXPECT_NE(payload.find("max-clients"), std::string::npos);
+  EXPECT_NE(payload.find("already has 1 clients"), std::string::npos) << payload;
+  EXPECT_NE(payload.find("--max-clients"), std::string::npos) << payload;
   EXPECT_TRUE(second.sees_end());
   first.sync();
 }

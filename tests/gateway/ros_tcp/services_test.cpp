@@ -273,11 +273,14 @@ TEST(RosTcpServices, a_caller_gets_an_error_if_an_announced_reply_is_missing) {
 }
 
 TEST(RosTcpServices, requests_without_replies_are_bounded) {
-  Requests requests;
+  constexpr std::size_t kMost = 20;
+  Requests requests(kMost);
   int given_up = 0;
-  for (std::size_t i = 0; i < Requests::kMost + 10; ++i) {
+  for (std::size_t i = 0; i < kMost + 10; ++i) {
     ASSERT_TRUE(requests.add([&](const Result<Buffer>& reply) {
-      if (!reply && reply.error().code == Code::timeout) ++given_up;
+      if (reply || reply.error().code != Code::timeout) return;
+      EXPECT_NE(reply.error().message.find("--max-calls-per-client"), std::string::npos);
+      ++given_up;
     }));
   }
   EXPECT_EQ(given_up, 10);

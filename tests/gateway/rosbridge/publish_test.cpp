@@ -147,14 +147,16 @@ TEST_F(Publish, the_end_of_a_client_closes_all_its_endpoints) {
 
 TEST_F(Publish, topics_of_one_client_are_limited) {
   FakeClient client(facade);
-  for (std::size_t i = 0; i <= Publications::kMax; ++i) {
+  const std::size_t most = Options().limits.client_topics;
+  for (std::size_t i = 0; i <= most; ++i) {
     client.say(R"({"op":"advertise","topic":"/t)" + std::to_string(i) +
                R"(","type":"std_msgs/String"})");
   }
   EXPECT_EQ(client.on_message(),
-            R"({"op":"status","level":"error","msg":"advertise: a client may publish )"
-            R"j(on at most 256 topics (/t256)"})j");
-  EXPECT_EQ(facade.open(), Publications::kMax);
+            R"({"op":"status","level":"error","msg":"advertise: this client already has )"
+            R"j(256 published topics, the maximum. Start the gateway with a larger )j"
+            R"j(--max-topics-per-client (/t256)"})j");
+  EXPECT_EQ(facade.open(), most);
 }
 
 }  // namespace

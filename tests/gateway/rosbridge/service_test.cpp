@@ -105,15 +105,15 @@ TEST_F(Service, a_reply_without_a_call_is_an_error) {
 
 TEST_F(Service, calls_without_a_reply_are_limited) {
   serve();
-  for (std::size_t i = 0; i < ServedServices::kMaxPending; ++i) {
+  for (std::size_t i = 0; i < Options().limits.client_calls; ++i) {
     client.say(R"({"op":"call_service","service":"/add"})");
     (void)server.on_message();
   }
   client.say(R"({"op":"call_service","id":"one too many","service":"/add"})");
   EXPECT_EQ(client.on_message(),
-            R"({"op":"service_response","service":"/add","values":"256 calls of this )"
-            R"j(client already wait for replies (/add)","result":false,)j"
-            R"("id":"one too many"})");
+            R"({"op":"service_response","service":"/add","values":"this client )"
+            R"j(already has 256 calls in flight, the maximum. Start the gateway with a )j"
+            R"j(larger --max-calls-per-client (/add)","result":false,"id":"one too many"})j");
   FakeClient other(facade);
   other.say(R"({"op":"call_service","id":"o","service":"/add"})");
   (void)server.on_message();

@@ -102,6 +102,39 @@ def test_every_option_on_the_page_exists_in_the_gateway() -> None:
         assert f'"{option}"' in command, option
 
 
+def test_the_defaults_of_options_are_the_same_on_all_pages_and_in_the_help() -> None:
+    reference = (ROOT / "docs/reference/gateways.md").read_text()
+    command = (ROOT / "python/hyphos/cli/gateway.py").read_text()
+    checked = 0
+    for line in TEXT.splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+        option = re.fullmatch(r"`(--max-[a-z-]+)`", cells[-1])
+        if len(cells) != 6 or option is None:
+            continue
+        number = _written(cells[1])
+        shown = re.search(rf"^\| `{option[1]} N` \|.*\(([\d,]+)\) \|$", reference, re.MULTILINE)
+        assert shown and _written(shown[1]) == number, f"{option[1]} in gateways.md"
+        parameter = option[1][2:].replace("-", "_")
+        help_text = re.search(rf"\n    {parameter}: .*?Default: (\d+)\.", command, re.DOTALL)
+        assert help_text and int(help_text[1]) == number, f"{option[1]} in the help"
+        checked += 1
+    assert checked >= 8
+
+
+def test_every_refusal_of_a_gateway_names_its_option() -> None:
+    known = set(re.findall(r'"(--[a-z-]+)"', (ROOT / "gateway/arguments.cpp").read_text()))
+    checked = 0
+    for path in sorted((ROOT / "gateway").rglob("*.[ch]pp")):
+        text = path.read_text()
+        for place in re.finditer(r"at_limit\((?!std)|the maximum", text):
+            if path.name == "limits.hpp":
+                continue
+            option = re.search(r"--max-[a-z-]+", text[place.start() : place.start() + 500])
+            assert option and option[0] in known, f"{path}: {text[place.start() :][:80]}"
+            checked += 1
+    assert checked >= 15
+
+
 def test_the_doctor_has_the_limits_of_the_code() -> None:
     assert _constant("shm/layout.hpp", "kMaxEndpoints") == doctor.MAX_ENDS
     assert _constant("shm/layout.hpp", "kMaxRings") == doctor.MAX_QUEUES
