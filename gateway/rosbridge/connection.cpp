@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
+#include "gateway/rosbridge/bson.hpp"
+#include "gateway/rosbridge/json_text.hpp"
 #include "gateway/rosbridge/origin.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -17,6 +20,7 @@ namespace {
 constexpr Duration kEntry = Duration::from_ms(10'000);
 // A silent client is considered gone after this number of ping intervals.
 constexpr std::int64_t kPatience = 3;
+constexpr std::uint32_t kLeastDocument = 5;
 
 Buffer head_of(net::Opcode opcode, std::size_t size) {
   std::array<std::byte, net::kMaxServerHead> head{};
@@ -62,6 +66,12 @@ net::Stream::Options stream_options(const Options& options) {
 void Connection::limit_silence(int fd, Duration ping) {
   const auto milliseconds = static_cast<unsigned>((ping * kPatience).ns / 1'000'000);
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  // Clients of BSON answer no pings.
+  const int yes = 1;
+  const int seconds = std::max(static_cast<int>(ping.ns / 1'000'000'000), 1);
+  (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
 }
 
 std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connection connection) {
@@ -96,7 +106,23 @@ Connection::Connection(const Setup& setup, const std::string& peer)
 std::size_t Connection::send(OutputClass output_class, std::uint32_t depth,
                              std::span<const Frame> unit) {
   const net::Key key = output_class == kControlOutput ? net::kControl : net::Key{output_class};
-  return stream_->send(key, as_message(unit), depth);
+  return stream_->send(key, bson_ ? as_documents(unit) : as_message(unit), depth);
+}
+
+net::Message Connection::as_documents(std::span<const Frame> unit) const {
+  std::string all;
+  for (const Frame& frame : unit) {
+    std::string joined;
+    for (const Buffer& part : frame.parts) joined += part.text();
+    const auto document =
+        frame.binary ? cbor_to_bson(std::as_bytes(std::span(joined))) : json_to_bson(joined);
+    if (document) {
+      all += *document;
+    } else {
+      facade_.clients().count(client_, "unconvertible", document.error().message);
+    }
+  }
+  return net::Message(Buffer::copy_of(all));
 }
 
 void Connection::send_control(net::Opcode opcode, std::span<const std::byte> payload) {
@@ -106,7 +132,7 @@ void Connection::send_control(net::Opcode opcode, std::span<const std::byte> pay
 
 void Connection::close(net::CloseCode code, std::string_view why) {
   constexpr std::size_t kMaxReason = 123;
-  if (opened_) {
+  if (opened_ && !bson_) {
     std::string payload{static_cast<char>(static_cast<unsigned>(code) >> 8),
                         static_cast<char>(static_cast<unsigned>(code))};
     payload += why.substr(0, kMaxReason);
@@ -116,7 +142,15 @@ void Connection::close(net::CloseCode code, std::string_view why) {
 }
 
 Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
+  if (bson_) return measure_document(bytes);
   if (!opened_) {
+    if (bytes.size() < 4) return net::Measured::at_least(4);
+    if (bson_size(bytes)) {
+      bson_ = true;
+      begin_session(nullptr);
+      opened_ = true;
+      return measure_document(bytes);
+    }
     if (const auto size = net::request_size(bytes)) return net::Measured::unit(*size);
     if (bytes.size() > net::kMaxRequestHead) {
       return Error{Code::corrupt, "the head of the HTTP request is longer than 16 KB",
@@ -134,7 +168,29 @@ Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
   return net::Measured::unit(frame.head_size + static_cast<std::size_t>(frame.size));
 }
 
+Result<net::Measured> Connection::measure_document(std::span<const std::byte> bytes) const {
+  if (bytes.size() < 4) return net::Measured::at_least(4);
+  std::uint32_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size < kLeastDocument) {
+    return Error{Code::corrupt,
+                 "a document of BSON has a length of " + std::to_string(size) + " bytes",
+                 client_.name};
+  }
+  if (size > options_.max_message) {
+    return Error{Code::exhausted,
+                 "a document of " + std::to_string(size) + " bytes is larger than --max-message",
+                 client_.name};
+  }
+  return net::Measured::unit(size);
+}
+
 void Connection::take(const Buffer& unit) {
+  if (bson_) {
+    const MutexLock lock(session_mutex_);
+    if (session_ != nullptr) session_->document(unit.bytes());
+    return;
+  }
   if (opened_) return take_frame(unit);
   open(unit.text());
 }
@@ -146,7 +202,12 @@ bool Connection::ready() {
 
 void Connection::refuse(const Error& error) {
   facade_.clients().count(client_, to_string(error.code), error.message);
-  if (opened_) {
+  if (bson_) {
+    const std::string text =
+        R"({"op":"status","level":"error","msg":)" + quoted(error.message) + "}";
+    const Frame status{false, {Buffer::copy_of(text), {}, {}}};
+    (void)send(kControlOutput, 0, {&status, 1});
+  } else if (opened_) {
     close(error.code == Code::exhausted ? net::CloseCode::too_big : net::CloseCode::protocol_error,
           error.message);
   } else {
@@ -169,17 +230,19 @@ void Connection::open(std::string_view request) {
     facade_.clients().count(client_, "handshake",
                             handshake.reply.substr(0, handshake.reply.find('\r')));
   }
-  if (handshake.accepted) {
-    const MutexLock lock(session_mutex_);
-    Client client = client_;
-    if (token != nullptr) client.token = token->rules;
-    session_ = std::make_unique<Session>(facade_, params_, std::move(client), options_, *this,
-                                         options_.tokens.empty() || token != nullptr);
-  }
+  if (handshake.accepted) begin_session(token);
   stream_->send(net::kControl, net::Message(Buffer::copy_of(handshake.reply)));
   if (!handshake.accepted) return stream_->finish();
   opened_ = true;
   pulse();
+}
+
+void Connection::begin_session(const Token* token) {
+  const MutexLock lock(session_mutex_);
+  Client client = client_;
+  if (token != nullptr) client.token = token->rules;
+  session_ = std::make_unique<Session>(facade_, params_, std::move(client), options_, *this,
+                                       options_.tokens.empty() || token != nullptr);
 }
 
 std::string Connection::refusal_of(const net::Handshake& handshake, bool has_token) const {
@@ -200,7 +263,7 @@ std::string Connection::refusal_of(const net::Handshake& handshake, bool has_tok
 static_assert(net::UnitReader::kTail >= net::kPadding);
 
 void Connection::unmask(net::UnitReader::Part part) {
-  if (!opened_) return;
+  if (!opened_ || bson_) return;
   const std::size_t head = coming_.head_size > part.at ? coming_.head_size - part.at : 0;
   const std::span<std::byte> payload = part.bytes.subspan(std::min(head, part.bytes.size()));
   net::copy_unmasked(payload, net::mask_behind(coming_.mask, part.at + head - coming_.head_size),

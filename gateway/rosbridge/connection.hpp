@@ -23,6 +23,9 @@ namespace hyphos::gateway::rosbridge {
 
 /// The WebSocket of one client: its handshake, frames, pings, and the session inside.
 ///
+/// A client that begins with a document of BSON instead of an HTTP request gets the other transport
+/// of rosbridge: documents of BSON, one after the other, without frames and pings.
+///
 /// Lives as long as its stream is open. Lock order: session_mutex_ comes before all other locks.
 /// Callbacks of the graph facade, which send, hold none of these locks.
 class Connection final : public Sink, public std::enable_shared_from_this<Connection> {
@@ -46,6 +49,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
                    std::span<const Frame> unit) override;
   void close(net::CloseCode code, std::string_view why) override;
   void wake_at(std::int64_t monotonic_ns) override;
+  [[nodiscard]] bool prefers_cbor() const override { return bson_; }
 
  private:
   Result<net::Measured> measure(std::span<const std::byte> bytes);
@@ -58,6 +62,9 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   void closed();
 
   void open(std::string_view request);
+  void begin_session(const Token* token);
+  [[nodiscard]] Result<net::Measured> measure_document(std::span<const std::byte> bytes) const;
+  [[nodiscard]] net::Message as_documents(std::span<const Frame> unit) const;
   /// The response that refuses the client. Empty if the client may connect.
   [[nodiscard]] std::string refusal_of(const net::Handshake& handshake, bool has_token) const;
   void take_frame(const Buffer& unit);
@@ -86,6 +93,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   ArrivingText arriving_;            // decodes that frame
   LoanBudget::Share share_;          // share of the loan budget for that frame
   std::atomic<bool> opened_{false};  // the handshake is complete
+  std::atomic<bool> bson_{false};    // documents of BSON, set before the session begins
 
   Mutex session_mutex_ HYPHOS_ACQUIRED_BEFORE(timer_mutex_);
   std::unique_ptr<Session> session_ HYPHOS_GUARDED_BY(session_mutex_);

@@ -7,13 +7,14 @@
 #include <array>
 #include <utility>
 
+#include "gateway/rosbridge/bson.hpp"
 #include "gateway/rosbridge/cbor.hpp"
 #include "gateway/rosbridge/png.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-// Maximum growth from CBOR to JSON that a legitimate message can have.
+// Maximum growth from CBOR or BSON to JSON that a legitimate message can have.
 constexpr std::size_t kCborGrowth = 4;
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
@@ -91,6 +92,13 @@ void Session::binary(std::span<const std::byte> bytes, const DecodedText* decode
   text(*json);
 }
 
+void Session::document(std::span<const std::byte> bytes) {
+  auto json = bson_to_json(bytes, context_.options.max_message * kCborGrowth);
+  if (!json) return context_.refuse({}, json.error());
+  json->reserve(json->size() + net::kPadding);
+  text(*json);
+}
+
 void Session::handle(std::string_view json, Origin origin, const DecodedText* decoded) {
   ParsedRequest parsed = parser_.parse(json, decoded);
   Request& request = parsed.request;
@@ -160,8 +168,11 @@ void Session::png(Request&& request, Origin origin) {
 
 Result<void> Session::subscribe(const Request& request) {
   if (auto given = required(request.topic, "topic"); !given) return given;
-  const auto wish = wish_of(request);
+  auto wish = wish_of(request);
   if (!wish) return wish.error();
+  if (wish->compression == Compression::none && context_.sink.prefers_cbor()) {
+    wish->compression = Compression::cbor;
+  }
   const auto at = outbound_topics_.find(request.topic);
   if (at != outbound_topics_.end()) return at->second->subscribe(request.id, request.type, *wish);
   const std::size_t most = context_.options.limits.client_topics;

@@ -38,6 +38,8 @@ class Session {
   /// be null, or a string of the message that was decoded while it arrived.
   void text(std::string_view json, const DecodedText* decoded = nullptr);
   void binary(std::span<const std::byte> bytes, const DecodedText* decoded = nullptr);
+  /// Processes a document of BSON.
+  void document(std::span<const std::byte> bytes);
   /// Memory for such a string. Empty: decoding early is not worthwhile.
   [[nodiscard]] WritableBuffer loan(std::size_t size) { return publications_.loan(size); }
   /// True if the next message may be processed.

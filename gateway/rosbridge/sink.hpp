@@ -41,6 +41,8 @@ class Sink {
                                          std::span<const Frame> unit) = 0;
   /// Ends the connection after the frames of the control output class are sent.
   virtual void close(net::CloseCode code, std::string_view why) = 0;
+  /// True if the client gets topics in CBOR unless it asks for another form.
+  [[nodiscard]] virtual bool prefers_cbor() const { return false; }
   /// Calls Session::tick() at this time of CLOCK_MONOTONIC, or earlier.
   virtual void wake_at(std::int64_t monotonic_ns) = 0;
 };

@@ -322,6 +322,21 @@ def rosbridge_png() -> Iterator[Seed]:
     yield "json", b"\3" + LEVEL
 
 
+def rosbridge_bson() -> Iterator[Seed]:
+    """The examples of bsonspec.org, and one value of each kind."""
+    yield "hello", b"\x16\0\0\0\x02hello\0\x06\0\0\0world\0\0"
+    yield (
+        "awesome",
+        (
+            b"\x31\0\0\0\x04BSON\0\x26\0\0\0\x020\0\x08\0\0\0awesome\0"
+            b"\x011\0\x33\x33\x33\x33\x33\x33\x14\x40\x102\0\xc2\x07\0\0\0\0"
+        ),
+    )
+    for value in (b"\x0aa\0", b"\x08a\0\1", b"\x12a\0" + bytes(8), b"\x05a\0\1\0\0\0\0x"):
+        document = struct.pack("<I", 5 + len(value)) + value + b"\0"
+        yield f"type_{value[0]}", document
+
+
 def rosbridge_cbor() -> Iterator[Seed]:
     yield "map", b"\xa3bopgpublishetopicb/acmsg\xa1ddataex\xc3\xa9y12"
     yield "typed", b"\xa2ai\xd8U\x48\0\0\x80?\0\0\xc0?ab\xd8@C\1\2\3"
@@ -488,6 +503,7 @@ SEEDS = {
     "fuzz_ros_tcp": ros_tcp,
     "fuzz_ros_tcp_session": ros_tcp,
     "fuzz_rosbridge_session": rosbridge_session,
+    "fuzz_rosbridge_bson": rosbridge_bson,
     "fuzz_rosbridge_cbor": rosbridge_cbor,
     "fuzz_builtin": builtin,
     "fuzz_rosbridge_png": rosbridge_png,
