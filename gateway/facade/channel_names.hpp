@@ -14,6 +14,12 @@ inline constexpr std::string_view kActions = "hyphos/action/";
 /// Suffix of the channel of a service or an action that carries requests. Servers subscribe to it.
 inline constexpr std::string_view kRequest = "/request";
 
+/// The log lines of all nodes: the topic in the graph with its ROS type, and the topic in ROS.
+inline constexpr std::string_view kLogTopic = "/log";
+inline constexpr std::string_view kLogType = "rcl_interfaces/msg/Log";
+inline constexpr std::string_view kLogCarries = "hyphos.msgs.Log";
+inline constexpr std::string_view kRosout = "/rosout";
+
 /// "/camera/image" → "camera/image".
 [[nodiscard]] inline std::string channel_of(std::string_view topic) {
   return std::string(topic.starts_with('/') ? topic.substr(1) : topic);

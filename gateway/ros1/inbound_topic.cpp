@@ -7,6 +7,7 @@
 #include "gateway/ros1/connect.hpp"
 #include "gateway/ros1/frame.hpp"
 #include "gateway/ros1/methods.hpp"
+#include "gateway/ros1/rosout.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -149,9 +150,13 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
                                         ", but the gateway has " + type_.name + " with " +
                                         type_.md5);
   }
-  auto publisher = context_.facade.topics().open_publisher(
-      known_publisher(), topic_, type_.name, Form::ros1,
-      {.latched = is_set(*header, "latching"), .spread = true});
+  auto publisher = is_rosout(topic_, type_.name)
+                       ? context_.facade.topics().open_publisher(
+                             known_publisher(), std::string(kLogTopic), std::string(kLogType),
+                             Form::ros1, {.spread = true})
+                       : context_.facade.topics().open_publisher(
+                             known_publisher(), topic_, type_.name, Form::ros1,
+                             {.latched = is_set(*header, "latching"), .spread = true});
   if (!publisher) return refused(to_string(publisher.error().code), publisher.error().message);
   graph_publisher_ = std::move(*publisher);
   connected_ = true;
@@ -166,13 +171,24 @@ void InboundTopic::take(const Buffer& unit) {
   const auto message = unit.bytes().subspan(4);
   traffic_.add(message.size());
   share_ = {};
+  if (is_rosout(topic_, type_.name)) return take_line(message);
   // The graph counts refused messages by their reason.
   if (!graph_publisher_->publish(message, unit))
     traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
+void InboundTopic::take_line(std::span<const std::byte> message) {
+  const auto line = line_of_ros1(message);
+  if (!line) {
+    context_.facade.clients().count(known_publisher(), "corrupt", line.error().to_string());
+  }
+  if (!line || !graph_publisher_->publish(line->bytes())) {
+    traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 WritableBuffer InboundTopic::lend(std::size_t size) {
-  if (!graph_publisher_) return {};
+  if (!graph_publisher_ || is_rosout(topic_, type_.name)) return {};
   share_ = context_.loan_budget.take(size);
   return share_ ? graph_publisher_->loan(size) : WritableBuffer();
 }

@@ -11,6 +11,7 @@
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/frame.hpp"
 #include "gateway/ros1/header.hpp"
+#include "gateway/ros1/rosout.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -149,19 +150,26 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                                            {"type", type->name}}))));
     phase_ = Phase::subscriber;
     if (!is_offered(&Shared::topics)) return stream_->close();
+    const bool log = is_rosout(name_, type->name);
+    auto send = [stream = stream_, traffic = traffic_, &facade = shared_->context.facade,
+                 client = client_, name = name_](const EncodedMessage& body) {
+      const std::size_t dropped = stream->send(0, frame(body));
+      traffic->add(body.size());
+      if (dropped == 0) return;
+      traffic->dropped.fetch_add(dropped, std::memory_order_relaxed);
+      for (std::size_t at = 0; at < dropped; ++at) facade.clients().count(client, "queue", name);
+    };
     auto subscription = shared_->context.facade.topics().open_subscription(
-        client_, name_, type->name, Form::ros1, {.depth = shared_->context.options.queue_depth},
-        [stream = stream_, traffic = traffic_, &facade = shared_->context.facade, client = client_,
-         name = name_,
-         most = shared_->context.options.max_message](const OutgoingMessage& outgoing) {
+        client_, log ? std::string(kLogTopic) : name_, log ? std::string(kLogType) : type->name,
+        Form::ros1, {.depth = shared_->context.options.queue_depth},
+        [send = std::move(send), &facade = shared_->context.facade, client = client_, name = name_,
+         log, most = shared_->context.options.max_message](const OutgoingMessage& outgoing) {
           if (outgoing.bytes.size() > most)
             return facade.clients().count(client, "too_large", name);
-          const std::size_t dropped = stream->send(0, frame(outgoing.bytes));
-          traffic->add(outgoing.bytes.size());
-          if (dropped == 0) return;
-          traffic->dropped.fetch_add(dropped, std::memory_order_relaxed);
-          for (std::size_t at = 0; at < dropped; ++at)
-            facade.clients().count(client, "queue", name);
+          if (!log) return send(outgoing.bytes);
+          const auto line = line_to_ros1(outgoing.bytes.joined().bytes());
+          if (!line) return facade.clients().count(client, "corrupt", line.error().to_string());
+          send(*line);
         });
     if (!subscription) {
       // Too late for an error header: the subscriber would take it for a message.

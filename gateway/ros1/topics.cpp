@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "gateway/ros1/rosout.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -154,11 +155,14 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   std::map<std::string, Offer> wanted;
   for (const TopicInfo& info : context_.facade.topics().list()) {
     if (!which_.match(info.topic)) continue;
-    const std::set<std::string> ours = in.clients(info.topic);
+    const bool log = info.topic == kLogTopic && info.carries == kLogCarries;
+    const std::set<std::string> ours = in.clients(log ? kRosout : std::string_view(info.topic));
     const bool others = std::any_of(info.publishers.begin(), info.publishers.end(),
                                     [&](const std::string& name) { return !ours.contains(name); });
     if (!others) continue;
-    if (info.type.empty() || !is_global_name(info.topic)) {
+    if (log) {
+      wanted[std::string(kRosout)] = {std::string(kRosoutType), false};
+    } else if (info.type.empty() || !is_global_name(info.topic)) {
       leave_out(info);
     } else {
       wanted[info.topic] = {info.type, info.latched};

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/facade/channel_names.hpp"
+
 namespace hyphos::gateway::ros2 {
 namespace {
 
@@ -138,6 +140,10 @@ std::pair<std::string, std::string> split_node(std::string_view name) {
   const std::size_t slash = plain.rfind('/');
   if (slash == std::string_view::npos) return {"/", std::string(plain)};
   return {"/" + std::string(plain.substr(0, slash)), std::string(plain.substr(slash + 1))};
+}
+
+bool is_rosout(std::string_view topic, std::string_view type) {
+  return topic == kRosout && type == kLogType;
 }
 
 }  // namespace hyphos::gateway::ros2

@@ -38,6 +38,9 @@ struct ServiceTopic {
 /// The value of `key` in "key=value;key=value;". Empty if the key is missing.
 [[nodiscard]] std::string take_user_data(std::string_view data, std::string_view key);
 
+/// True for the topic of ROS that becomes the channel of log lines, and back.
+[[nodiscard]] bool is_rosout(std::string_view topic, std::string_view type);
+
 /// True for names such as "/camera/image": parts of letters, digits and '_' that do not begin with
 /// a digit.
 [[nodiscard]] bool is_name(std::string_view name);

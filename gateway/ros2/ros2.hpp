@@ -22,8 +22,8 @@ namespace hyphos::gateway {
 ///     shared_memory  "true": also use Fast DDS's shared memory. Default "false"
 ///     pace_mb_s    rate of large messages to best-effort subscribers, in megabytes per second.
 ///                  Default 300. 0: unlimited
-///     topics       topics of ROS that come in. Default: all except rosout, parameter_events and
-///                  hidden ones (with a part that begins with '_')
+///     topics       topics of ROS that come in. Default: all except parameter_events and hidden
+///                  ones (with a part that begins with '_')
 ///     raw          topics whose channels carry CDR unchanged, unless the channel already has
 ///                  another type. Default: none
 ///     channels     channels that go out. Default *

@@ -24,7 +24,7 @@ struct Settings {
   std::size_t max_message = 0;
   std::int32_t depth = 10;
   Limits limits;
-  Patterns topics{"*,!rosout,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
+  Patterns topics{"*,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
   Patterns channels{"*", Patterns::Slash::ignored};
   Patterns raw{"", Patterns::Slash::ignored};
   Patterns best_effort{"", Patterns::Slash::ignored};

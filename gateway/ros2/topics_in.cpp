@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/mutex.hpp"
+#include "gateway/facade/channel_names.hpp"
 #include "gateway/ros2/backlog.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
@@ -45,8 +46,9 @@ class TopicsIn::Inbound {
   /// Uses the promises of the first writers, because a channel keeps the policy with which it was
   /// opened.
   Result<std::unique_ptr<ClientPublisher>> open_publisher() {
+    const bool log = is_rosout(topic_, type_);
     return context_.facade.topics().open_publisher(
-        client_of(topic_), topic_, type_, Form::cdr,
+        client_of(topic_), log ? std::string(kLogTopic) : topic_, type_, Form::cdr,
         {.latched = qos_.transient_local,
          .depth = static_cast<std::uint32_t>(context_.settings.depth),
          .reliable = qos_.reliable,
@@ -170,11 +172,25 @@ std::map<std::string, Offer> offers_of(const Remotes& writers) {
   return offers;
 }
 
+namespace {
+
+/// The channel of log lines is not latched. Otherwise a gateway would repeat the lines of ROS,
+/// which keeps 1,000 of each node, after each start.
+void keep_to_channel(Offer& offer) {
+  offer.qos.transient_local = false;
+  offer.qos.lifespan_ms = 0;
+}
+
+}  // namespace
+
 TopicsIn::TopicsIn(const Context& context) : context_(context) {}
 TopicsIn::~TopicsIn() = default;
 
 void TopicsIn::look(const DomainState& state) {
-  const auto offers = offers_of(state.writers);
+  auto offers = offers_of(state.writers);
+  for (auto& [topic, offer] : offers) {
+    if (is_rosout(topic, offer.type)) keep_to_channel(offer);
+  }
   std::erase_if(inbound_, [&](const auto& entry) {
     const auto offer = offers.find(entry.first);
     return offer == offers.end() || !entry.second->follow(offer->second);

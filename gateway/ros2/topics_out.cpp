@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/facade/channel_names.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
@@ -12,10 +13,18 @@ namespace hyphos::gateway::ros2 {
 
 namespace {
 
+/// As rcl publishes `/rosout`.
+Qos rosout_qos() { return {.transient_local = true, .depth = 1000, .lifespan_ms = 10'000}; }
+
+bool is_log(const TopicInfo& info) {
+  return info.topic == kLogTopic && info.carries == kLogCarries;
+}
+
 /// The QoS of the writer for a channel. It is reliable by default, even if the channel is not, so
 /// that every subscriber matches: subscribers of rclcpp request reliable by default. A latched
 /// channel keeps its latched_depth.
 Qos qos_of(const TopicInfo& info, const Settings& settings) {
+  if (is_log(info)) return rosout_qos();
   const auto depth = static_cast<std::int32_t>(std::max(info.depth, 1U));
   return {.reliable = info.reliable || !settings.best_effort.match(info.topic),
           .transient_local = info.latched,
@@ -32,6 +41,7 @@ class TopicsOut::Outbound {
   Outbound(const Context& context, const TopicInfo& info)
       : context_(context),
         topic_(info.topic),
+        ros_topic_(is_log(info) ? std::string(kRosout) : info.topic),
         channel_type_(info.type),
         qos_(qos_of(info, context.settings)),
         writer_(context.participant, {}) {}
@@ -42,7 +52,7 @@ class TopicsOut::Outbound {
     if (in_dds.empty())
       return Error{Code::unsupported, "'" + type + "' is not a valid ROS type name", topic_};
     auto opened = writer_.open(
-        {dds_topic(topic_), in_dds, qos_, user_data_of_type(context_.facade.types(), type)});
+        {dds_topic(ros_topic_), in_dds, qos_, user_data_of_type(context_.facade.types(), type)});
     if (!opened) return opened;
     auto subscription = context_.facade.topics().open_subscription(
         client_of(topic_), topic_, type, Form::cdr, {},
@@ -57,7 +67,7 @@ class TopicsOut::Outbound {
   [[nodiscard]] GUID_t writer() const { return writer_.guid(); }
 
   [[nodiscard]] OwnEndpoint endpoint() const {
-    return {dds_topic(topic_), dds_type(ros2_type(channel_type_)), qos_};
+    return {dds_topic(ros_topic_), dds_type(ros2_type(channel_type_)), qos_};
   }
 
  private:
@@ -90,6 +100,7 @@ class TopicsOut::Outbound {
 
   const Context& context_;
   const std::string topic_;
+  const std::string ros_topic_;
   const std::string channel_type_;
   const Qos qos_;
   Writer writer_;

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "gateway/types/ros2_text.hpp"
+#include "hyphos/msgs/clock.pb.h"
 #include "hyphos/msgs/geometry.pb.h"
+#include "hyphos/msgs/log.pb.h"
 #include "hyphos/msgs/nav.pb.h"
 #include "hyphos/msgs/sensor.pb.h"
 #include "hyphos/msgs/std.pb.h"
@@ -42,7 +44,9 @@ std::vector<Package> standard_files() {
           {msgs::LaserScan::descriptor()->file(), {"sensor_msgs"}},
           {msgs::Odometry::descriptor()->file(), {"nav_msgs"}},
           {msgs::TfMessage::descriptor()->file(), {"tf2_msgs"}},
-          {msgs::Marker::descriptor()->file(), {"visualization_msgs"}}};
+          {msgs::Marker::descriptor()->file(), {"visualization_msgs"}},
+          {msgs::Clock::descriptor()->file(), {"rosgraph_msgs"}},
+          {msgs::Log::descriptor()->file(), {"rcl_interfaces"}}};
 }
 
 /// Maps standard message names that differ from ROS to their ROS names.
@@ -150,6 +154,7 @@ Types::Types() : base_(DescriptorPool::generated_pool()) {
   for (const auto& [file, packages] : standard_files()) {
     for (int i = 0; i < file->message_type_count(); ++i) {
       const std::string& name = file->message_type(i)->name();
+      if (name == "ClockCommand") continue;  // ROS has none
       for (const auto& package : packages) {
         standard_[package + "/" + name_in_ros(name)] = std::string(kStandard) + name;
       }

@@ -13,6 +13,7 @@
 #include "gateway/ros1/param_server.hpp"
 #include "gateway/ros1/param_tree.hpp"
 #include "gateway/ros1/reply_reader.hpp"
+#include "gateway/ros1/rosout.hpp"
 #include "gateway/ros1/xmlrpc.hpp"
 #include "gateway/types/rules.hpp"
 
@@ -46,6 +47,15 @@ void try_reply(std::string_view text) {
   const std::string written = write_reply(*value);
   const auto again = parse_reply(written);
   require(again.ok() && is_same(written, write_reply(*again)));
+}
+
+void try_log(std::span<const std::byte> bytes) {
+  const auto line = line_of_ros1(bytes);
+  if (!line) return;
+  const auto back = line_to_ros1(line->bytes());
+  require(back.ok());
+  const auto again = line_of_ros1(back->bytes());
+  require(again.ok() && again->size() == line->size());
 }
 
 void try_header(std::span<const std::byte> bytes) {
@@ -130,6 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 2:
       try_header(bytes);
+      try_log(bytes);
       break;
     case 3:
       try_answer(bytes);

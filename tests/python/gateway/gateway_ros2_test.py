@@ -17,7 +17,7 @@ import ros2_gateway
 from claims import own_dds_domain
 from helpers import PATIENCE_S, Cli, Inbox, Program, Start, repeating, wait_until
 from hyphos import _hyphos
-from hyphos.msgs import Clock, LaserScan, String
+from hyphos.msgs import ClockCommand, LaserScan, String
 from ros2_gateway import (
     needs_ros2,
     start_gateway,
@@ -335,7 +335,7 @@ def test_ros_2_lists_the_parameters_of_the_robot(node: hyphos.Node, program: Ros
 def test_a_channel_without_counterpart_is_reported(
     gateway: Program, node: hyphos.Node, program: RosProgram
 ) -> None:
-    publishers = [node.publisher(name, Clock) for name in ("robot_time", "sim_time")]
+    publishers = [node.publisher(name, ClockCommand) for name in ("robot_time", "sim_time")]
     plain = node.publisher("with_counterpart", String)
     # By then the gateway has processed these channels, too.
     take(program.reader("rt/with_counterpart", ros.String), lambda: plain.publish(String()))
@@ -343,7 +343,7 @@ def test_a_channel_without_counterpart_is_reported(
     for publisher in publishers:
         (line,) = [one for one in errors.splitlines() if f"ros2 /{publisher.channel}:" in one]
         assert "no_counterpart" in line
-        assert "the channel of /tester carries hyphos.msgs.Clock" in line
+        assert "the channel of /tester carries hyphos.msgs.ClockCommand" in line
     assert "drop.gateway.no_counterpart 2" in out
     assert "with_counterpart" not in errors
 

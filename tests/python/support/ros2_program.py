@@ -22,6 +22,7 @@ from cyclonedds.idl.types import (
     int32,
     int64,
     sequence,
+    uint8,
     uint32,
     uint64,
 )
@@ -120,6 +121,22 @@ class ListParametersResponse(
     client: uint64
     call: int64
     result: ListParametersResult
+
+
+@dataclass
+class Clock(IdlStruct, typename="rosgraph_msgs::msg::dds_::Clock_"):
+    clock: Time
+
+
+@dataclass
+class Log(IdlStruct, typename="rcl_interfaces::msg::dds_::Log_"):
+    stamp: Time
+    level: uint8
+    name: str
+    msg: str
+    file: str
+    function: str
+    line: uint32
 
 
 class RosProgram:
