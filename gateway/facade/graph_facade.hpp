@@ -25,6 +25,8 @@ class GraphFacade {
   [[nodiscard]] virtual Parameters& parameters() const = 0;
   [[nodiscard]] virtual const TypeLookup& types() const = 0;
   [[nodiscard]] virtual Clients& clients() const = 0;
+  /// True if the process of the gateway follows simulated time.
+  [[nodiscard]] virtual bool has_simulated_time() const { return false; }
 };
 
 }  // namespace hyphos::gateway

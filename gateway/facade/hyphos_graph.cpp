@@ -23,7 +23,8 @@ struct HyphosGraph::Parts {
         topics(node, known, *view, clients),
         services(node, known, *view, clients, calls),
         actions(node, known, *view, clients, calls),
-        parameters(node, *view, clients.rules()) {}
+        parameters(node, *view, clients.rules()),
+        clock(node.clock()) {}
 
   const std::shared_ptr<GraphView> view;  // first, because the others use it
   GraphClients clients;
@@ -33,6 +34,7 @@ struct HyphosGraph::Parts {
   GraphServices services;
   GraphActions actions;
   GraphParameters parameters;
+  const Clock clock;
 };
 
 HyphosGraph::HyphosGraph(const Node& node, const std::shared_ptr<Types>& types, Rules rules)
@@ -52,6 +54,7 @@ Actions& HyphosGraph::actions() const { return parts_->actions; }
 Parameters& HyphosGraph::parameters() const { return parts_->parameters; }
 const TypeLookup& HyphosGraph::types() const { return parts_->types; }
 Clients& HyphosGraph::clients() const { return parts_->clients; }
+bool HyphosGraph::has_simulated_time() const { return parts_->clock.mode() == ClockMode::sim; }
 
 std::map<std::string, std::uint64_t> HyphosGraph::counters() const {
   return parts_->clients.counters();

@@ -31,6 +31,7 @@ class HyphosGraph final : public GraphFacade {
   [[nodiscard]] Parameters& parameters() const override;
   [[nodiscard]] const TypeLookup& types() const override;
   [[nodiscard]] Clients& clients() const override;
+  [[nodiscard]] bool has_simulated_time() const override;
 
   [[nodiscard]] const GraphView& view() const;
   /// Counters by "drop.gateway.<why>", since the start.

@@ -59,6 +59,7 @@ void Graph::looked(Result<GraphState> state) {
   if (state) {
     if (std::exchange(alone_, false))
       log::info("ros1", "the master replies again at " + member_.master);
+    share_time();
     topics_in_.look(*state);
     topics_out_.look(*state, topics_in_);
     services_in_.look(*state);
@@ -67,8 +68,17 @@ void Graph::looked(Result<GraphState> state) {
   } else if (!std::exchange(alone_, true)) {
     log::warn("ros1", "waiting for the ROS 1 master: " + state.error().to_string());
   }
-  if (alone_) params_.lost();
+  if (alone_) {
+    params_.lost();
+    has_shared_time_ = false;
+  }
   timer_ = calls_.after(kPeriod, [this] { look(); });
+}
+
+/// Nodes of ROS read the parameter when they start. A master that has restarted has lost it.
+void Graph::share_time() {
+  if (!context_.facade.has_simulated_time() || std::exchange(has_shared_time_, true)) return;
+  member_.ask("setParam", {"/use_sim_time", true}, nullptr);
 }
 
 void Graph::stop(std::function<void()> done) {

@@ -37,6 +37,7 @@ class Graph {
 
   void look();
   void looked(Result<GraphState> state);
+  void share_time();
 
   const Context& context_;
   net::Loop& calls_;
@@ -51,6 +52,7 @@ class Graph {
   net::Timer timer_;
   bool stopped_ = false;
   bool alone_ = false;  ///< the master does not reply
+  bool has_shared_time_ = false;
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -119,6 +119,17 @@ def test_a_ros_1_node_follows_simulated_time(node: hyphos.Node, ros1: Ros) -> No
 
 
 @needs_ros1
+def test_a_gateway_with_simulated_time_sets_use_sim_time(
+    hyphos_start: Start, start: Start, domain: str, tmp_path: Path
+) -> None:
+    words = ("gateway", "ros1", "--master", "--set", "master_port=0")
+    options = ("--hyphos-domain", domain, "--hyphos-clock", "sim")
+    ros = Ros(start, hyphos_start(*words, *options).line().strip(), tmp_path)
+    wait_until(lambda: ros.succeeds("rosparam", "get", "/use_sim_time"), "the parameter")
+    assert ros.run("rosparam", "get", "/use_sim_time").strip() == "true"
+
+
+@needs_ros1
 def test_log_lines_of_ros_1_are_log_lines_of_the_robot(
     node: hyphos.Node, inbox: Inbox, ros1: Ros
 ) -> None:
