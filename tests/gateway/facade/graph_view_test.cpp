@@ -35,8 +35,10 @@ struct Process {
   DomainWatch::Process known;
   std::vector<EndpointInfo> endpoints;
 };
-Process process(const std::string& name, std::int32_t pid, std::vector<EndpointInfo> endpoints) {
-  return {{static_cast<std::uint64_t>(pid) * 10, pid, name}, std::move(endpoints)};
+Process process(const std::string& name, std::int32_t pid, std::vector<EndpointInfo> endpoints,
+                std::uint64_t participant = 0) {
+  if (participant == 0) participant = static_cast<std::uint64_t>(pid) * 10;
+  return {{participant, pid, name}, std::move(endpoints)};
 }
 /// The changes that a watch reports for these processes. Endpoints have the ids 1, 2, …
 DomainWatch::Changes opened(const std::vector<Process>& processes) {
@@ -94,7 +96,7 @@ TEST(GraphView, the_policy_is_that_of_a_publisher_in_this_process) {
   EndpointInfo there = publisher("laser", "scan");
   there.policy.depth = 3;
   const auto graph =
-      seen({process("robot", 2, {there}), process("laser", 1, {there}),
+      seen({process("robot", 2, {there}), process("laser", 1, {there}, 77),
             process("robot", 1, {subscriber("map", "scan"), publisher("map", "map"), here})});
   EXPECT_EQ(graph.policy_here("scan").depth, 7U);
 }
