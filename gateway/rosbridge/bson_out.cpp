@@ -33,7 +33,8 @@ void add(BsonWriter& out, std::string_view key, const element& value) {
     case element_type::ARRAY: {
       const std::size_t begun = out.begin(key, Bson::array);
       std::size_t index = 0;
-      for (const element item : value.get_array().value_unsafe()) {
+      const simdjson::dom::array array = value.get_array().value_unsafe();
+      for (const element item : array) {
         add(out, std::to_string(index++), item);
       }
       return out.end(begun);
