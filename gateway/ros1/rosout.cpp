@@ -68,7 +68,7 @@ Result<Buffer> line_of_ros1(std::span<const std::byte> line) {
 Result<Buffer> line_to_ros1(std::span<const std::byte> line) {
   if (line.size() < kStamp + 1) return corrupt();
   const auto rest = line.subspan(kStamp + 1);
-  if (size_of_rest(rest) != rest.size()) return corrupt();
+  if (rest.empty() || size_of_rest(rest) != rest.size()) return corrupt();
   constexpr std::array<std::byte, kLength> kZero{};
   WritableBuffer out = WritableBuffer::on_heap(line.size() + 3 * kLength);
   std::byte* to = put(out.data(), kZero);

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr const char* kBase = "/dev/shm";
 /// A folder gets the time of a tick of the kernel. Two changes in one tick have the same time, so a
-/// time that is younger than some ticks is no proof that nothing has changed.
+/// stamp that was first seen less than some ticks ago is no proof that nothing has changed.
 constexpr Duration kTicks = Duration::from_ms(50);
 
 /// The identity and the last change of the folder of a domain.
@@ -38,10 +37,6 @@ std::optional<Stamp> stamp_of(const std::string& path) {
   return Stamp{info.st_dev, info.st_ino,
                std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
                info.st_size};
-}
-
-bool is_settled(const Stamp& stamp) {
-  return std::abs(wall_now().ns - stamp.changed_ns) > kTicks.ns;
 }
 
 }  // namespace
@@ -102,6 +97,14 @@ class DomainWatch::Impl {
     });
   }
 
+  [[nodiscard]] bool is_settled(const Stamp& stamp) {
+    if (first_seen_ && first_seen_->first == stamp) {
+      return monotonic_now() - first_seen_->second > kTicks;
+    }
+    first_seen_ = {stamp, monotonic_now()};
+    return false;
+  }
+
   /// Opens the metrics of a new process. Returns false if the next look must try again.
   bool is_known(std::uint64_t id, Changes& changes) {
     if (processes_.contains(id)) return true;
@@ -143,6 +146,7 @@ class DomainWatch::Impl {
   std::optional<shm::Domain> domain_;
   std::pair<dev_t, ino_t> folder_;
   std::optional<Stamp> stamp_;  ///< of the last list of files, none if it may have changed since
+  std::optional<std::pair<Stamp, Time>> first_seen_;  ///< the last stamp, and when it was new
   std::map<std::uint64_t, Known> processes_;
   Cost cost_;
 };

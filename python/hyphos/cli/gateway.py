@@ -93,7 +93,8 @@ def gateway(
         typer.Option(min=64, help="Largest message in bytes.", rich_help_panel=_RULES),
     ] = None,
     max_clients: Annotated[
-        int | None, typer.Option(min=1, help="Clients at the same time. Default: 256.", rich_help_panel=_RULES)
+        int | None,
+        typer.Option(min=1, help="Clients at the same time. Default: 256.", rich_help_panel=_RULES),
     ] = None,
     max_topics: Annotated[
         int | None,
