@@ -410,7 +410,8 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   const Section top(
       &root, "", problems,
       {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes", "nodes",
-       "transport", "channels", "network", "data_graph", "record", "clock", "shared_params"});
+       "groups", "transport", "channels", "network", "data_graph", "record", "clock",
+       "shared_params"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);
@@ -435,13 +436,16 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_hosts(top.find("hosts"), draft);
   read_processes(top.find("processes"), draft);
   read_nodes(top.find("nodes"), draft);
+  read_groups(top.find("groups"), draft);
   place_nodes(draft);
+  finish_groups(draft);
   override_params(top.find("processes"), draft);
   check_persist(draft);
   read_transport(top, draft);
   read_channels(top.find("channels"), draft);
   read_clock(top.find("clock"), draft);
   read_calls(draft);
+  add_group_channels(draft);
   read_remaps(top.find("nodes"), draft);
   read_loads(top.find("channels"), top.find("nodes"), draft);
   read_network(top.find("network"), draft);

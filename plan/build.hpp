@@ -28,6 +28,7 @@ using config::Word;
 inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr std::size_t kMaxProcesses = 1024;
 inline constexpr std::size_t kMaxNodes = 4096;
+inline constexpr std::size_t kMaxGroups = 1024;
 inline constexpr std::size_t kMaxChannels = 4096;
 inline constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;  ///< of every duration
 inline constexpr std::size_t kMaxPairs = 200'000;  ///< publisher-subscriber pairs, all channels
@@ -59,6 +60,8 @@ struct Draft {
   std::map<std::string, std::vector<Word>> after;
   std::map<std::string, std::vector<Word>> watched;
   std::set<std::string> ready_given;  ///< processes with an explicit `ready`
+  /// The names in `moves_to` of each group, in the order of the groups. For finish_groups().
+  std::vector<std::vector<Word>> group_moves;
 
   void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
   [[nodiscard]] std::vector<std::string_view> host_names() const;
@@ -91,6 +94,12 @@ void finish_supervision(Draft& draft);
 void read_nodes(const Value* value, Draft& draft);
 /// Reads `persist:` of a node: on, or the name of a file. Returns "" for off.
 std::string read_persist(const Section& section, const std::string& node);
+/// Reads the groups, and places their nodes. Between read_nodes() and place_nodes().
+void read_groups(const Value* value, Draft& draft);
+/// Resolves the processes to which groups move. After place_nodes().
+void finish_groups(Draft& draft);
+/// Adds the channels with which processes of several machines change groups.
+void add_group_channels(Draft& draft);
 /// Assigns every node to a process, and makes the processes that defaults require.
 void place_nodes(Draft& draft);
 /// Merges `processes.<name>.params` over the params of the nodes.

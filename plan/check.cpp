@@ -26,9 +26,10 @@ std::string where_is(const Plan& plan, const NodePlan& node) {
          plan.process(node.process)->host + ")";
 }
 
-/// Every declared subscriber must be reachable by at least one declared publisher.
-void check_reach(const ChannelPlan& channel, Draft& draft) {
-  const Plan& plan = draft.plan;
+/// Every declared subscriber must be reachable by at least one declared publisher, also after a
+/// group has moved.
+void check_reach(const Plan& plan, const ChannelPlan& channel, const std::string& after,
+                 Draft& draft) {
   if (!channel.publishers || !channel.subscribers || channel.publishers->empty()) return;
   for (const std::string& name : *channel.subscribers) {
     const NodePlan& to = *plan.node(name);
@@ -39,11 +40,35 @@ void check_reach(const ChannelPlan& channel, Draft& draft) {
     const NodePlan& from = *plan.node(channel.publishers->front());
     const bool by_scope = channel.reach != Reach::network;
     draft.error(to_source(channel.source),
-                "channels." + channel.name + ": subscriber " + where_is(plan, to) +
+                "channels." + channel.name + ": " + after + "subscriber " + where_is(plan, to) +
                     " gets nothing from publisher " + where_is(plan, from) + ", because " +
                     (by_scope ? "scope is " + std::string(to_string(channel.reach)) +
                                     ". Widen scope, or place them together"
                               : "transport is " + channel.transport + ". Write transport: auto"));
+  }
+}
+
+void check_reach_after_moves(Draft& draft) {
+  for (const GroupPlan& group : draft.plan.groups) {
+    const auto is_member = [&](const std::string& node) {
+      return std::count(group.nodes.begin(), group.nodes.end(), node) > 0;
+    };
+    for (const std::string& target : group.moves_to) {
+      Plan moved = draft.plan;
+      for (NodePlan& node : moved.nodes) {
+        if (is_member(node.name)) node.process = target;
+      }
+      const std::string after = "after group '" + group.name + "' has moved to '" + target + "', ";
+      for (const ChannelPlan& channel : draft.plan.channels) {
+        const std::vector<std::string> none;
+        const auto& from = channel.publishers.value_or(none);
+        const auto& to = channel.subscribers.value_or(none);
+        if (std::any_of(from.begin(), from.end(), is_member) ||
+            std::any_of(to.begin(), to.end(), is_member)) {
+          check_reach(moved, channel, after, draft);
+        }
+      }
+    }
   }
 }
 
@@ -136,7 +161,11 @@ void warn_about_silence(Draft& draft) {
                         "channels: none are named, so nothing passes between the hosts");
   }
   for (const ProcessPlan& process : plan.processes) {
+    const auto is_target = [&](const GroupPlan& group) {
+      return std::count(group.moves_to.begin(), group.moves_to.end(), process.name) > 0;
+    };
     if (!process.nodes.empty() || plan.nodes.empty()) continue;
+    if (std::any_of(plan.groups.begin(), plan.groups.end(), is_target)) continue;
     draft.problems.warn(to_source(process.source),
                         "processes." + process.name +
                             ": no node is placed here, so `hyphos run` does not start it");
@@ -199,7 +228,10 @@ void check_size(Draft& draft) {
 }
 
 void check_whole(Draft& draft) {
-  for (const ChannelPlan& channel : draft.plan.channels) check_reach(channel, draft);
+  for (const ChannelPlan& channel : draft.plan.channels) {
+    check_reach(draft.plan, channel, "", draft);
+  }
+  if (!draft.problems.failed()) check_reach_after_moves(draft);
   check_peers(draft);
   check_bound_twice(draft);
   warn_about_silence(draft);
@@ -213,7 +245,10 @@ void check_files(const std::vector<std::string>& hosts, Draft& draft) {
            std::count(hosts.begin(), hosts.end(), placed->host) > 0;
   };
   for (const NodePlan& node : plan.nodes) {
-    if (!is_here(node.process)) continue;
+    const GroupPlan* const group = plan.group_of(node.name);
+    const bool moves_here =
+        group != nullptr && std::any_of(group->moves_to.begin(), group->moves_to.end(), is_here);
+    if (!is_here(node.process) && !moves_here) continue;
     const std::string path = "nodes." + node.name + "." + std::string(to_string(node.kind));
     const std::filesystem::path file = plan.program_file(node);
     if (node.kind == NodeKind::plugin) need_file(file, R_OK, node.source, path, draft);

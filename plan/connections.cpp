@@ -10,28 +10,37 @@
 namespace hyphos {
 namespace {
 
-/// Maps a declared list of nodes to their processes, by index. Undeclared nodes may be in any
-/// process.
+/// Maps a declared list of nodes to the processes in which they may run, by index. Undeclared nodes
+/// may be in any process.
 class EndsByProcess {
  public:
   explicit EndsByProcess(const Plan& plan) : plan_(plan) {
     std::unordered_map<std::string_view, std::size_t> index;
     for (const ProcessPlan& process : plan.processes) index.emplace(process.name, index.size());
-    for (const NodePlan& node : plan.nodes) process_of_[node.name] = index[node.process];
+    for (const NodePlan& node : plan.nodes) processes_of_[node.name] = {index[node.process]};
+    for (const GroupPlan& group : plan.groups) {
+      for (const std::string& node : group.nodes) {
+        for (const std::string& target : group.moves_to) {
+          processes_of_[node].push_back(index[target]);
+        }
+      }
+    }
   }
 
   [[nodiscard]] std::vector<bool> of(const std::optional<std::vector<std::string>>& ends) const {
     std::vector<bool> out(plan_.processes.size(), !ends.has_value());
     if (!ends) return out;
     for (const std::string& name : *ends) {
-      if (const auto at = process_of_.find(name); at != process_of_.end()) out[at->second] = true;
+      const auto at = processes_of_.find(name);
+      if (at == processes_of_.end()) continue;
+      for (const std::size_t process : at->second) out[process] = true;
     }
     return out;
   }
 
  private:
   const Plan& plan_;
-  std::unordered_map<std::string_view, std::size_t> process_of_;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> processes_of_;
 };
 
 /// The default endpoint between processes of one host: a name in the abstract namespace, which

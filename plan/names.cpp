@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 
 #include "base/config.hpp"
 #include "hyphos/plan.hpp"
+#include "wire/packet.hpp"
 
 namespace hyphos {
 namespace {
@@ -239,6 +241,13 @@ std::string file_name_problem(std::string_view text) {
     return "a file name is at most 4096 bytes of UTF-8 without control characters";
   }
   return {};
+}
+
+std::string group_service(std::string_view process) {
+  std::array<char, 32> name{};
+  std::snprintf(name.data(), name.size(), "_group/n%016llx",
+                static_cast<unsigned long long>(wire::fnv1a(process)));
+  return name.data();
 }
 
 }  // namespace plan

@@ -44,5 +44,8 @@ inline constexpr int kMaxThreads = 1024;
 [[nodiscard]] std::string env_name_problem(std::string_view text);
 [[nodiscard]] std::string python_problem(std::string_view text);
 [[nodiscard]] std::string file_name_problem(std::string_view text);
+/// The service that changes the groups of a process. Names of services have fewer characters than
+/// names of processes, so it contains a hash.
+[[nodiscard]] std::string group_service(std::string_view process);
 
 }  // namespace hyphos::plan

@@ -211,6 +211,20 @@ const CallPlan* Plan::call(std::string_view name, bool action) const {
   return nullptr;
 }
 
+const GroupPlan* Plan::group(std::string_view name) const { return find_named(groups, name); }
+const GroupPlan* Plan::group_of(std::string_view node) const {
+  for (const GroupPlan& group : groups) {
+    if (std::find(group.nodes.begin(), group.nodes.end(), node) != group.nodes.end()) return &group;
+  }
+  return nullptr;
+}
+bool Plan::may_run(const NodePlan& node, std::string_view process) const {
+  if (node.process == process) return true;
+  const GroupPlan* const group = group_of(node.name);
+  if (group == nullptr) return false;
+  const auto& targets = group->moves_to;
+  return std::find(targets.begin(), targets.end(), process) != targets.end();
+}
 const ChannelPlan* Plan::channel(std::string_view name) const { return find_named(channels, name); }
 
 std::filesystem::path Plan::resolve(const std::string& path) const {

@@ -99,11 +99,32 @@ Homes find_homes(const Plan& plan) {
   return homes;
 }
 
+/// The members of a group in one process.
+std::string group_cluster(const Plan& plan, const GroupPlan& group, const ProcessPlan& process) {
+  std::string members;
+  for (const std::string& name : group.nodes) {
+    const NodePlan& node = *plan.node(name);
+    if (node.process == process.name) members += "        " + node_line(node);
+  }
+  if (members.empty()) return "";
+  std::string label = "group " + group.name;
+  for (const std::string& target : group.moves_to) {
+    label += (target == group.moves_to.front() ? ", moves to " : ", ") + target;
+  }
+  return "      subgraph " + quote("cluster group " + group.name + " " + process.name) +
+         " {\n        label=" + quote(label) +
+         "; style=\"rounded,dashed\"; color=\"#6a1b9a\"; bgcolor=\"#f8f4fa\"; fontsize=11;\n" +
+         members + "      }\n";
+}
+
 std::string process_cluster(const Plan& plan, const ProcessPlan& process, const Homes& homes) {
   std::string out = "    subgraph " + quote("cluster process " + process.name) + " {\n";
   out += "      label=" + quote("process " + process.name) +
          "; style=rounded; color=\"#78909c\"; bgcolor=\"#ffffff\"; fontsize=12;\n";
-  for (const std::string& name : process.nodes) out += "      " + node_line(*plan.node(name));
+  for (const std::string& name : process.nodes) {
+    if (plan.group_of(name) == nullptr) out += "      " + node_line(*plan.node(name));
+  }
+  for (const GroupPlan& group : plan.groups) out += group_cluster(plan, group, process);
   for (const ChannelPlan& channel : plan.channels) {
     const auto home = homes.process.find(channel.name);
     if (home != homes.process.end() && home->second == process.name) {

@@ -301,6 +301,14 @@ std::string to_json(const Plan& plan) {
   objects(json, "processes", plan.processes,
           [&](const ProcessPlan& process) { write_process(json, plan, process); });
   objects(json, "nodes", plan.nodes, [&](const NodePlan& node) { write_node(json, node); });
+  objects(json, "groups", plan.groups, [&](const GroupPlan& group) {
+    text(json, "name", group.name);
+    texts(json, "nodes", group.nodes);
+    text(json, "process", group.process);
+    texts(json, "moves_to", group.moves_to);
+    boolean(json, "start", group.start);
+    text(json, "source", group.source.to_string());
+  });
   std::vector<ChannelPlan> shown;
   std::copy_if(plan.channels.begin(), plan.channels.end(), std::back_inserter(shown),
                [](const ChannelPlan& channel) { return !channel.internal; });

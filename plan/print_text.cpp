@@ -132,6 +132,7 @@ std::vector<std::string> shown(const std::vector<std::string>& channels) {
       const std::size_t from = name.find('/', 7);
       name = name.substr(7, from - 7) + " " + name.substr(from + 1);
       name.resize(name.rfind('/'));
+      if (name.find(" _") != std::string::npos) continue;  // of Hyphos itself
     }
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
@@ -222,6 +223,16 @@ std::string shared_line(const Plan& plan) {
   return count == 0 ? "" : "SHARED PARAMETERS " + std::to_string(count) + " values\n\n";
 }
 
+std::string groups_table(const Plan& plan) {
+  if (plan.groups.empty()) return "";
+  Table table({"GROUP", "NODES", "PROCESS", "MOVES TO", "STARTS"});
+  for (const GroupPlan& group : plan.groups) {
+    table.add({group.name, join(group.nodes), group.process.empty() ? "several" : group.process,
+               or_dash(join(group.moves_to)), group.start ? "with the robot" : "later"});
+  }
+  return table.print();
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan) {
@@ -240,6 +251,7 @@ std::string to_text(const Plan& plan) {
     }
     out += nodes.print();
   }
+  out += groups_table(plan);
   if (has_channels(plan)) {
     Table channels({"CHANNEL", "TYPE", "FROM", "TO", "BY", "POLICY"});
     for (const ChannelPlan& channel : plan.channels) {

@@ -133,6 +133,9 @@ class Expansion {
         replace_names(channel.value.find("subscribers"), all);
       }
     }
+    if (auto* groups = entries_of(root_.find("groups"))) {
+      for (Entry& group : *groups) replace_names(group.value.find("nodes"), all);
+    }
   }
 
  private:

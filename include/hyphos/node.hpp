@@ -395,6 +395,11 @@ class HYPHOS_EXPORT Node {
   /// unsupported, timeout.
   Result<Where> change_channel(std::uint64_t participant, const ChannelChange& change,
                                Duration timeout) const;
+  /// Sends the change of a group to a process of this machine that runs the plan of the group, and
+  /// returns the result. For tools. Blocks until the reply. Errors: those of Runtime::move_group(),
+  /// and not_found if no such process runs.
+  Result<GroupState> change_group(const std::string& process, const GroupChange& change,
+                                  Duration timeout) const;
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Runtime runtime() const;

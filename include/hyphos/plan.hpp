@@ -176,6 +176,16 @@ struct CallPlan {
   SourceLine source;
 };
 
+/// Nodes that start, stop, move and close as one: an entry of `groups:`.
+struct GroupPlan {
+  std::string name;
+  std::vector<std::string> nodes;
+  std::string process;                ///< of all its nodes, empty if they are in several
+  std::vector<std::string> moves_to;  ///< other processes that can run the group
+  bool start = true;                  ///< with the robot. False: by a later request
+  SourceLine source;
+};
+
 /// A channel: an entry of `channels:`, with its policy and its endpoints.
 struct ChannelPlan {
   std::string name;
@@ -268,6 +278,7 @@ struct HYPHOS_EXPORT Plan {
   std::vector<HostPlan> hosts;
   std::vector<ProcessPlan> processes;
   std::vector<NodePlan> nodes;
+  std::vector<GroupPlan> groups;
   std::vector<ChannelPlan> channels;
   std::vector<CallPlan> calls;  ///< services, then actions
   NetworkPlan network;
@@ -282,6 +293,11 @@ struct HYPHOS_EXPORT Plan {
   [[nodiscard]] const NodePlan* node(std::string_view name) const;
   [[nodiscard]] const ChannelPlan* channel(std::string_view name) const;
   [[nodiscard]] const CallPlan* call(std::string_view name, bool action) const;
+  [[nodiscard]] const GroupPlan* group(std::string_view name) const;
+  /// The group of a node, null if it has none.
+  [[nodiscard]] const GroupPlan* group_of(std::string_view node) const;
+  /// True if the plan places the node in the process, or lets its group move there.
+  [[nodiscard]] bool may_run(const NodePlan& node, std::string_view process) const;
 
   /// Returns `path` if it is absolute, else the path below the plan's directory.
   [[nodiscard]] std::filesystem::path resolve(const std::string& path) const;

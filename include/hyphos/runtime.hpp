@@ -94,6 +94,38 @@ struct ChannelChange {
   std::string peer = {};  ///< only towards this process or endpoint. `where` has no effect
 };
 
+/// A change of a group of the plan, as the functions of Runtime make it. For tools.
+struct GroupChange {
+  enum class Action : std::uint8_t { look, start, stop, move, open, close };
+
+  std::string group;  ///< empty: every group. Only for `look`
+  Action action = Action::look;
+  std::string process = {};   ///< the target of `move`
+  Where where = Where::both;  ///< of `open` and `close`
+};
+
+/// The state of a group, or of all groups.
+struct GroupState {
+  struct Node {
+    std::string group;
+    std::string node;
+    std::string process;  ///< in which it runs, or would run
+    bool running = false;
+    bool reachable = true;  ///< false: the process does not run, or does not reply
+  };
+  struct Channel {
+    std::string process;
+    std::string channel;
+    Where open = Where::both;
+  };
+
+  std::vector<Node> nodes;
+  std::vector<Channel> channels;  ///< that were opened or closed
+};
+
+/// The default timeout of a change of a group, which may construct nodes.
+inline constexpr Duration kGroupTimeout = {30'000'000'000};
+
 /// The runtime of one process: the graph, its thread pool and its transports, configured by the
 /// plan.
 ///
@@ -139,6 +171,33 @@ class HYPHOS_EXPORT Runtime {
   /// Opens or closes the channel towards one peer: the name of its process, or the endpoint to
   /// which this process connects.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
+
+  /// Starts the nodes of a group of the plan, each in its process, in which they are constructed as
+  /// at the start. Nodes that run already continue. All functions of groups reach every process of
+  /// the plan, also on other machines. They block until all processes have replied, and need
+  /// ready() or spin() before. Not from a callback of a node of the group. Errors: not_found (no
+  /// such group, or a process does not run), unsupported (a node that its own program constructs),
+  /// timeout, and those of the nodes' constructors, after which no node of the group runs there.
+  Result<GroupState> start_group(const std::string& group, Duration timeout = kGroupTimeout) const;
+  /// Ends the nodes of a group as at the end of the process. The processes continue.
+  Result<GroupState> stop_group(const std::string& group, Duration timeout = kGroupTimeout) const;
+  /// Stops the group where it runs, then starts it in `process`, which is its own process or one of
+  /// its `moves_to`. Messages that are published in between do not reach it. If the start fails,
+  /// the group starts again in the process before.
+  Result<GroupState> move_group(const std::string& group, const std::string& process,
+                                Duration timeout = kGroupTimeout) const;
+  /// Opens or closes the channels at which nodes of the group have endpoints, in the processes of
+  /// these nodes, as set_channel_open().
+  Result<GroupState> set_group_open(const std::string& group, bool open, Where where = Where::both,
+                                    Duration timeout = kGroupTimeout) const;
+  /// The nodes of a group and their processes. Empty: of every group.
+  [[nodiscard]] Result<GroupState> group_state(const std::string& group,
+                                               Duration timeout = kGroupTimeout) const;
+  /// True if the plan, or a later change of its group, places the node in this process.
+  [[nodiscard]] bool hosts(const std::string& node) const;
+  /// For hosts of nodes in other languages: constructs (true) or ends (false) a node of a group.
+  /// Returns the problem, or "". Calls come from the pool, one at a time.
+  void set_node_host(std::function<std::string(const std::string& node, bool run)> host);
 
   /// Announces the definitions of protobuf types, for programs that use types by name only
   /// (Node::raw_publisher()). Endpoints of protobuf classes do this by themselves. Other programs

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/config.hpp"
 #include "plan/transports.hpp"
 #include "shm/metrics.hpp"
 #include "shm/participant.hpp"
@@ -236,8 +237,9 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
 
 Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
                            const std::vector<std::string>& transports, const std::string& peer,
-                           bool open) {
-  std::set<std::string> known;
+                           bool open, const std::vector<PeerLink>& planned) {
+  std::set<std::string> known;  // names and endpoints
+  for (const PeerLink& link : planned) known.insert({link.process, link.endpoint});
   bool any = false;
   for (const OpenLink& link : links) {
     if (link.peering == nullptr) continue;
@@ -257,15 +259,19 @@ Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string
       return success();
     }
     for (const auto& p : link.transport->peers()) {
-      known.insert(p.is_publisher ? p.who + " (" + p.endpoint + ")" : p.who);
+      known.insert(p.who);
+      if (p.is_publisher) known.insert(p.endpoint);
     }
   }
+  known.erase("");
   if (any) {
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    const std::vector<std::string_view> words(known.begin(), known.end());
+    const std::string near(config::nearest(peer, words));
     return Error{Code::not_found,
-                 "no peer '" + peer + "'. Peers with open channels: " +
-                     (names.empty() ? std::string("none") : names),
+                 "no peer '" + peer + "'." + (near.empty() ? "" : " Did you mean '" + near + "'?") +
+                     " Known peers: " + (names.empty() ? std::string("none") : names),
                  peer};
   }
   return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};

@@ -35,10 +35,11 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
                          const Connections* connections, const std::string& domain);
 
 /// Opens or closes one channel to one peer, named by its process or by the endpoint to which this
-/// process connects. `transports`: the transports that carry the channel here. Code::not_found: no
-/// such peer. Code::unsupported: no network link carries the channel.
+/// process connects. `transports`: the transports that carry the channel here. `planned`: the peers
+/// of the plan, for the error. Code::not_found: no such peer. Code::unsupported: no network link
+/// carries the channel.
 Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
                            const std::vector<std::string>& transports, const std::string& peer,
-                           bool open);
+                           bool open, const std::vector<PeerLink>& planned);
 
 }  // namespace hyphos

@@ -33,6 +33,7 @@ class LoadedPlugin {
   LoadedPlugin(LoadedPlugin&& other) noexcept;
   LoadedPlugin& operator=(LoadedPlugin&& other) noexcept;
   ~LoadedPlugin();
+  [[nodiscard]] const std::string& name() const { return node_.name(); }
 
  private:
   using Destroy = void (*)(void*);

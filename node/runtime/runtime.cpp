@@ -20,6 +20,7 @@
 #include "node/params/params_service.hpp"
 #include "node/runtime/arguments.hpp"
 #include "node/runtime/environment.hpp"
+#include "node/runtime/group_service.hpp"
 #include "node/runtime/process_service.hpp"
 #include "node/runtime/runtime_impl.hpp"
 #include "node/runtime/spin_signals.hpp"
@@ -149,6 +150,7 @@ Result<void> Runtime::Impl::start() {
   options_.offline |= options_.lockstep;
   if (auto read = read_plan(); !read) return read.error();
   if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
+  if (plan_) load_groups();
   if (options_.threads > 0) threads_ = options_.threads;
   make_clock();
   if (auto opened = open_transports(); !opened) return opened.error();
@@ -226,8 +228,8 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   return rules;
 }
 
-bool Runtime::Impl::is_here(const NodePlan& node) const {
-  if (!options_.lockstep) return node.process == options_.process;
+bool Runtime::Impl::is_here(const NodePlan& node) {
+  if (!options_.lockstep) return hosts(node);
   const auto& chosen = options_.lockstep_nodes;
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), node.name) != chosen.end();
 }
@@ -290,10 +292,14 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
     planned = plan_->node(name);                // null: a node without overrides
   } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes accepts any
     const ProcessPlan& process = *plan_->process(options_.process);
-    // A program with one node uses the plan's name for it, and ignores the name in its code.
-    if (process.nodes.size() == 1) name = process.nodes.front();
     planned = plan_->node(name);
-    if (planned == nullptr || planned->process != options_.process) {
+    // A program with one node uses the plan's name for it, and ignores the name in its code.
+    if (process.nodes.size() == 1 && (planned == nullptr || planned->process == process.name ||
+                                      !plan_->may_run(*planned, process.name))) {
+      name = process.nodes.front();
+      planned = plan_->node(name);
+    }
+    if (planned == nullptr || !plan_->may_run(*planned, options_.process)) {
       std::string known;
       for (const std::string& other : process.nodes) known += (known.empty() ? "" : ", ") + other;
       return Error{Code::not_found,
@@ -307,7 +313,9 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (down_) return Error{Code::disconnected, "the runtime has been stopped", name};
   const MutexLock lock(mutex_);
   std::weak_ptr<Node::Impl>& place = nodes_[name];
-  if (!place.expired()) {
+  const auto other = place.lock();
+  const bool ended = other != nullptr && !other->check_open();
+  if (other != nullptr && !(ended && planned != nullptr && plan_->group_of(name) != nullptr)) {
     return Error{Code::already_exists, "this process already has a node '" + name + "'", name};
   }
   auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
@@ -316,32 +324,6 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   place = node;
   node->params()->set_serve([weak = std::weak_ptr(node)] { return params::serve(weak.lock()); });
   return Node(std::move(node));
-}
-
-Result<void> Runtime::Impl::load_plugins() {
-  if (auto good = usable(); !good) return good;
-  if (!plan_) return Error{Code::invalid_config, "plug-ins need a plan (--hyphos-plan FILE)", ""};
-  std::vector<std::string> names;
-  for (const ProcessPlan& process : plan_->processes) {
-    if (!options_.lockstep && process.name != options_.process) continue;
-    names.insert(names.end(), process.nodes.begin(), process.nodes.end());
-  }
-  for (const std::string& name : names) {
-    const NodePlan& planned = *plan_->node(name);
-    const bool gateway = planned.kind == NodeKind::gateway;
-    const bool beside = gateway || planned.kind == NodeKind::builtin;
-    if (!is_here(planned) || (planned.kind != NodeKind::plugin && !beside)) continue;
-    // An offline process has no clients for a gateway.
-    if (gateway && options_.offline) continue;
-    auto node = make_node(planned.name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
-    if (!node) return node.error();
-    auto plugin = beside ? LoadedPlugin::load_beside(*node, gateway ? kGateways : kBuiltins)
-                         : LoadedPlugin::load(plan_->program_file(planned), *node);
-    if (!plugin) return plugin.error();
-    node->params().done();
-    plugins_.push_back(std::move(*plugin));
-  }
-  return success();
 }
 
 Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
@@ -411,7 +393,11 @@ void Runtime::Impl::shutdown() {
   close_shared_params();
   if (log_) log_->stop();
   if (graph_) graph_->stop(kLingerMs);
-  plugins_.clear();
+  std::vector<LoadedPlugin> plugins;
+  {
+    const MutexLock lock(plugins_mutex_);
+    plugins.swap(plugins_);
+  }
 }
 
 void Runtime::Impl::serve_tools() {
@@ -425,7 +411,9 @@ void Runtime::Impl::serve_tools() {
   const std::shared_ptr<Impl> self(std::shared_ptr<Impl>(), this);
   const Node node(
       make_for_this_process<Node::Impl>(options_.process, self, nullptr, std::move(params)));
-  if (auto served = control::serve(node, *this, shm->participant_id()); !served) {
+  auto served = control::serve(node, *this, shm->participant_id());
+  if (served && !plan_->groups.empty()) served = control::serve_groups(node, *this);
+  if (!served) {
     log::warn("node", "tools cannot change this process: " + served.error().to_string());
     return;
   }
@@ -496,10 +484,11 @@ Result<void> Runtime::Impl::set_peer_open(const std::string& channel, const std:
   if (!is_here && (!plan_ || plan_->channel(channel) == nullptr)) {
     std::string known;
     for (const std::string& name : here) known += (known.empty() ? "" : ", ") + name;
-    return Error{Code::not_found, "no channel '" + channel + "' in this process. Known: " + known,
-                 channel};
+    return Error{Code::not_found,
+                 "no channel '" + channel + "' in this process, there are: " + known, channel};
   }
-  return hyphos::set_peer_open(links_, channel, rules(channel, {}).transports, peer, open);
+  return hyphos::set_peer_open(links_, channel, rules(channel, {}).transports, peer, open,
+                               connections_ ? connections_->peers : std::vector<PeerLink>{});
 }
 
 Result<Runtime> Runtime::open(RuntimeOptions options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,6 +85,27 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open);
   /// In real mode, the first call enables the watch for settings of the wall clock.
   [[nodiscard]] Clock clock();
+
+  /// True if the plan, or a later change of its group, places the node in this process.
+  [[nodiscard]] bool hosts(const NodePlan& node);
+  /// True if this process has the node now.
+  [[nodiscard]] bool runs(const std::string& node);
+  /// Constructs or ends the nodes of a group in this process, all or none. Not in two threads at
+  /// once.
+  Result<void> start_group_here(const GroupPlan& group);
+  Result<void> stop_group_here(const GroupPlan& group);
+  /// Opens or closes the channels of the group's nodes in this process. Returns their places.
+  Result<std::vector<std::pair<std::string, Where>>> open_group_here(const GroupPlan& group,
+                                                                     bool open, Where where);
+  using NodeHost = std::function<std::string(const std::string&, bool)>;
+  void set_node_host(NodeHost host);
+  Result<GroupState> change_group(const GroupChange& change, Duration timeout);
+  /// The node of the services for tools. Absent before ready() and after the end.
+  [[nodiscard]] std::optional<Node> own_node();
+  /// Set while this process changes its nodes, or coordinates a change.
+  [[nodiscard]] std::atomic<bool>& changing_members() { return changing_members_; }
+  [[nodiscard]] std::atomic<bool>& changing_groups() { return changing_groups_; }
+
   void wake_sleepers() { clock_->wake(); }
   [[nodiscard]] const std::string& clock_channel() const { return clock_channel_; }
 
@@ -96,7 +118,17 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   void announce_plan_types();
   void start_heartbeat(std::int64_t heartbeat_ms);
   /// True if the plan assigns the node to this process, or in lock-step, if it was selected.
-  [[nodiscard]] bool is_here(const NodePlan& node) const;
+  [[nodiscard]] bool is_here(const NodePlan& node);
+  Result<void> load_plugin(const NodePlan& node);
+  void load_groups();
+  /// The file in which a restarted process finds the groups that it hosts. Empty if there is none.
+  [[nodiscard]] std::filesystem::path group_file() const;
+  Result<void> record_group(const std::string& group, bool here);
+  /// The error of a node that can neither start nor end in a running process.
+  Result<void> can_change(const NodePlan& node);
+  Result<void> call_host(const NodePlan& node, bool run);
+  Result<void> start_node(const NodePlan& node);
+  Result<void> stop_node(const NodePlan& node);
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
   void make_clock();
   Result<void> follow_clock();
@@ -133,13 +165,17 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::shared_ptr<LogChannel> log_;
   std::shared_ptr<graph::Subscriber> clock_ticks_;  // simulated time only
   std::unique_ptr<transport::Announcer> announcer_;
-  std::vector<LoadedPlugin> plugins_;
+  Mutex plugins_mutex_;
+  std::vector<LoadedPlugin> plugins_ HYPHOS_GUARDED_BY(plugins_mutex_);
   std::optional<Node> own_node_ HYPHOS_GUARDED_BY(mutex_);  ///< of serve_tools()
 
   Mutex mutex_;
   std::map<std::string, std::weak_ptr<Node::Impl>> nodes_ HYPHOS_GUARDED_BY(mutex_);
   // By request channel.
   std::map<std::string, std::weak_ptr<void>> services_ HYPHOS_GUARDED_BY(mutex_);
+  /// Groups that were changed in this run, true if they are here.
+  std::map<std::string, bool> groups_here_ HYPHOS_GUARDED_BY(mutex_);
+  NodeHost node_host_ HYPHOS_GUARDED_BY(mutex_);
   Mutex transforms_mutex_;
   /// By moving channel.
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_
@@ -149,6 +185,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::atomic<bool> strict_{false};
   std::atomic<bool> warned_of_namesakes_{false};
   std::atomic<bool> serves_tools_{false};
+  std::atomic<bool> changing_members_{false};
+  std::atomic<bool> changing_groups_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested

@@ -101,17 +101,44 @@ def make_nodes(
     plan = json.loads(Plan.load(file, settings, False).json())
     os.environ.setdefault("HYPHOS_PYTHON", sys.executable)  # gateways run hyphos with it
     sys.path.insert(0, str(Path(file).resolve().parent))
-    for entry in plan["nodes"]:
-        if entry["process"] != runtime.process or entry["kind"] != "python":
-            continue
-        with _named(entry, "could not be imported"):
-            make = load_node(entry, entry["source"])
-        node = runtime.node(entry["name"])
-        made.append((node, None))
+    entries = {entry["name"]: entry for entry in plan["nodes"] if entry["kind"] == "python"}
+    for name, entry in entries.items():
+        if runtime._core.hosts(name):
+            make_node(runtime, entry, made)
+    runtime.load_plugins()
+
+    def change(name: str, run: bool) -> None:
+        if run:
+            make_node(runtime, entries[name], made)
+        else:
+            end_node(name, made)
+
+    runtime._core.set_node_host(change)
+    return made
+
+
+def make_node(runtime: Runtime, entry: dict[str, Any], made: list[tuple[Node, Any]]) -> None:
+    """Creates one Python node, and appends it with its object to `made`."""
+    with _named(entry, "could not be imported"):
+        make = load_node(entry, entry["source"])
+    node = runtime.node(entry["name"])
+    made.append((node, None))
+    try:
         with _named(entry, "could not be set up"):
             made[-1] = (node, make(node))
-    runtime.load_plugins()
-    return made
+    except SetUpError:
+        node.close()
+        raise
+
+
+def end_node(name: str, made: list[tuple[Node, Any]]) -> None:
+    """Closes a node of `made` and its object, and removes them."""
+    for pair in [pair for pair in made if pair[0].name == name]:
+        made.remove(pair)
+        node, thing = pair
+        node.close()
+        if hasattr(thing, "close"):
+            thing.close()
 
 
 @contextmanager
@@ -144,6 +171,7 @@ def run(argv: list[str]) -> int:
         make_nodes(runtime, files[-1], _option(argv, "--hyphos-set"), made)
         return runtime.spin()
     finally:
+        runtime._core.set_node_host(None)
         for node, _ in made:
             node.close()
         for _, thing in made:

@@ -30,6 +30,7 @@ from hyphos.action import (
     execute_with,
 )
 from hyphos.clock import Clock
+from hyphos.groups import Groups
 from hyphos.log import Log
 from hyphos.params import Params, Plain, RemoteParams, fixed_param
 from hyphos.publisher import Publisher
@@ -457,7 +458,7 @@ class Node(Closing):
         self._core.close()
 
 
-class Runtime(Closing):
+class Runtime(Groups, Closing):
     """The runtime of one process: its graph, thread pool and transports. Thread-safe."""
 
     def __init__(self, core: _hyphos.Runtime) -> None:

@@ -9,7 +9,8 @@
 
 namespace hyphos {
 class Node;
-}
+class Runtime;
+}  // namespace hyphos
 
 namespace hyphos::python {
 
@@ -33,6 +34,9 @@ class Handle;
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 /// Binds synchronizers, and adds their function to the node.
 void bind_synchronizer(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
+/// Binds groups, and adds their functions to the runtime and to the node.
+void bind_groups(nanobind::module_& module, nanobind::class_<Handle<Runtime>>& runtime,
+                 nanobind::class_<Handle<Node>>& node);
 void bind_transforms(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
 void bind_cosim(nanobind::module_& module);

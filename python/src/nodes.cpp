@@ -321,7 +321,7 @@ void bind_ends(nb::module_& module) {
       .def_prop_ro("skipped", [](const TimerHandle& t) { return t.get().skipped(); });
 }
 
-void bind_runtime(nb::module_& module) {
+nb::class_<RuntimeHandle> bind_runtime(nb::module_& module) {
   nb::class_<ChannelInfo>(module, "ChannelInfo", "A channel that is open in one process.")
       .def_ro("name", &ChannelInfo::name)
       .def_ro("type", &ChannelInfo::type)
@@ -334,7 +334,8 @@ void bind_runtime(nb::module_& module) {
       .def_ro("first", &CallbackErrors::first,
               "The callback that raised first, and its exception.");
 
-  nb::class_<RuntimeHandle>(module, "Runtime")
+  nb::class_<RuntimeHandle> runtime_class(module, "Runtime");
+  runtime_class
       .def_static(
           "open",
           [](std::vector<std::string> argv) {
@@ -444,9 +445,10 @@ void bind_runtime(nb::module_& module) {
       .def_prop_ro("process", [](const RuntimeHandle& r) { return r.get().process(); })
       .def_prop_ro("domain", [](const RuntimeHandle& r) { return r.get().domain(); })
       .def("close", &RuntimeHandle::reset);
+  return runtime_class;
 }
 
-void bind_node(nb::module_& module) {
+void bind_node(nb::module_& module, nb::class_<RuntimeHandle>& runtime_class) {
   nb::class_<NodeHandle> node_class(module, "Node");
   node_class
       .def_static(
@@ -592,6 +594,7 @@ void bind_node(nb::module_& module) {
           nb::arg("line"), nb::arg("to_stderr"));
   bind_calls(module, node_class);
   bind_synchronizer(module, node_class);
+  bind_groups(module, runtime_class, node_class);
 }
 
 }  // namespace
@@ -599,8 +602,8 @@ void bind_node(nb::module_& module) {
 void bind_nodes(nb::module_& module) {
   bind_types(module);
   bind_ends(module);
-  bind_runtime(module);
-  bind_node(module);
+  auto runtime_class = bind_runtime(module);
+  bind_node(module, runtime_class);
   watch_forks();
   module.def("close_all", &close_all_handles);
   module.def("monotonic_ns", [] { return monotonic_now().ns; });

@@ -134,6 +134,11 @@ TEST(PlanEffect, opening_an_unknown_channel_or_peer_is_an_error) {
     EXPECT_EQ(runtime.set_channel_open("there", endpoint(port + 2), open).error().code,
               Code::not_found);
     EXPECT_EQ(runtime.set_channel_open("there", "nobody", open).error().code, Code::not_found);
+    const std::string unknown =
+        runtime.set_channel_open("there", "tcp://127.0.0.1:1", open).error().message;
+    EXPECT_NE(unknown.find("Known peers: " + peer), std::string::npos) << unknown;
+    const std::string absent = runtime.set_channel_open("absent", peer, open).error().message;
+    EXPECT_NE(absent.find("there are: inside, "), std::string::npos) << absent;
     // Known here, but on no link: there is nothing to open or close.
     EXPECT_EQ(runtime.set_channel_open("inside", peer, open).error().code, Code::unsupported);
   }

@@ -61,8 +61,8 @@ TEST(PlanErrors, the_version_is_required) {
   EXPECT_EQ(error_of(""), "r.yaml: the file is empty. Begin it with 'hyphos: 1' [invalid_config]");
   EXPECT_EQ(error_of("[1, 2]"),
             "r.yaml:1:1: the file: expected a map with keys hyphos, robot, domain, plugin_path, "
-            "protos, hosts, processes, nodes, transport, channels, network, data_graph, record, "
-            "clock, shared_params, found a list "
+            "protos, hosts, processes, nodes, groups, transport, channels, network, data_graph, "
+            "record, clock, shared_params, found a list "
             "[invalid_config]");
 }
 

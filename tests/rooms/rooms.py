@@ -171,6 +171,7 @@ PYTHON = (
     "publisher",
     "view_arrays",
     "node_view",
+    "groups",
     "node",
     "diagnostics",
     "refusals",

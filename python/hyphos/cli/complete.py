@@ -81,7 +81,15 @@ def _params(domain: str, context: typer.Context) -> Iterable[str]:
         return list(remote.wait(_PARAMS_MS))
 
 
+def _groups(domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.observe import look  # noqa: PLC0415
+    from hyphos.tools.groups import members  # noqa: PLC0415
+
+    return members(domain, look(domain), _PARAMS_MS / 1e3).values()
+
+
 channel_names = _names(_channels)
+group_names = _names(_groups)
 node_names = _names(_nodes)
 service_names = _names(_calls("service"))
 param_names = _names(_params)

@@ -21,8 +21,8 @@ _COMMANDS = (
 )  # fmt: skip
 # Each is the `app` in the module of that name.
 _GROUPS = (
-    "plan", "channel", "node", "service", "action", "param", "tf", "shm", "time", "bag", "msg",
-    "lab", "cosim",
+    "plan", "channel", "node", "group", "service", "action", "param", "tf", "shm", "time", "bag",
+    "msg", "lab", "cosim",
 )  # fmt: skip
 # Commands that can be a program of a plan: `hyphos run` passes them more arguments.
 _PROGRAMS = {"gateway": {"allow_extra_args": True, "ignore_unknown_options": True}}

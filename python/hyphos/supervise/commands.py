@@ -83,6 +83,7 @@ def choose(
     Each of `hosts` counts as this machine, even with another address.
     """
     check_names(plan, file, processes, hosts)
+    targets = {target for group in plan["groups"] for target in group["moves_to"]}
     by_name = {host["name"]: host for host in plan["hosts"]}
     here = list(hosts) or hosts_here(plan)
     choice = Choice()
@@ -90,7 +91,8 @@ def choose(
         host = by_name[process["host"]]
         if processes and process["name"] not in processes:
             continue
-        if not processes and plan["nodes"] and not process["nodes"]:
+        used = process["nodes"] or process["name"] in targets
+        if not processes and plan["nodes"] and not used:
             continue
         if host["name"] in here:
             choice.here.append(process)

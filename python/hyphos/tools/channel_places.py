@@ -41,7 +41,7 @@ def change(domain: str, what: Change, processes: list[str], timeout_s: float) ->
                 )
                 towards = f" towards {what.peer}" if what.peer else ""
                 state = "open" if what.open else "closed"
-                done = f"{state}{towards}" if what.peer else _text(places)
+                done = f"{state}{towards}" if what.peer else places_text(places)
                 print(f"{title}: {what.channel} is {done}")
             except Error as error:
                 failed += 1
@@ -49,7 +49,8 @@ def change(domain: str, what: Change, processes: list[str], timeout_s: float) ->
     return 1 if failed else 0
 
 
-def _text(places: str) -> str:
+def places_text(places: str) -> str:
+    """The places at which a channel is open, in words."""
     return {
         "both": "open",
         "inside": "open inside the process only",

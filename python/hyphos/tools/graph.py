@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.observe import Delays, Look, drops_of, growth, is_hidden, key_of, look, nobody
 from hyphos.tools.draw import PICTURES, drawing_of, svg_of
+from hyphos.tools.groups import members
 
+_GROUPS_S = 2.0
 FORMATS = ("dot", *PICTURES, "json")
 
 
@@ -65,6 +68,7 @@ class RobotGraph:
     processes: list[ProcessInfo]
     edges: list[Edge]
     types: dict[str, str]
+    groups: dict[str, str] = field(default_factory=dict)  # node → its group
 
     def as_json(self) -> str:
         processes = [
@@ -79,10 +83,15 @@ class RobotGraph:
         ]
         channels = [{"name": name, "type": kind} for name, kind in sorted(self.types.items())]
         edges = [edge.as_dict() for edge in self.edges]
+        groups = [
+            {"name": group, "nodes": sorted(n for n, its in self.groups.items() if its == group)}
+            for group in sorted(set(self.groups.values()))
+        ]
         whole = {
             "domain": self.domain,
             "seconds": self.seconds,
             "processes": processes,
+            "groups": groups,
             "channels": channels,
             "edges": edges,
         }
@@ -96,10 +105,16 @@ class RobotGraph:
         holders = {edge.participant for edge in self.edges if edge.node == node}
         return _quote(f"node {node}" if len(holders) < 2 else f"node {node} {participant:x}")
 
+    def _node(self, name: str, process: ProcessInfo) -> str:
+        return (
+            f"    {self._node_id(name, process.participant)} [label={_quote(name)}, "
+            'shape=circle, style=filled, fillcolor="#e3f2fd", fontsize=11, margin="0.03"];'
+        )
+
     def as_dot(self) -> str:
-        """Nodes are circles in the box of their process, channels are boxes, as in `hyphos plan
-        --dot`. Edges have the rate, then p50 / p99 from publish() to callback. Red edges have
-        dropped messages."""
+        """Nodes are circles in the box of their group, in that of their process. Channels are
+        boxes, as in `hyphos plan --dot`. Edges have the rate, then p50 / p99 from publish() to
+        callback. Red edges have dropped messages."""
         lines = [
             f"digraph {_quote(self.domain)} {{",
             '  rankdir=LR; bgcolor=white; fontname="sans-serif";',
@@ -109,11 +124,17 @@ class RobotGraph:
             lines.append(f"  subgraph cluster_{number} {{")
             title = f"process {process.name} ({process.pid})"
             lines.append(f'    label={_quote(title)}; style=rounded; color="#78909c"; fontsize=12;')
-            lines += [
-                f"    {self._node_id(name, process.participant)} [label={_quote(name)}, "
-                'shape=circle, style=filled, fillcolor="#e3f2fd", fontsize=11, margin="0.03"];'
-                for name in sorted(self._nodes(process))
-            ]
+            nodes = sorted(self._nodes(process))
+            lines += [self._node(one, process) for one in nodes if one not in self.groups]
+            for group in sorted({self.groups[one] for one in nodes if one in self.groups}):
+                box = _quote(f"cluster group {group} {process.participant:x}")
+                lines += [
+                    f"    subgraph {box} {{",
+                    f"      label={_quote(f'group {group}')}; "
+                    'style="rounded,dashed"; color="#6a1b9a"; bgcolor="#f8f4fa"; fontsize=11;',
+                    *(self._node(one, process) for one in nodes if self.groups.get(one) == group),
+                    "    }",
+                ]
             lines.append("  }")
         lines += [
             f"  {_quote('channel ' + name)} [label={_quote(name)}, shape=box, height=0.25, "
@@ -224,6 +245,8 @@ def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
         raise nobody(domain, advice)
     time.sleep(window_s)
     graph = graph_of(domain, look(domain), before)
+    with suppress(Error):  # a process that ends or hangs: without boxes
+        graph.groups = members(domain, before, _GROUPS_S)
     drawn = _drawn(graph, form)
     if file is None:
         sys.stdout.flush()

@@ -22,15 +22,17 @@ class Machines:
     A process that sleeps holds the namespaces of each machine. The kernel removes them after it.
     """
 
-    def __init__(self, addresses: Mapping[str, str]) -> None:
+    def __init__(self, addresses: Mapping[str, str], bridge: str = _BRIDGE) -> None:
+        """`bridge` names the switch. The machines of two tests at once need different names."""
         self._addresses = dict(addresses)
+        self._bridge = bridge
         self._pids: dict[str, int] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        _run("ip", "link", "add", _BRIDGE, "type", "bridge")
-        self._stack.callback(_run, "ip", "link", "del", _BRIDGE)
-        _run("ip", "link", "set", _BRIDGE, "up")
+        _run("ip", "link", "add", self._bridge, "type", "bridge")
+        self._stack.callback(_run, "ip", "link", "del", self._bridge)
+        _run("ip", "link", "set", self._bridge, "up")
         for name, address in self._addresses.items():
             self._pids[name] = self._start(name)
             self._connect(name, address)
@@ -72,7 +74,7 @@ class Machines:
         pid = str(self._pids[name])
         _run("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0",
              "netns", pid)  # fmt: skip
-        _run("ip", "link", "set", f"to-{name}", "master", _BRIDGE, "up")
+        _run("ip", "link", "set", f"to-{name}", "master", self._bridge, "up")
         inside = ("nsenter", "--target", pid, "--net", "ip")
         _run(*inside, "addr", "add", f"{address}/24", "dev", "eth0")
         _run(*inside, "link", "set", "eth0", "up")
