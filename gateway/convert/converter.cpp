@@ -49,21 +49,21 @@ Buffer EncodedMessage::joined() const {
 
 template <bool kCdr>
 Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend,
-                                       const Buffer& within) const {
+                                       const Buffer& within, std::size_t before) const {
   ConversionError failure;
   Sizes sizes;
   Bytes attached;
   RosCursor<kCdr> measured(message, failure);
   ProtoMeasure measure;
   FromRos<kCdr, ProtoMeasure> first(measured, measure, sizes, failure, attached);
-  if (!measured.begin() || !first.message(shape_) || !measured.end()) {
+  if (!measured.begin(before) || !first.message(shape_) || !measured.end()) {
     return failure.error(shape_.ros_name);
   }
   WritableBuffer memory = lend(measure.at());
   RosCursor<kCdr> cursor(message, failure);
   ProtoWrite write(memory.data());
   FromRos<kCdr, ProtoWrite> second(cursor, write, sizes, failure, attached);
-  if (!cursor.begin() || !second.message(shape_)) return failure.error(shape_.ros_name);
+  if (!cursor.begin(before) || !second.message(shape_)) return failure.error(shape_.ros_name);
   RawMessage made;
   made.payload = std::move(memory).freeze(measure.at());
   if (attached_ && !within.empty() && attached.size() >= kKept) {
@@ -84,6 +84,8 @@ Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message
       return read_ros<false>(message, lend, within.memory);
     case Form::cdr:
       return read_ros<true>(message, lend, within.memory);
+    case Form::cdr_after_status:
+      return read_ros<true>(message, lend, within.memory, 1);
     case Form::json:
       return read_json(shape_, attached_,
                        {reinterpret_cast<const char*>(message.data()), message.size()}, lend,
@@ -101,16 +103,16 @@ Buffer Converter::kept_array(const RawMessage& message) const {
 }
 
 template <bool kCdr>
-Result<EncodedMessage> Converter::write_ros(const RawMessage& message) const {
+Result<EncodedMessage> Converter::write_ros(const RawMessage& message, std::size_t before) const {
   const Buffer array = kept_array(message);
   ConversionError failure;
   Around<Measure> measure(Measure(), array);
-  RosSink<kCdr, Around<Measure>> measuring(measure, failure);
+  RosSink<kCdr, Around<Measure>> measuring(measure, failure, before);
   Walk first(measuring, failure, message.buffers);
   if (!first.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
   WritableBuffer memory = WritableBuffer::on_heap(measure.at() - array.size());
   Around<Write> write(Write(memory.data()), array);
-  RosSink<kCdr, Around<Write>> writing(write, failure);
+  RosSink<kCdr, Around<Write>> writing(write, failure, before);
   Walk second(writing, failure, message.buffers);
   if (!second.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
   return around(std::move(memory).freeze(), array, write.hole());
@@ -141,6 +143,8 @@ Result<EncodedMessage> Converter::write(Form form, const RawMessage& message) co
       return write_ros<false>(message);
     case Form::cdr:
       return write_ros<true>(message);
+    case Form::cdr_after_status:
+      return write_ros<true>(message, 1);
     case Form::json:
       return write_json(message);
     case Form::cbor:

@@ -42,11 +42,13 @@ class Converter {
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
  private:
+  /// `before`: bytes before the message, which count for its alignment.
   template <bool kCdr>
   [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message, const Lend& lend,
-                                            const Buffer& within) const;
+                                            const Buffer& within, std::size_t before = 0) const;
   template <bool kCdr>
-  [[nodiscard]] Result<EncodedMessage> write_ros(const RawMessage& message) const;
+  [[nodiscard]] Result<EncodedMessage> write_ros(const RawMessage& message,
+                                                 std::size_t before = 0) const;
   [[nodiscard]] Result<EncodedMessage> write_json(const RawMessage& message) const;
   [[nodiscard]] Result<EncodedMessage> write_cbor(const RawMessage& message) const;
   /// The array that stays in place, or an empty buffer.

@@ -8,6 +8,9 @@ namespace hyphos::gateway {
 enum class Form : std::uint8_t {
   ros1,  ///< ROS 1 serialization, without a length prefix
   cdr,   ///< XCDR1 as in ROS 2: 4 bytes of encapsulation header, then little endian
+  /// The same, with one byte before the message: the status of a goal in front of its result.
+  /// Written as 0, and ignored when read.
+  cdr_after_status,
   json,  ///< JSON of rosbridge: uint8[] as base64, NaN as null
   cbor,  ///< CBOR of rosbridge: uint8[] as byte string, numeric arrays as typed arrays (RFC 8746)
 };

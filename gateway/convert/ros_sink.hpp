@@ -93,11 +93,14 @@ struct RosTime {
 template <bool kCdr, typename Out>
 class RosSink {
  public:
-  RosSink(Out& out, ConversionError& failure) : out_(out), failure_(failure) {
+  /// `before`: zeros before the message, which count for its alignment.
+  RosSink(Out& out, ConversionError& failure, std::size_t before = 0)
+      : out_(out), failure_(failure) {
     if constexpr (kCdr) {
       constexpr std::byte kLittleEndian[4] = {std::byte{0}, std::byte{1}, std::byte{0},
                                               std::byte{0}};
       out_.bytes(kLittleEndian, sizeof kLittleEndian);
+      out_.zeros(before);
     }
   }
 

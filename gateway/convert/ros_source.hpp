@@ -21,13 +21,16 @@ class RosCursor {
  public:
   RosCursor(Bytes in, ConversionError& failure) : in_(in), failure_(failure) {}
 
-  bool begin() {
+  /// `before`: bytes before the message, which count for its alignment.
+  bool begin(std::size_t before = 0) {
     if constexpr (kCdr) {
       if (in_.size() < 4 || in_[0] != std::byte{0} || std::to_integer<unsigned>(in_[1]) > 1) {
         return failure_.fail("has an unknown encapsulation: XCDR1 begins with 00 01 or 00 00");
       }
       big_endian_ = in_[1] == std::byte{0};
       at_ = 4;
+      Bytes skipped;
+      return take(before, skipped);
     }
     return true;
   }

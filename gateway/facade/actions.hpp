@@ -31,6 +31,9 @@ class SentGoal {
  public:
   virtual ~SentGoal() = default;
   virtual void cancel() = 0;
+  /// True once the server has accepted the goal, also after the end. Stays false for a rejected
+  /// goal. Does not wait.
+  [[nodiscard]] virtual bool accepted() const = 0;
 };
 struct GoalCallbacks {
   std::function<void(const Buffer& feedback)> feedback;  ///< may be empty, called in order
@@ -58,8 +61,9 @@ class ActionServer {
   virtual ~ActionServer() = default;
 };
 
-/// The actions of the graph, in the encodings of ROS. Thread-safe. Errors of opening: see
-/// GraphFacade.
+/// The actions of the graph, in the encodings of ROS. With Form::cdr, a result has
+/// Form::cdr_after_status, as in the reply of ROS 2's service `get_result`. Thread-safe. Errors of
+/// opening: see GraphFacade.
 class Actions {
  public:
   virtual ~Actions() = default;
@@ -77,6 +81,9 @@ class Actions {
                                                             const std::string& type, Form form,
                                                             ActionCallbacks callbacks) = 0;
 
+  /// The result of an action with default values: numbers are 0, strings and arrays are empty.
+  /// Errors: not_found (no such type).
+  [[nodiscard]] virtual Result<Buffer> blank_result(const std::string& type, Form form) const = 0;
   /// The actions that are open now. Reads shared memory only, and ignores the rules.
   [[nodiscard]] virtual std::vector<ActionInfo> list() const = 0;
 };

@@ -34,6 +34,8 @@ GoalEnd end_of(GoalState state) {
   return state == GoalState::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
 }
 
+Form result_form(Form form) { return form == Form::cdr ? Form::cdr_after_status : form; }
+
 /// A goal that a client sent. No callback runs after it is dropped.
 class GraphSentGoal final : public SentGoal {
  public:
@@ -57,6 +59,10 @@ class GraphSentGoal final : public SentGoal {
   GraphSentGoal(const GraphSentGoal&) = delete;
   GraphSentGoal& operator=(const GraphSentGoal&) = delete;
   void cancel() override { core_.cancel(); }
+  [[nodiscard]] bool accepted() const override {
+    const GoalState state = core_.state();
+    return is_final(state) ? core_.accepted(Duration()).ok() : state != GoalState::sent;
+  }
 
  private:
   const RawSentGoal core_;
@@ -69,20 +75,21 @@ class GraphServedGoal final : public ServedGoal {
       : core_(std::move(core)), codec_(codec), form_(form), clock_(std::move(clock)) {}
 
   Result<void> feedback(std::span<const std::byte> message) override {
-    auto made = convert(message, codec_.feedback->converter);
+    auto made = convert(message, codec_.feedback->converter, form_);
     if (!made) return made.error();
     return core_.feedback(std::move(*made));
   }
   Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
-    auto made = convert(result, codec_.result->converter);
+    auto made = convert(result, codec_.result->converter, result_form(form_));
     if (!made) return made.error();
     return core_.finish(state_of(end), std::move(*made));
   }
   void fail(const Error& error) override { (void)core_.abort(error); }
 
  private:
-  Result<RawMessage> convert(std::span<const std::byte> message, const Converter& converter) {
-    return raw_message_of(core_.memory(), converter, form_, message, clock_.now().ns);
+  Result<RawMessage> convert(std::span<const std::byte> message, const Converter& converter,
+                             Form form) {
+    return raw_message_of(core_.memory(), converter, form, message, clock_.now().ns);
   }
 
   const RawGoalHandle core_;
@@ -154,7 +161,8 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
     Result<GoalResult> end = GoalResult{};
     if (!last) {
       end = last.error();
-    } else if (auto converted = message_of(last->value, codec.result->converter, form)) {
+    } else if (auto converted =
+                   message_of(last->value, codec.result->converter, result_form(form))) {
       end = GoalResult{end_of(last->state), std::move(*converted)};
     } else {
       end = converted.error();
@@ -165,6 +173,15 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
     if (const auto told = std::exchange(ears->callbacks, {}).end) told(std::move(end));
   });
   return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
+}
+
+Result<Buffer> GraphActions::blank_result(const std::string& type, Form form) const {
+  const auto codec = types_->action_codec(type, "");
+  if (!codec) return codec.error();
+  // A protobuf message of zero bytes has the default value in each field.
+  const auto written = codec->result->converter.write(result_form(form), RawMessage());
+  if (!written) return written.error();
+  return written->joined();
 }
 
 std::vector<ActionInfo> GraphActions::list() const {

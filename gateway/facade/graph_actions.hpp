@@ -27,6 +27,7 @@ class GraphActions final : public Actions {
   Result<std::unique_ptr<ActionServer>> open_server(const Client& client, const std::string& action,
                                                     const std::string& type, Form form,
                                                     ActionCallbacks callbacks) override;
+  [[nodiscard]] Result<Buffer> blank_result(const std::string& type, Form form) const override;
   [[nodiscard]] std::vector<ActionInfo> list() const override;
 
  private:

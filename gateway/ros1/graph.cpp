@@ -37,6 +37,8 @@ Graph::Graph(const Context& context, net::Loop& calls, const Member& member, Tcp
       topics_out_(context, member, server, settings.channels),
       services_in_(context, calls, member, settings.services),
       services_out_(context, member, server, settings.calls),
+      actions_in_(context, server, settings.actions),
+      actions_out_(context, calls, settings.goals),
       params_(context, calls, member, settings.params, settings.rosparams) {
   add_questions();
   add_requests();
@@ -61,6 +63,8 @@ void Graph::looked(Result<GraphState> state) {
       log::info("ros1", "the master replies again at " + member_.master);
     share_time();
     topics_in_.look(*state);
+    actions_in_.look(*state, topics_in_);
+    actions_out_.look(*state, actions_in_);
     topics_out_.look(*state, topics_in_);
     services_in_.look(*state);
     services_out_.look(*state, services_in_);
@@ -85,6 +89,8 @@ void Graph::stop(std::function<void()> done) {
   if (!std::exchange(stopped_, true)) {
     timer_ = {};
     params_.stop();
+    actions_in_.stop();
+    actions_out_.stop();
     services_in_.stop();
     services_out_.stop();
     topics_out_.stop();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "gateway/ros1/actions.hpp"
 #include "gateway/ros1/member.hpp"
 #include "gateway/ros1/params.hpp"
 #include "gateway/ros1/services.hpp"
@@ -47,6 +48,8 @@ class Graph {
   TopicsOut topics_out_;
   ServicesIn services_in_;
   ServicesOut services_out_;
+  ActionsIn actions_in_;
+  ActionsOut actions_out_;
   JoinedParams params_;
   Methods methods_;
   net::Timer timer_;

@@ -8,10 +8,10 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Joins a ROS 1 graph as a node. Topics and services of ROS become channels and services of the
-/// robot, and vice versa. The gateway compares both sides once per second, and registers again if
-/// the master has forgotten it. As always in ROS, a later node of the same name replaces it. The
-/// gateway then leaves the graph and logs that.
+/// Joins a ROS 1 graph as a node. Topics, services and action servers (actionlib) of ROS become
+/// channels, services and actions of the robot, and vice versa. The gateway compares both sides
+/// once per second, and registers again if the master has forgotten it. As always in ROS, a later
+/// node of the same name replaces it. The gateway then leaves the graph and logs that.
 ///
 /// `options.port` is the port of the gateway's own master, if it runs one without `master_port`.
 /// Otherwise it is the port of the node's XML-RPC server. address() and port() belong to the
@@ -29,6 +29,8 @@ namespace hyphos::gateway::ros1 {
 ///     channels     channels that go out. Default *
 ///     services     services of ROS that come in. Default *,!*/get_loggers,!*/set_logger_level
 ///     calls        services of the robot that go out. Default *
+///     actions      actions of ROS that come in. Default *
+///     goals        actions of the robot that go out. Default *
 ///     params       parameters of the robot's nodes that go out. Default *
 ///     rosparams    parameters of ROS that come in. Default *
 ///     call_timeout_s  timeout of services in each direction. Default 60

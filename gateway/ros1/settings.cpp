@@ -39,6 +39,8 @@ const Setters<Settings>& setters() {
       {"channels", patterns(&Settings::channels)},
       {"services", patterns(&Settings::services)},
       {"calls", patterns(&Settings::calls)},
+      {"actions", patterns(&Settings::actions)},
+      {"goals", patterns(&Settings::goals)},
       {"params", patterns(&Settings::params)},
       {"rosparams", patterns(&Settings::rosparams)},
       {"call_timeout_s", seconds(&Settings::call_timeout)},

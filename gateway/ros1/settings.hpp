@@ -23,6 +23,8 @@ struct Settings {
   Patterns channels{"*"};
   Patterns services{"*,!*/get_loggers,!*/set_logger_level"};
   Patterns calls{"*"};
+  Patterns actions{"*"};
+  Patterns goals{"*"};
   Patterns params{"*"};
   Patterns rosparams{"*"};
   Duration call_timeout = Duration::from_seconds(60);

@@ -125,22 +125,22 @@ void LeftOut::look_at_services(const Now& now) {
   }
 }
 
+// ActionsIn reports actions of ROS.
 void LeftOut::look_at_actions(const Now& now) {
-  const std::string what =
-      "the action is left out, because this gateway passes only topics and services";
-  constexpr std::string_view kSendGoal = "/_action/send_goal";
   for (const ActionInfo& info : now.actions) {
-    if (!is_client(info.node)) {
-      report("action " + info.name, info.name, "unsupported",
-             what + ". Its server is " + info.node);
+    if (is_client(info.node) || is_hidden(info.name) || !context_.settings.goals.match(info.name)) {
+      continue;
     }
-  }
-  for (const auto& [guid, reader] : now.domain.readers) {
-    const auto service = service_of_dds(reader.topic);
-    if (!service || !service->is_request || !service->service.ends_with(kSendGoal)) continue;
-    const std::string name = service->service.substr(0, service->service.size() - kSendGoal.size());
-    report("ROS's action " + name, name, "unsupported",
-           what + ". Its server is " + context_.nodes->node_of(guid) + " in ROS");
+    const std::string whose = "the action of " + info.node + " carries " + known(info.carries);
+    if (!is_name(info.name)) {
+      report(
+          "action name " + info.name, info.name, "unsupported",
+          "the action is left out: ROS allows only letters, digits and '_' in a name. Details: " +
+              whose);
+    } else if (info.type.empty()) {
+      report("action " + info.name, info.name, "no_counterpart",
+             "the action is left out: " + whose + ", which has no corresponding ROS type");
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/mutex.hpp"
+#include "gateway/ros2/actions_in.hpp"
+#include "gateway/ros2/actions_out.hpp"
 #include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
@@ -82,25 +84,34 @@ class Ros2 final : public Protocol {
     changed_.notify_one();
   }
 
-  /// Topics, services and parameters, in the order of opening.
+  /// Topics, services, actions and parameters, in the order of opening.
   struct Parts {
     explicit Parts(const Context& context)
         : topics_in(context),
           topics_out(context),
           services_in(context),
           services_out(context),
+          actions_in(context),
+          actions_out(context, services_out),
           params(context, services_out),
           ros_params(context, params.nodes()),
           left_out(context) {}
 
     void look(const DomainState& state, const std::vector<TopicInfo>& channels,
-              const std::vector<ServiceInfo>& services) {
+              const std::vector<ServiceInfo>& services, const std::vector<ActionInfo>& actions) {
       topics_in.look(state);
       services_in.look(state);
+      actions_in.look(state);
       topics_out.look(channels);
       params.look(state);
       ros_params.look(state, params.ros_names());
+      actions_out.look(actions, actions_in, state);
       services_out.look(services, services_in);
+    }
+    /// Returns true if messages or goals still wait.
+    bool drain() {
+      const bool messages = topics_in.drain();
+      return actions_out.drain() || messages;
     }
     [[nodiscard]] OwnEndpoints endpoints() const {
       OwnEndpoints own;
@@ -109,6 +120,8 @@ class Ros2 final : public Protocol {
       services_in.add_endpoints(own);
       services_out.add_endpoints(own);
       ros_params.add_endpoints(own);
+      actions_in.add_endpoints(own);
+      actions_out.add_endpoints(own);
       return own;
     }
     void announce(NodeGraph& nodes) const {
@@ -118,6 +131,9 @@ class Ros2 final : public Protocol {
       for (const GUID_t& guid : services_out.readers()) readers.push_back(guid);
       for (const GUID_t& guid : services_in.writers()) writers.push_back(guid);
       for (const GUID_t& guid : services_out.writers()) writers.push_back(guid);
+      for (const GUID_t& guid : actions_in.readers()) readers.push_back(guid);
+      for (const GUID_t& guid : actions_in.writers()) writers.push_back(guid);
+      for (const GUID_t& guid : actions_out.writers()) writers.push_back(guid);
       for (const GUID_t& guid : ros_params.readers()) readers.push_back(guid);
       for (const GUID_t& guid : ros_params.writers()) writers.push_back(guid);
       writers.push_back(params.events_writer());
@@ -128,6 +144,8 @@ class Ros2 final : public Protocol {
     TopicsOut topics_out;
     ServicesIn services_in;
     ServicesOut services_out;
+    ActionsIn actions_in;
+    ActionsOut actions_out;
     ParamServices params;
     RosParams ros_params;
     LeftOut left_out;
@@ -143,8 +161,9 @@ class Ros2 final : public Protocol {
       const DomainState state = discovery_.state();
       const auto channels = facade_.topics().list();
       const auto services = facade_.services().list();
-      parts.look(state, channels, services);
-      parts.left_out.look({state, channels, services, facade_.actions().list(), parts.endpoints()});
+      const auto actions = facade_.actions().list();
+      parts.look(state, channels, services, actions);
+      parts.left_out.look({state, channels, services, actions, parts.endpoints()});
       parts.announce(*nodes_);
       forget_gone();
       lock.lock();
@@ -152,7 +171,7 @@ class Ros2 final : public Protocol {
       while (!until(next, lock)) {
         waits_ = false;
         lock.unlock();
-        const bool waits = parts.topics_in.drain();
+        const bool waits = parts.drain();
         lock.lock();
         waits_ = waits_ || waits;
       }

@@ -8,9 +8,10 @@
 
 namespace hyphos::gateway {
 
-/// Joins a ROS 2 domain as a node, through DDS. Topics and services of ROS become channels and
-/// services of the robot, and vice versa. Messages pass as CDR, which the gateway does not parse.
-/// Changes in ROS are noticed at once, and changes in the robot's graph once per second.
+/// Joins a ROS 2 domain as a node, through DDS. Topics, services and actions of ROS become
+/// channels, services and actions of the robot, and vice versa. Messages pass as CDR, which the
+/// gateway does not parse. Changes in ROS are noticed at once, and changes in the robot's graph
+/// once per second.
 ///
 /// `options.host` is the address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all.
 /// The ports follow from the domain. TLS and tokens are not supported. Own options:
@@ -31,6 +32,8 @@ namespace hyphos::gateway {
 ///     services     services of ROS that come in. Default: all except parameter services and
 ///                  hidden ones
 ///     calls        services of the robot that go out. Default *
+///     actions      actions of ROS that come in. Default: all except hidden ones
+///     goals        actions of the robot that go out. Default *
 ///     params       the robot's parameters that the node offers in ROS, "laser.rate_hz". Default *
 ///     call_timeout_s  timeout of services in each direction. Default 60
 ///

@@ -151,11 +151,11 @@ void RosParams::follow_nodes(const DomainState& state, const std::set<std::strin
   }
 }
 
-void RosParams::ask(const std::string& name, Node& node, Kind kind, std::vector<std::byte> request,
+void RosParams::ask(const std::string& name, Node& node, Kind kind, std::span<const std::byte> request,
                     const std::string& param) {
   if (kind != set) node.asks = true;
   node.clients[kind]->call(
-      Buffer::adopt(std::move(request)),
+      request, context_.settings.call_timeout,
       [inbox = inbox_, wake = context_.wake, name, kind, param](Result<Buffer> reply) {
         {
           const MutexLock lock(inbox->mutex);

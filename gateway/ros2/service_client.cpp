@@ -4,8 +4,10 @@
 #include <cstring>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "gateway/ros2/call.hpp"
+#include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -32,7 +34,28 @@ std::string new_client_id(const Participant& participant) {
   return id + std::to_string(++last);
 }
 
+Error gone(const std::string& service) {
+  return {Code::disconnected, "the server in ROS is no longer available", service};
+}
+
 }  // namespace
+
+std::map<std::string, Offered> offered_services(const DomainState& state) {
+  std::map<std::string, Offered> offered;
+  for (const auto& [guid, reader] : state.readers) {
+    const auto topic = service_of_dds(reader.topic);
+    const auto type = service_type_of_dds(reader.type);
+    if (!topic || !topic->is_request || !type || !is_name(topic->service)) continue;
+    offered.emplace(topic->service, Offered{*type, guid});
+  }
+  std::set<std::string> answering;
+  for (const auto& [guid, writer] : state.writers) {
+    const auto topic = service_of_dds(writer.topic);
+    if (topic && !topic->is_request) answering.insert(topic->service);
+  }
+  std::erase_if(offered, [&](const auto& entry) { return !answering.contains(entry.first); });
+  return offered;
+}
 
 ServiceClient::ServiceClient(const Context& context, std::string service, Offered offered)
     : context_(context),
@@ -59,16 +82,16 @@ bool ServiceClient::is_of(const Offered& offered) const {
   return offered.type == offered_.type && is_cyclone(offered.server) == is_cyclone(offered_.server);
 }
 
+bool ServiceClient::is_ready() const {
+  return requests_.matched() > 0 && replies_.matched() > 0 &&
+         monotonic_now() >= context_.discovery->known_since(offered_.server) + kIntroduction;
+}
+
 void ServiceClient::add_endpoints(OwnEndpoints& endpoints) const {
   endpoints.writers.push_back(
       {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls});
   endpoints.readers.push_back(
       {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls});
-}
-
-bool ServiceClient::is_ready() const {
-  return requests_.matched() > 0 && replies_.matched() > 0 &&
-         monotonic_now() >= context_.discovery->known_since(offered_.server) + kIntroduction;
 }
 
 void ServiceClient::end() {
@@ -78,20 +101,18 @@ void ServiceClient::end() {
     ended_ = true;
     waiting.swap(waiting_);
   }
-  for (auto& [call, one] : waiting) {
-    one.answer(Error{Code::disconnected, "the server in ROS is no longer available", service_});
-  }
+  for (auto& [call, one] : waiting) one.answer(gone(service_));
   replies_.close();
   requests_.close();
 }
 
-void ServiceClient::call(const Buffer& request, Answer answer) {
+void ServiceClient::call(std::span<const std::byte> request, Duration timeout, Answer answer) {
   Result<void> sent = success();
   {
     // Held during the send, so that the reply cannot arrive before the call is recorded.
     const MutexLock lock(mutex_);
     if (ended_) {
-      sent = Error{Code::disconnected, "the server in ROS is no longer available", service_};
+      sent = gone(service_);
     } else if (const std::size_t most = context_.settings.limits.calls; waiting_.size() >= most) {
       sent = Error{Code::overloaded,
                    at_limit("the service of ROS 2", most, "calls in flight", "--max-calls"),
@@ -99,7 +120,7 @@ void ServiceClient::call(const Buffer& request, Answer answer) {
     } else {
       const auto number = send(request);
       if (number) {
-        waiting_[*number] = {std::move(answer), monotonic_now() + context_.settings.call_timeout};
+        waiting_[*number] = {std::move(answer), monotonic_now() + timeout};
       } else {
         sent = number.error();
       }
@@ -108,17 +129,17 @@ void ServiceClient::call(const Buffer& request, Answer answer) {
   if (!sent) answer(sent.error());
 }
 
-Result<std::int64_t> ServiceClient::send(const Buffer& request) {
+Result<std::int64_t> ServiceClient::send(std::span<const std::byte> request) {
   if (is_cyclone(offered_.server)) {
     if (request.size() < 4) return Error{Code::corrupt, "the request is not CDR", service_};
     ++header_.call;
-    const auto sent = requests_.write(put_header(header_, request.bytes()));
+    const auto sent = requests_.write(put_header(header_, request));
     if (!sent) return sent.error();
     return header_.call;
   }
   SampleIdentity answer_to;
   answer_to.writer_guid(replies_.guid());
-  const auto sent = requests_.write(request.bytes(), answer_to);
+  const auto sent = requests_.write(request, answer_to);
   if (!sent) return sent.error();
   return static_cast<std::int64_t>(sent->sequence_number().to64long());
 }
@@ -172,23 +193,6 @@ void ServiceClient::expire() {
   for (const Answer& answer : late) {
     answer(Error{Code::timeout, "the server in ROS did not reply in time", service_});
   }
-}
-
-std::map<std::string, Offered> offered_services(const DomainState& state) {
-  std::map<std::string, Offered> offered;
-  for (const auto& [guid, reader] : state.readers) {
-    const auto topic = service_of_dds(reader.topic);
-    const auto type = service_type_of_dds(reader.type);
-    if (!topic || !topic->is_request || !type || !is_name(topic->service)) continue;
-    offered.emplace(topic->service, Offered{*type, guid});
-  }
-  std::set<std::string> answering;
-  for (const auto& [guid, writer] : state.writers) {
-    const auto topic = service_of_dds(writer.topic);
-    if (topic && !topic->is_request) answering.insert(topic->service);
-  }
-  std::erase_if(offered, [&](const auto& entry) { return !answering.contains(entry.first); });
-  return offered;
 }
 
 }  // namespace hyphos::gateway::ros2

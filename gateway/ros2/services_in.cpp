@@ -1,7 +1,9 @@
 #include "gateway/ros2/services_in.hpp"
 
 #include <utility>
+#include <vector>
 
+#include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -13,21 +15,26 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   Proxy(const Context& context, std::string service, Offered offered)
       : context_(context),
         service_(service),
-        client_(context, std::move(service), std::move(offered)) {}
+        calls_(context, std::move(service), std::move(offered)) {}
 
-  Result<void> open() { return client_.open(); }
-  [[nodiscard]] const ServiceClient& client() const { return client_; }
+  Result<void> open() { return calls_.open(); }
+  [[nodiscard]] bool is_of(const Offered& offered) const { return calls_.is_of(offered); }
+  void add_endpoints(OwnEndpoints& endpoints) const { calls_.add_endpoints(endpoints); }
+  [[nodiscard]] GUID_t reader() const { return calls_.reader(); }
+  [[nodiscard]] GUID_t writer() const { return calls_.writer(); }
 
   /// Becomes a service of the robot once the server is reachable. Ends calls that took too long.
   Result<void> look() {
-    client_.expire();
-    if (server_ || !client_.is_ready()) return success();
+    calls_.expire();
+    if (server_ || !calls_.is_ready()) return success();
     auto server = context_.facade.services().open_server(
-        client_of(context_.nodes->node_of(client_.offered().server)), service_,
-        client_.offered().type, Form::cdr,
-        [weak = weak_from_this()](const Buffer& request, Answer answer) {
-          if (const auto proxy = weak.lock())
-            return proxy->client_.call(request, std::move(answer));
+        client_of(context_.nodes->node_of(calls_.offered().server)), service_,
+        calls_.offered().type, Form::cdr,
+        [weak = weak_from_this(), timeout = context_.settings.call_timeout](const Buffer& request,
+                                                                            Answer answer) {
+          if (const auto proxy = weak.lock()) {
+            return proxy->calls_.call(request.bytes(), timeout, std::move(answer));
+          }
           answer(Error{Code::disconnected, "the gateway is shut down", {}});
         });
     if (!server) return server.error();
@@ -37,14 +44,14 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
 
   void end() {
     server_.reset();
-    client_.end();
+    calls_.end();
   }
 
  private:
   const Context& context_;
   const std::string service_;
   std::unique_ptr<Server> server_;
-  ServiceClient client_;
+  ServiceClient calls_;
 };
 
 ServicesIn::ServicesIn(const Context& context) : context_(context) {}
@@ -62,7 +69,7 @@ void ServicesIn::look(const DomainState& state) {
   std::vector<std::string> gone;
   for (const auto& [service, proxy] : proxies_) {
     const auto now = offered.find(service);
-    if (now == offered.end() || !proxy->client().is_of(now->second)) gone.push_back(service);
+    if (now == offered.end() || !proxy->is_of(now->second)) gone.push_back(service);
   }
   for (const std::string& service : gone) end(service);
   for (const auto& [service, offer] : offered) {
@@ -94,18 +101,18 @@ void ServicesIn::look(const DomainState& state) {
 
 std::vector<GUID_t> ServicesIn::readers() const {
   std::vector<GUID_t> readers;
-  for (const auto& [service, proxy] : proxies_) readers.push_back(proxy->client().reader());
+  for (const auto& [service, proxy] : proxies_) readers.push_back(proxy->reader());
   return readers;
 }
 
 std::vector<GUID_t> ServicesIn::writers() const {
   std::vector<GUID_t> writers;
-  for (const auto& [service, proxy] : proxies_) writers.push_back(proxy->client().writer());
+  for (const auto& [service, proxy] : proxies_) writers.push_back(proxy->writer());
   return writers;
 }
 
 void ServicesIn::add_endpoints(OwnEndpoints& endpoints) const {
-  for (const auto& [service, proxy] : proxies_) proxy->client().add_endpoints(endpoints);
+  for (const auto& [service, proxy] : proxies_) proxy->add_endpoints(endpoints);
 }
 
 }  // namespace hyphos::gateway::ros2

@@ -24,7 +24,7 @@ constexpr Duration kEarly = Duration::from_seconds(30);
 class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
  public:
   /// `handler` replies to requests. If it is null, the robot's service of this name replies.
-  Desk(const Context& context, std::string service, std::string type, Handler handler = {})
+  Desk(const Context& context, std::string service, std::string type, CallerHandler handler = {})
       : context_(context),
         service_(std::move(service)),
         type_(std::move(type)),
@@ -124,7 +124,9 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     Answer answer = [weak = weak_from_this(), call_client, client](Result<Buffer> reply) {
       if (const auto desk = weak.lock()) desk->finish(client, call_client, std::move(reply));
     };
-    if (handler_) return handler_(request, answer);
+    if (handler_) {
+      return handler_({client, message.info.sample_identity.writer_guid()}, request, answer);
+    }
     context_.facade.services().call(client, service_, type_, Form::cdr, request,
                                     context_.settings.call_timeout, std::move(answer));
   }
@@ -193,7 +195,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   const Context& context_;
   const std::string service_;
   const std::string type_;
-  const Handler handler_;
+  const CallerHandler handler_;
   Mutex mutex_;
   bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
   std::size_t under_way_ HYPHOS_GUARDED_BY(mutex_) = 0;
@@ -229,10 +231,25 @@ void ServicesOut::add_endpoints(const std::string& service, NodeEntities& node) 
 
 Result<void> ServicesOut::serve(const std::string& service, const std::string& type,
                                 Handler handler) {
+  return serve(service, type,
+               CallerHandler([handler = std::move(handler)](
+                                 const Caller&, std::span<const std::byte> request,
+                                 const Answer& answer) { handler(request, answer); }));
+}
+
+Result<void> ServicesOut::serve(const std::string& service, const std::string& type,
+                                CallerHandler handler) {
   auto desk = std::make_shared<Desk>(context_, service, type, std::move(handler));
   auto opened = desk->open();
   if (opened) own_.emplace(service, std::move(desk));
   return opened;
+}
+
+void ServicesOut::withdraw(const std::string& service) {
+  const auto found = own_.find(service);
+  if (found == own_.end()) return;
+  found->second->end();
+  own_.erase(found);
 }
 
 void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesIn& in) {

@@ -25,9 +25,19 @@ class ServicesOut {
 
   /// Replies to a request, now or later, in any thread.
   using Handler = std::function<void(std::span<const std::byte> request, const Answer& answer)>;
-  /// Adds a service of the gateway's own node for the lifetime of this object. Errors: io,
-  /// type_mismatch.
+  /// The client of a request.
+  struct Caller {
+    Client client;
+    GUID_t guid;  ///< the writer of its requests
+  };
+  using CallerHandler = std::function<void(const Caller& caller, std::span<const std::byte> request,
+                                           const Answer& answer)>;
+  /// Adds a service of the gateway's own node, until withdraw() or the end of this object. Errors:
+  /// io, type_mismatch.
   Result<void> serve(const std::string& service, const std::string& type, Handler handler);
+  Result<void> serve(const std::string& service, const std::string& type, CallerHandler handler);
+  /// Ends a service that serve() added. When it returns, its handler is not running.
+  void withdraw(const std::string& service);
   [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
   /// Removes a service of serve(). When it returns, its handler is not running.
   void unserve(const std::string& service);

@@ -51,6 +51,8 @@ const Setters<Settings>& setters() {
       {"best_effort", patterns(&Settings::best_effort, kIgnored)},
       {"services", patterns(&Settings::services, kIgnored)},
       {"calls", patterns(&Settings::calls, kIgnored)},
+      {"actions", patterns(&Settings::actions, kIgnored)},
+      {"goals", patterns(&Settings::goals, kIgnored)},
       {"params", patterns(&Settings::params, kIgnored)},
       {"param_nodes", patterns(&Settings::param_nodes, kIgnored)},
       {"rosparams", patterns(&Settings::rosparams, kIgnored)},

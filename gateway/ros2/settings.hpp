@@ -33,6 +33,8 @@ struct Settings {
       "!*/list_parameters,!*/set_parameters,!*/set_parameters_atomically,!*/get_type_description",
       Patterns::Slash::ignored};
   Patterns calls{"*", Patterns::Slash::ignored};
+  Patterns actions{"*,!_*,!*/_*", Patterns::Slash::ignored};
+  Patterns goals{"*", Patterns::Slash::ignored};
   Patterns params{"*", Patterns::Slash::ignored};
   Patterns param_nodes{"*", Patterns::Slash::ignored};
   Patterns rosparams{"*", Patterns::Slash::ignored};

@@ -35,9 +35,11 @@ class GoalListener final : public detail::CallListener,
     UniqueLock lock(mutex_);
     switch (kind) {
       case CallKind::accepted:
+        accepted_ = true;
         if (state_ == GoalState::sent) state_ = GoalState::accepted;
         break;
       case CallKind::started:
+        accepted_ = true;
         if (state_ == GoalState::sent || state_ == GoalState::accepted) {
           state_ = GoalState::executing;
         }
@@ -80,7 +82,8 @@ class GoalListener final : public detail::CallListener,
         calls::wait_by(*client_, lock, changed_, deadline_ns,
                        [this]() HYPHOS_REQUIRES(mutex_) { return state_ != GoalState::sent; });
     if (!waited) return waited;
-    if (end_ && !*end_) return end_->error();
+    // An error after the acceptance is not a rejection.
+    if (end_ && !*end_ && !accepted_) return end_->error();
     return success();
   }
   Result<Delivery> wait_end(std::int64_t deadline_ns) {
@@ -165,6 +168,7 @@ class GoalListener final : public detail::CallListener,
   Condition changed_;
   std::uint64_t id_ HYPHOS_GUARDED_BY(mutex_) = 0;
   GoalState state_ HYPHOS_GUARDED_BY(mutex_) = GoalState::sent;
+  bool accepted_ HYPHOS_GUARDED_BY(mutex_) = false;  ///< stays true after the end
   std::optional<Result<Delivery>> end_ HYPHOS_GUARDED_BY(mutex_);
   std::deque<Delivery> waiting_ HYPHOS_GUARDED_BY(mutex_);
   std::vector<std::function<void(const Result<Delivery>&)>> hooks_ HYPHOS_GUARDED_BY(mutex_);

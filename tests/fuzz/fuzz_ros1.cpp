@@ -1,11 +1,12 @@
 // Input from ROS 1 nodes: XML-RPC calls and replies, TCPROS headers and replies, names and URIs,
-// parameters, and executed calls. Accepted input must survive a round trip.
+// parameters, executed calls, and messages of actionlib. Accepted input must survive a round trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string_view>
 
+#include "gateway/ros1/action_messages.hpp"
 #include "gateway/ros1/frame.hpp"
 #include "gateway/ros1/header.hpp"
 #include "gateway/ros1/methods.hpp"
@@ -127,11 +128,31 @@ void try_calls(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+void try_action(std::span<const std::byte> bytes) {
+  const Time now{1};
+  if (const auto goal = read_goal(bytes)) {
+    const auto again = read_goal(write_goal(goal->goal, goal->message, now));
+    if (!again || again->goal != goal->goal) std::abort();
+  }
+  if (const auto outcome = read_outcome(bytes)) {
+    const auto again = read_outcome(write_outcome(outcome->record, outcome->message, now));
+    if (!again || again->record != outcome->record) std::abort();
+  }
+  if (const auto records = read_records(bytes)) {
+    if (read_records(write_records(*records, now)) != records) std::abort();
+  }
+  if (const auto which = read_cancel(bytes)) (void)includes(*which, *which);
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::byte> bytes = std::as_bytes(std::span(data + 1, size - 1));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  switch (data[0] % 7U) {
+  switch (data[0] % 8U) {
     case 0:
       try_call(text);
       break;
@@ -150,6 +171,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 5:
       try_params(text);
+      break;
+    case 7:
+      try_action(bytes);
       break;
     default:
       try_calls(text);

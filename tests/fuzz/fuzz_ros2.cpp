@@ -1,5 +1,5 @@
 // Input from ROS 2 participants that DDS does not decode itself: lists of endpoints, heads of
-// calls, names of topics and types. Accepted input must survive a round trip.
+// calls, names of topics and types, messages of actions. Accepted input must survive a round trip.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/ros2/action_messages.hpp"
 #include "gateway/ros2/call_header.hpp"
 #include "gateway/ros2/entities.hpp"
 #include "gateway/ros2/names.hpp"
@@ -55,17 +56,37 @@ void try_names(std::string_view text) {
   (void)split_node(text);
 }
 
+void try_action(std::span<const std::byte> bytes) {
+  if (const auto goal = take_goal_id(bytes)) {
+    require(std::ranges::equal(put_goal_id(goal->id, goal->message), bytes));
+  }
+  if (const auto id = read_goal_id(bytes)) require(read_goal_id(write_goal_id(*id)) == id);
+  if (const auto which = read_cancel(bytes)) (void)includes(*which, *which);
+  if (const auto states = read_states(bytes)) {
+    const auto again = read_states(write_states(*states));
+    require(again && again->size() == states->size());
+  }
+  (void)read_acceptance(bytes);
+  (void)read_cancel_code(bytes);
+  if (const auto status = status_of_result(bytes)) {
+    require(status_of_result(put_status(*status, bytes)) == status);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto bytes = std::as_bytes(std::span(data, size)).subspan(1);
-  switch (data[0] % 3U) {
+  switch (data[0] % 4U) {
     case 0:
       try_entities(bytes);
       break;
     case 1:
       try_call(bytes);
+      break;
+    case 3:
+      try_action(bytes);
       break;
     default:
       try_names({reinterpret_cast<const char*>(bytes.data()), bytes.size()});

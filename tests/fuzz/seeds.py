@@ -201,6 +201,12 @@ def ros1() -> Iterator[Seed]:
     yield "answer", b"\3\2" + b"\1" + text("yes")
     yield "error", b"\3\4" + b"\0" + text("no")
     yield "names", b"\4" + b"http://127.0.0.1:11311/ *,!/a/*"
+    head = struct.pack("<III", 1, 2, 3) + text("frame")
+    goal = struct.pack("<II", 4, 5) + text("/node-1-4.5")
+    yield "goal", b"\7" + head + goal + struct.pack("<i", 3)
+    record = goal + b"\3" + text("done")
+    yield "result", b"\7" + head + record + struct.pack("<i", 6)
+    yield "states", b"\7" + head + struct.pack("<I", 2) + 2 * record
     yield "params", b"\5" + b"/a/b 1\n/a 2\n/a/c/d\n~e 3\n/a"
 
 
@@ -213,6 +219,11 @@ def ros2() -> Iterator[Seed]:
     yield "entities_iron", b"\0" + entities(16)
     yield "entities_humble", b"\0" + entities(24)
     yield "call", b"\1" + b"\0\1\0\0" + struct.pack("<Qq", 7, 1) + b"\1"
+    info = bytes(range(16)) + struct.pack("<iI", 1, 2)
+    yield "goal", b"\3" + b"\0\1\0\0" + bytes(range(16)) + struct.pack("<i", 3)
+    states = struct.pack("<I", 1) + info + b"\2"
+    yield "states", b"\3" + b"\0\1\0\0" + states
+    yield "cancel", b"\3" + b"\0\1\0\0" + info
     for name in ("rt/camera/image", "rq/addRequest", "rr/addReply", "/ns/node"):
         yield name.replace("/", "_"), b"\2" + name.encode()
     for name in ("sensor_msgs::msg::dds_::Image_", "std_srvs::srv::dds_::SetBool_Request_"):

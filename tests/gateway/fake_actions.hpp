@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,9 +53,17 @@ class FakeActions final : public Actions {
       goal->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), server] {
         if (const auto alive = weak.lock()) server->callbacks.cancel(alive);
       });
+      goal->accept();
       server->callbacks.execute(bytes, handle);
     });
     return std::unique_ptr<SentGoal>(new FakeSent(std::move(goal)));
+  }
+
+  /// An encapsulation header and zeros.
+  [[nodiscard]] Result<Buffer> blank_result(const std::string& type, Form) const override {
+    if (const auto known = types_.action(type); !known) return known.error();
+    const std::array<std::byte, 8> blank{std::byte{0}, std::byte{1}};
+    return Buffer::copy_of(blank);
   }
 
   /// The number of open servers.
@@ -112,6 +122,14 @@ class FakeActions final : public Actions {
       }
       if (hook) pool_.post(std::move(hook));
     }
+    void accept() {
+      const std::lock_guard lock(mutex_);
+      accepted_ = true;
+    }
+    [[nodiscard]] bool accepted() {
+      const std::lock_guard lock(mutex_);
+      return accepted_;
+    }
     void forget() {
       const std::lock_guard lock(ears_);
       callbacks_ = {};
@@ -122,6 +140,7 @@ class FakeActions final : public Actions {
     std::mutex mutex_;
     bool ended_ = false;
     bool canceled_ = false;
+    bool accepted_ = false;
     std::function<void()> cancel_;
     std::recursive_mutex ears_;
     GoalCallbacks callbacks_;
@@ -145,6 +164,7 @@ class FakeActions final : public Actions {
     FakeSent(const FakeSent&) = delete;
     FakeSent& operator=(const FakeSent&) = delete;
     void cancel() override { goal_->cancel(); }
+    [[nodiscard]] bool accepted() const override { return goal_->accepted(); }
 
    private:
     const std::shared_ptr<Goal> goal_;

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import conformance
 import hyphos
 import numpy as np
 import pytest
@@ -40,10 +41,16 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a test that is skipped is a failure")
     parser.addoption("--quick", action="store_true", help="leave out slow tests: test-quick")
+    parser.addoption("--tables", action="store_true", help="print the tables of conformance")
     parser.addoption("--papers", type=Path, help="folder with the texts of the papers, NNN_*.txt")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cell(table, row, column): a cell of a table of conformance")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    conformance.add_cells(items)
     if config.getoption("--quick"):
         slow = schedule.left_out(items)
         config.hook.pytest_deselected(items=slow)
@@ -105,6 +112,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is None or hasattr(config, "workerinput"):
         return
+    if config.getoption("--tables"):
+        for line in conformance.lines_of(terminal.stats):
+            terminal.write_line(line)
     reasons = Counter(
         str(report.longrepr[2]).removeprefix("Skipped: ")
         for report in terminal.stats.get("skipped", [])

@@ -456,6 +456,142 @@ HYPHOS_API hyphos_code hyphos_call_async(hyphos_client* client, const void* payl
                                          int64_t timeout_ns, hyphos_reply_callback callback,
                                          void* user, hyphos_error* error);
 
+/* --- Actions: servers ----------------------------------------------------------------------- */
+
+/* The state of a goal, with the numbers of action_msgs/GoalStatus. */
+typedef int32_t hyphos_goal_state;
+enum {
+  HYPHOS_GOAL_SENT = 0,      /* sent, but not accepted yet */
+  HYPHOS_GOAL_ACCEPTED = 1,  /* will be executed */
+  HYPHOS_GOAL_EXECUTING = 2, /* the server executes it */
+  HYPHOS_GOAL_CANCELING = 3, /* executed, and asked to end */
+  HYPHOS_GOAL_SUCCEEDED = 4,
+  HYPHOS_GOAL_CANCELED = 5,
+  HYPHOS_GOAL_ABORTED = 6 /* it failed, was rejected, or its server is gone */
+};
+
+/* The treatment of a goal that arrives while another one is being executed. */
+enum {
+  HYPHOS_GOALS_QUEUE = 0,   /* it waits until the earlier goals have ended */
+  HYPHOS_GOALS_PREEMPT = 1, /* the other is asked to cancel, and this one starts when it ended */
+  HYPHOS_GOALS_REJECT = 2,  /* it is rejected as `overloaded` */
+  HYPHOS_GOALS_PARALLEL = 3 /* both are executed */
+};
+
+/* The types of an action's messages. */
+typedef struct hyphos_action_types {
+  hyphos_type goal;
+  hyphos_type feedback;
+  hyphos_type result;
+} hyphos_action_types;
+
+/* An action that this process serves. hyphos_action_close() ends the handle. */
+typedef struct hyphos_action hyphos_action;
+
+/* A goal at its server. Exactly one of hyphos_goal_finish(), hyphos_goal_fail() and
+ * hyphos_goal_drop() ends it, immediately or later, in any thread. */
+typedef struct hyphos_goal hyphos_goal;
+
+/* Options of hyphos_action_serve(). */
+typedef struct hyphos_action_options {
+  uint64_t struct_size;
+  int32_t mode;   /* HYPHOS_POLLED, or HYPHOS_CONCURRENT: on the thread pool */
+  int32_t policy; /* one of HYPHOS_GOALS_QUEUE to HYPHOS_GOALS_PARALLEL */
+  int32_t local;  /* 1: only goals from this process */
+  uint32_t depth; /* accepted goals that have not ended. 0: 16 */
+} hyphos_action_options;
+
+/* The callback owns `goal`. `message` is valid until the callback returns. */
+typedef void (*hyphos_goal_callback)(void* user, hyphos_goal* goal, const hyphos_message* message);
+
+/* Executes goals. `options` may be NULL. Fails with `already_exists` if another live process serves
+ * the name. hyphos_action_close() ends the handle. */
+HYPHOS_API hyphos_code hyphos_action_serve(hyphos_node* node, const char* name,
+                                           const hyphos_action_types* types,
+                                           const hyphos_action_options* options,
+                                           hyphos_goal_callback callback, void* user,
+                                           hyphos_action** action, hyphos_error* error);
+/* Aborts the goals of the action, and ends the handle. The same guarantee as
+ * hyphos_subscription_close(). */
+HYPHOS_API void hyphos_action_close(hyphos_action* action);
+
+/* Sends feedback, and copies it once. Fails with `disconnected` (no receiver), `overloaded` (the
+ * feedback is counted as dropped) or `already_exists` (the goal has ended). */
+HYPHOS_API hyphos_code hyphos_goal_feedback(hyphos_goal* goal, const void* payload, size_t size,
+                                            const hyphos_bytes* buffers, size_t buffer_count,
+                                            hyphos_error* error);
+/* Ends the goal with a result. `state`: HYPHOS_GOAL_SUCCEEDED, _CANCELED or _ABORTED. */
+HYPHOS_API hyphos_code hyphos_goal_finish(hyphos_goal* goal, hyphos_goal_state state,
+                                          const void* payload, size_t size,
+                                          const hyphos_bytes* buffers, size_t buffer_count,
+                                          hyphos_error* error);
+/* Aborts the goal without a result. The client gets this error. */
+HYPHOS_API hyphos_code hyphos_goal_fail(hyphos_goal* goal, hyphos_code code, const char* message,
+                                        hyphos_error* error);
+/* Aborts the goal without a reason. */
+HYPHOS_API void hyphos_goal_drop(hyphos_goal* goal);
+/* 1 when the goal should end: its client canceled it or is gone, or another goal preempts it. */
+HYPHOS_API int32_t hyphos_goal_cancel_requested(const hyphos_goal* goal);
+/* Waits up to `timeout_ns`, and returns 1 as soon as the goal should end, else 0. */
+HYPHOS_API int32_t hyphos_goal_wait(const hyphos_goal* goal, int64_t timeout_ns);
+
+/* --- Actions: clients ----------------------------------------------------------------------- */
+
+/* A client of one action. hyphos_action_client_close() ends the handle. Its goals continue. */
+typedef struct hyphos_action_client hyphos_action_client;
+/* A goal at its client. hyphos_sent_goal_release() ends the handle. The goal continues. */
+typedef struct hyphos_sent_goal hyphos_sent_goal;
+
+/* The server need not exist yet. `options` may be NULL. hyphos_action_client_close() ends the
+ * handle. */
+HYPHOS_API hyphos_code hyphos_action_client_open(hyphos_node* node, const char* name,
+                                                 const hyphos_action_types* types,
+                                                 const hyphos_client_options* options,
+                                                 hyphos_action_client** client,
+                                                 hyphos_error* error);
+HYPHOS_API void hyphos_action_client_close(hyphos_action_client* client);
+/* Waits until there is a server. `timeout_ns` 0 means five seconds. */
+HYPHOS_API hyphos_code hyphos_action_client_wait(hyphos_action_client* client, int64_t timeout_ns,
+                                                 hyphos_error* error);
+
+/* `feedback` is valid until the callback returns. */
+typedef void (*hyphos_feedback_callback)(void* user, const hyphos_message* feedback);
+/* `state` is HYPHOS_GOAL_SUCCEEDED, _CANCELED or _ABORTED. One of `result` and `error` is NULL.
+ * Both are valid until the callback returns. */
+typedef void (*hyphos_result_callback)(void* user, hyphos_goal_state state,
+                                       const hyphos_message* result, const hyphos_error* error);
+
+/* The callbacks of a goal. Each may be NULL. They run in hyphos_poll(). `result` runs exactly once,
+ * after the feedback: in hyphos_poll(), or in hyphos_node_close() if that comes first. Up to 64
+ * feedback messages wait. Beyond that, the oldest one is dropped and counted. */
+typedef struct hyphos_goal_callbacks {
+  uint64_t struct_size;
+  hyphos_feedback_callback feedback;
+  hyphos_result_callback result;
+  void* user;
+} hyphos_goal_callbacks;
+
+/* Sends a goal and returns immediately. If the server has not accepted it within
+ * `accept_timeout_ns` (0: five seconds), the goal ends with an error. `callbacks` and `goal` may be
+ * NULL. hyphos_sent_goal_release() ends the handle. */
+HYPHOS_API hyphos_code hyphos_goal_send(hyphos_action_client* client, const void* payload,
+                                        size_t size, const hyphos_bytes* buffers,
+                                        size_t buffer_count, int64_t accept_timeout_ns,
+                                        const hyphos_goal_callbacks* callbacks,
+                                        hyphos_sent_goal** goal, hyphos_error* error);
+/* Asks the server to cancel. The result reports the end. */
+HYPHOS_API hyphos_code hyphos_sent_goal_cancel(hyphos_sent_goal* goal, hyphos_error* error);
+/* The present state. HYPHOS_GOAL_ABORTED if `goal` is NULL. */
+HYPHOS_API hyphos_goal_state hyphos_sent_goal_state(const hyphos_sent_goal* goal);
+/* The number of feedback messages that were dropped, because the node was polled too rarely. */
+HYPHOS_API uint64_t hyphos_sent_goal_feedback_dropped(const hyphos_sent_goal* goal);
+/* Waits until the goal has ended. `result` is held, so the caller must release it. After `timeout`
+ * the goal continues. Must not be called from a callback of hyphos_poll(). */
+HYPHOS_API hyphos_code hyphos_sent_goal_result(hyphos_sent_goal* goal, int64_t timeout_ns,
+                                               hyphos_goal_state* state, hyphos_message* result,
+                                               hyphos_error* error);
+HYPHOS_API void hyphos_sent_goal_release(hyphos_sent_goal* goal);
+
 /* --- Parameters ----------------------------------------------------------------------------- */
 
 /* The type of a parameter. */

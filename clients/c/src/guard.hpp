@@ -64,6 +64,10 @@ inline constexpr std::size_t kFirstSize<hyphos_service_options> = 24;
 template <>
 inline constexpr std::size_t kFirstSize<hyphos_client_options> = 16;
 template <>
+inline constexpr std::size_t kFirstSize<hyphos_action_options> = 24;
+template <>
+inline constexpr std::size_t kFirstSize<hyphos_goal_callbacks> = 32;
+template <>
 inline constexpr std::size_t kFirstSize<hyphos_param_options> = 48;
 
 /// Reads a struct of the caller. An older caller has fewer fields, and the missing ones are zeros.

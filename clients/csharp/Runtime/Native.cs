@@ -119,6 +119,27 @@ namespace Hyphos
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeActionTypes
+    {
+        public NativeType Goal, Feedback, Result;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeActionOptions
+    {
+        public ulong StructSize;
+        public int Mode, Policy, Local;
+        public uint Depth;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeGoalCallbacks
+    {
+        public ulong StructSize;
+        public IntPtr Feedback, Result, User;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal struct NativeValue
     {
         public int Type;
@@ -143,6 +164,11 @@ namespace Hyphos
     internal unsafe delegate void RequestCallback(IntPtr user, IntPtr request, NativeMessage* message);
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     internal unsafe delegate void ReplyCallback(IntPtr user, NativeMessage* reply, NativeError* error);
+
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    internal unsafe delegate void FeedbackCallback(IntPtr user, NativeMessage* feedback);
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    internal unsafe delegate void ResultCallback(IntPtr user, int state, NativeMessage* result, NativeError* error);
 
     /// <summary>The functions of libhyphos_c. See hyphos_c.h. No argument is marshalled, so no call
     /// allocates.</summary>
@@ -233,6 +259,37 @@ namespace Hyphos
         [DllImport(Library, CallingConvention = Call)]
         public static extern int hyphos_call_async(IntPtr client, void* payload, UIntPtr size, NativeBytes* buffers,
             UIntPtr bufferCount, long timeoutNs, IntPtr callback, IntPtr user, NativeError* error);
+
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_action_serve(IntPtr node, byte* name, NativeActionTypes* types,
+            NativeActionOptions* options, IntPtr callback, IntPtr user, IntPtr* action, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)] public static extern void hyphos_action_close(IntPtr action);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_goal_feedback(IntPtr goal, void* payload, UIntPtr size, NativeBytes* buffers,
+            UIntPtr bufferCount, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_goal_finish(IntPtr goal, int state, void* payload, UIntPtr size,
+            NativeBytes* buffers, UIntPtr bufferCount, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_goal_fail(IntPtr goal, int code, byte* message, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)] public static extern void hyphos_goal_drop(IntPtr goal);
+        [DllImport(Library, CallingConvention = Call)] public static extern int hyphos_goal_cancel_requested(IntPtr goal);
+
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_action_client_open(IntPtr node, byte* name, NativeActionTypes* types,
+            void* options, IntPtr* client, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)] public static extern void hyphos_action_client_close(IntPtr client);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_action_client_wait(IntPtr client, long timeoutNs, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_goal_send(IntPtr client, void* payload, UIntPtr size, NativeBytes* buffers,
+            UIntPtr bufferCount, long acceptTimeoutNs, NativeGoalCallbacks* callbacks, IntPtr* goal, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern int hyphos_sent_goal_cancel(IntPtr goal, NativeError* error);
+        [DllImport(Library, CallingConvention = Call)] public static extern int hyphos_sent_goal_state(IntPtr goal);
+        [DllImport(Library, CallingConvention = Call)]
+        public static extern ulong hyphos_sent_goal_feedback_dropped(IntPtr goal);
+        [DllImport(Library, CallingConvention = Call)] public static extern void hyphos_sent_goal_release(IntPtr goal);
 
         [DllImport(Library, CallingConvention = Call)]
         public static extern int hyphos_param_declare(IntPtr node, byte* name, NativeValue* standard,

@@ -1,5 +1,5 @@
-"""The ROS definitions of a machine: the installed ones, and those of the package `rosbags` and
-common services where ROS is not installed."""
+"""The ROS definitions of a machine: the installed ones, and those of the package `rosbags` and of
+common packages where ROS is not installed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from pathlib import Path
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos._errors import Error
+from hyphos.ros.common import definitions
+from hyphos.ros.counterparts import write_counterparts
 from hyphos.ros.definition import PARTS, Flavour
 from hyphos.ros.importing import imported, proto_files, write_files
 from hyphos.ros.library import Library
 from hyphos.ros.protos import compile_protos
-from hyphos.ros.services import services
 from hyphos.ros.sources import find_sources, guess_flavour
 
 _STORES = {Flavour.ROS1: "ROS1_NOETIC", Flavour.ROS2: "ROS2_JAZZY"}
@@ -33,7 +34,8 @@ def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) ->
 
     The types come from `paths` (packages, or folders of packages), the installed packages, and the
     .proto files below `proto_paths`. If two define a type, `paths` takes precedence, then the
-    installed one. The first call takes about two seconds. The result is cached for the user.
+    installed one. A type that only one ROS version defines also gets a counterpart in the other
+    one. The first call takes about three seconds. The result is cached for the user.
     """
     folders = [folder for path in paths for folder in package_folders(path)]
     chosen = _by_flavour([*folders, *_installed()])
@@ -123,8 +125,9 @@ def _by_flavour(folders: Iterable[Path]) -> dict[Flavour, list[Path]]:
 
 
 def _carried(flavour: Flavour) -> list[Path]:
-    """The definitions of rosbags, as .msg files in the cache."""
-    also = hashlib.sha256(repr(services(flavour)).encode()).hexdigest()[:8]
+    """The definitions of rosbags and of common packages, as files in the cache."""
+    common = definitions(flavour)
+    also = hashlib.sha256(repr(common).encode()).hexdigest()[:8]
     place = _cache() / f"rosbags-{version('rosbags')}-{also}" / flavour.value
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -133,9 +136,9 @@ def _carried(flavour: Flavour) -> list[Path]:
             for name, text in _carried_definitions(flavour):
                 package, base = name.split("/msg/")
                 _write(made / package / "msg" / f"{base}.msg", text)
-            for name, text in services(flavour).items():
-                package, base = name.split("/")
-                _write(made / package / "srv" / f"{base}.srv", text)
+            for name, text in common.items():
+                package, kind, base = name.split("/")
+                _write(made / package / kind / f"{base}.{kind}", text)
             with suppress(OSError):  # another process was faster
                 made.rename(place)
     return sorted(place.iterdir())
@@ -159,9 +162,10 @@ def _carried_definitions(flavour: Flavour) -> Iterator[tuple[str, str]]:
 
 def _make(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> bytes:
     whole = FileDescriptorSet()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as others:
+        added = write_counterparts(chosen, Path(others))
         for flavour, folders in chosen.items():
-            library = Library.load(folders, flavour)
+            library = Library.load([*folders, *added[flavour]], flavour)
             write_files(proto_files(imported(library), library), Path(place))
         parts = [compile_protos(Path(place))]
     if proto_paths:
@@ -186,7 +190,7 @@ def _key(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> str:
         for file in sorted((folder / kind).glob(f"*.{kind}"))
     ]
     files += [file for path in proto_paths for file in sorted(path.rglob("*.proto"))]
-    files += sorted(Path(__file__).parent.glob("*.py"))  # the generator itself
+    files += sorted(Path(__file__).parent.rglob("*.py"))  # the generator itself
     for file in files:
         status = file.stat()
         digest.update(f"{file} {status.st_size} {status.st_mtime_ns}\n".encode())

@@ -117,14 +117,22 @@ TEST(Ros2LeftOut, a_topic_that_is_not_of_ros_is_reported) {
   EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("unsupported") == 2; }));
 }
 
-TEST(Ros2LeftOut, an_action_is_reported_as_left_out) {
+TEST(Ros2LeftOut, an_action_of_an_unknown_type_is_reported) {
   Gateway gateway;
   RosSide ros;
-  ros.reader("rq/fib/_action/send_goalRequest",
-             "example_interfaces::action::dds_::Fibonacci_SendGoal_Request_");
-  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("unsupported") == 1; }));
-  EXPECT_NE(gateway.facade.clients().last("unsupported").find("the action is left out"),
-            std::string::npos);
+  const std::pair<const char*, const char*> services[] = {
+      {"send_goal", "own_msgs::action::dds_::Climb_SendGoal"},
+      {"get_result", "own_msgs::action::dds_::Climb_GetResult"},
+      {"cancel_goal", "action_msgs::srv::dds_::CancelGoal"}};
+  for (const auto& [name, type] : services) {
+    const std::string service = std::string("climb/_action/") + name;
+    ros.reader("rq/" + service + "Request", std::string(type) + "_Request_");
+    ros.writer("rr/" + service + "Reply", std::string(type) + "_Response_");
+  }
+  EXPECT_TRUE(eventually([&] { return gateway.facade.clients().counted("not_found") == 1; }));
+  const std::string line = gateway.facade.clients().last("not_found");
+  EXPECT_NE(line.find("the action is left out"), std::string::npos) << line;
+  EXPECT_NE(line.find("own_msgs/action/Climb"), std::string::npos) << line;
 }
 
 TEST(Ros2LeftOut, a_topic_that_returns_is_reported_again) {

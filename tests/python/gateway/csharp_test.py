@@ -204,6 +204,7 @@ def test_the_client_passes_its_own_checks(program: list[str], domain: str) -> No
     assert done.stdout.count("ok ") >= 13
 
 
+@pytest.mark.cell("worlds", "Hyphos C#", "topic")
 def test_images_reach_csharp_and_return(
     robot: Program,
     node: hyphos.Node,
@@ -255,6 +256,7 @@ def test_a_killed_client_blocks_no_other_process(
 
 
 @pytest.mark.usefixtures("robot")
+@pytest.mark.cell("worlds", "Hyphos C#", "service")
 def test_csharp_offers_a_service_and_calls_one(
     node: hyphos.Node,
     inbox: Inbox,

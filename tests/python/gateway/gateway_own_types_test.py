@@ -31,6 +31,8 @@ def level(package: Path, tmp_path: Path) -> Any:
     return TypeBook([tmp_path / "protos"]).get("ros2.tank_msgs.msg.Level")
 
 
+@pytest.mark.cell("worlds", "rosbridge JSON", "unknown type")
+@pytest.mark.cell("worlds", "Hyphos Python", "unknown type")
 def test_a_gateway_learns_the_types_of_nodes_that_start_later(
     hyphos_start: Start, domain: str, level: Any
 ) -> None:

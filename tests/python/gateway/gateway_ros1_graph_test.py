@@ -88,6 +88,8 @@ def ros(hyphos_start: Start, start: Start, domain: str, tmp_path: Path) -> Ros:
     return Ros(start, gateway.line().strip(), tmp_path)
 
 
+@pytest.mark.cell("worlds", "rospy", "topic")
+@pytest.mark.cell("worlds", "Hyphos Python", "topic")
 def test_robot_channels_are_ros_topics(node: hyphos.Node, ros: Ros) -> None:
     scans = node.publisher("scan", LaserScan)
     words = node.publisher("words", String)
@@ -98,6 +100,8 @@ def test_robot_channels_are_ros_topics(node: hyphos.Node, ros: Ros) -> None:
     del scans
 
 
+@pytest.mark.cell("worlds", "rospy", "topic")
+@pytest.mark.cell("worlds", "Hyphos Python", "topic")
 def test_ros_topics_reach_the_robot(node: hyphos.Node, ros: Ros) -> None:
     inbox = Inbox()
     node.subscribe("in", String, inbox)
@@ -243,6 +247,8 @@ def either(
     return made
 
 
+@pytest.mark.cell("worlds", "rospy", "parameters")
+@pytest.mark.cell("worlds", "Hyphos Python", "parameters")
 def test_node_parameters_are_ros_parameters(node: hyphos.Node, either: Ros) -> None:
     ros = either
     params = node.params()
@@ -262,6 +268,8 @@ def test_node_parameters_are_ros_parameters(node: hyphos.Node, either: Ros) -> N
     wait_until(lambda: "2.5" in ros.run("rosparam", "get", "/tuner/gains"), "what the robot sets")
 
 
+@pytest.mark.cell("worlds", "rospy", "latched")
+@pytest.mark.cell("worlds", "Hyphos Python", "latched")
 def test_late_subscribers_get_each_latched_ros_publisher(
     node: hyphos.Node, ros: Ros, domain: str
 ) -> None:
@@ -278,6 +286,8 @@ def test_late_subscribers_get_each_latched_ros_publisher(
             assert {each.data for each in inbox.wait(2)} == {"one", "two"}
 
 
+@pytest.mark.cell("worlds", "rospy", "latched")
+@pytest.mark.cell("worlds", "Hyphos Python", "latched")
 def test_late_ros_subscribers_get_each_latched_publisher(node: hyphos.Node, ros: Ros) -> None:
     latched = hyphos.Policy(latched=True)
     publishers = [node.publisher("place", String, policy=latched) for _ in range(2)]

@@ -127,6 +127,8 @@ def library(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.mark.cell("worlds", "rospy", "service")
+@pytest.mark.cell("worlds", "roscpp", "service")
 def test_the_robot_calls_a_ros_service(ros: Ros, probe: Probe, library: str) -> None:
     def begin() -> Program:
         made = ros.script(SERVER) if library == "rospy" else ros.start(str(ROSCPP), "server")
@@ -148,6 +150,8 @@ def test_the_robot_calls_a_ros_service(ros: Ros, probe: Probe, library: str) -> 
     begin()
 
 
+@pytest.mark.cell("worlds", "rospy", "service")
+@pytest.mark.cell("worlds", "roscpp", "service")
 def test_ros_calls_a_service_of_the_robot(ros: Ros, library: str) -> None:
     caller = ros.script(CALLER) if library == "rospy" else ros.start(str(ROSCPP), "caller")
     assert caller.line().strip() == "True"
@@ -155,6 +159,7 @@ def test_ros_calls_a_service_of_the_robot(ros: Ros, library: str) -> None:
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
+@pytest.mark.cell("worlds", "roscpp", "topic")
 def test_roscpp_nodes_communicate_through_the_robot(ros: Ros, probe: Probe) -> None:
     listener = ros.start(str(ROSCPP), "listener")
     talker = ros.start(str(ROSCPP), "talker")

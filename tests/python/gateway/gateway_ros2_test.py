@@ -66,6 +66,7 @@ def scan(ranges: list[float]) -> Any:
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "topic")
 def test_a_ros_2_scan_is_a_laser_scan_of_the_robot(
     node: hyphos.Node, inbox: Inbox, program: RosProgram
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_ros_2_scan_is_a_laser_scan_of_the_robot(
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "topic")
 def test_a_scan_of_the_robot_is_a_ros_2_scan(node: hyphos.Node, program: RosProgram) -> None:
     publisher = node.publisher("front_scan", LaserScan)
     message = LaserScan(range_max=8.0, ranges=[0.5, 1.5, 2.5])
@@ -124,6 +126,7 @@ def test_text_in_both_directions_of_a_topic_arrives_once(
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "latched")
 def test_latched_messages_reach_late_subscribers(
     node: hyphos.Node, inbox: Inbox, program: RosProgram, domain: str
 ) -> None:
@@ -185,6 +188,8 @@ def test_an_unsatisfied_reader_is_reported_with_the_remedy(
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "service")
+@pytest.mark.cell("worlds", "Hyphos Python", "service")
 def test_ros_2_calls_a_service_of_the_robot(
     node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
 ) -> None:
@@ -199,6 +204,8 @@ def test_ros_2_calls_a_service_of_the_robot(
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "service")
+@pytest.mark.cell("worlds", "Hyphos Python", "service")
 def test_the_robot_calls_a_service_of_ros_2(
     node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
 ) -> None:
@@ -320,6 +327,7 @@ def test_every_endpoint_of_the_gateway_has_a_type_hash(
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "parameters")
 def test_ros_2_lists_the_parameters_of_the_robot(node: hyphos.Node, program: RosProgram) -> None:
     params = node.params()
     rate = params.declare("rate_hz", 40)

@@ -71,6 +71,7 @@ def test_a_program_and_the_gateway_find_each_other(
     assert inbox.items[0].data == "inward"
 
 
+@pytest.mark.cell("worlds", "Fast DDS", "topic")
 def test_fast_dds_on_loopback_and_the_gateway_find_each_other(
     here: Machine, start: Start, node: hyphos.Node, inbox: Inbox, domain: str
 ) -> None:

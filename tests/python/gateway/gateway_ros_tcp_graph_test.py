@@ -10,7 +10,12 @@ from pathlib import Path
 import hyphos
 import pytest
 from helpers import Inbox, Program, Start, wait_until
+from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
+from hyphos.ros.definition import Flavour
+from hyphos.ros.importing import import_types
+from hyphos.ros.typebook import TypeBook
+from ros_corpus import write_package
 from ros_tcp_client import RosTcpClient, connected
 from ros_tcp_probe import needs_gateways
 
@@ -67,6 +72,8 @@ def say_until_heard(client: RosTcpClient, topic: str, message: bytes, inbox: Inb
     wait_until(heard, f"what is published on {topic}")
 
 
+@pytest.mark.cell("worlds", "ros_tcp for ROS 1", "topic")
+@pytest.mark.cell("worlds", "ros_tcp for ROS 2", "topic")
 def test_a_node_receives_from_a_client(
     node: hyphos.Node, client: RosTcpClient, inbox: Inbox
 ) -> None:
@@ -76,6 +83,8 @@ def test_a_node_receives_from_a_client(
     assert inbox.items[0].data == "grüß dich"
 
 
+@pytest.mark.cell("worlds", "ros_tcp for ROS 1", "topic")
+@pytest.mark.cell("worlds", "ros_tcp for ROS 2", "topic")
 def test_clients_receive_from_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
     publisher = node.publisher("scan", LaserScan)
 
@@ -151,6 +160,35 @@ def test_a_client_may_change_the_type_of_its_own_topic(
     assert client.read_named("/said") == client.string("and back")
 
 
+@pytest.mark.cell("worlds", "ros_tcp for ROS 1", "latched")
+@pytest.mark.cell("worlds", "ros_tcp for ROS 2", "latched")
+def test_a_late_node_gets_the_latched_message_of_a_client(
+    node: hyphos.Node, client: RosTcpClient, inbox: Inbox
+) -> None:
+    client.publish("/kept", "std_msgs/String", latch=True)
+    client.send("/kept", client.string("kept"))
+    client.sync()
+    node.subscribe("kept", String, inbox)
+    assert inbox.wait(1)[0].data == "kept"
+
+
+@pytest.mark.cell("worlds", "ros_tcp for ROS 1", "unknown type")
+@pytest.mark.cell("worlds", "ros_tcp for ROS 2", "unknown type")
+def test_a_client_receives_a_type_that_only_a_node_has(
+    node: hyphos.Node, client: RosTcpClient, domain: str, tmp_path: Path
+) -> None:
+    package = write_package(tmp_path / "tank_msgs", {"Level": "float64 litres\n"})
+    import_types([package], tmp_path / "protos", Flavour.ROS2)
+    level = TypeBook([tmp_path / "protos"]).get("ros2.tank_msgs.msg.Level")
+    publisher = node.publisher("tank", level)
+    node.every(lambda: publisher.publish(level(litres=12.5)), rate_hz=50)
+    wait_until(lambda: bool(_hyphos.announced_types(domain)), "the type")
+    client.subscribe("/tank", "tank_msgs/Level")
+    assert client.read_named("/tank") == client.message("d", 12.5)
+
+
+@pytest.mark.cell("worlds", "ros_tcp for ROS 1", "service")
+@pytest.mark.cell("worlds", "ros_tcp for ROS 2", "service")
 def test_one_client_calls_a_service_of_another(lamp_port: int, ros2: bool) -> None:
     with connected(lamp_port, ros2=ros2) as server, connected(lamp_port, ros2=ros2) as caller:
         server.command("__unity_service", topic="/lamp", message_name="lamp_msgs/Switch")

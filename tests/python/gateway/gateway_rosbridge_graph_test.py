@@ -49,6 +49,7 @@ def scanning(node: hyphos.Node) -> None:
     node.every(step, rate_hz=50)
 
 
+@pytest.mark.cell("worlds", "rosbridge JSON", "topic")
 def test_a_scan_arrives_in_json(node: hyphos.Node, client: RawClient) -> None:
     scanning(node)
     client.say(op="subscribe", **SCAN)
@@ -62,6 +63,7 @@ def test_a_scan_arrives_in_json(node: hyphos.Node, client: RawClient) -> None:
     assert heard["msg"]["ranges"] == [1.5, None, 2.5]
 
 
+@pytest.mark.cell("worlds", "rosbridge CBOR", "topic")
 def test_a_scan_in_cbor_has_typed_arrays(node: hyphos.Node, client: RawClient) -> None:
     scanning(node)
     client.say(op="subscribe", compression="cbor", **SCAN)
@@ -119,6 +121,7 @@ def test_large_arrays_are_sent_unchanged_to_any_client(
         check(60)
 
 
+@pytest.mark.cell("worlds", "rosbridge JSON", "topic")
 def test_messages_of_clients_reach_nodes(node: hyphos.Node, client: RawClient) -> None:
     texts, scans = Inbox(), Inbox()
     node.subscribe("chatter", String, texts)
@@ -169,6 +172,7 @@ def test_types_and_topics_have_ros_names(node: hyphos.Node, client: RawClient) -
     assert "/scan" in ask("node_details", node="/tester")["publishing"]
 
 
+@pytest.mark.cell("worlds", "rosbridge JSON", "parameters")
 def test_node_parameters_are_ros_parameters(node: hyphos.Node, address: str) -> None:
     roslibpy.set_rosapi_timeout(PATIENCE_S)
     params = node.params()

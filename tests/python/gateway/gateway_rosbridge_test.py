@@ -95,6 +95,7 @@ def test_roslibpy_throttles_its_subscription(gateway: Gateway, ros: Any) -> None
         assert gateway.counted("throttled") == 50 - len(some.items)
 
 
+@pytest.mark.cell("worlds", "rosbridge JSON", "service")
 def test_roslibpy_offers_and_calls_services(gateway: Gateway, ros: Any) -> None:
     other = roslibpy.Ros("127.0.0.1", gateway.port)
     other.run(timeout=PATIENCE_S)
@@ -181,6 +182,7 @@ def test_json_arrives_in_the_binary_pieces_of_ros_sharp(gateway: Gateway) -> Non
         }
 
 
+@pytest.mark.cell("worlds", "rosbridge CBOR", "topic")
 def test_cbor_works_in_both_directions_with_a_cbor_library(gateway: Gateway) -> None:
     with connected(gateway.address) as talker, connected(gateway.address) as raw:
         raw.say(op="subscribe", topic="/cloud", type="test_msgs/Cloud", compression="cbor-raw")

@@ -1,0 +1,193 @@
+"""One action in every world: each client sends goals to the server of each other world, through all
+gateways at once. No gateway is given the type.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import hyphos
+import pytest
+from claims import own_dds_domain, own_port
+from csharp_test import LIBRARIES
+from csharp_test import ROOT as SOURCES
+from helpers import Program, wait_until
+from hyphos import _hyphos
+from hyphos.csharp.generate import generate
+from hyphos.ros.definition import Flavour
+from hyphos.ros.importing import import_types
+from hyphos.ros.known import known_folders
+from ros1_programs import SYSTEM_PYTHON, needs_ros1
+from ros2_gateway import needs_ros2
+from rosbridge_probe import connected, needs_gateway
+
+pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
+import action_worlds as worlds
+from ros2_program import on_loopback
+
+C_PROGRAM = SOURCES / "build/release/tests/clients/test_c_action"
+SERVERS = ("python", "c", "csharp", "rospy", "dds", "rosbridge")
+ROWS = {
+    "python": "Hyphos Python", "c": "Hyphos C", "csharp": "Hyphos C#", "rospy": "rospy",
+    "dds": "Cyclone DDS", "rosbridge": "rosbridge JSON",
+}  # fmt: skip
+
+
+def has_actionlib() -> bool:
+    words = [SYSTEM_PYTHON, "-c", "import actionlib.msg"]
+    return (
+        Path(SYSTEM_PYTHON).exists()
+        and subprocess.run(words, capture_output=True, check=False).returncode == 0
+    )
+
+
+pytestmark = [
+    needs_gateway, needs_ros1, needs_ros2,
+    pytest.mark.skipif(not has_actionlib(), reason="no actionlib (scripts/setup core ros)"),
+    pytest.mark.skipif(not shutil.which("mcs"), reason="no mono (scripts/setup core csharp)"),
+]  # fmt: skip
+
+
+def csharp_program(place: Path) -> list[str]:
+    """The C# end of the action, compiled with the types of actionlib."""
+    protos = place / "protos"
+    folder = next(one for one in known_folders(Flavour.ROS1) if one.name == "actionlib")
+    import_types([folder], protos, Flavour.ROS1)
+    generate([protos], [], place / "types")
+    sources = [str(path) for path in (SOURCES / "clients/csharp/Runtime").rglob("*.cs")]
+    sources += map(str, (place / "types").rglob("*.cs"))
+    sources.append(str(SOURCES / "tests/clients/csharp/actions/TestAction.cs"))
+    words = ["mcs", "-unsafe", "-langversion:7", f"-out:{place}/action.exe"]
+    done = subprocess.run([*words, *sorted(sources)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for library in (LIBRARIES / "libhyphos_c.so", LIBRARIES.parents[1] / "libhyphos.so.0"):
+        (place / library.name).symlink_to(library)
+    return ["mono", str(place / "action.exe")]
+
+
+class Worlds:
+    """All gateways, with a server of the action `test_WORLD` in every world."""
+
+    def __init__(self, stack: ExitStack, place: Path, domain: str) -> None:
+        self._stack, self._place, self.domain = stack, place, domain
+        self.types = worlds.messages()
+        self.csharp = csharp_program(place)
+        port = own_port()
+        self.variables = {
+            "ROS_MASTER_URI": f"http://127.0.0.1:{port}/", "ROS_HOSTNAME": "127.0.0.1",
+            "ROS_LOG_DIR": str(place / "log"), "PYTHONUNBUFFERED": "1",
+        }  # fmt: skip
+        self.gateway("ros1", "--master", "--set", f"master_port={port}")
+        self.gateway("ros2", "--set", f"domain_id={own_dds_domain()}")
+        self.address = self.gateway("rosbridge", "--port", "0")
+        self.node = stack.enter_context(hyphos.Node.open("tester", domain=domain))
+        self.dds = stack.enter_context(on_loopback(own_dds_domain()))
+        self._serve()
+
+    def start(self, *words: str) -> Program:
+        program = Program(list(words), self._place)
+
+        def end() -> None:
+            program.popen.kill()
+            program.popen.communicate()
+
+        self._stack.callback(end)
+        return program
+
+    def gateway(self, kind: str, *words: str) -> str:
+        started = self.start(
+            sys.executable, "-m", "hyphos", "gateway", kind, "-d", self.domain, *words
+        )
+        return started.line().strip()
+
+    def script(self, text: str) -> Program:
+        variables = (f"{key}={value}" for key, value in self.variables.items())
+        return self.start("env", *variables, SYSTEM_PYTHON, "-c", text)
+
+    def _serve(self) -> None:
+        worlds.serve_python(self.node, "test_python", self.types)
+        ready = [
+            self.start(str(C_PROGRAM), "serve", self.domain, "test_c"),
+            self.start(*self.csharp, "serve", self.domain, "test_csharp"),
+            self.script(worlds.ACTIONLIB_SERVER.format(action="test_rospy")),
+        ]
+        self._stack.enter_context(worlds.serving_dds(self.dds, "test_dds"))
+        server = self._stack.enter_context(connected(self.address))
+        self._stack.enter_context(worlds.serving_rosbridge(server, "test_rosbridge"))
+        for program in ready:
+            assert program.line() == "ready"
+        wait_until(lambda: self.actions() >= {f"test_{one}" for one in SERVERS}, "all servers")
+
+    def actions(self) -> set[str]:
+        """The actions that have a server in the graph."""
+        requests = [
+            end.channel
+            for process in _hyphos.inspect(self.domain)
+            for end in process.endpoints
+            if not end.is_publisher and "test_" in end.channel
+        ]
+        return {f"test_{one}" for one in SERVERS if any(f"test_{one}" in name for name in requests)}
+
+    def send(self, client: str, action: str) -> set[str]:
+        """The outcome of the goals of a client."""
+        if client == "python":
+            return worlds.send_python(self.node, action, self.types)
+        if client == "dds":
+            return worlds.send_dds(self.dds, action)
+        if client == "rosbridge":
+            with connected(self.address) as opened:
+                return worlds.send_rosbridge(opened, action)
+        programs: dict[str, Callable[[], Program]] = {
+            "c": lambda: self.start(str(C_PROGRAM), "send", self.domain, action),
+            "csharp": lambda: self.start(*self.csharp, "send", self.domain, action),
+            "rospy": lambda: self.script(
+                worlds.ACTIONLIB_CLIENT.format(action=action, patience=60)
+            ),
+        }
+        program = programs[client]()
+        return {program.line() for _ in range(3)}
+
+
+@contextmanager
+def opened(place: Path, domain: str) -> Iterator[Worlds]:
+    with ExitStack() as stack:
+        yield Worlds(stack, place, domain)
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
+    domain = f"actions-{own_port()}"
+    with opened(tmp_path_factory.mktemp("actions"), domain) as made:
+        yield made
+    _hyphos.shm_clean(domain)
+
+
+def pairs() -> list[Any]:
+    """All pairs of worlds. Two programs of one ROS graph reach each other without a gateway."""
+    alone = {("rospy", "rospy"), ("dds", "dds")}
+    cell = pytest.mark.cell
+    return [
+        pytest.param(
+            client,
+            server,
+            marks=[
+                cell("actions: client, server", ROWS[client], ROWS[server]),
+                cell("worlds", ROWS[client], "action"),
+                cell("worlds", ROWS[server], "action"),
+            ],
+        )
+        for client in SERVERS
+        for server in SERVERS
+        if (client, server) not in alone
+    ]
+
+
+@pytest.mark.parametrize(("client", "server"), pairs())
+def test_goals_pass_between_worlds(joined: Worlds, client: str, server: str) -> None:
+    assert joined.send(client, f"test_{server}") == worlds.EXPECTED
