@@ -42,20 +42,19 @@ ActionsIn::ActionsIn(const Context& context, const TcprosServer& server, Pattern
     : context_(context), server_(server), which_(std::move(which)) {}
 
 std::map<std::string, ActionsIn::Offered> ActionsIn::offered(const GraphState& state) const {
-  constexpr std::string_view kGoal = "/goal";
+  constexpr std::string_view kResult = "/result";
+  constexpr std::string_view kResultType = "ActionResult";
   std::map<std::string, Offered> found;
+  // The topics of the server alone. Another gateway subscribes to goals only if there is a client.
   for (const auto& [topic, type] : state.types) {
-    if (!topic.ends_with(kGoal) || !type.ends_with(kGoalType)) continue;
-    std::string action = topic.substr(0, topic.size() - kGoal.size());
+    if (!topic.ends_with(kResult) || !type.ends_with(kResultType)) continue;
+    std::string action = topic.substr(0, topic.size() - kResult.size());
     std::string server = other_node(state.publishers, action + "/status", context_.node);
-    const bool complete = !server.empty() &&
-                          GraphState::has(state.publishers, action + "/result", server) &&
-                          GraphState::has(state.publishers, action + "/feedback", server) &&
-                          GraphState::has(state.subscribers, topic, server) &&
-                          GraphState::has(state.subscribers, action + "/cancel", server);
+    const bool complete = !server.empty() && GraphState::has(state.publishers, topic, server) &&
+                          GraphState::has(state.publishers, action + "/feedback", server);
     if (!complete || !which_.match(action)) continue;
     found.emplace(std::move(action),
-                  Offered{type.substr(0, type.size() - kGoalType.size()), std::move(server)});
+                  Offered{type.substr(0, type.size() - kResultType.size()), std::move(server)});
   }
   return found;
 }

