@@ -151,8 +151,8 @@ void RosParams::follow_nodes(const DomainState& state, const std::set<std::strin
   }
 }
 
-void RosParams::ask(const std::string& name, Node& node, Kind kind, std::span<const std::byte> request,
-                    const std::string& param) {
+void RosParams::ask(const std::string& name, Node& node, Kind kind,
+                    std::span<const std::byte> request, const std::string& param) {
   if (kind != set) node.asks = true;
   node.clients[kind]->call(
       request, context_.settings.call_timeout,

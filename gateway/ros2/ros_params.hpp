@@ -83,7 +83,7 @@ class RosParams {
   void take_events();
   void take_replies();
   void take(const Arrived& arrived);
-  void ask(const std::string& name, Node& node, Kind kind, std::vector<std::byte> request,
+  void ask(const std::string& name, Node& node, Kind kind, std::span<const std::byte> request,
            const std::string& param = {});
   void send();
   void show();

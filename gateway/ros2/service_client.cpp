@@ -114,9 +114,9 @@ void ServiceClient::call(std::span<const std::byte> request, Duration timeout, A
     if (ended_) {
       sent = gone(service_);
     } else if (const std::size_t most = context_.settings.limits.calls; waiting_.size() >= most) {
-      sent = Error{Code::overloaded,
-                   at_limit("the service of ROS 2", most, "calls in flight", "--max-calls"),
-                   service_};
+      sent =
+          Error{Code::overloaded,
+                at_limit("the service of ROS 2", most, "calls in flight", "--max-calls"), service_};
     } else {
       const auto number = send(request);
       if (number) {
