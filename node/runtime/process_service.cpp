@@ -71,8 +71,14 @@ Result<Where> Node::change_channel(std::uint64_t participant, const ChannelChang
   request.set_only(change.only);
   request.set_peer(change.peer);
   try {
-    const auto client = this->client<ChangeChannel, ChannelState>(control::service_of(participant));
+    const std::string service = control::service_of(participant);
+    const auto client = this->client<ChangeChannel, ChannelState>(service);
     const auto state = client.call(std::move(request), timeout);
+    if (!state && state.error().code == Code::not_found && state.error().where == service) {
+      return Error{Code::not_found,
+                   "it runs without a plan, so only its program can open and close channels",
+                   change.channel};
+    }
     if (!state) return state.error();
     return static_cast<Where>(state->places() & static_cast<std::uint32_t>(Where::both));
   } catch (const Exception& error) {

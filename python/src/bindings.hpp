@@ -34,6 +34,9 @@ class Handle;
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 /// Binds synchronizers, and adds their function to the node.
 void bind_synchronizer(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
+/// Adds the functions that open and close channels.
+void bind_channel_places(nanobind::class_<Handle<Runtime>>& runtime,
+                         nanobind::class_<Handle<Node>>& node);
 /// Binds groups, and adds their functions to the runtime and to the node.
 void bind_groups(nanobind::module_& module, nanobind::class_<Handle<Runtime>>& runtime,
                  nanobind::class_<Handle<Node>>& node);

@@ -395,32 +395,6 @@ nb::class_<RuntimeHandle> bind_runtime(nb::module_& module) {
              nb::gil_scoped_release release;
              runtime.load_plugins().or_throw();
            })
-      .def(
-          "set_channel_open",
-          [](const RuntimeHandle& r, const std::string& channel, bool open,
-             const std::string& where, const std::optional<std::string>& peer) {
-            Runtime runtime = r.get();
-            nb::gil_scoped_release release;
-            (peer ? runtime.set_channel_open(channel, *peer, open)
-                  : runtime.set_channel_open(channel, open, parse_where(where)))
-                .or_throw();
-          },
-          nb::arg("channel"), nb::arg("open"), nb::arg("where") = "both",
-          nb::arg("peer") = nb::none())
-      .def(
-          "open_channel_only",
-          [](const RuntimeHandle& r, const std::string& channel, const std::string& where) {
-            Runtime runtime = r.get();
-            nb::gil_scoped_release release;
-            runtime.open_channel_only(channel, parse_where(where)).or_throw();
-          },
-          nb::arg("channel"), nb::arg("where"))
-      .def(
-          "channel_open",
-          [](const RuntimeHandle& r, const std::string& channel) {
-            return std::string(to_string(r.get().channel_open(channel).or_throw()));
-          },
-          nb::arg("channel"))
       .def("spin",
            [](const RuntimeHandle& r) {
              const auto runtime = r.get_open();
@@ -526,19 +500,6 @@ void bind_node(nb::module_& module, nb::class_<RuntimeHandle>& runtime_class) {
       .def("params",
            [](const NodeHandle& n) { return std::make_unique<Handle<Params>>(n.get().params()); })
       .def(
-          "change_channel",
-          [](const NodeHandle& n, std::uint64_t participant, const std::string& channel, bool open,
-             const std::string& where, bool only, const std::string& peer, double timeout_ms) {
-            const Node node = n.get();
-            const ChannelChange change{channel, open, parse_where(where), only, peer};
-            nb::gil_scoped_release release;
-            return std::string(to_string(
-                node.change_channel(participant, change, Duration::from_seconds(timeout_ms / 1e3))
-                    .or_throw()));
-          },
-          nb::arg("participant"), nb::arg("channel"), nb::arg("open"), nb::arg("where"),
-          nb::arg("only"), nb::arg("peer"), nb::arg("timeout_ms"))
-      .def(
           "remote_params",
           [](const NodeHandle& n, const std::string& node) {
             const Node from = n.get();
@@ -594,6 +555,7 @@ void bind_node(nb::module_& module, nb::class_<RuntimeHandle>& runtime_class) {
           nb::arg("line"), nb::arg("to_stderr"));
   bind_calls(module, node_class);
   bind_synchronizer(module, node_class);
+  bind_channel_places(runtime_class, node_class);
   bind_groups(module, runtime_class, node_class);
 }
 

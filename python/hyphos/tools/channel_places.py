@@ -45,7 +45,7 @@ def change(domain: str, what: Change, processes: list[str], timeout_s: float) ->
                 print(f"{title}: {what.channel} is {done}")
             except Error as error:
                 failed += 1
-                print(f"error: {title}: {_reason(error)}", file=sys.stderr)
+                print(f"error: {title}: {error}", file=sys.stderr)
     return 1 if failed else 0
 
 
@@ -57,12 +57,6 @@ def places_text(places: str) -> str:
         "outside": "open towards other processes only",
         "nowhere": "closed",
     }[places]
-
-
-def _reason(error: Error) -> str:
-    if error.code == "not_found" and "_process/" in str(error):
-        return "it runs without a plan, so only its program can open and close channels"
-    return str(error)
 
 
 def _processes(domain: str, channel: str, named: list[str]) -> list[ProcessInfo]:
