@@ -171,6 +171,7 @@ PYTHON = (
     "publisher",
     "view_arrays",
     "node_view",
+    "channel_places",
     "groups",
     "node",
     "diagnostics",
