@@ -1,7 +1,8 @@
 // Hyphos through its public API. In process, a shared pointer travels, as over the bare oneTBB
 // edge. Between processes, bytes are written into a loan, and a hop forwards the received message.
 // Queues hold 64 messages (4 large messages, 1024 in the in-process flood). `shm`, `ipc` and `tcp`
-// run their callbacks inline, like the receiving threads of the other peers.
+// run their callbacks inline, like the receiving threads of the other peers. The variants with
+// protobuf of `ipc` and `tcp` run them serially, as the HyperGraph ROS paper.
 
 #include "hyphos/hyphos.hpp"
 
@@ -129,16 +130,21 @@ class AttachedCarrier final : public TypedCarrier<Attached<msgs::Image>> {
 // A protobuf message: serialized once and parsed once. The header is in the first ranges.
 class ScanCarrier final : public TypedCarrier<msgs::LaserScan> {
  public:
-  void publish(std::size_t size, Fill fill) override {
-    msgs::LaserScan scan;
-    scan.mutable_header()->set_frame_id("laser");
-    scan.set_range_max(30);
-    scan.mutable_ranges()->Resize(static_cast<int>(size / sizeof(float)), 1.0F);
-    fill(reinterpret_cast<std::byte*>(scan.mutable_ranges()->mutable_data()));
-    expect(publisher_->publish(std::move(scan)));
+  explicit ScanCarrier(std::size_t size) {
+    scan_->mutable_header()->set_frame_id("laser");
+    scan_->set_range_max(30);
+    scan_->mutable_ranges()->Resize(static_cast<int>(size / sizeof(float)), 1.0F);
+  }
+  void publish(std::size_t, Fill fill) override {
+    // The last message was serialized before publish() returned, because its subscriber is in
+    // another process.
+    fill(reinterpret_cast<std::byte*>(scan_->mutable_ranges()->mutable_data()));
+    expect(publisher_->publish(std::shared_ptr<const msgs::LaserScan>(scan_)));
   }
 
  private:
+  const std::shared_ptr<msgs::LaserScan> scan_ = std::make_shared<msgs::LaserScan>();
+
   void read(const msgs::LaserScan& value) override {
     on_message_(value.ranges().data(),
                 static_cast<std::size_t>(value.ranges_size()) * sizeof(float));
@@ -190,14 +196,17 @@ class HyphosPeer : public Peer {
   static std::vector<Variant> variants() {
     const std::vector<Shape> inside = {Shape::kInproc, Shape::kInprocFlood};
     return {{"serial", inside},
+            {"concurrent", inside},
             {"inline", inside},
             {"shm", kBetweenProcesses},
             {"shm_serial", kBetweenProcesses},
             {"shm_struct", {Shape::kPair}, 64u << 20, false, false, false},
             {"shm_attached", {Shape::kPair}},
-            {"shm_protobuf", {Shape::kPair}, 1u << 20, false, false, false},
+            {"shm_protobuf", {Shape::kPair}, 64u << 20, false, false, false},
             {"ipc", kBetweenProcesses},
-            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true}};
+            {"ipc_protobuf", {Shape::kPair}, 64u << 20, false, false, false},
+            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true},
+            {"tcp_protobuf", {Shape::kPair}, 64u << 20, false, true, false}};
   }
 
   explicit HyphosPeer(const Options& options) : Peer(options), carrier_(make_carrier()) {
@@ -231,8 +240,7 @@ class HyphosPeer : public Peer {
   void open_subscriber(const Edge& edge, OnMessage on_message) override {
     SubscriptionOptions how;
     how.policy = policy(edge.block);
-    const bool on_pool = options_.variant == "serial" || options_.variant == "shm_serial";
-    how.mode = on_pool ? Mode::serial : Mode::inline_;
+    how.mode = mode();
     carrier_->listen(*node_, edge.name, how, std::move(on_message));
   }
   void publish(std::size_t size, Fill fill) override { carrier_->publish(size, fill); }
@@ -243,8 +251,16 @@ class HyphosPeer : public Peer {
     if (options_.in_process()) return std::make_unique<PointerCarrier>(options_.size);
     if (options_.variant == "shm_struct") return struct_carrier(options_.size);
     if (options_.variant == "shm_attached") return std::make_unique<AttachedCarrier>();
-    if (options_.variant == "shm_protobuf") return std::make_unique<ScanCarrier>();
+    if (options_.variant.ends_with("_protobuf"))
+      return std::make_unique<ScanCarrier>(options_.size);
     return std::make_unique<BytesCarrier>();
+  }
+
+  [[nodiscard]] Mode mode() const {
+    const std::string& name = options_.variant;
+    if (name == "concurrent") return Mode::concurrent;
+    const bool as_paper = over_sockets() && name.ends_with("_protobuf");
+    return as_paper || name == "serial" || name == "shm_serial" ? Mode::serial : Mode::inline_;
   }
 
   [[nodiscard]] Policy policy(bool block) const {
@@ -259,7 +275,7 @@ class HyphosPeer : public Peer {
   }
 
   [[nodiscard]] bool over_sockets() const {
-    return options_.variant == "ipc" || options_.variant == "tcp";
+    return options_.variant.starts_with("ipc") || options_.variant.starts_with("tcp");
   }
   /// True if this process must know the processes with this index. In an echo, this is only the
   /// other half of its own pair, so that there may be more pairs than a plan has processes.
@@ -298,9 +314,9 @@ class HyphosPeer : public Peer {
     plan << "processes:\n";
     for (const auto& [name, address, own_port] : processes) {
       plan << "  " << name << ": {host: " << hosts.at(address) << ", threads: 2";
-      if (options_.variant == "tcp") {
+      if (options_.variant.starts_with("tcp")) {
         plan << ", endpoint: \"tcp://" << address << ":" << own_port << "\"";
-      } else if (options_.variant == "ipc") {
+      } else if (options_.variant.starts_with("ipc")) {
         plan << ", endpoint: \"ipc://" << options_.run_dir << "/" << name << ".ipc\"";
       }
       plan << "}\n";

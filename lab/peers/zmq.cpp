@@ -1,11 +1,13 @@
 // Bare ZeroMQ: PUB/SUB, one frame per message, sent without copying (zmq_msg_init_data). The flood
-// uses PUSH/PULL, which blocks at its high-water mark where PUB drops.
+// uses PUSH/PULL, which blocks at its high-water mark where PUB drops. `ipc_protobuf` and
+// `tcp_protobuf` send protobuf in the arrangement of HyperGraph ROS.
 
 #include <zmq.h>
 
 #include <atomic>
 
 #include "lab/common/main.hpp"
+#include "lab/peers/paper_link.hpp"
 
 namespace hyphos::lab {
 namespace {
@@ -49,11 +51,14 @@ class ZmqPeer : public Peer {
   static constexpr const char* kName = "zmq";
   static std::vector<Variant> variants() {
     return {{"ipc", kBetweenProcesses},
-            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true}};
+            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true},
+            {"ipc_protobuf", {Shape::kPair}, 64u << 20, false, false, false},
+            {"tcp_protobuf", {Shape::kPair}, 64u << 20, false, true, false}};
   }
 
   explicit ZmqPeer(const Options& options) : Peer(options), context_(zmq_ctx_new()) {}
   ~ZmqPeer() override {
+    paper_.reset();
     for (void* socket : {out_, in_}) {
       if (socket != nullptr) zmq_close(socket);
     }
@@ -61,17 +66,28 @@ class ZmqPeer : public Peer {
   }
 
   void open_publisher(const Edge& edge) override {
-    pool_ = std::make_unique<Pool>(options_.size);
+    if (as_paper()) {
+      channel_ = edge.name;
+      paper_ = std::make_unique<PaperLink>(
+          options_.size, [this](const PaperLink::Frame& frame) { send_frame(frame); }, nullptr);
+    } else {
+      pool_ = std::make_unique<Pool>(options_.size);
+    }
     out_ = open(edge, edge.block ? ZMQ_PUSH : ZMQ_PUB);
     join(out_, edge, edge.publishers == 1);
   }
   void open_subscriber(const Edge& edge, OnMessage on_message) override {
-    on_message_ = std::move(on_message);
+    if (as_paper()) {
+      paper_ = std::make_unique<PaperLink>(0, nullptr, std::move(on_message));
+    } else {
+      on_message_ = std::move(on_message);
+    }
     in_ = open(edge, edge.block ? ZMQ_PULL : ZMQ_SUB);
     if (!edge.block) zmq_setsockopt(in_, ZMQ_SUBSCRIBE, "", 0);
     join(in_, edge, edge.publishers > 1);
   }
   void publish(std::size_t size, Fill fill) override {
+    if (paper_) return paper_->publish(channel_, fill);
     zmq_msg_t message;
     pool_->take(message, size, fill);
     send(message);
@@ -86,7 +102,12 @@ class ZmqPeer : public Peer {
     while (!stopped()) {
       zmq_msg_init(&received_);
       if (zmq_msg_recv(&received_, in_, 0) >= 0) {
-        on_message_(zmq_msg_data(&received_), zmq_msg_size(&received_));
+        const std::size_t size = zmq_msg_size(&received_);
+        if (paper_) {
+          paper_->received(static_cast<const char*>(zmq_msg_data(&received_)), size);
+        } else {
+          on_message_(zmq_msg_data(&received_), size);
+        }
       }
       zmq_msg_close(&received_);
     }
@@ -110,7 +131,7 @@ class ZmqPeer : public Peer {
           at.c_str());
   }
   [[nodiscard]] std::string url(const Edge& edge) const {
-    if (options_.variant == "tcp")
+    if (options_.variant.starts_with("tcp"))
       return "tcp://" + (edge.publishers > 1 ? options_.address_of("sub", 0) : edge.host) + ":" +
              std::to_string(edge.port);
     return "ipc://" + edge.path;
@@ -121,7 +142,18 @@ class ZmqPeer : public Peer {
     }
   }
 
+  [[nodiscard]] bool as_paper() const { return options_.variant.ends_with("_protobuf"); }
+  void send_frame(const PaperLink::Frame& frame) {
+    auto* const kept = new PaperLink::Frame(frame);  // until ZeroMQ has sent it
+    const auto drop = [](void*, void* hint) { delete static_cast<PaperLink::Frame*>(hint); };
+    zmq_msg_t message;
+    zmq_msg_init_data(&message, frame->data(), frame->size(), drop, kept);
+    send(message);
+  }
+
   void* context_;
+  std::string channel_;
+  std::unique_ptr<PaperLink> paper_;
   void* out_ = nullptr;
   void* in_ = nullptr;
   std::unique_ptr<Pool> pool_;

@@ -58,12 +58,14 @@ PERCENTILES = {
 SHARES = ("lost_share", "unsent_share")
 # The mean over the messages of all runs, for the same two latencies.
 MEANS = {"mean_us": "histogram_ns", "open_mean_us": "open_histogram_ns"}
-METRICS = (*PERCENTILES, *MEANS, *PLAIN, *RATES, *SHARES)
+# The size divided by the mean latency: the throughput of a publisher that waits for each message.
+LATENCY_THROUGHPUT = "latency_mb_per_s"
+METRICS = (*PERCENTILES, *MEANS, LATENCY_THROUGHPUT, *PLAIN, *RATES, *SHARES)
 # Results of `hyphos lab saturate`: the saturation point, and N·f·S there in MB/s.
 KNEE_METRICS = ("knee_hz", "knee_mb_per_s")
 # Counts of events, summed over all runs.
 COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
-HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s", *RATES)
+HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s", LATENCY_THROUGHPUT, *RATES)
 VERDICTS = "verdicts.json"
 HISTOGRAMS = ("histogram_ns", "open_histogram_ns", "average_delay_histogram_ns")
 WINDOWS = "publishing_rates_hz"
@@ -204,6 +206,9 @@ class Row:
         if metric in MEANS:  # sum each run once, because a bootstrap reads it many times
             sums = [run.histogram(MEANS[metric]).sum_and_count() for run in self.used]
             return bootstrap(sums, _mean_us)
+        if metric == LATENCY_THROUGHPUT:
+            sums = [run.histogram(MEANS["mean_us"]).sum_and_count() for run in self.used]
+            return bootstrap(sums, lambda some: _divided(self.case.size, _mean_us(some)))
         return bootstrap(self.used, lambda runs: statistic(runs, metric))
 
     def _percentiles(self, name: str) -> dict[float, Estimate]:
@@ -242,8 +247,15 @@ def _mean_us(sums: Sequence[tuple[float, int]]) -> float:
     return sum(part[0] for part in sums) / count / 1e3 if count else math.nan
 
 
+def _divided(size: int, mean_us: float) -> float:
+    """MB/s. One byte in a microsecond is 1 MB/s. NaN without messages."""
+    return size / mean_us if mean_us > 0 else math.nan
+
+
 def statistic(runs: Sequence[Run], metric: str) -> float:
     """A metric of some runs taken together."""
+    if metric == LATENCY_THROUGHPUT:
+        return _divided(runs[0].case.size, statistic(runs, "mean_us")) if runs else math.nan
     if metric in MEANS:
         return _mean_us([run.histogram(MEANS[metric]).sum_and_count() for run in runs])
     if metric in PERCENTILES:

@@ -35,6 +35,7 @@ TITLES = {
     "pub_cpu_utilization": "publisher's share %",
     "messages_per_s": "messages/s",
     "mb_per_s": "MB/s",
+    "latency_mb_per_s": "size ÷ mean latency MB/s",
     "cpu_us_per_msg": "CPU µs/msg",
 }
 KNEE = ["carried Hz", "failed Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]

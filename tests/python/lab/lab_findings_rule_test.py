@@ -15,7 +15,14 @@ from hyphos.lab.asserts import Criterion
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import MAX_QUOTE, PAPERS, Experiment, Finding
 from hyphos.lab.profile.layers import METRICS as LAYER_METRICS
-from hyphos.lab.results import COUNTS, KNEE_METRICS, PERCENTILES, Row, Run
+from hyphos.lab.results import (
+    COUNTS,
+    KNEE_METRICS,
+    LATENCY_THROUGHPUT,
+    PERCENTILES,
+    Row,
+    Run,
+)
 
 load = functools.cache(experiment.load)  # reading takes longer than the rules
 
@@ -77,7 +84,8 @@ def plain(text: str) -> str:
 
 def row(peer: str, case: Case, metric: str, value: float) -> Row:
     """A result in which `metric` has this value, and every other metric some value."""
-    scaled = max(1, round(value * 1e6))
+    mean_us = case.size / value if metric == LATENCY_THROUGHPUT else value * 1e3
+    scaled = max(1, round(mean_us * 1e3))
     histogram = [[scaled, 40]]
     told = {
         **{"planned": 100, "sent": 100, "received": 100, **dict.fromkeys(COUNTS, 0)},
@@ -210,3 +218,31 @@ def test_an_invalid_source_of_a_finding_is_refused(text: str, message: str) -> N
     with pytest.raises(Error, match=message) as caught:
         experiment.parse(f"lab: 1\nworkload: pair\nfindings: [{text}]\n", "my.yaml")
     assert "my.yaml:3" in str(caught.value)
+
+
+# The HyperGraph ROS paper measures serial nodes, and ZeroMQ with protobuf.
+PAPER_001 = {
+    "paper_001_inside": ("hyphos/serial", "tbb"),
+    "paper_001_paced": ("hyphos/serial", "tbb"),
+    "paper_001_between": ("zmq/ipc_protobuf", "hyphos/ipc_protobuf"),
+    "paper_001_machines": ("zmq/tcp_protobuf", "hyphos/tcp_protobuf"),
+}
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("name", PAPER_001)
+def test_findings_of_hypergraph_ros_judge_its_own_mode(name: str, full: bool) -> None:
+    wanted = load(name, full=full)
+    judged = {asserts.parse(finding.holds).peer for finding in wanted.findings}
+    assert judged == set(PAPER_001[name])
+    assert judged <= set(wanted.peers)
+    # Its other modes and transports stand beside them.
+    assert len([peer for peer in wanted.peers if peer.startswith("hyphos/")]) >= 2
+    assert {case.count for case in wanted.cases} == {100}  # messages of a run, as in the paper
+
+
+def test_fig_11_is_judged_in_megabytes_per_second() -> None:
+    wanted = load("paper_001_paced")
+    assert wanted.figures[0] == LATENCY_THROUGHPUT
+    criteria = [asserts.parse(finding.holds) for finding in wanted.findings]
+    assert {one.metric for one in criteria} == {LATENCY_THROUGHPUT}

@@ -79,6 +79,23 @@ def test_the_mean_covers_all_messages_of_all_runs(tmp_path: Path) -> None:
     assert "open_mean_us" in (tmp_path / "summary.csv").read_text()
 
 
+def test_the_throughput_by_latency_is_size_by_mean(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    case = Case("inproc", size=1_000_000)
+    for repeat, value in enumerate((100_000, 300_000)):
+        told = {"histogram_ns": [[value, 10]], "open_histogram_ns": [], "received": 10}
+        results.add(Run(case, "tbb", repeat, told))
+    results.add(Run(case, "futex", 0, {"histogram_ns": [], "open_histogram_ns": []}))
+    [row, nothing] = Results(tmp_path).rows()
+    found = row.estimate("latency_mb_per_s")
+    assert found.value == pytest.approx(1_000_000 / 200)  # a byte in a microsecond is 1 MB/s
+    assert found.low < found.value < found.high
+    expected = bootstrap(row.used, lambda runs: statistic(runs, "latency_mb_per_s"))
+    assert found.to_json() == pytest.approx(expected.to_json())
+    assert row.ratio(row, "latency_mb_per_s").value == 1.0
+    assert np.isnan(nothing.estimate("latency_mb_per_s").value)
+
+
 def test_lines_of_another_json_writer_are_read(tmp_path: Path) -> None:
     folder_of(tmp_path, 1)
     path = tmp_path / "runs.jsonl"
