@@ -142,7 +142,7 @@ Result<ParamValue> tree_from_ros(const Value& value) {
       }
       return map;
     } else {
-      return detail::to_tree(held);
+      return to_param_value(held);
     }
   });
 }

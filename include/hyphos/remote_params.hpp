@@ -135,9 +135,12 @@ Result<T> from_tree(const ParamValue& value) {
   }
 }
 
-/// The value for a tree.
+}  // namespace detail
+
+/// The value for a tree: of a bool, a number, a std::string, a ParamValue, or a std::vector or
+/// std::map<std::string, ...> of these.
 template <typename T>
-ParamValue to_tree(const T& value) {
+[[nodiscard]] ParamValue to_param_value(const T& value) {
   ParamValue out;
   if constexpr (std::same_as<T, ParamValue>) {
     return value;
@@ -150,26 +153,24 @@ ParamValue to_tree(const T& value) {
     out.kind = ParamValue::Kind::scalar;
     out.quoted = true;
     out.text = value;
-  } else if constexpr (TreeList<T>) {
+  } else if constexpr (detail::TreeList<T>) {
     out.kind = ParamValue::Kind::list;
     for (const auto& item : value) {
-      out.items.push_back(to_tree<typename TreeItem<T>::List>(item));
+      out.items.push_back(to_param_value<typename detail::TreeItem<T>::List>(item));
     }
-  } else if constexpr (TreeMap<T>) {
+  } else if constexpr (detail::TreeMap<T>) {
     out.kind = ParamValue::Kind::map;
-    for (const auto& [key, item] : value) out.entries.push_back({key, to_tree(item)});
+    for (const auto& [key, item] : value) out.entries.push_back({key, to_param_value(item)});
   } else {
-    static_assert(kIsTreeValue<T>, "see from_tree()");
+    static_assert(detail::kIsTreeValue<T>, "see detail::from_tree()");
   }
   return out;
 }
 
-}  // namespace detail
-
 /// The tree of parameters that all nodes of a robot share. Cheap to copy and thread-safe.
 ///
 /// `shared_params:` in the plan gives its first values. Every node can read and set every path, and
-/// nobody declares one. Each process has a copy, so a read is local. A change reaches the other
+/// no node declares one. Each process has a copy, so a read is local. A change reaches the other
 /// processes in about the time of a message. If two processes set one path at once, the later
 /// change remains everywhere. docs/how-to/shared_params.md describes which processes it reaches.
 ///
@@ -202,7 +203,7 @@ class HYPHOS_EXPORT SharedParams {
   /// is), exhausted (kMaxSharedParams, kMaxSharedBytes), disconnected.
   template <typename T>
   Result<void> set(const std::string& path, const T& value) const {
-    return set(std::vector<std::pair<std::string, ParamValue>>{{path, detail::to_tree(value)}});
+    return set(std::vector<std::pair<std::string, ParamValue>>{{path, to_param_value(value)}});
   }
   Result<void> set(const std::string& path, const char* value) const {
     return set(path, std::string(value));

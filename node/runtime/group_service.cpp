@@ -221,7 +221,8 @@ class Coordinator {
   std::vector<std::string> places() {
     std::set<std::string> running;
     std::set<std::string> all;
-    for (const State::Node& node : look().nodes()) {
+    const State now = look();
+    for (const State::Node& node : now.nodes()) {
       all.insert(node.process());
       if (node.running()) running.insert(node.process());
     }

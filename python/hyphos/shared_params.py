@@ -16,7 +16,7 @@ class SharedParams:
     """The tree of parameters that all nodes of a robot share. Thread-safe.
 
     `shared_params:` in the plan gives its first values. Every node can read and set every path, and
-    nobody declares one. Each process has a copy, so a read is local. If two processes set one path
+    no node declares one. Each process has a copy, so a read is local. If two processes set one path
     at once, the later change remains everywhere.
 
     A path has words joined by dots: "profile.name". "" is the whole tree. Values are dict, list,

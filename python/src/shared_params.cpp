@@ -82,7 +82,7 @@ ParamValue to_tree(nb::handle value, int depth = 0) {
     const nb::object plain = value.attr("tolist")();
     if (!plain.type().is(value.type())) return to_tree(plain, depth + 1);
   }
-  return detail::to_tree(to_param(value));
+  return to_param_value(to_param(value));
 }
 
 std::vector<std::pair<std::string, ParamValue>> to_trees(const TreeValues& values) {
