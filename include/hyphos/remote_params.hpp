@@ -148,7 +148,7 @@ template <typename T>
     return parse_tree(to_yaml(value)).or_throw();
   } else if constexpr (std::is_arithmetic_v<T>) {
     out.kind = ParamValue::Kind::scalar;
-    out.text = to_yaml(ParamTraits<T>::store(value));
+    out.text = to_yaml(detail::ParamTraits<T>::store(value));
   } else if constexpr (std::convertible_to<const T&, std::string>) {
     out.kind = ParamValue::Kind::scalar;
     out.quoted = true;
