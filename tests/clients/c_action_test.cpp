@@ -1,4 +1,4 @@
-#include <deque>
+#include <map>
 
 #include "tests/clients/c_harness.hpp"
 
@@ -7,7 +7,8 @@ namespace {
 
 const hyphos_action_types kCount{kNumber, kNumber, kNumber};
 
-/// A server that keeps each goal until the test ends it.
+/// A server that keeps each goal until the test ends it. Goals of the policy parallel begin in any
+/// order, so the tests find them by their values.
 struct Server {
   explicit Server(hyphos_node* node, std::int32_t policy = HYPHOS_GOALS_PARALLEL) {
     hyphos_action_options options{sizeof options, HYPHOS_POLLED, policy, 0, 0};
@@ -18,7 +19,7 @@ struct Server {
         << error.message;
   }
   ~Server() {
-    for (hyphos_goal* goal : goals) hyphos_goal_drop(goal);
+    for (const auto& [value, goal] : goals) hyphos_goal_drop(goal);
     hyphos_action_close(action);
   }
   Server(const Server&) = delete;
@@ -28,24 +29,19 @@ struct Server {
     auto& server = *static_cast<Server*>(user);
     std::int64_t value = 0;
     std::memcpy(&value, message->payload.data, sizeof value);
-    server.values.push_back(value);
-    server.goals.push_back(goal);
+    server.goals.emplace(value, goal);
   }
-  hyphos_goal* take() {
-    hyphos_goal* const goal = goals.front();
-    goals.pop_front();
-    return goal;
-  }
-  void finish(std::int64_t value, hyphos_goal_state state = HYPHOS_GOAL_SUCCEEDED) {
+  hyphos_goal* take(std::int64_t of) { return goals.extract(of).mapped(); }
+  void finish(std::int64_t of, std::int64_t value,
+              hyphos_goal_state state = HYPHOS_GOAL_SUCCEEDED) {
     hyphos_error error;
-    EXPECT_EQ(hyphos_goal_finish(take(), state, &value, sizeof value, nullptr, 0, &error),
+    EXPECT_EQ(hyphos_goal_finish(take(of), state, &value, sizeof value, nullptr, 0, &error),
               HYPHOS_OK)
         << error.message;
   }
 
   hyphos_action* action = nullptr;
-  std::deque<hyphos_goal*> goals;
-  std::vector<std::int64_t> values;
+  std::map<std::int64_t, hyphos_goal*> goals;
 };
 
 /// A goal at its client, with everything that came back.
@@ -108,12 +104,11 @@ TEST_F(CAction, a_goal_gets_its_feedback_and_then_its_result) {
   Server server(node);
   Sent sent(client, 7);
   poll_until([&] { return server.goals.size() == 1; });
-  EXPECT_EQ(server.values.front(), 7);
+  hyphos_goal* const goal = server.goals.at(7);
   for (std::int64_t value = 1; value <= 3; ++value) {
-    EXPECT_EQ(hyphos_goal_feedback(server.goals.front(), &value, sizeof value, nullptr, 0, nullptr),
-              HYPHOS_OK);
+    EXPECT_EQ(hyphos_goal_feedback(goal, &value, sizeof value, nullptr, 0, nullptr), HYPHOS_OK);
   }
-  server.finish(14);
+  server.finish(7, 14);
   poll_until([&] { return sent.ends > 0; });
   EXPECT_EQ(sent.feedback, (std::vector<std::int64_t>{1, 2, 3}));
   EXPECT_EQ(sent.state, HYPHOS_GOAL_SUCCEEDED);
@@ -127,17 +122,17 @@ TEST_F(CAction, a_goal_can_be_canceled_while_another_one_goes_on) {
   Sent first(client, 1);
   Sent second(client, 2);
   poll_until([&] { return server.goals.size() == 2; });
-  EXPECT_EQ(hyphos_goal_wait(server.goals.front(), 0), 0);
+  EXPECT_EQ(hyphos_goal_wait(server.goals.at(1), 0), 0);
   EXPECT_EQ(hyphos_sent_goal_cancel(first.goal, nullptr), HYPHOS_OK);
-  EXPECT_EQ(hyphos_goal_wait(server.goals.front(), kLong), 1);
-  EXPECT_EQ(hyphos_goal_cancel_requested(server.goals.front()), 1);
-  EXPECT_EQ(hyphos_goal_cancel_requested(server.goals.back()), 0);
-  server.finish(-1, HYPHOS_GOAL_CANCELED);
+  EXPECT_EQ(hyphos_goal_wait(server.goals.at(1), kLong), 1);
+  EXPECT_EQ(hyphos_goal_cancel_requested(server.goals.at(1)), 1);
+  EXPECT_EQ(hyphos_goal_cancel_requested(server.goals.at(2)), 0);
+  server.finish(1, -1, HYPHOS_GOAL_CANCELED);
   poll_until([&] { return first.ends > 0; });
   EXPECT_EQ(first.state, HYPHOS_GOAL_CANCELED);
   EXPECT_EQ(first.result, -1);
   EXPECT_EQ(second.ends, 0);
-  server.finish(4);
+  server.finish(2, 4);
   poll_until([&] { return second.ends > 0; });
   EXPECT_EQ(second.result, 4);
 }
@@ -147,11 +142,11 @@ TEST_F(CAction, a_goal_preempts_another_one) {
   Sent first(client, 1);
   poll_until([&] { return server.goals.size() == 1; });
   Sent second(client, 2);
-  EXPECT_EQ(hyphos_goal_wait(server.goals.front(), kLong), 1);
-  server.finish(-1, HYPHOS_GOAL_CANCELED);
+  EXPECT_EQ(hyphos_goal_wait(server.goals.at(1), kLong), 1);
+  server.finish(1, -1, HYPHOS_GOAL_CANCELED);
   poll_until([&] { return first.ends > 0 && server.goals.size() == 1; });
   EXPECT_EQ(first.state, HYPHOS_GOAL_CANCELED);
-  server.finish(4);
+  server.finish(2, 4);
   poll_until([&] { return second.ends > 0; });
   EXPECT_EQ(second.state, HYPHOS_GOAL_SUCCEEDED);
 }
@@ -160,7 +155,7 @@ TEST_F(CAction, a_failed_goal_has_the_reason) {
   Server server(node);
   Sent sent(client, 1);
   poll_until([&] { return server.goals.size() == 1; });
-  EXPECT_EQ(hyphos_goal_fail(server.take(), HYPHOS_OUT_OF_RANGE, "only upwards", nullptr),
+  EXPECT_EQ(hyphos_goal_fail(server.take(1), HYPHOS_OUT_OF_RANGE, "only upwards", nullptr),
             HYPHOS_OK);
   poll_until([&] { return sent.ends > 0; });
   EXPECT_EQ(sent.state, HYPHOS_GOAL_ABORTED);
@@ -184,12 +179,12 @@ TEST_F(CAction, feedback_beyond_the_queue_is_counted) {
   constexpr std::int64_t kMany = 500;
   std::int64_t accepted = 0;
   for (std::int64_t value = 1; value <= kMany; ++value) {
-    if (hyphos_goal_feedback(server.goals.front(), &value, sizeof value, nullptr, 0, nullptr) ==
+    if (hyphos_goal_feedback(server.goals.at(1), &value, sizeof value, nullptr, 0, nullptr) ==
         HYPHOS_OK) {
       ++accepted;
     }
   }
-  server.finish(1);
+  server.finish(1, 1);
   poll_until([&] { return sent.ends > 0; });
   const auto dropped = static_cast<std::int64_t>(hyphos_sent_goal_feedback_dropped(sent.goal));
   EXPECT_GT(dropped, 0);
@@ -212,7 +207,7 @@ TEST_F(CAction, wrong_arguments_are_named) {
   Sent sent(client, 1);
   poll_until([&] { return server.goals.size() == 1; });
   const std::int64_t value = 1;
-  EXPECT_EQ(hyphos_goal_finish(server.take(), HYPHOS_GOAL_CANCELING, &value, sizeof value, nullptr,
+  EXPECT_EQ(hyphos_goal_finish(server.take(1), HYPHOS_GOAL_CANCELING, &value, sizeof value, nullptr,
                                0, &error),
             HYPHOS_INVALID_CONFIG);
   poll_until([&] { return sent.ends > 0; });

@@ -228,14 +228,11 @@ trajectory_msgs/JointTrajectoryPoint reference
 trajectory_msgs/JointTrajectoryPoint feedback
 trajectory_msgs/JointTrajectoryPoint error
 trajectory_msgs/JointTrajectoryPoint output
-trajectory_msgs/JointTrajectoryPoint desired
-trajectory_msgs/JointTrajectoryPoint actual
 string[] multi_dof_joint_names
 trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_reference
 trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_feedback
 trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_error
 trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_output
-trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_desired
-trajectory_msgs/MultiDOFJointTrajectoryPoint multi_dof_actual
+float64 speed_scaling_factor
 """,
 }

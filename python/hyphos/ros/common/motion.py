@@ -68,6 +68,24 @@ string {link}
 float64 max_cartesian_speed
 """
 
+_LIMITS = """\
+string joint_name
+bool has_position_limits
+float64 min_position
+float64 max_position
+bool has_velocity_limits
+float64 max_velocity
+bool has_acceleration_limits
+float64 max_acceleration
+"""
+_EXECUTION = """\
+moveit_msgs/RobotTrajectory trajectory
+{controllers}---
+moveit_msgs/MoveItErrorCodes error_code
+---
+string state
+"""
+
 BOTH = {
     "octomap_msgs/msg/Octomap": (
         "std_msgs/Header header\nbool binary\nstring id\nfloat64 resolution\nint8[] data\n"
@@ -134,11 +152,6 @@ byte operation
     "moveit_msgs/msg/JointConstraint": (
         "string joint_name\nfloat64 position\nfloat64 tolerance_above\nfloat64 tolerance_below\n"
         "float64 weight\n"
-    ),
-    "moveit_msgs/msg/JointLimits": (
-        "string joint_name\nbool has_position_limits\nfloat64 min_position\n"
-        "float64 max_position\nbool has_velocity_limits\nfloat64 max_velocity\n"
-        "bool has_acceleration_limits\nfloat64 max_acceleration\n"
     ),
     "moveit_msgs/msg/LinkPadding": "string link_name\nfloat64 padding\n",
     "moveit_msgs/msg/LinkScale": "string link_name\nfloat64 scale\n",
@@ -278,10 +291,6 @@ float64 weight
     ),
     "moveit_msgs/srv/SaveMap": "string filename\n---\nbool success\n",
     "moveit_msgs/srv/LoadMap": "string filename\n---\nbool success\n",
-    "moveit_msgs/action/ExecuteTrajectory": (
-        "moveit_msgs/RobotTrajectory trajectory\n---\n"
-        "moveit_msgs/MoveItErrorCodes error_code\n---\nstring state\n"
-    ),
     "moveit_msgs/action/MoveGroup": """\
 moveit_msgs/MotionPlanRequest request
 moveit_msgs/PlanningOptions planning_options
@@ -302,6 +311,8 @@ string state
 }
 
 ROS1 = {
+    "moveit_msgs/msg/JointLimits": _LIMITS,
+    "moveit_msgs/action/ExecuteTrajectory": _EXECUTION.format(controllers=""),
     "moveit_msgs/msg/MotionPlanRequest": _PLAN_REQUEST.format(
         link="cartesian_speed_end_effector_link"
     ),
@@ -323,6 +334,10 @@ duration timeout
 }
 
 ROS2 = {
+    "moveit_msgs/msg/JointLimits": _LIMITS + "bool has_jerk_limits\nfloat64 max_jerk\n",
+    "moveit_msgs/action/ExecuteTrajectory": _EXECUTION.format(
+        controllers="string[] controller_names\n"
+    ),
     "moveit_msgs/msg/MotionPlanRequest": _PLAN_REQUEST.format(link="cartesian_speed_limited_link"),
     "moveit_msgs/msg/CartesianTrajectoryPoint": (
         "moveit_msgs/CartesianPoint point\nbuiltin_interfaces/Duration time_from_start\n"

@@ -100,6 +100,8 @@ uint8 PAUSE = 1
 uint8 RESUME = 2
 uint8 RESET = 3
 uint8 SHUTDOWN = 4
+uint8 CONFIGURE = 5
+uint8 CLEANUP = 6
 uint8 command
 ---
 bool success
