@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "gateway/ros2/goal_desk.hpp"
 #include "gateway/ros2/names.hpp"
 
@@ -14,6 +15,9 @@ namespace {
 constexpr Qos kFeedback{.reliable = true, .transient_local = false, .depth = 100};
 constexpr Qos kStatus{.reliable = true, .transient_local = true, .depth = 1};
 constexpr std::string_view kStatusType = "action_msgs/msg/GoalStatusArray";
+/// Time that a client gets to show its reader of the feedback. DDS announces readers and writers in
+/// two streams, so a goal may arrive first, and its feedback would be lost.
+constexpr Duration kIntroduction = Duration::from_seconds(1.5);
 
 }  // namespace
 
@@ -25,7 +29,7 @@ class ActionsOut::Desk {
         services_(services),
         action_(std::move(action)),
         type_(std::move(type)),
-        feedback_(context.participant, {}),
+        feedback_(context.participant, {.matched = context.wake}),
         status_(context.participant, {}),
         goals_(std::make_shared<GoalDesk>(
             context, action_, type_,
@@ -69,10 +73,25 @@ class ActionsOut::Desk {
     if (opened) {
       opened = services_.serve(
           service("send_goal"), type_ + "_SendGoal",
-          [goals = goals_](const ServicesOut::Caller& caller, std::span<const std::byte> request,
-                           const Answer& answer) { goals->send_goal(caller, request, answer); });
+          [this](const ServicesOut::Caller& caller, std::span<const std::byte> request,
+                 const Answer& answer) { send_goal(caller, request, answer); });
     }
     return opened;
+  }
+
+  /// Executes goals that waited for their clients.
+  void look() HYPHOS_EXCLUDES(mutex_) {
+    std::vector<Early> ready;
+    {
+      const MutexLock lock(mutex_);
+      const Time now = monotonic_now();
+      std::erase_if(early_, [&](Early& one) {
+        if (!has_feedback_reader(one.caller) && now < one.until) return false;
+        ready.push_back(std::move(one));
+        return true;
+      });
+    }
+    for (const Early& one : ready) goals_->send_goal(one.caller, one.request, one.answer);
   }
 
   [[nodiscard]] const std::string& type() const { return type_; }
@@ -85,6 +104,31 @@ class ActionsOut::Desk {
   [[nodiscard]] std::array<GUID_t, 2> writers() const { return {feedback_.guid(), status_.guid()}; }
 
  private:
+  /// A goal whose client may not receive feedback yet.
+  struct Early {
+    ServicesOut::Caller caller;
+    std::vector<std::byte> request;
+    Answer answer;
+    Time until;
+  };
+
+  void send_goal(const ServicesOut::Caller& caller, std::span<const std::byte> request,
+                 const Answer& answer) HYPHOS_EXCLUDES(mutex_) {
+    if (!has_feedback_reader(caller)) {
+      const MutexLock lock(mutex_);
+      if (early_.size() < GoalDesk::kMost) {
+        early_.push_back(
+            {caller, {request.begin(), request.end()}, answer, monotonic_now() + kIntroduction});
+        return;
+      }
+    }
+    goals_->send_goal(caller, request, answer);
+  }
+  [[nodiscard]] bool has_feedback_reader(const ServicesOut::Caller& caller) const {
+    return std::ranges::any_of(feedback_.readers(), [&](const GUID_t& reader) {
+      return reader.guidPrefix == caller.guid.guidPrefix;
+    });
+  }
   [[nodiscard]] std::string service(const std::string& name) const {
     return action_ + "/_action/" + name;
   }
@@ -104,6 +148,8 @@ class ActionsOut::Desk {
   Writer feedback_;
   Writer status_;
   const std::shared_ptr<GoalDesk> goals_;
+  Mutex mutex_;
+  std::vector<Early> early_ HYPHOS_GUARDED_BY(mutex_);
 };
 
 ActionsOut::ActionsOut(const Context& context, ServicesOut& services)
@@ -140,6 +186,7 @@ void ActionsOut::look(const std::vector<ActionInfo>& actions, const ActionsIn& i
     for (const auto& [guid, remote] : *remotes) there.insert(guid.guidPrefix);
   }
   for (const auto& [action, desk] : desks_) {
+    desk->look();
     desk->goals().look([&](const GUID_t& guid) { return there.contains(guid.guidPrefix); });
   }
 }
