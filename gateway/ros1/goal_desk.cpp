@@ -10,6 +10,9 @@ namespace {
 constexpr Duration kReport = Duration::from_ms(200);
 /// Interval of checks if the robot has accepted a goal.
 constexpr Duration kAcceptance = Duration::from_ms(4);
+/// A goal comes from a publisher. The list of publishers shows it within this time, or it has
+/// already left.
+constexpr Duration kAppearance = Duration::from_seconds(2);
 constexpr std::uint32_t kDepth = 256;
 
 /// The state of a goal that ended. `accepted`: the robot had accepted it.
@@ -93,6 +96,7 @@ bool GoalDesk::enter(GoalRecord record) {
   Goal& goal = goals_[record.goal.id];
   goal.client = client_of(record.goal.id);
   goal.record = std::move(record);
+  goal.arrived = monotonic_now();
   return true;
 }
 
@@ -226,13 +230,15 @@ void GoalDesk::look(const std::vector<std::string>& clients) {
   {
     const MutexLock lock(mutex_);
     clients_ = {clients.begin(), clients.end()};
+    const Time now = monotonic_now();
     for (auto& [id, goal] : goals_) {
       if (!goal.sent) continue;
       // A node may have become visible after its goal arrived.
       if (goal.client.empty()) goal.client = client_of(id);
       const bool there = goal.client.empty() ? !clients_.empty() : clients_.contains(goal.client);
-      if (there) goal.client_was_there = true;
-      if (!there && std::exchange(goal.client_was_there, false)) lonely.push_back(goal.sent);
+      goal.client_was_there = goal.client_was_there || there;
+      const bool gone = !there && (goal.client_was_there || goal.arrived + kAppearance < now);
+      if (gone && !std::exchange(goal.abandoned, true)) lonely.push_back(goal.sent);
     }
   }
   for (const auto& goal : lonely) {

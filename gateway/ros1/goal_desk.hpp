@@ -46,7 +46,9 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
   struct Goal {
     GoalRecord record;
     std::string client;  ///< the node of its sender, empty if unknown
+    Time arrived;
     bool client_was_there = false;
+    bool abandoned = false;                   ///< its client is gone
     std::shared_ptr<SentGoal> sent;           ///< null before send_goal() has returned
     std::optional<Result<GoalResult>> early;  ///< an end before send_goal() has returned
     Time ended;

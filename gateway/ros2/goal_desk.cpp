@@ -6,6 +6,9 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
+/// The domain shows the client of a goal within this time, or the client has already left.
+constexpr Duration kAppearance = Duration::from_seconds(2);
+
 bool is_active(GoalStatus status) {
   return status == GoalStatus::unknown || status < GoalStatus::succeeded;
 }
@@ -57,6 +60,7 @@ void GoalDesk::send_goal(const ServicesOut::Caller& caller, std::span<const std:
     } else {
       Goal& goal = goals_[id];
       goal.caller = caller;
+      goal.arrived = monotonic_now();
       goal.info = {id, wall_now()};
       goal.acceptance = answer;
     }
@@ -253,9 +257,9 @@ void GoalDesk::look(const std::function<bool(const GUID_t&)>& is_there) {
     for (auto& [id, goal] : goals_) {
       if (!is_active(goal.status) || !goal.sent) continue;
       const bool there = is_there(goal.caller.guid);
-      // The domain may show a client shortly after its first request.
-      if (there) goal.client_was_there = true;
-      if (!there && std::exchange(goal.client_was_there, false)) lonely.push_back(goal.sent);
+      goal.client_was_there = goal.client_was_there || there;
+      const bool gone = !there && (goal.client_was_there || goal.arrived + kAppearance < now);
+      if (gone && !std::exchange(goal.abandoned, true)) lonely.push_back(goal.sent);
     }
   }
   for (const auto& goal : lonely) {

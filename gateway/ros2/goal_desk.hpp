@@ -55,7 +55,9 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
  private:
   struct Goal {
     ServicesOut::Caller caller;
+    Time arrived;
     bool client_was_there = false;
+    bool abandoned = false;  ///< its client is gone
     GoalInfo info;
     GoalStatus status = GoalStatus::unknown;  ///< unknown: not accepted yet
     Answer acceptance;                        ///< empty after the reply

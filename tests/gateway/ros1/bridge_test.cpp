@@ -465,8 +465,9 @@ TEST(Ros1, wrong_options_are_named) {
     const auto opened = open_ros1(facade, options);
     return opened ? "" : opened.error().message;
   };
-  EXPECT_NE(problem("mster", "true").find("ros1 has no option 'mster'. It has: call_timeout_s"),
-            std::string::npos);
+  EXPECT_NE(
+      problem("mster", "true").find("ros1 has no option 'mster'. It has: actions, call_timeout_s"),
+      std::string::npos);
   EXPECT_EQ(problem("master", "yes"), "option master='yes': must be true or false");
   EXPECT_EQ(problem("node", "/a b"),
             "option node='/a b': must be a valid ROS name such as /hyphos");
