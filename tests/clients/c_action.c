@@ -1,6 +1,7 @@
-/* A C99 program that the tests start: `c_action serve|send DOMAIN NAME`. It serves an action of the
- * type actionlib/Test, or sends goals to one. A goal above 100 gets feedback and waits to be
- * canceled. A goal below 0 fails. Any other goal succeeds with its double. */
+/* A C99 program that the tests start: `c_action serve|send DOMAIN NAME [ros2]`. It serves an action
+ * of the type actionlib/Test, or sends goals to one. With `ros2`, the types are those of ROS 2. A
+ * goal above 100 gets feedback and waits to be canceled. A goal below 0 fails. Any other goal
+ * succeeds with its double. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,10 @@ static const hyphos_action_types kTest = {
     {"ros1.actionlib.msg.TestGoal", 0, HYPHOS_PROTOBUF, 0},
     {"ros1.actionlib.msg.TestFeedback", 0, HYPHOS_PROTOBUF, 0},
     {"ros1.actionlib.msg.TestResult", 0, HYPHOS_PROTOBUF, 0}};
+static const hyphos_action_types kTestOfRos2 = {
+    {"ros2.actionlib.action.Test_Goal", 0, HYPHOS_PROTOBUF, 0},
+    {"ros2.actionlib.action.Test_Feedback", 0, HYPHOS_PROTOBUF, 0},
+    {"ros2.actionlib.action.Test_Result", 0, HYPHOS_PROTOBUF, 0}};
 
 static void check(hyphos_code code, const char* what, const hyphos_error* error) {
   if (code == HYPHOS_OK) return;
@@ -69,12 +74,12 @@ static void execute(void* user, hyphos_goal* goal, const hyphos_message* message
   }
 }
 
-static void serve(hyphos_node* node, const char* name) {
+static void serve(hyphos_node* node, const char* name, const hyphos_action_types* types) {
   hyphos_action_options options = {sizeof options, HYPHOS_POLLED, HYPHOS_GOALS_PARALLEL, 0, 0};
   hyphos_action* action;
   hyphos_error error;
   int i;
-  check(hyphos_action_serve(node, name, &kTest, &options, execute, NULL, &action, &error), "serve",
+  check(hyphos_action_serve(node, name, types, &options, execute, NULL, &action, &error), "serve",
         &error);
   puts("ready");
   fflush(stdout);
@@ -134,7 +139,7 @@ static void pump(hyphos_node* node) {
   check(hyphos_poll(node, 60 * SECOND, 0, NULL, &error), "poll", &error);
 }
 
-static void send_goals(hyphos_node* node, const char* name) {
+static void send_goals(hyphos_node* node, const char* name, const hyphos_action_types* types) {
   hyphos_action_client* client;
   hyphos_sent_goal* goals[3];
   outcome a;
@@ -142,7 +147,7 @@ static void send_goals(hyphos_node* node, const char* name) {
   outcome c;
   hyphos_error error;
   int i;
-  check(hyphos_action_client_open(node, name, &kTest, NULL, &client, &error), "client", &error);
+  check(hyphos_action_client_open(node, name, types, NULL, &client, &error), "client", &error);
   check(hyphos_action_client_wait(client, 60 * SECOND, &error), "wait", &error);
   goals[0] = send(client, 101, &a);
   while (a.feedback == 0) pump(node);
@@ -164,13 +169,14 @@ int main(int argc, char** argv) {
   hyphos_node_options options = {sizeof options, NULL, NULL, NULL, NULL, 0, 2, 0};
   hyphos_node* node;
   hyphos_error error;
-  if (argc != 4) return 2;
+  const hyphos_action_types* const types = argc == 5 ? &kTestOfRos2 : &kTest;
+  if (argc < 4 || argc > 5) return 2;
   options.domain = argv[2];
   check(hyphos_node_open("c_action", &options, &node, &error), "open", &error);
   if (strcmp(argv[1], "serve") == 0) {
-    serve(node, argv[3]);
+    serve(node, argv[3], types);
   } else {
-    send_goals(node, argv[3]);
+    send_goals(node, argv[3], types);
   }
   hyphos_node_close(node);
   return 0;

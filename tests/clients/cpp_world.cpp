@@ -1,10 +1,13 @@
-// A program that tests/python/gateway/gateway_worlds_test.py starts: `cpp_world DOMAIN`. It
+// A program that tests/python/gateway/gateway_worlds_test.py starts: `cpp_world DOMAIN TYPES`. It
 // publishes a latched text on `cpp_out`, returns each text of `cpp_in` on `cpp_back`, serves
-// `cpp_switch`, has the parameter `speed`, and serves the action `cpp_action` of the type
-// actionlib/Test, as tests/clients/c_action.c does.
+// `cpp_switch`, has the parameter `speed`, and publishes on `cpp_tank` a type of the file TYPES
+// that no other program has. It serves the action `cpp_action` of the type actionlib/Test, as
+// tests/clients/c_action.c does.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,11 +65,13 @@ void execute(const hyphos::RawGoalHandle& goal) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   hyphos::RuntimeOptions options;
   options.domain = argv[1];
   options.process = "cpp_world";
   auto runtime = hyphos::Runtime::open(options).or_throw();
+  std::ifstream file(argv[2], std::ios::binary);
+  runtime.announce_types(std::string(std::istreambuf_iterator<char>(file), {})).or_throw();
   const auto node = runtime.node("cpp_world").or_throw();
   (void)node.params().declare<double>("speed", {.value = 0.5});
   hyphos::PublisherOptions latched;
@@ -78,6 +83,12 @@ int main(int argc, char** argv) {
   (void)out.publish(text);
   node.subscribe<String>("cpp_in", hyphos::serial,
                          [&](hyphos::Message<String> heard) { (void)back.publish(*heard); });
+  const auto tank =
+      node.raw_publisher("cpp_tank", make_type_id("ros2.tank_msgs.msg.Level", Encoding::protobuf))
+          .or_throw();
+  const std::string_view level("\x09\0\0\0\0\0\0\x29\x40", 9);  // 12.5
+  const auto timer = node.every(hyphos::Duration::from_ms(50),
+                                [&] { (void)tank.publish(hyphos::Buffer::copy_of(level)); });
   const auto request = make_type_id("ros1.std_srvs.srv.SetBoolRequest", Encoding::protobuf);
   const auto reply = make_type_id("ros1.std_srvs.srv.SetBoolResponse", Encoding::protobuf);
   const auto service = node.raw_service(

@@ -15,6 +15,7 @@ import hyphos
 import numpy as np
 import pytest
 import yaml
+from csharp_programs import ROOT, compiled, require_mono
 from google.protobuf import descriptor_pool, message_factory
 from helpers import Inbox, Program, Start, wait_until
 from hyphos import Attached, _hyphos
@@ -22,10 +23,6 @@ from hyphos.csharp.generate import generate, standard_files
 from hyphos.csharp.unity_metas import write_metas
 from hyphos.msgs import Float64, Image, String, Vector3
 from hyphos.ros.protos import compile_protos
-
-ROOT = Path(__file__).resolve().parents[3]
-LIBRARIES = Path(_hyphos.__file__).resolve().parents[2] / "clients" / "c"
-ABSENT = "no mono; scripts/setup core csharp installs it"
 
 KINDS = """syntax = "proto3";
 package test.kinds;
@@ -59,20 +56,10 @@ def kinds(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that runs the test program."""
-    if not shutil.which("mcs") or not shutil.which("mono"):
-        pytest.skip(ABSENT)
+    require_mono()
     place = tmp_path_factory.mktemp("csharp")
-    generate([], [], place / "standard")
-    generate([kinds(place / "protos")], [], place / "own")
-    folders = [ROOT / "clients/csharp/Runtime", place]
-    sources = sorted(str(path) for folder in folders for path in folder.rglob("*.cs"))
-    sources += map(str, (ROOT / "tests/clients/csharp").glob("*.cs"))
-    words = ["mcs", "-unsafe", "-langversion:7", "-warnaserror+", f"-out:{place}/csharp_test.exe"]
-    done = subprocess.run([*words, *sources], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for library in (LIBRARIES / "libhyphos_c.so", LIBRARIES.parents[1] / "libhyphos.so.0"):
-        (place / library.name).symlink_to(library)
-    return ["mono", str(place / "csharp_test.exe")]
+    sources = sorted((ROOT / "tests/clients/csharp").glob("*.cs"))
+    return compiled(place, sources, [kinds(place / "protos")])
 
 
 def is_heard(domain: str, channel: str) -> bool:

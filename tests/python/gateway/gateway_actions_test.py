@@ -15,28 +15,33 @@ from typing import Any
 import hyphos
 import pytest
 from claims import own_dds_domain, own_port
-from csharp_test import LIBRARIES
-from csharp_test import ROOT as SOURCES
+from csharp_programs import ABSENT, compiled
+from csharp_programs import ROOT as SOURCES
 from helpers import Program, wait_until
 from hyphos import _hyphos
-from hyphos.csharp.generate import generate
 from hyphos.ros.definition import Flavour
 from hyphos.ros.importing import import_types
 from hyphos.ros.known import known_folders
 from ros1_programs import SYSTEM_PYTHON, needs_ros1
 from ros2_gateway import needs_ros2
+from ros_corpus import write_package
 from rosbridge_probe import connected, needs_gateway
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import action_worlds as worlds
 from ros2_program import on_loopback
 
-C_PROGRAM = SOURCES / "build/release/tests/clients/test_c_action"
-SERVERS = ("python", "c", "csharp", "rospy", "dds", "rosbridge")
+BUILT = SOURCES / "build/release/tests"
+C_PROGRAM = BUILT / "clients/test_c_action"
+ROSCPP = BUILT / "gateway/ros1/ros1_roscpp_action"
+FAST = BUILT / "gateway/ros2/ros2_fast_world"
 ROWS = {
     "python": "Hyphos Python", "c": "Hyphos C", "csharp": "Hyphos C#", "rospy": "rospy",
-    "dds": "Cyclone DDS", "rosbridge": "rosbridge JSON",
+    "roscpp": "roscpp", "dds": "Cyclone DDS", "fast": "Fast DDS", "rosbridge": "rosbridge JSON",
 }  # fmt: skip
+SERVERS = tuple(one for one in ROWS if one != "roscpp" or ROSCPP.exists())
+# Two programs of one ROS graph reach each other without a gateway.
+GRAPHS = ({"rospy", "roscpp"}, {"dds", "fast"})
 
 
 def has_actionlib() -> bool:
@@ -50,25 +55,20 @@ def has_actionlib() -> bool:
 pytestmark = [
     needs_gateway, needs_ros1, needs_ros2,
     pytest.mark.skipif(not has_actionlib(), reason="no actionlib (scripts/setup core ros)"),
-    pytest.mark.skipif(not shutil.which("mcs"), reason="no mono (scripts/setup core csharp)"),
+    pytest.mark.skipif(not shutil.which("mcs"), reason=ABSENT),
 ]  # fmt: skip
 
 
 def csharp_program(place: Path) -> list[str]:
-    """The C# end of the action, compiled with the types of actionlib."""
-    protos = place / "protos"
-    folder = next(one for one in known_folders(Flavour.ROS1) if one.name == "actionlib")
-    import_types([folder], protos, Flavour.ROS1)
-    generate([protos], [], place / "types")
-    sources = [str(path) for path in (SOURCES / "clients/csharp/Runtime").rglob("*.cs")]
-    sources += map(str, (place / "types").rglob("*.cs"))
-    sources.append(str(SOURCES / "tests/clients/csharp/actions/TestAction.cs"))
-    words = ["mcs", "-unsafe", "-langversion:7", f"-out:{place}/action.exe"]
-    done = subprocess.run([*words, *sorted(sources)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for library in (LIBRARIES / "libhyphos_c.so", LIBRARIES.parents[1] / "libhyphos.so.0"):
-        (place / library.name).symlink_to(library)
-    return ["mono", str(place / "action.exe")]
+    """The C# end of the action, compiled with the types of actionlib in ROS 1 and in ROS 2."""
+    needed = ("actionlib", "actionlib_msgs", "std_msgs")
+    folders = [one for one in known_folders(Flavour.ROS1) if one.name in needed]
+    import_types(folders, place / "ros1", Flavour.ROS1)
+    text = "int32 goal\n---\nint32 result\n---\nint32 feedback\n"
+    package = write_package(place / "actionlib", {"Test": text}, "action")
+    import_types([package], place / "ros2", Flavour.ROS2)
+    source = SOURCES / "tests/clients/csharp/actions/TestAction.cs"
+    return compiled(place, [source], [place / "ros1", place / "ros2"])
 
 
 class Worlds:
@@ -77,7 +77,8 @@ class Worlds:
     def __init__(self, stack: ExitStack, place: Path, domain: str) -> None:
         self._stack, self._place, self.domain = stack, place, domain
         self.types = worlds.messages()
-        self.csharp = csharp_program(place)
+        self.types_of_ros2 = worlds.messages("ros2.actionlib.action.Test_")
+        self.csharp = csharp_program(place / "csharp")
         port = own_port()
         self.variables = {
             "ROS_MASTER_URI": f"http://127.0.0.1:{port}/", "ROS_HOSTNAME": "127.0.0.1",
@@ -106,17 +107,20 @@ class Worlds:
         )
         return started.line().strip()
 
-    def script(self, text: str) -> Program:
+    def ros(self, *words: str) -> Program:
         variables = (f"{key}={value}" for key, value in self.variables.items())
-        return self.start("env", *variables, SYSTEM_PYTHON, "-c", text)
+        return self.start("env", *variables, *words)
 
     def _serve(self) -> None:
         worlds.serve_python(self.node, "test_python", self.types)
         ready = [
             self.start(str(C_PROGRAM), "serve", self.domain, "test_c"),
             self.start(*self.csharp, "serve", self.domain, "test_csharp"),
-            self.script(worlds.ACTIONLIB_SERVER.format(action="test_rospy")),
+            self.ros(SYSTEM_PYTHON, "-c", worlds.ACTIONLIB_SERVER.format(action="test_rospy")),
+            self.start(str(FAST), str(own_dds_domain()), "act", "test_fast"),
         ]
+        if "roscpp" in SERVERS:
+            ready.append(self.ros(str(ROSCPP), "serve", "test_roscpp"))
         self._stack.enter_context(worlds.serving_dds(self.dds, "test_dds"))
         server = self._stack.enter_context(connected(self.address))
         self._stack.enter_context(worlds.serving_rosbridge(server, "test_rosbridge"))
@@ -135,19 +139,24 @@ class Worlds:
         return {f"test_{one}" for one in SERVERS if any(f"test_{one}" in name for name in requests)}
 
     def send(self, client: str, action: str) -> set[str]:
-        """The outcome of the goals of a client."""
+        """The outcome of the goals of a client. A node of Hyphos has the types of its server."""
+        of_ros2 = action.removeprefix("test_") in GRAPHS[1]
+        family = ["ros2"] if of_ros2 else []
         if client == "python":
-            return worlds.send_python(self.node, action, self.types)
+            types = self.types_of_ros2 if of_ros2 else self.types
+            return worlds.send_python(self.node, action, types)
         if client == "dds":
             return worlds.send_dds(self.dds, action)
         if client == "rosbridge":
             with connected(self.address) as opened:
                 return worlds.send_rosbridge(opened, action)
         programs: dict[str, Callable[[], Program]] = {
-            "c": lambda: self.start(str(C_PROGRAM), "send", self.domain, action),
-            "csharp": lambda: self.start(*self.csharp, "send", self.domain, action),
-            "rospy": lambda: self.script(
-                worlds.ACTIONLIB_CLIENT.format(action=action, patience=60)
+            "c": lambda: self.start(str(C_PROGRAM), "send", self.domain, action, *family),
+            "csharp": lambda: self.start(*self.csharp, "send", self.domain, action, *family),
+            "fast": lambda: self.start(str(FAST), str(own_dds_domain()), "goals", action),
+            "roscpp": lambda: self.ros(str(ROSCPP), "send", action),
+            "rospy": lambda: self.ros(
+                SYSTEM_PYTHON, "-c", worlds.ACTIONLIB_CLIENT.format(action=action, patience=60)
             ),
         }
         program = programs[client]()
@@ -169,8 +178,7 @@ def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
 
 
 def pairs() -> list[Any]:
-    """All pairs of worlds. Two programs of one ROS graph reach each other without a gateway."""
-    alone = {("rospy", "rospy"), ("dds", "dds")}
+    """All pairs of worlds."""
     cell = pytest.mark.cell
     return [
         pytest.param(
@@ -180,11 +188,15 @@ def pairs() -> list[Any]:
                 cell("actions: client, server", ROWS[client], ROWS[server]),
                 cell("worlds", ROWS[client], "action"),
                 cell("worlds", ROWS[server], "action"),
+                pytest.mark.skipif(
+                    "roscpp" in (client, server) and not ROSCPP.exists(),
+                    reason="no roscpp with actionlib (scripts/setup core ros)",
+                ),
             ],
         )
-        for client in SERVERS
-        for server in SERVERS
-        if (client, server) not in alone
+        for client in ROWS
+        for server in ROWS
+        if not any({client, server} <= graph for graph in GRAPHS)
     ]
 
 

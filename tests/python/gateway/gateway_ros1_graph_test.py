@@ -15,7 +15,11 @@ from claims import own_port
 from helpers import PATIENCE_S, Inbox, Start, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
+from hyphos.ros.definition import Flavour
+from hyphos.ros.importing import import_types
+from hyphos.ros.typebook import TypeBook
 from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
+from ros_corpus import write_package
 from rosbags.highlevel import AnyReader
 
 PAGE = PROGRAMS.parents[4] / "docs/how-to/gateway_ros1.md"
@@ -80,6 +84,39 @@ say("refused")
 rospy.set_param("/tuner/gains", [0.5, 1.5])
 rospy.spin()
 """
+
+
+# Both directions of a type that no installed package has.
+LEVELS = """
+import sys
+import genpy.dynamic
+import rospy
+Level = genpy.dynamic.generate_dynamic("tank_msgs/Level", "float64 litres\\n")["tank_msgs/Level"]
+def hear(message):
+    sys.stdout.write("%s\\n" % message.litres)
+    sys.stdout.flush()
+rospy.init_node("levels")
+rospy.Subscriber("/level", Level, hear)
+publisher = rospy.Publisher("/tank", Level, queue_size=10)
+rate = rospy.Rate(50)
+while not rospy.is_shutdown():
+    publisher.publish(12.5)
+    rate.sleep()
+"""
+ROSCPP = PROGRAMS / "ros1_roscpp_node"
+LIBRARIES = [
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.cell("worlds", name, "unknown type"),
+            pytest.mark.skipif(
+                name == "roscpp" and not ROSCPP.exists(),
+                reason="roscpp is not installed (scripts/setup core ros)",
+            ),
+        ],
+    )
+    for name in ("rospy", "roscpp")
+]
 
 
 @pytest.fixture
@@ -297,3 +334,46 @@ def test_late_ros_subscribers_get_each_latched_publisher(node: hyphos.Node, ros:
     for name in ("first", "second"):  # the first opens the connection, the second is late
         echo = ros.script(listener_of("/place", name=name))
         assert {echo.line().strip(), echo.line().strip()} == {"place 0", "place 1"}
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup core ros)")
+@pytest.mark.cell("worlds", "roscpp", "latched")
+def test_latched_messages_of_roscpp_and_the_robot_reach_late_nodes(
+    node: hyphos.Node, ros: Ros, domain: str
+) -> None:
+    latched = hyphos.Policy(latched=True)
+    ros.start(str(ROSCPP), "keeper")
+    wait_until(lambda: "/names" in ros.run("rostopic", "list"), "the topic")
+    inbox = Inbox()
+    node.subscribe("names", String, inbox, policy=latched)
+    assert inbox.wait(1)[0].data == "kept"
+    publisher = node.publisher("place", String, policy=latched)
+    publisher.publish(String(data="kitchen"))
+    _wait_for_channel("place", domain)
+    wait_until(lambda: "/place" in ros.run("rostopic", "list"), "the topic")
+    assert ros.start(str(ROSCPP), "listener", "/place").line().strip() == "kitchen"
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup core ros)")
+@pytest.mark.cell("worlds", "roscpp", "parameters")
+def test_roscpp_reads_and_sets_a_parameter_of_a_node(node: hyphos.Node, ros: Ros) -> None:
+    speed = node.params().declare("speed", 0.5)
+    tuner = ros.start(str(ROSCPP), "tuner")
+    assert tuner.line().strip() == "0.5"
+    wait_until(lambda: speed.value == 1.0, "the new value")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_type_of_one_node_passes_both_ways(
+    node: hyphos.Node, ros: Ros, tmp_path: Path, library: str
+) -> None:
+    package = write_package(tmp_path / "tank_msgs", {"Level": "float64 litres\n"})
+    import_types([package], tmp_path / "protos", Flavour.ROS1)
+    level = TypeBook([tmp_path / "protos"]).get("ros1.tank_msgs.msg.Level")
+    inbox = Inbox()
+    node.subscribe("tank", level, inbox)
+    publisher = node.publisher("level", level)
+    node.every(lambda: publisher.publish(level(litres=2.5)), rate_hz=50)
+    program = ros.script(LEVELS) if library == "rospy" else ros.start(str(ROSCPP), "level")
+    assert float(program.line()) == 2.5
+    assert inbox.wait(1)[0].litres == 12.5

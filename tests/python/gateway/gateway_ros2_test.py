@@ -18,6 +18,9 @@ from claims import own_dds_domain
 from helpers import PATIENCE_S, Cli, Inbox, Program, Start, repeating, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import ClockCommand, LaserScan, String
+from hyphos.ros.definition import Flavour
+from hyphos.ros.importing import import_types
+from hyphos.ros.typebook import TypeBook
 from ros2_gateway import (
     needs_ros2,
     start_gateway,
@@ -422,3 +425,21 @@ def _has_publisher(domain: str, channel: str) -> bool:
         for process in _hyphos.inspect(domain)
         for end in process.endpoints
     )
+
+
+@pytest.mark.cell("worlds", "Cyclone DDS", "unknown type")
+def test_a_type_of_one_node_passes_both_ways(
+    hyphos_start: Start, domain: str, tmp_path: Path, node: hyphos.Node, inbox: Inbox,
+    program: RosProgram,
+) -> None:  # fmt: skip
+    own = ["--set", f"domain_id={own_dds_domain()}", "--domain", domain]
+    assert hyphos_start("gateway", "ros2", *own).line().startswith("dds://")
+    import_types([tank_msgs(tmp_path)], tmp_path / "protos", Flavour.ROS2)
+    level = TypeBook([tmp_path / "protos"]).get("ros2.tank_msgs.msg.Level")
+    node.subscribe("tank", level, inbox)
+    publisher = node.publisher("level", level)
+    writer = program.writer("rt/tank", ros.Level)
+    reader = program.reader("rt/level", ros.Level)
+    assert take(reader, lambda: publisher.publish(level(litres=2.5))).litres == 2.5
+    with repeating(lambda: writer.write(ros.Level(12.5))):
+        assert inbox.wait(1)[0].litres == 12.5
