@@ -24,6 +24,8 @@ PAGES = [
 #   <!-- block: not run: REASON -->          a test checks the syntax only
 _MARKER = re.compile(r"<!-- block: ((?:(?!-->).)*?) -->\n+$", re.DOTALL)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# Blocks of the project of `hyphos new`, which other tests build and run.
+TEMPLATES = "quoted from python/hyphos/new/templates/"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ def all_blocks() -> list[Block]:
 
 def blocks(*languages: str) -> list[Block]:
     return [block for block in all_blocks() if block.language in languages]
+
+
+def runs_in_its_page(block: Block) -> bool:
+    """True for a file of a page, which runs with the commands of the page (tutorials_test.py)."""
+    return bool(block.file) or block.marker.startswith(TEMPLATES)
 
 
 def is_console(block: Block) -> bool:
