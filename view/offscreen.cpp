@@ -90,17 +90,20 @@ Picture Offscreen::read() {
   picture.width = target_.width;
   picture.height = target_.height;
   const std::size_t row = static_cast<std::size_t>(target_.width) * 4;
-  std::vector<std::uint8_t> rows(row * static_cast<std::size_t>(target_.height));
+  const auto height = static_cast<std::size_t>(target_.height);
+  std::vector<std::uint8_t>& rows = picture.rgba;
+  rows.resize(row * height);
   gl_.BindFramebuffer(GL_FRAMEBUFFER, target_.framebuffer.get());
   gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
   gl_.ReadPixels(0, 0, target_.width, target_.height, GL_RGBA, GL_UNSIGNED_BYTE, rows.data());
-  picture.rgba.resize(rows.size());
-  for (std::size_t y = 0; y < static_cast<std::size_t>(target_.height); ++y) {
-    const std::size_t from = (static_cast<std::size_t>(target_.height) - 1 - y) * row;
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(from), row,
-                picture.rgba.begin() + static_cast<std::ptrdiff_t>(y * row));
+  // OpenGL begins at the bottom. The rows change places without a second picture.
+  const auto row_at = [&](std::size_t y) {
+    return rows.begin() + static_cast<std::ptrdiff_t>(y * row);
+  };
+  for (std::size_t y = 0; y < height / 2; ++y) {
+    std::swap_ranges(row_at(y), row_at(y + 1), row_at(height - 1 - y));
   }
-  for (std::size_t at = 3; at < picture.rgba.size(); at += 4) picture.rgba[at] = 255;
+  for (std::size_t at = 3; at < rows.size(); at += 4) rows[at] = 255;
   return picture;
 }
 

@@ -30,7 +30,7 @@ const policy = [
   "default-src 'none'",
   `script-src ${hash(script)}`,
   `style-src ${hash(style)}`,
-  "connect-src 'self'",
+  "connect-src 'self' data: blob:", // textures and buffers inside mesh files
   "img-src data: blob:",
   "base-uri 'none'",
   "form-action 'none'",

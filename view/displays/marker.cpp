@@ -218,8 +218,7 @@ class Markers : public Display {
       auto file = load(made.message);
       if (!file) return reject(key, file.error().where + ": " + file.error().message);
       if (!made.message.mesh_use_embedded_materials()) {
-        for (MeshPart& part : file->parts) part.image = -1;
-        file->images.clear();
+        remove_materials(*file);
       } else if (!file->problems.empty()) {
         reject(key, file->problems.front());
       }

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "view/core/words.hpp"
 
 #ifdef HYPHOS_VIEW_ASSIMP
+#include <assimp/config.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
@@ -29,12 +31,23 @@ std::uint8_t to_byte(float value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0.0F, 1.0F) * 255);
 }
 
-Color material_color(const aiScene& scene, unsigned index) {
-  aiColor4D diffuse(0.8F, 0.8F, 0.8F, 1);
-  if (index < scene.mNumMaterials) {
-    aiGetMaterialColor(scene.mMaterials[index], AI_MATKEY_COLOR_DIFFUSE, &diffuse);
+/// The files of ROS name an upward axis, which RViz ignores.
+void keep_axes(Assimp::Importer& importer) {
+  importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
+}
+
+/// The colour of a material. None for the one that assimp adds to a file without materials.
+std::optional<Color> material_color(const aiScene& scene, unsigned index) {
+  if (index >= scene.mNumMaterials) return std::nullopt;
+  const aiMaterial& material = *scene.mMaterials[index];
+  aiString name;
+  if (material.Get(AI_MATKEY_NAME, name) == aiReturn_SUCCESS &&
+      name == aiString(AI_DEFAULT_MATERIAL_NAME)) {
+    return std::nullopt;
   }
-  return {to_byte(diffuse.r), to_byte(diffuse.g), to_byte(diffuse.b), 255};
+  aiColor4D diffuse(0.8F, 0.8F, 0.8F, 1);
+  aiGetMaterialColor(&material, AI_MATKEY_COLOR_DIFFUSE, &diffuse);
+  return Color{to_byte(diffuse.r), to_byte(diffuse.g), to_byte(diffuse.b), 255};
 }
 
 /// A texture that assimp has decoded.
@@ -143,8 +156,10 @@ Result<MeshFile> content_of(const aiScene* scene, const char* fault, const std::
     auto part = std::ranges::find(out.parts, image, &MeshPart::image);
     if (part == out.parts.end()) part = out.parts.insert(out.parts.end(), MeshPart{{}, image});
     // A texture has the colour of the surface. The colour of its material is often black.
-    const Color color = image < 0 ? material_color(*scene, mesh.mMaterialIndex) : Color{};
-    add_triangles(mesh, color, part->triangles);
+    const auto color =
+        image < 0 ? material_color(*scene, mesh.mMaterialIndex) : std::optional(Color{});
+    out.colored = out.colored || color.has_value();
+    add_triangles(mesh, color.value_or(Color{}), part->triangles);
   }
   std::erase_if(out.parts, [](const MeshPart& part) { return part.triangles.empty(); });
   if (out.parts.empty()) return Error{Code::corrupt, "the file has no triangle", name};
@@ -163,6 +178,7 @@ Result<MeshFile> read_mesh(std::span<const std::byte> bytes, const std::string& 
   }
 #ifdef HYPHOS_VIEW_ASSIMP
   Assimp::Importer importer;
+  keep_axes(importer);
   const std::string suffix = fs::path(name).extension().string();
   const aiScene* const scene = importer.ReadFileFromMemory(
       bytes.data(), bytes.size(), kSteps, suffix.empty() ? "" : suffix.c_str() + 1);
@@ -185,6 +201,7 @@ Result<MeshFile> load_mesh(const std::string& path) {
 #ifdef HYPHOS_VIEW_ASSIMP
   // By its path, as .dae and .obj refer to files beside them.
   Assimp::Importer importer;
+  keep_axes(importer);
   const aiScene* const scene = importer.ReadFile(path, kSteps);
   const fs::path folder = fs::absolute(path).parent_path();
   return content_of(scene, importer.GetErrorString(), path, folder);
@@ -207,7 +224,15 @@ Result<Pixels> load_image(const std::string& path, std::uint64_t most) {
   return decode_file(bytes, path, most);
 }
 
-MeshModel::MeshModel(Store& store, const MeshFile& file) {
+void remove_materials(MeshFile& file) {
+  for (MeshPart& part : file.parts) {
+    part.image = -1;
+    for (MeshVertex& each : part.triangles) each.color = Color{};
+  }
+  file.images.clear();
+}
+
+MeshModel::MeshModel(Store& store, const MeshFile& file) : colored_(file.colored) {
   for (const Pixels& image : file.images) {
     auto texture = store.texture();
     const std::size_t row =

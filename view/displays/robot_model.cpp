@@ -222,7 +222,8 @@ class RobotModel final : public Display {
         return painter.capsule(pose, visual.radius, visual.length, color);
       case UrdfShape::mesh:
         if (const auto mesh = meshes_.find(visual.mesh); mesh != meshes_.end()) {
-          const Color tint = visual.rgba ? color : Color{}.with_alpha(alpha_);
+          // The materials of a file win over that of the model, as in RViz.
+          const Color tint = mesh->second->colored() ? Color{}.with_alpha(alpha_) : color;
           mesh->second->paint(painter, pose, to_eigen(visual.size), tint);
         }
     }

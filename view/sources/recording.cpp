@@ -17,7 +17,7 @@ namespace {
 
 // A chunk stays in memory as long as a part of it is used. So small messages are copied.
 constexpr std::size_t kCopyBelow = 64U << 10U;
-constexpr std::size_t kMaxCache = 48U << 20U;  // more chunks in memory make nothing faster
+constexpr std::size_t kMaxCache = 12U << 20U;  // three usual chunks. More make nothing faster
 constexpr std::size_t kMaxLatched = 64;        // earlier values of a latched channel
 constexpr auto kLatest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 

@@ -5,6 +5,7 @@ import { byId, colours, dark, element, fill, setText } from "./dom.js";
 import { Frames } from "./frames.js";
 import { fillHelp } from "./help.js";
 import { Link } from "./link.js";
+import { Meshes } from "./meshes.js";
 import { ChannelsPanel } from "./panels/channels.js";
 import { DisplaysPanel } from "./panels/displays.js";
 import { ImagePanel } from "./panels/image.js";
@@ -59,10 +60,11 @@ const store = new Store(link);
 const frames = new Frames();
 const view = makeView();
 const calibrations = new Map(); // by frame
+const meshes = new Meshes((uri) => link.asset(uri));
 const services = {
   frames,
   calibrations,
-  asset: (uri) => link.asset(uri),
+  meshes,
   request: () => view?.request(),
   inSoftware: () => view?.inSoftware ?? false,
   isArray: (topic) => (store.state?.channels?.[topic]?.type ?? "").endsWith("PoseArray"),
@@ -164,6 +166,7 @@ function info(told) {
   saved ??= restore(told.name);
   setText(byId("name"), told.name);
   document.title = told.name;
+  meshes.retry();
   if (session !== null && session !== told.sessionId) clear();
   session = told.sessionId;
   playback.range(stampOf(told.dataStartTime), stampOf(told.dataEndTime));

@@ -1,6 +1,8 @@
 // The parts of the page that need neither a browser nor packages: node --test web/test/
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { beside, namesIn } from "../src/beside.js";
 import { imagePlane } from "../src/calibration.js";
 import { colourFields, gridPixels, scanPoints, turbo, unpack } from "../src/clouds.js";
 import { Frames, compose, inverse, rotate, unit } from "../src/frames.js";
@@ -382,4 +384,23 @@ test("numbers have units", () => {
     [duration(0.25), duration(5), duration(61), duration(200)],
     ["250 ms", "5.0 s", "61 s", "3:20 min"],
   );
+});
+
+// The server permits the files that this page fetches: serve_test.py reads the same cases.
+test("names in mesh files lead to the addresses that the server permits", () => {
+  const cases = JSON.parse(readFileSync(new URL("beside.json", import.meta.url), "utf8"));
+  for (const [uri, name, address] of cases.addresses) {
+    assert.equal(beside(uri, name), address, `${uri} ${name}`);
+  }
+  const bytes = (text) => new TextEncoder().encode(text);
+  for (const [suffix, text, names] of cases.names) {
+    assert.deepEqual(namesIn(suffix, bytes(text)), names, text);
+  }
+  const json = bytes('{"images":[{"uri":"skin.png"}]}');
+  const glb = new Uint8Array(20 + json.length);
+  glb.set(bytes("glTF"));
+  new DataView(glb.buffer).setUint32(12, json.length, true);
+  glb.set(json, 20);
+  assert.deepEqual(namesIn("glb", glb), ["skin.png"]);
+  assert.throws(() => namesIn("glb", bytes("noise")));
 });

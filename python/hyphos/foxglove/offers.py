@@ -32,7 +32,7 @@ _USUAL_DEPTH = 128
 _LOOKS = 2  # a channel missing in this many snapshots is gone
 
 Tell = Callable[[str, str], None]  # channel, text
-Note = Callable[[str, bytes], None]  # channel, message for the clients
+Note = Callable[[str, str, bytes], None]  # channel, schema, message for the clients
 
 
 def _depth(end: EndpointInfo) -> int:
@@ -249,7 +249,8 @@ class Offers:
     def _forwarder(self, offer: Offer) -> Callable[..., None]:
         channel, counts, name = offer.channel, offer.counts, offer.end.channel
         encode = encoder(offer.end.type_name, offer.end.encoding, offer.known)
-        note = self._note if offer.end.type_name == assets.TYPE else None
+        note = self._note if offer.schema in assets.SCHEMAS else None
+        schema = offer.schema
         assert channel is not None
 
         def forward(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
@@ -263,7 +264,7 @@ class Offers:
                 self._tell(name, f"cannot be shown: {problem}")
                 return
             if note is not None:
-                note(name, data)
+                note(name, schema, data)
             channel.log(data, log_time=stamp_ns)
 
         return forward

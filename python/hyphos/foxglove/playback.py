@@ -296,8 +296,8 @@ class Player:
             offer.counts.unshown += 1
             self._tell(offer.track.channel, f"cannot be shown: {problem}")
             return
-        if self._note is not None and offer.track.type_name == assets.TYPE:
-            self._note(offer.track.channel, data)
+        if self._note is not None and offer.schema in assets.SCHEMAS:
+            self._note(offer.track.channel, offer.schema, data)
         offer.channel.log(data, log_time=max(0, time_ns))
         self.sent += 1
 

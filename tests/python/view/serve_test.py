@@ -15,11 +15,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import foxglove.messages as fox
 import hyphos
 import pytest
 from foxglove_client import Client, joined, parse
 from helpers import Cli, OnTerminalStart, Start, wait_until
-from hyphos.foxglove.assets import Assets
+from hyphos.foxglove.assets import MODEL, SCENE, Assets, beside, names_in
 from hyphos.foxglove.gate import (
     OpenGate,
     Page,
@@ -208,12 +209,49 @@ def test_only_meshes_that_a_model_names_are_read(tmp_path: Path) -> None:
     assets = Assets([folder])
     meshes = "".join(f"<mesh scale='1 1 1' filename=\"{name}\"/>" for name in names)
     text = String(data=f"<robot>{meshes}</robot>").SerializeToString()
-    assets.note("note", text)
+    assets.note("note", MODEL, text)
     assert assets("package://rover/meshes/arm.stl") is None  # no model has named it
-    assets.note("left/robot_description", text)
+    assets.note("left/robot_description", MODEL, text)
     assert {name: assets(name) for name in names} == names
     assert assets("package://rover/meshes/other.stl") is None
-    assets.note("robot_description", b"\xff")  # no valid message
+    assets.note("robot_description", MODEL, b"\xff")  # no valid message
+
+
+def test_meshes_of_markers_and_the_files_that_they_name_are_served(tmp_path: Path) -> None:
+    folder = tmp_path / "rover"
+    (folder / "meshes").mkdir(parents=True)
+    (folder / "meshes/box.obj").write_text("mtllib box.mtl\nmtllib ../../secret.mtl\n")
+    (folder / "meshes/box.mtl").write_text("map_Kd ../skin.png\nmap_Kd key.pem\n")
+    for name in ("skin.png", "other.png", "meshes/key.pem"):
+        (folder / name).write_bytes(name.encode())
+    (tmp_path / "secret.mtl").write_text("secret")
+    assets = Assets([folder.parent])
+    mesh = "package://rover/meshes/box.obj"
+    model = fox.ModelPrimitive(url=mesh)
+    update = fox.SceneUpdate(entities=[fox.SceneEntity(models=[model])])
+    assets.note("signs", SCENE, b"\xff.obj")  # no valid message
+    assets.note("signs", SCENE, fox.SceneUpdate().encode())
+    assert assets(mesh) is None
+    assets.note("signs", SCENE, update.encode())
+    assert assets("package://rover/meshes/box.mtl") is None  # the page reads the mesh first
+    assert assets(mesh) is not None
+    assert assets("package://rover/skin.png") is None
+    assert assets("package://rover/meshes/box.mtl") is not None
+    assert assets("package://rover/skin.png") == b"skin.png"
+    for name in ("other.png", "meshes/key.pem", "../secret.mtl", "meshes/../../secret.mtl"):
+        assert assets(f"package://rover/{name}") is None, name
+
+
+def test_names_in_mesh_files_are_found_as_by_the_page() -> None:
+    cases = json.loads((ROOT / "web/test/beside.json").read_text())
+    for uri, name, address in cases["addresses"]:
+        assert beside(uri, name) == address, (uri, name)
+    for suffix, text, names in cases["names"]:
+        assert names_in(f".{suffix}", text.encode()) == names, text
+    head = b'{"images":[{"uri":"skin.png"}]}'
+    glb = b"glTF" + bytes(8) + len(head).to_bytes(4, "little") + bytes(4) + head
+    assert names_in(".glb", glb) == ["skin.png"]
+    assert names_in(".glb", b"noise") == []
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // The base of the displays: one channel in space.
 import { Group } from "three";
 import { nanoseconds } from "../values.js";
+import { release } from "./shapes.js";
 
 export class Display {
   constructor(channel) {
@@ -80,12 +81,6 @@ export class Display {
   }
 
   dispose() {
-    this.group.traverse((one) => {
-      one.geometry?.dispose();
-      for (const material of [one.material].flat()) {
-        material?.map?.dispose();
-        material?.dispose();
-      }
-    });
+    release(this.group);
   }
 }

@@ -1,5 +1,5 @@
-// Markers, as foxglove.SceneUpdate: arrows, cubes, spheres, cylinders, lines, triangles and texts.
-// Updates build on each other, so none is skipped.
+// Markers, as foxglove.SceneUpdate: arrows, cubes, spheres, cylinders, lines, triangles, texts and
+// meshes. Updates build on each other, so none is skipped.
 import {
   BoxGeometry,
   BufferAttribute,
@@ -58,7 +58,7 @@ function solids(geometry, items) {
     mesh.setMatrixAt(i, at);
     mesh.setColorAt(i, rgb(color));
   });
-  mesh.userData.shared = true; // its geometry belongs to all
+  mesh.userData.shared = "geometry";
   mesh.frustumCulled = false;
   return mesh;
 }
@@ -133,8 +133,11 @@ function texts(one) {
 }
 
 export class EntitiesDisplay extends Display {
-  constructor(channel) {
+  constructor(channel, { meshes, request }) {
     super(channel);
+    this.meshes = meshes;
+    this.request = request;
+    this.loaded = 0; // meshes that are drawn
     this.entities = new Map(); // id → {group, frame, stampNs, endNs, locked}
     this.waiting = [];
     this.nowNs = 0n;
@@ -165,9 +168,6 @@ export class EntitiesDisplay extends Display {
   #drop(id) {
     const entity = this.entities.get(id);
     if (!entity) return;
-    entity.group.traverse((one) => {
-      if (one.userData.shared) one.geometry = new BufferGeometry();
-    });
     discard(entity.group);
     this.entities.delete(id);
   }
@@ -209,7 +209,30 @@ export class EntitiesDisplay extends Display {
     for (const line of one.lines) group.add(lines(line));
     for (const list of one.triangles) group.add(triangles(list));
     for (const text of one.texts) group.add(texts(text));
-    if (one.models.length > 0) this.note = "meshes of markers are not shown in this page";
+    for (const model of one.models) this.#model(group, one.id, model);
+  }
+
+  #model(group, id, { pose, scale, color, overrideColor, url, mediaType, data }) {
+    const { r = 1, g = 1, b = 1, a = 1 } = color ?? {};
+    const place = matrix(pose, size(scale));
+    const told = (text) => {
+      this.note = `marker '${id}': ${text}`;
+    };
+    this.meshes.put(
+      { uri: url, media: mediaType, data },
+      { colour: [r, g, b, a], force: overrideColor },
+      (object, lost) => {
+        place.decompose(object.position, object.quaternion, object.scale);
+        group.add(object);
+        ++this.loaded;
+        if (lost.length > 0 && !overrideColor) told(`texture '${lost[0]}' is missing`);
+        this.request();
+      },
+      (error) => {
+        told(`mesh '${url || mediaType}': ${error.message}`);
+        this.request();
+      },
+    );
   }
 
   update(view) {

@@ -4,14 +4,11 @@ import {
   CapsuleGeometry,
   Color,
   CylinderGeometry,
-  DoubleSide,
-  FrontSide,
   Group,
   Mesh,
   MeshLambertMaterial,
   SphereGeometry,
 } from "three";
-import { STLLoader } from "three/examples/jsm/loaders/STLLoader.js";
 import { parseUrdf, placeLinks } from "../urdf.js";
 import { Display } from "./display.js";
 import { discard } from "./shapes.js";
@@ -32,15 +29,14 @@ function solid(shape) {
 }
 
 export class RobotDisplay extends Display {
-  constructor(channel, { asset, request }) {
+  constructor(channel, { meshes, request }) {
     super(channel);
-    this.asset = asset;
+    this.meshes = meshes;
     this.request = request;
     this.model = null;
     this.text = "";
     this.links = new Map(); // name → group
     this.positions = new Map(); // of joints
-    this.meshes = new Map(); // uri → promise of a geometry
     this.problems = [];
     this.loaded = 0; // meshes that are drawn
   }
@@ -69,50 +65,37 @@ export class RobotDisplay extends Display {
   }
 
   #add(group, { shape, origin, colour: [r, g, b, a] }) {
-    const material = new MeshLambertMaterial({
-      color: new Color().setRGB(r, g, b, "srgb"),
-      transparent: a < 0.99,
-      opacity: a,
-      side: shape.kind === "mesh" ? DoubleSide : FrontSide, // some files mix the orders of corners
-    });
-    const place = (geometry) => {
-      const mesh = new Mesh(geometry, material);
-      mesh.position.set(...origin.t);
-      mesh.quaternion.set(...origin.q);
-      if (shape.scale) mesh.scale.set(...shape.scale);
-      group.add(mesh);
+    const { problems } = this; // those of this model
+    const place = (object, scale) => {
+      object.position.set(...origin.t);
+      object.quaternion.set(...origin.q);
+      if (scale) object.scale.set(...scale);
+      group.add(object);
       this.request();
     };
     if (shape.kind !== "mesh") {
-      place(solid(shape));
+      const material = new MeshLambertMaterial({
+        color: new Color().setRGB(r, g, b, "srgb"),
+        transparent: a < 0.99,
+        opacity: a,
+      });
+      place(new Mesh(solid(shape), material));
       return;
     }
-    const loaded = (geometry) => {
-      ++this.loaded;
-      place(geometry);
-    };
-    this.#mesh(shape.uri).then(loaded, (error) => {
-      this.problems.push(`mesh '${shape.uri}': ${error.message}`);
-      this.request();
-    });
-  }
-
-  #mesh(uri) {
-    let found = this.meshes.get(uri);
-    if (!found) {
-      found = this.#load(uri);
-      this.meshes.set(uri, found);
-    }
-    return found;
-  }
-
-  async #load(uri) {
-    if (!/\.stl$/i.test(uri)) throw new Error("this page shows only STL meshes");
-    const data = await this.asset(uri).catch(() => {
-      const remedy = uri.startsWith("package://") ? ", give it --packages FOLDER" : "";
-      throw new Error(`the server has no such file${remedy}`);
-    });
-    return new STLLoader().parse(data.slice().buffer);
+    this.meshes.put(
+      { uri: shape.uri },
+      { colour: [r, g, b, a] },
+      (object, lost) => {
+        ++this.loaded;
+        if (lost.length > 0)
+          problems.push(`mesh '${shape.uri}': texture '${lost[0]}' is missing`);
+        place(object, shape.scale);
+      },
+      (error) => {
+        problems.push(`mesh '${shape.uri}': ${error.message}`);
+        this.request();
+      },
+    );
   }
 
   place(view) {

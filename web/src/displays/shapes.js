@@ -108,14 +108,21 @@ export function label(text, colour, { metres = 0, halo = "" } = {}) {
   return sprite;
 }
 
-export function discard(object) {
-  object.removeFromParent();
+// Frees the memory of the graphics card. An object with `userData.shared` keeps its geometry, and
+// with "all" also its materials, because other objects have them too.
+export function release(object) {
   object.traverse((one) => {
-    one.geometry?.dispose();
-    for (const material of [one.material].flat()) {
+    const { shared } = one.userData;
+    if (!shared) one.geometry?.dispose();
+    for (const material of shared === "all" ? [] : [one.material].flat()) {
       material?.map?.dispose();
       material?.dispose();
     }
     one.dispose?.();
   });
+}
+
+export function discard(object) {
+  object.removeFromParent();
+  release(object);
 }
