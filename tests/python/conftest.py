@@ -26,6 +26,7 @@ from doc_terminals import Terminals, in_domain, plain_environment
 from helpers import PATIENCE_S, Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan
+from page_pictures import SOFTWARE_GL
 from recordings import POSE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,6 +202,15 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     if chromium() is None:
         pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
     with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def drawing_tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """The same in a browser that draws 3-D scenes."""
+    if chromium() is None:
+        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
+    with browser(tmp_path_factory.mktemp("chromium"), *SOFTWARE_GL) as page:
         yield page
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,15 @@ import hyphos
 import numpy as np
 import pytest
 import shown_robot
-from browser import Page, browser, chromium
+from browser import Page
 from foxglove_client import joined
 from helpers import Cli, Program, Start, wait_until
 from hyphos import Attached, msgs
-from PIL import Image as Picture
+from page_pictures import has_colour, pixels
 from served_view import Server, needs_page, served, state, until
 
 pytestmark = needs_page
 Serve = Callable[..., Server]
-SOFTWARE_GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-
-
-@pytest.fixture(scope="module")
-def drawing_tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page in a browser that draws 3-D scenes without a graphics card."""
-    if chromium() is None:
-        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
-    with browser(tmp_path_factory.mktemp("chromium"), *SOFTWARE_GL) as page:
-        yield page
 
 
 @pytest.fixture
@@ -52,16 +41,6 @@ def show(tab: Page, server: Server, *, dark: bool = False) -> None:
     """Opens the page in a window that is small, because the processor draws it."""
     tab.open("about:blank")  # ends the requests of a former page
     tab.open(server.page, width=820, height=560, dark=dark)
-
-
-def pixels(tab: Page, path: Path) -> Any:
-    tab.picture(path)
-    return np.asarray(Picture.open(io.BytesIO(path.read_bytes())).convert("RGB")).astype(int)
-
-
-def has_colour(picture: Any, colour: tuple[int, int, int], tolerance: int = 40) -> int:
-    """The number of pixels of about this colour."""
-    return int((abs(picture - np.array(colour)).max(axis=2) < tolerance).sum())
 
 
 def everything(now: dict[str, Any]) -> bool:
