@@ -81,7 +81,7 @@ class Source:
         if not self.wait("XdndStatus")[1] & 1:
             sys.exit("the window refuses the files")
         self.send("XdndDrop", 0, X.CurrentTime)
-        if not self.wait("XdndFinished")[1] & 1:
+        if self.wait("XdndFinished")[1] == 0:  # GLFW sends the size of the list, and not 1
             sys.exit("the window did not read the files")
         print("dropped")
 

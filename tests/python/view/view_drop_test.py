@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import drop_files
 import pytest
 from helpers import wait_until
 from view_recordings import RobotWriter, odom, tf
-from windows import VIEWER, Screen, Window, opened, virtual_screen
+from windows import ROOT, VIEWER, Screen, Window, opened, virtual_screen
 
 PYTHON = "/usr/bin/python3"  # of the distribution, for python3-xlib
+DROP = ROOT / "tests/python/support/drop_files.py"
 LAYOUT = """hyphos_view: 1
 camera: {kind: top_down, distance: 12}
 displays: [{show: grid}, {show: odometry, channel: odom, shape: arrow, length: 3}]
@@ -51,7 +51,7 @@ def recording(path: Path) -> Path:
 
 def drop(window: Window, *files: Path) -> None:
     done = subprocess.run(
-        [PYTHON, drop_files.__file__, window.id, *files],
+        [PYTHON, DROP, window.id, *files],
         env=window.screen.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "dropped\n"), done.stderr

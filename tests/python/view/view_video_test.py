@@ -94,6 +94,29 @@ def test_frames_are_the_pictures_of_their_instants(
 
 
 @needs_video
+@pytest.mark.parametrize("arrange", ["ghost", "columns"])
+def test_a_video_compares_recordings(
+    recording: Path, layout: Path, tmp_path: Path, arrange: str
+) -> None:
+    """The same recording again, half a second later."""
+    words = (recording, "--layout", layout, "--size", "480x320")
+    both = (*words, "--against", recording, "--shift", "0.5", "--arrange", arrange)
+    video = tmp_path / "out.mp4"
+    done = viewed(*both, "--video", video, "--from", "2", "--to", "4", "--fps", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    pictures: dict[str, list[Path]] = {"both": [], "one": []}
+    for instant in ("2", "2.5", "3", "3.5"):
+        for name, shown in (("both", both), ("one", words)):
+            pictures[name].append(tmp_path / f"{name}{instant}.png")
+            picture(pictures[name][-1], *shown, "--at", instant)
+    found = decoded(video, *pictures["both"])
+    assert found["frames"] == 4
+    assert max(found["differences"]) < 1.5, found
+    alone = decoded(video, *pictures["one"])
+    assert min(alone["differences"]) > 2 * max(found["differences"]), (found, alone)
+
+
+@needs_video
 @pytest.mark.parametrize("ending", ["mp4", "mkv", "webm"])
 def test_equal_frames_give_an_equal_file(
     recording: Path, layout: Path, tmp_path: Path, ending: str
