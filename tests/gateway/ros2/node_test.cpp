@@ -12,7 +12,7 @@ namespace {
 const std::string kEntities = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
 /// The parameter services of every node: a reader and a writer for each. Besides, the gateway's
-/// node has the writer of parameter_events.
+/// node has a writer and a reader of parameter_events.
 constexpr std::size_t kParamServices = 6;
 
 std::string code_of(Options options) {
@@ -32,7 +32,7 @@ TEST(Ros2Node, ros_sees_the_node_with_its_endpoints) {
     if (got.empty()) return false;
     const auto read = read_entities(bytes_of(got.back().bytes), GidSize::iron);
     return read && read->nodes.size() == 1 && read->nodes[0].name_space == "/robots" &&
-           read->nodes[0].name == "first" && read->nodes[0].readers.size() == 1 + kParamServices &&
+           read->nodes[0].name == "first" && read->nodes[0].readers.size() == 2 + kParamServices &&
            read->nodes[0].writers.size() == 2 + kParamServices;
   }));
 }
@@ -41,7 +41,7 @@ TEST(Ros2Node, gids_are_longer_for_humble) {
   Gateway gateway(with({{"distro", "humble"}}));
   RosSide ros;
   const auto got = ros.reader("ros_discovery_info", kEntities, {.latched = true}).texts(1).at(0);
-  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + (2 * kParamServices + 1) * 24);
+  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + (2 * kParamServices + 2) * 24);
 }
 
 TEST(Ros2Node, a_ros_server_has_the_name_of_its_node) {
@@ -64,7 +64,7 @@ TEST(Ros2Node, wrong_options_are_named_with_their_valid_values) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   says(code_of(with({{"domain_id", "233"}})), "0 to 232");
-  says(code_of(with({{"domane", "1"}})), "It has: best_effort, call_timeout_s, calls, channels");
+  says(code_of(with({{"domane", "1"}})), "It has: actions, best_effort, call_timeout_s, calls");
   says(code_of(with({{"node", "no node"}})), "/hyphos");
   says(code_of(with({{"distro", "7"}})), "jazzy");
   says(code_of(with({{"shared_memory", "yes"}})), "true or false");
