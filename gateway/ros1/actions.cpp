@@ -165,8 +165,9 @@ void ActionsOut::look(const GraphState& state, const ActionsIn& in) {
   });
   for (const auto& [action, type] : now) {
     if (desks_.contains(action)) continue;
-    auto desk = std::make_shared<GoalDesk>(context_.facade, action, type,
-                                           [this] { calls_.post([this] { tick(); }); });
+    auto desk =
+        std::make_shared<GoalDesk>(context_.facade, action, type, context_.options.limits.calls,
+                                   [this] { calls_.post([this] { tick(); }); });
     if (const auto opened = desk->open(); opened) {
       desks_.emplace(action, std::move(desk));
     } else {

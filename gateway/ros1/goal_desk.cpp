@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/types/limits.hpp"
+
 namespace hyphos::gateway::ros1 {
 namespace {
 
@@ -35,11 +37,12 @@ GoalStatus status_of(const Result<GoalResult>& end, bool accepted) {
 
 }  // namespace
 
-GoalDesk::GoalDesk(GraphFacade& facade, std::string action, std::string type,
+GoalDesk::GoalDesk(GraphFacade& facade, std::string action, std::string type, std::size_t most,
                    std::function<void()> wake)
     : facade_(facade),
       action_(std::move(action)),
       type_(std::move(type)),
+      most_(most),
       wake_(std::move(wake)),
       client_{.name = "ros1 " + action_, .group = "actionlib"} {}
 
@@ -87,10 +90,9 @@ void GoalDesk::publish(ClientPublisher& publisher, const std::vector<std::byte>&
 bool GoalDesk::enter(GoalRecord record) {
   const MutexLock lock(mutex_);
   if (ended_ || goals_.contains(record.goal.id)) return false;  // actionlib ignores a repeated goal
-  if (goals_.size() >= kMost) {
+  if (goals_.size() >= most_) {
     facade_.clients().count(client_, "overloaded",
-                            action_ + ": " + std::to_string(kMost) +
-                                " goals are known, the maximum. A goal is left out");
+                            at_limit("action " + action_, most_, "goals", "--max-calls"));
     return false;
   }
   Goal& goal = goals_[record.goal.id];

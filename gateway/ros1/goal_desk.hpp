@@ -19,14 +19,15 @@ namespace hyphos::gateway::ros1 {
 /// (ROSLIB.ActionClient) reach the action, too.
 ///
 /// Threads: open(), look() and end() belong to one thread. Messages arrive on the thread pool. At
-/// most kMost goals are known. A goal is forgotten kKept after its end, as in actionlib.
+/// most Limits::calls goals are known. A goal is forgotten kKept after its end, as in actionlib.
 class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
  public:
-  static constexpr std::size_t kMost = 256;
   static constexpr Duration kKept = Duration::from_seconds(5);
 
-  /// `type`: "count_msgs/Count". `wake` is called when tick() has work. It must not block.
-  GoalDesk(GraphFacade& facade, std::string action, std::string type, std::function<void()> wake);
+  /// `type`: "count_msgs/Count". `most`: goals that are known at once. `wake` is called when tick()
+  /// has work. It must not block.
+  GoalDesk(GraphFacade& facade, std::string action, std::string type, std::size_t most,
+           std::function<void()> wake);
   GoalDesk(const GoalDesk&) = delete;
   GoalDesk& operator=(const GoalDesk&) = delete;
 
@@ -71,6 +72,7 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
   GraphFacade& facade_;
   const std::string action_;
   const std::string type_;
+  const std::size_t most_;
   const std::function<void()> wake_;
   const Client client_;
   Buffer blank_;  ///< a result with default values

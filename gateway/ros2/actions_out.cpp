@@ -116,7 +116,7 @@ class ActionsOut::Desk {
                  const Answer& answer) HYPHOS_EXCLUDES(mutex_) {
     if (!has_feedback_reader(caller)) {
       const MutexLock lock(mutex_);
-      if (early_.size() < GoalDesk::kMost) {
+      if (early_.size() < context_.settings.limits.calls) {
         early_.push_back(
             {caller, {request.begin(), request.end()}, answer, monotonic_now() + kIntroduction});
         return;

@@ -56,7 +56,7 @@ void GoalDesk::send_goal(const ServicesOut::Caller& caller, std::span<const std:
     } else if (goals_.contains(id)) {
       refusal = "a goal with this id is already known";
     } else if (!make_room(work)) {
-      refusal = std::to_string(kMost) + " goals are active, the maximum";
+      refusal = at_limit("it", context_.settings.limits.calls, "active goals", "--max-calls");
     } else {
       Goal& goal = goals_[id];
       goal.caller = caller;
@@ -170,7 +170,7 @@ bool GoalDesk::finish(Goal& goal, Result<GoalResult> end, Work& work) {
 }
 
 bool GoalDesk::make_room(Work& work) {
-  if (goals_.size() < kMost) return true;
+  if (goals_.size() < context_.settings.limits.calls) return true;
   auto oldest = goals_.end();
   for (auto at = goals_.begin(); at != goals_.end(); ++at) {
     if (is_active(at->second.status)) continue;

@@ -20,11 +20,10 @@ namespace hyphos::gateway::ros2 {
 /// The goals that ROS clients sent to one action of the robot, with the replies of the three
 /// services of its server. Thread-safe.
 ///
-/// A goal is known from its request until its result has been kept for a minute. At most kMost
-/// goals are known. A new goal replaces the oldest one that has ended.
+/// A goal is known from its request until its result has been kept for a minute. At most
+/// Limits::calls goals are known. A new goal replaces the oldest one that has ended.
 class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
  public:
-  static constexpr std::size_t kMost = 256;
   /// Maximum number of requests for one result.
   static constexpr std::size_t kMostWaiting = 16;
   static constexpr Duration kKept = Duration::from_seconds(60);

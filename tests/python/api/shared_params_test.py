@@ -94,8 +94,8 @@ def test_watchers_get_the_paths_below_theirs(domain: str) -> None:
     changed = seen.extend
 
     with hyphos.Node.open("a", domain=domain) as a, hyphos.Node.open("b", domain=domain) as b:
-        a.shared_params().wait()
         watch = b.shared_params().watch(changed, "gain")
+        a.shared_params().wait()
         a.shared_params().set({"gain": {"p": 1, "i": 2}, "other": 1})
         wait_until(lambda: seen == ["gain.i", "gain.p"])
         watch.close()

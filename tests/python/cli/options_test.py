@@ -213,7 +213,7 @@ def whole_plan() -> Any:
 
 
 # Keys that accept any text or value: names of variables, arguments, declarations of nodes.
-FREE = {"params", "env", "args", "persist", "interface"}
+FREE = {"params", "shared_params", "env", "args", "persist", "interface"}
 REPEATED = {"plugin_path", "prefix", "protos", "ssh_options", "allowed_keys"}  # may repeat a word
 NUMBERS = ["-1", "1e300", ".nan", "'1'", "[1]", "{a: 1}", "many", "1000000000000000000000"]
 TEXTS = ["{a: 1}", "[[1]]", "''", '"\\n"', "[a, a]"]

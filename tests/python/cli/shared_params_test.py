@@ -69,7 +69,7 @@ def test_watch_prints_changed_paths(robot: hyphos.Node, domain: str, hyphos_star
     assert watch.popen.stderr.readline() == "watching profile\n"
     robot.shared_params().set({"other": 1})
     robot.shared_params().set({"profile.name": "scout"})
-    assert watch.line() == "profile.name = scout"
+    assert watch.line() == 'profile.name = "scout"'
     robot.shared_params().remove("profile.car_id")
     assert watch.end()[:2] == (0, "profile.car_id.level1 is gone\n")
 
@@ -81,7 +81,7 @@ def test_each_mistake_names_the_remedy(domain: str, hyphos_cli: Cli, tmp_path: P
     assert "did you mean 'profile.name'" in err
     code, _, err = hyphos_cli("param", "set", "--shared", "profile=3", "-d", domain)
     assert code != 0
-    assert "'profile' is a map. Set 'profile.name'" in err
+    assert "'profile' is a map. Set 'profile.car_id' or another value in it" in err
     code, _, err = hyphos_cli("param", "list", "--shared", "-d", domain + "x")
     assert code != 0
     assert f"domain '{domain}x'" in err

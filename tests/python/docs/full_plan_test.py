@@ -22,7 +22,7 @@ FULL_PLAN = ROOT / "examples/robot.full.yaml"
 # Maps with fixed keys. `*` stands for a name of the user, `[]` for an item of a list.
 SECTIONS = (
     "", "hosts.*", "processes.*", "processes.*.health", "nodes.*", "nodes.*.load", "channels.*",
-    "channels.*.load", "network", "network.publisher", "network.subscribers.[]",
+    "groups.*", "channels.*.load", "network", "network.publisher", "network.subscribers.[]",
     "network.discovery", "network.curve", "network.faults", "data_graph", "clock", "record",
 )  # fmt: skip
 MINIMAL = """

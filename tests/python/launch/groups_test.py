@@ -191,7 +191,7 @@ def test_the_list_names_nodes_without_a_process(
         (["move", "wrk", "spare"], "the plan has no group 'wrk'. Did you mean 'work'?"),
         (["stop", "x"], "Known: work, outer"),
         (["move", "work", "spar"], "groups.work.moves_to. Did you mean 'spare'?"),
-        (["move", "outer", "home"], "groups.outer.moves_to"),
+        (["move", "work", "body"], "groups.work.moves_to"),
         (["start", "outer"], "no process of group 'outer' runs: body"),
         (["close", "work", "--where", "here"], "unknown --where 'here'"),
     ],
@@ -306,7 +306,7 @@ def may_make_machines() -> bool:
 @pytest.mark.skipif(not may_make_machines(), reason="machines may not be made here (root, unshare)")
 def test_a_group_moves_to_another_machine_and_back(robot: Robot, start: Start, domain: str) -> None:
     near, far = f"n{os.getpid()}", f"f{os.getpid()}"
-    hosts = "hosts: {near: {address: 10.79.0.1}, far: {address: 10.79.0.2}}\nprocesses:"
+    hosts = "hosts: {{near: {{address: 10.79.0.1}}, far: {{address: 10.79.0.2}}}}\nprocesses:"
     plan = PLAN.replace("processes:", hosts, 1)
     for process, host in (("body", "near"), ("home", "near"), ("spare", "far")):
         plan = re.sub(rf"^  {process}: {{{{", rf"\g<0>host: {host}, ", plan, flags=re.MULTILINE)
