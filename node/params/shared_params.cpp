@@ -198,10 +198,6 @@ void SharedParams::Impl::take(const params::v1::SharedParams& message) {
   {
     const MutexLock lock(mutex_);
     merged = replica_.merge(message, now_ns());
-    if (peers_.size() >= kMaxPeers) peers_.erase(peers_.begin());
-    peers_.insert_or_assign(message.instance(),
-                            Peer{message.process(), params::SharedReplica::digest(message)});
-    arrived_.notify_all();
   }
   std::uint64_t more = 0;
   if (merged.refusals > 0 && bad_log_.allow(more)) {
@@ -210,6 +206,12 @@ void SharedParams::Impl::take(const params::v1::SharedParams& message) {
                             merged.refused + " (and " + std::to_string(more) + " messages before)");
   }
   if (merged.changed) changed(merged.set_changed);
+  // Last: after wait() and settle(), tree() has the values of the message.
+  const MutexLock lock(mutex_);
+  if (peers_.size() >= kMaxPeers) peers_.erase(peers_.begin());
+  peers_.insert_or_assign(message.instance(),
+                          Peer{message.process(), params::SharedReplica::digest(message)});
+  arrived_.notify_all();
 }
 
 ParamWatch SharedParams::Impl::watch(

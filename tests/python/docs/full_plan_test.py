@@ -28,6 +28,7 @@ SECTIONS = (
 MINIMAL = """
 hyphos: 1
 nodes: {n: {python: "module:Class"}}
+groups: {g: {nodes: [n]}}
 channels: {c: {}, d: {load: {rate_hz: 1, size: 1}}}
 network:
   publisher: {ip: "tcp://*:5570", channels: [c]}

@@ -63,7 +63,7 @@ class Machines:
             ["unshare", "--net", "--mount", "--uts", "sh", "-ec", script],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self._stack.callback(holder.wait)
+        self._stack.enter_context(holder)  # waits, and closes the pipes
         self._stack.callback(holder.kill)
         assert holder.stdout is not None
         if holder.stdout.readline() != "ready\n":
