@@ -407,11 +407,10 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
                         Problems& problems) {
   Draft draft(problems);
   draft.plan = std::move(start);
-  const Section top(
-      &root, "", problems,
-      {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes", "nodes",
-       "groups", "transport", "channels", "network", "data_graph", "record", "clock",
-       "shared_params"});
+  const Section top(&root, "", problems,
+                    {"hyphos", "robot", "domain", "plugin_path", "protos", "hosts", "processes",
+                     "nodes", "groups", "transport", "channels", "network", "data_graph", "record",
+                     "clock", "shared_params"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);

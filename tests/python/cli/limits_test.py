@@ -9,7 +9,9 @@ import pytest
 from hyphos.tools import doctor
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / f"docs/reference/{name}.md" for name in ("limits", "limits_nodes", "limits_gateways")]
+PAGES = [
+    ROOT / f"docs/reference/{name}.md" for name in ("limits", "limits_nodes", "limits_gateways")
+]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ROOMS: tuple[str, ...] = (
