@@ -220,7 +220,7 @@ TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
     client.reset();
     publisher.reset();
     node.reset();
-#ifndef __SANITIZE_THREAD__  // that sanitizer allows no threads in a forked child
+#ifndef HYPHOS_THREAD_SANITIZER  // that sanitizer allows no threads in a forked child
     // The child's own runtime works, next to the parent's.
     Arrivals own;
     Runtime fresh = open_runtime(domain, "child");
