@@ -60,7 +60,8 @@ TEST(TypeDefinitions, each_layout_of_a_struct_is_published_once) {
 }
 
 TEST(TypeDefinitions, a_type_is_asked_once) {
-  static int asked = 0;
+  static int asked = 0;  // the definition is a function without captures
+  asked = 0;
   TypeDefinitions types;
   const TypeDefinition definition = [] {
     ++asked;
