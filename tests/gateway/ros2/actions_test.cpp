@@ -102,6 +102,27 @@ TEST_F(Ros2Actions, goals_are_canceled_when_their_client_is_gone) {
   EXPECT_TRUE(eventually([&] { return server->waiting() == 0; }));
 }
 
+// DDS announces readers and writers in two streams, so this is also the view of a server that
+// discovers a client of rclcpp.
+TEST(Ros2ActionsOfRos, feedback_waits_for_the_reader_of_a_new_client) {
+  Robot robot("/robot");
+  CountServer server(robot.facade, kCount, Form::cdr, &wrap, &unwrap, &wrap_result);
+  RosSide ros;
+  const std::string type = "made::action::dds_::Count_";
+  auto& replies = ros.reader("rr/count/_action/send_goalReply", type + "SendGoal_Response_");
+  auto& requests = ros.writer("rq/count/_action/send_goalRequest", type + "SendGoal_Request_");
+  ASSERT_TRUE(requests.wait_matched(1));
+  ASSERT_TRUE(replies.wait_matched(1));
+  const auto goal = put_goal_id(GoalId{1}, bytes_of(wrap("wait")));
+  rtps::SampleIdentity related;
+  related.writer_guid(replies.guid());
+  requests.write({reinterpret_cast<const char*>(goal.data()), goal.size()}, related);
+  auto& feedback = ros.reader("rt/count/_action/feedback", type + "FeedbackMessage_");
+  const auto heard = feedback.wait(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_NE(heard[0].bytes.find("waiting"), std::string::npos);
+}
+
 TEST(Ros2ActionMessages, all_messages_keep_their_values) {
   GoalId id{};
   for (std::size_t i = 0; i < id.size(); ++i) id[i] = static_cast<std::uint8_t>(i + 1);
