@@ -37,7 +37,8 @@ network:
 """
 # Keys whose default the JSON of a plan does not show as it is in the file.
 NOT_PRINTED = {
-    ".include", ".hosts", ".groups", "groups.*.process", ".processes", ".nodes", ".channels", ".network", ".clock", ".data_graph",
+    ".include", ".hosts", ".groups", "groups.*.process",
+    ".processes", ".nodes", ".channels", ".network", ".clock", ".data_graph",
     ".record", ".shared_params", ".transport", "processes.*.replicas", "nodes.*.replicas",
     "processes.*.nodes", "processes.*.params", "processes.*.endpoint", "processes.*.health",
     "nodes.*.plugin",
