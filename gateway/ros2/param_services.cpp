@@ -34,6 +34,19 @@ constexpr std::string_view kEventType = "rcl_interfaces::msg::dds_::ParameterEve
 /// Of rmw_qos_profile_parameter_events.
 constexpr Qos kEventQos{.reliable = true, .transient_local = false, .depth = 1000};
 
+constexpr const char* kSimTime = "use_sim_time";
+
+/// Every node of ROS has this parameter.
+std::shared_ptr<const ParamInfo> sim_time(bool is_simulated) {
+  ParamInfo info;
+  info.name = kSimTime;
+  info.value = is_simulated;
+  info.standard = false;
+  info.description = "True if the gateway's process has clock: sim";
+  info.read_only = true;
+  return std::make_shared<const ParamInfo>(std::move(info));
+}
+
 /// "/left_arm" for the node "left-arm".
 std::string ros_node(std::string_view node) {
   std::string name = ros_param(node, "");
@@ -56,7 +69,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kServices
 ParamServices::ParamServices(const Context& context, ServicesOut& services)
     : context_(context),
       services_(services),
-      nodes_(context.facade.parameters().open(context.wake)),
+      sim_time_(sim_time(context.facade.has_simulated_time())),
+      nodes_(context.facade.parameters().open(context.drain)),
       events_(context.participant, {}) {}
 
 ParamServices::Split ParamServices::split(const std::string& robot_node, const std::string& name) {
@@ -67,15 +81,27 @@ ParamServices::Split ParamServices::split(const std::string& robot_node, const s
 }
 
 ParamServices::Infos ParamServices::all(const std::string& robot_node) const {
+  Infos found = all_of(nodes_->all(), robot_node);
+  if (robot_node.empty()) found.emplace(kSimTime, sim_time_);
+  return found;
+}
+
+ParamServices::Infos ParamServices::all_of(const NodeParams::Sets& sets,
+                                           const std::string& robot_node) const {
   Infos found;
-  for (const auto& [node, set] : nodes_->all()) {
-    if (!robot_node.empty() && node != robot_node) continue;
+  const auto add = [&](const std::string& node, const ParamSet& set) {
     for (const auto& info : set.infos()) {
       std::string name = node + "." + info->name;
       if (!context_.settings.params.match(name)) continue;
       found.emplace(robot_node.empty() ? std::move(name) : info->name, info);
     }
+  };
+  if (!robot_node.empty()) {
+    const auto one = sets.find(robot_node);
+    if (one != sets.end()) add(one->first, one->second);
+    return found;
   }
+  for (const auto& [node, set] : sets) add(node, set);
   return found;
 }
 
@@ -105,6 +131,8 @@ void ParamServices::set(const std::string& robot_node, const std::vector<ParamWi
     const ParamWish& wish = wishes[i];
     if (!known.contains(wish.name)) {
       done(i, {false, "the robot has no parameter '" + wish.name + "'"});
+    } else if (known.at(wish.name) == sim_time_) {
+      done(i, {false, "the clock of the gateway's process decides. Set clock: sim in the plan"});
     } else if (!wish.value) {
       done(i, {false, "a parameter of the robot cannot be deleted. Set a value"});
     } else {
@@ -136,14 +164,17 @@ void ParamServices::follow_nodes(const DomainState& state) {
   for (const auto& [service, offer] : offered_services(state)) {
     of_ros.insert(service.substr(0, service.rfind('/')));
   }
+  const NodeParams::Sets sets = nodes_->all();
   std::map<std::string, std::string> wanted;
-  for (const auto& [node, set] : nodes_->all()) {
+  // Offered nodes stay. Otherwise two gateways of a robot would withdraw them for each other, and a
+  // new node could displace an old one.
+  for (const auto& [name, node] : offered_) {
+    if (sets.contains(node)) wanted.emplace(name, node);
+  }
+  for (const auto& [node, set] : sets) {
     const std::string name = ros_node(node);
-    // An offered name stays, because two gateways would otherwise withdraw it for each other.
-    const bool is_free = is_name(name) && name != context_.settings.node &&
-                         (offered_.contains(name) || !of_ros.contains(name));
-    if (!is_free || !context_.settings.param_nodes.match(name)) continue;
-    if (wanted.size() >= kMaxNodes && !wanted.contains(name)) {
+    if (wanted.contains(name) || !may_offer(name, of_ros)) continue;
+    if (wanted.size() >= kMaxNodes) {
       if (!std::exchange(is_full_, true)) {
         context_.facade.clients().note(
             client_of(name), "exhausted",
@@ -159,15 +190,21 @@ void ParamServices::follow_nodes(const DomainState& state) {
     const auto now = wanted.find(name);
     if (now != wanted.end() && now->second == node) continue;
     for (const auto& [service, type] : kServices) {
-      services_.unserve(name + "/" + std::string(service));
+      services_.withdraw(name + "/" + std::string(service));
     }
   }
   offered_ = std::move(wanted);
   for (const auto& [name, node] : offered_) serve_all(name, node);
 }
 
+bool ParamServices::may_offer(const std::string& name, const std::set<std::string>& of_ros) const {
+  return is_name(name) && name != context_.settings.node && !of_ros.contains(name) &&
+         context_.settings.param_nodes.match(name);
+}
+
 std::set<std::string> ParamServices::ros_names() const {
-  std::set<std::string> names{context_.settings.node};
+  // A second gateway of the robot may offer the node of this one.
+  std::set<std::string> names{context_.settings.node, ros_node(nodes_->node())};
   for (const auto& [node, set] : nodes_->all()) names.insert(ros_node(node));
   return names;
 }
@@ -196,9 +233,10 @@ void ParamServices::publish_events() {
                                      "events are left out: " + opened.error().to_string());
     }
   }
+  const NodeParams::Sets sets = nodes_->all();
   std::map<std::string, Infos> now;
-  now.emplace(context_.settings.node, all(""));
-  for (const auto& [name, node] : offered_) now.emplace(name, all(node));
+  now.emplace(context_.settings.node, all_of(sets, ""));
+  for (const auto& [name, node] : offered_) now.emplace(name, all_of(sets, node));
   for (const auto& [name, infos] : now) {
     ParamEvent event;
     event.node = name;

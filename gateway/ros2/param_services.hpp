@@ -15,7 +15,7 @@
 namespace hyphos::gateway::ros2 {
 
 /// Offers the robot's parameters in ROS, twice: rate_hz of the node laser is a parameter of the ROS
-/// node "/laser", and "laser.rate_hz" of the gateway's node. Publishes the changes of both on
+/// node "/laser", and "laser.rate_hz" of the gateway's node, which also has use_sim_time. Publishes the changes of both on
 /// "/parameter_events". ROS tools request the parameters of every node, and wait for a node without
 /// these services. One thread opens and ends them. Requests arrive in threads of DDS.
 class ParamServices {
@@ -31,9 +31,11 @@ class ParamServices {
   /// Finds new nodes, opens services that are not yet open, and publishes events. A robot node with
   /// the name of a ROS node in `state` becomes no ROS node.
   void look(const DomainState& state);
+  /// Publishes the changes of values.
+  void drain() { publish_events(); }
   /// The robot's nodes that are ROS nodes, with their endpoints.
   [[nodiscard]] std::vector<NodeEntities> robot_nodes() const;
-  /// The ROS names of the gateway's node and of all nodes of the robot.
+  /// The ROS names of the gateway's nodes and of all nodes of the robot.
   [[nodiscard]] std::set<std::string> ros_names() const;
   [[nodiscard]] GUID_t events_writer() const { return events_.guid(); }
   [[nodiscard]] NodeParams& nodes() { return *nodes_; }
@@ -46,6 +48,8 @@ class ParamServices {
 
   /// The parameters of a ROS node: of a node of the robot, or with "" all, as the gateway's.
   [[nodiscard]] Infos all(const std::string& robot_node) const;
+  [[nodiscard]] Infos all_of(const NodeParams::Sets& sets, const std::string& robot_node) const;
+  [[nodiscard]] bool may_offer(const std::string& name, const std::set<std::string>& of_ros) const;
   [[nodiscard]] static Split split(const std::string& robot_node, const std::string& name);
   void set(const std::string& robot_node, const std::vector<ParamWish>& wishes, bool at_once,
            const Answer& answer);
@@ -58,6 +62,7 @@ class ParamServices {
 
   const Context& context_;
   ServicesOut& services_;
+  const std::shared_ptr<const ParamInfo> sim_time_;  ///< of the gateway's node
   std::unique_ptr<NodeParams> nodes_;
   Writer events_;
   bool has_events_ = false;  ///< events_ is open

@@ -111,6 +111,8 @@ class Ros2 final : public Protocol {
     /// Returns true if messages or goals still wait.
     bool drain() {
       const bool messages = topics_in.drain();
+      params.drain();
+      ros_params.drain();
       return actions_out.drain() || messages;
     }
     [[nodiscard]] OwnEndpoints endpoints() const {

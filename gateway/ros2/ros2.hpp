@@ -35,6 +35,8 @@ namespace hyphos::gateway {
 ///     actions      actions of ROS that come in. Default: all except hidden ones
 ///     goals        actions of the robot that go out. Default *
 ///     params       the robot's parameters that the node offers in ROS, "laser.rate_hz". Default *
+///     param_nodes  nodes of the robot that become nodes of ROS, at most 64. Default *
+///     rosparams    nodes of ROS whose parameters the robot sees, at most 64. Default *
 ///     call_timeout_s  timeout of services in each direction. Default 60
 ///
 /// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/config.hpp"
 #include "gateway/ros2/names.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -31,21 +32,34 @@ std::string shown_name(const std::string& node, const std::string& param) {
   return name + "." + below;
 }
 
+/// A description that the robot accepts: at most 4 KB of UTF-8 without control characters.
+std::string description(std::string text) {
+  constexpr std::size_t kMost = 4096;
+  text.resize(std::min(text.size(), kMost));
+  for (std::size_t from = 0;;) {
+    const std::size_t bad = config::find_bad_utf8(std::string_view(text).substr(from));
+    if (bad == std::string_view::npos) return text;
+    text[from += bad] = ' ';
+  }
+}
+
 }  // namespace
 
 RosParams::RosParams(const Context& context, NodeParams& nodes)
     : context_(context),
       nodes_(nodes),
       events_(context.participant,
-              [inbox = inbox_, wake = context.wake](const Received& message) {
+              [inbox = inbox_, drain = context.drain](const Received& message) {
                 auto event = read_event(message.bytes);
                 if (!event) return;
                 {
                   const MutexLock lock(inbox->mutex);
-                  inbox->missed = inbox->missed || inbox->events.size() >= kMaxEvents;
+                  inbox->event_bytes += message.bytes.size();
+                  inbox->missed = inbox->missed || inbox->events.size() >= kMaxEvents ||
+                                  inbox->event_bytes > kMaxEventBytes;
                   if (!inbox->missed) inbox->events.push_back(std::move(*event));
                 }
-                wake();
+                drain();
               },
               {}) {}
 
@@ -70,8 +84,6 @@ void RosParams::look(const DomainState& state, const std::set<std::string>& ours
   if (context_.settings.rosparams.empty()) return;
   open_events();
   follow_nodes(state, ours);
-  take_replies();
-  take_events();
   const Time now = monotonic_now();
   for (auto& [name, node] : ros_) {
     for (const auto& client : node.clients) client->expire();
@@ -79,8 +91,16 @@ void RosParams::look(const DomainState& state, const std::set<std::string>& ours
     const bool is_ready =
         std::ranges::all_of(node.clients, [](const auto& client) { return client->is_ready(); });
     if (node.asks || !is_due || !is_ready) continue;
+    node.again = false;
+    node.newer.clear();
     ask(name, node, list, write_list_request());
   }
+  drain();
+}
+
+void RosParams::drain() {
+  take_replies();
+  take_events();
   send();
   if (std::exchange(changed_, false)) show();
 }
@@ -136,6 +156,7 @@ void RosParams::follow_nodes(const DomainState& state, const std::set<std::strin
       return;
     }
     Node node;
+    node.number = ++last_number_;
     Result<void> opened = success();
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       node.clients[kind] = std::make_shared<ServiceClient>(
@@ -156,12 +177,13 @@ void RosParams::ask(const std::string& name, Node& node, Kind kind,
   if (kind != set) node.asks = true;
   node.clients[kind]->call(
       request, context_.settings.call_timeout,
-      [inbox = inbox_, wake = context_.wake, name, kind, param](Result<Buffer> reply) {
+      [inbox = inbox_, drain = context_.drain, name, number = node.number, kind,
+       param](Result<Buffer> reply) {
         {
           const MutexLock lock(inbox->mutex);
-          inbox->replies.push_back({name, kind, param, std::move(reply)});
+          inbox->replies.push_back({name, number, kind, param, std::move(reply)});
         }
-        wake();
+        drain();
       });
 }
 
@@ -176,56 +198,71 @@ void RosParams::take_replies() {
 
 void RosParams::take(const Arrived& arrived) {
   const auto found = ros_.find(arrived.node);
-  if (found == ros_.end()) return;
+  // A node that has restarted is another node, which gets requests of its own.
+  if (found == ros_.end() || found->second.number != arrived.number) return;
   Node& node = found->second;
-  if (arrived.kind == set) {
-    const auto shown = shown_.find(shown_name(arrived.node, arrived.param));
-    if (shown == shown_.end()) return;
-    shown->second.is_busy = false;
-    const auto outcomes = arrived.reply ? read_outcomes(arrived.reply->bytes()) : std::nullopt;
-    if (outcomes && !outcomes->empty() && outcomes->front().successful) {
-      node.values.insert_or_assign(arrived.param, shown->second.value);
-      return;
-    }
-    const std::string why = !arrived.reply                   ? arrived.reply.error().message
-                            : outcomes && !outcomes->empty() ? outcomes->front().reason
-                                                             : "the reply is no result";
-    context_.facade.clients().count(client_of(arrived.node), "param", arrived.param + ": " + why);
-    shown->second.is_refused = true;
-    changed_ = true;
-    return;
-  }
+  if (arrived.kind == set) return take_outcome(arrived, node);
   node.asks = false;
-  const auto failed = [&](const std::string& why) {
-    node.asked = monotonic_now();  // again after kRefresh
-    note(arrived.node, {Code::corrupt, "its parameters cannot be read: " + why, arrived.node});
-  };
-  if (!arrived.reply) return failed(arrived.reply.error().message);
+  if (!arrived.reply) return failed(arrived.node, node, arrived.reply.error().message);
   const auto bytes = arrived.reply->bytes();
-  if (arrived.kind == list) {
-    auto names = read_listed(bytes);
-    if (!names) return failed("the reply is no list of names");
-    if (names->size() > kMaxParams) {
-      note(arrived.node, {Code::exhausted,
-                          std::to_string(names->size()) + " parameters. The robot sees the first " +
-                              std::to_string(kMaxParams),
-                          arrived.node});
-      names->resize(kMaxParams);
-    }
-    node.names = std::move(*names);
-    return ask(arrived.node, node, describe, write_names(node.names));
-  }
+  if (arrived.kind == get) return take_values(arrived, node);
   if (arrived.kind == describe) {
     if (auto about = read_descriptions(bytes)) node.about = std::move(*about);
     return ask(arrived.node, node, get, write_names(node.names));
   }
-  const auto values = read_values(bytes);
-  if (!values || values->size() != node.names.size()) return failed("the reply has other values");
+  auto names = read_listed(bytes);
+  if (!names) return failed(arrived.node, node, "the reply is no list of names");
+  if (names->size() > kMaxParams) {
+    note(arrived.node, {Code::exhausted,
+                        std::to_string(names->size()) + " parameters. The robot sees the first " +
+                            std::to_string(kMaxParams),
+                        arrived.node});
+    names->resize(kMaxParams);
+  }
+  node.names = std::move(*names);
+  ask(arrived.node, node, describe, write_names(node.names));
+}
+
+/// The next request follows after kRefresh.
+void RosParams::failed(const std::string& name, Node& node, const std::string& why) {
+  node.asked = monotonic_now();
+  note(name, {Code::corrupt, "its parameters cannot be read: " + why, name});
+}
+
+void RosParams::take_outcome(const Arrived& arrived, Node& node) {
+  const auto shown = shown_.find(shown_name(arrived.node, arrived.param));
+  if (shown == shown_.end()) return;
+  shown->second.is_busy = false;
+  const auto outcomes = arrived.reply ? read_outcomes(arrived.reply->bytes()) : std::nullopt;
+  if (outcomes && !outcomes->empty() && outcomes->front().successful) {
+    node.values.insert_or_assign(arrived.param, shown->second.value);
+    return;
+  }
+  const std::string why = !arrived.reply                   ? arrived.reply.error().message
+                          : outcomes && !outcomes->empty() ? outcomes->front().reason
+                                                           : "the reply is no result";
+  context_.facade.clients().count(client_of(arrived.node), "param", arrived.param + ": " + why);
+  shown->second.is_refused = true;
+  changed_ = true;
+}
+
+void RosParams::take_values(const Arrived& arrived, Node& node) {
+  const auto values = read_values(arrived.reply->bytes());
+  if (!values || values->size() != node.names.size()) {
+    return failed(arrived.node, node, "the reply has other values");
+  }
   std::map<std::string, ParamVariant> now;
   for (std::size_t i = 0; i < values->size(); ++i) {
-    if ((*values)[i]) now.emplace(node.names[i], *(*values)[i]);
+    if ((*values)[i] && !node.newer.contains(node.names[i])) {
+      now.emplace(node.names[i], *(*values)[i]);
+    }
   }
-  node.asked = monotonic_now();
+  // An event may have overtaken the reply.
+  for (const std::string& name : node.newer) {
+    const auto newer = node.values.find(name);
+    if (newer != node.values.end()) now.insert(*newer);
+  }
+  node.asked = std::exchange(node.again, false) ? Time() : monotonic_now();
   changed_ = changed_ || now != node.values;
   node.values = std::move(now);
 }
@@ -236,23 +273,28 @@ void RosParams::take_events() {
   {
     const MutexLock lock(inbox_->mutex);
     events.swap(inbox_->events);
+    inbox_->event_bytes = 0;
     missed = std::exchange(inbox_->missed, false);
   }
-  if (missed) {
-    for (auto& [name, node] : ros_) node.asked = {};
+  for (auto& [name, node] : ros_) {
+    if (!missed) break;
+    node.asked = {};
+    node.again = node.asks;
   }
   for (ParamEvent& event : events) {
     const auto found = ros_.find(event.node);
     if (found == ros_.end()) continue;
     Node& node = found->second;
-    if (node.asks) node.asked = {};  // the reply may be older than the event: ask again
     for (auto* const params : {&event.appeared, &event.changed}) {
       for (auto& [name, value] : *params) {
         if (node.values.size() >= kMaxParams && !node.values.contains(name)) continue;
+        if (node.asks) node.newer.insert(name);
         node.values.insert_or_assign(name, std::move(value));
       }
     }
-    for (const std::string& name : event.deleted) node.values.erase(name);
+    for (const std::string& name : event.deleted) {
+      if (node.values.erase(name) > 0 && node.asks) node.newer.insert(name);
+    }
     changed_ = true;
   }
 }
@@ -273,6 +315,7 @@ void RosParams::send() {
 void RosParams::show() {
   std::map<std::string, Shown> wanted;
   std::vector<ShownParam> values;
+  std::map<std::string, std::vector<std::string>> left_out;
   for (const auto& [node_name, node] : ros_) {
     for (const auto& [param, value] : node.values) {
       const std::string name = shown_name(node_name, param);
@@ -284,20 +327,41 @@ void RosParams::show() {
       }
       const bool is_news =
           !is_known || before->second.is_refused || before->second.value != shown.value;
-      if (!wanted.emplace(name, shown).second) continue;
+      if (!wanted.emplace(name, shown).second) {
+        left_out["the robot has another parameter '" + name + "'"].push_back(node_name + " " +
+                                                                             param);
+        continue;
+      }
       const auto about = node.about.find(param);
       std::string text = "Parameter of ROS 2: " + node_name + " " + param;
       if (about != node.about.end() && !about->second.empty()) text += ". " + about->second;
-      values.push_back({name, shown.value, is_news, text.substr(0, 4096)});
+      values.push_back({name, shown.value, is_news, description(std::move(text))});
     }
   }
   for (const auto& [name, why] : nodes_.show(values)) {
-    note(wanted.at(name).node,
-         {Code::unsupported, "parameter " + wanted.at(name).param + " is left out: " + why,
-          wanted.at(name).node});
+    left_out[why].push_back(wanted.at(name).node + " " + wanted.at(name).param);
     wanted.erase(name);
   }
+  note_left_out(left_out);
   shown_ = std::move(wanted);
+}
+
+void RosParams::note_left_out(
+    const std::map<std::string, std::vector<std::string>>& params_by_reason) {
+  for (const auto& [why, params] : params_by_reason) {
+    std::vector<std::string> news;
+    for (const std::string& param : params) {
+      if (noted_.size() < kMaxNoted && noted_.insert(param + " " + why).second) {
+        news.push_back(param);
+      }
+    }
+    if (news.empty()) continue;
+    const std::string more =
+        news.size() == 1 ? "" : " and " + std::to_string(news.size() - 1) + " more";
+    context_.facade.clients().note(
+        client_of("/parameters"), "unsupported",
+        "parameter " + news.front() + more + " is left out: " + why);
+  }
 }
 
 std::vector<GUID_t> RosParams::readers() const {

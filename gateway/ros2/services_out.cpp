@@ -215,13 +215,6 @@ void ServicesOut::end_own() {
   own_.clear();
 }
 
-void ServicesOut::unserve(const std::string& service) {
-  const auto found = own_.find(service);
-  if (found == own_.end()) return;
-  found->second->end();
-  own_.erase(found);
-}
-
 void ServicesOut::add_endpoints(const std::string& service, NodeEntities& node) const {
   const auto found = own_.find(service);
   if (found == own_.end()) return;

@@ -39,8 +39,6 @@ class ServicesOut {
   /// Ends a service that serve() added. When it returns, its handler is not running.
   void withdraw(const std::string& service);
   [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
-  /// Removes a service of serve(). When it returns, its handler is not running.
-  void unserve(const std::string& service);
   /// Adds the endpoints of a service of serve() to a node.
   void add_endpoints(const std::string& service, NodeEntities& node) const;
   /// When it returns, no handler is running.

@@ -28,6 +28,9 @@ class FakeGraph final : public GraphFacade {
   [[nodiscard]] FakeParameters& parameters() const override { return parameters_; }
   [[nodiscard]] FakeTypes& types() const override { return types_; }
   [[nodiscard]] FakeClients& clients() const override { return clients_; }
+  [[nodiscard]] bool has_simulated_time() const override { return is_simulated_; }
+  /// Call it before a gateway is opened.
+  void simulate_time() { is_simulated_ = true; }
 
   /// The number of open client publishers, client subscriptions and servers.
   [[nodiscard]] std::size_t open() const {
@@ -35,6 +38,7 @@ class FakeGraph final : public GraphFacade {
   }
 
  private:
+  bool is_simulated_ = false;
   // Mutable, because a facade gives access to its parts even if it is const.
   mutable FakePool pool_;
   mutable FakeTypes types_;

@@ -58,6 +58,11 @@ class FakeParams {
   [[nodiscard]] std::optional<ParamVariant> shown(const std::string& name) const {
     return value(kOwn, name);
   }
+  [[nodiscard]] std::string described(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = descriptions_.find(std::string(kOwn) + "." + name);
+    return found == descriptions_.end() ? std::string() : found->second;
+  }
   void change_shown(const std::string& name, ParamVariant value) {
     put(kOwn, name, std::move(value));
   }
@@ -154,6 +159,7 @@ class FakeParams {
           left_out.emplace(value.name, "not a parameter name");
         } else {
           shown.emplace(value.name, value.value);
+          all_.descriptions_[std::string(kOwn) + "." + value.name] = value.description;
         }
       }
       before = std::move(shown);

@@ -32,8 +32,9 @@ inline Options with(std::map<std::string, std::string> own) {
 
 /// A gateway on an in-memory graph.
 struct Gateway {
-  explicit Gateway(Options options = {}) {
+  explicit Gateway(Options options = {}, bool is_simulated = false) {
     use_the_wire();
+    if (is_simulated) facade.simulate_time();
     for (const char* name : {"std_msgs/msg/String", "sensor_msgs/msg/Image"}) {
       facade.types().add_message({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
     }

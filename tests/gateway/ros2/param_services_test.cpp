@@ -204,6 +204,19 @@ TEST(Ros2ParamServices, changes_are_events_of_the_node_and_of_the_gateway) {
   EXPECT_EQ(event.deleted, std::vector<std::string>{"laser.rate_hz"});
 }
 
+TEST(Ros2ParamServices, the_node_of_the_gateway_has_use_sim_time) {
+  Gateway gateway({}, true);
+  RosSide ros;
+  PooledCallClient call_client(ros);
+  const std::string values =
+      call_client.ask("get_parameters", "GetParameters", names({"use_sim_time"}));
+  EXPECT_EQ(values.substr(4, 6), std::string("\1\0\0\0\1\1", 6));
+  const std::string outcomes =
+      call_client.ask("set_parameters", "SetParameters", numbers({{"use_sim_time", 0}}));
+  EXPECT_EQ(outcomes.substr(4, 5), std::string("\1\0\0\0\0", 5));
+  EXPECT_NE(outcomes.find("Set clock: sim in the plan"), std::string::npos);
+}
+
 TEST(Ros2ParamServices, invalid_requests_are_counted) {
   Gateway gateway;
   RosSide ros;

@@ -1,11 +1,47 @@
 // Parameters of ROS nodes in the robot. The ROS nodes are those of a second gateway.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
+#include "base/config.hpp"
 #include "gateway/ros2/param_messages.hpp"
 #include "tests/gateway/ros2/gateway.hpp"
 
 namespace hyphos::gateway::ros2 {
 namespace {
+
+/// The parameter services of a ROS node. The test writes each reply.
+class RosNode {
+ public:
+  RosNode(RosSide& ros, const std::string& name) {
+    for (const auto& [service, type] : {std::pair("list_parameters", "ListParameters"),
+                                        std::pair("describe_parameters", "DescribeParameters"),
+                                        std::pair("get_parameters", "GetParameters"),
+                                        std::pair("set_parameters", "SetParameters")}) {
+      const std::string topic = name + "/" + service;
+      const std::string types = std::string("rcl_interfaces::srv::dds_::") + type;
+      services_.emplace(service,
+                        std::pair(&ros.reader("rq/" + topic + "Request", types + "_Request_"),
+                                  &ros.writer("rr/" + topic + "Reply", types + "_Response_")));
+    }
+  }
+  /// Waits for the first request, and replies to it.
+  void answer(const std::string& service, const std::vector<std::byte>& reply) {
+    const auto [requests, replies] = services_.at(service);
+    const auto got = requests->wait(1).at(0);
+    ASSERT_TRUE(replies->wait_matched(1));
+    rtps::SampleIdentity call = got.info.sample_identity;
+    call.writer_guid(got.info.related_sample_identity.writer_guid());
+    replies->write(text(reply), call);
+  }
+  static std::string text(const std::vector<std::byte>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  std::map<std::string, std::pair<RosReader*, RosWriter*>> services_;
+};
 
 class RosParamsTest : public ::testing::Test {
  protected:
@@ -69,6 +105,58 @@ TEST_F(RosParamsTest, a_node_of_the_robot_is_not_shown_to_it) {
   ros_nodes().put("base", "name", std::string("x"));
   EXPECT_TRUE(eventually([&] { return seen(robot, "base.name").has_value(); }));
   EXPECT_TRUE(eventually([&] { return !seen(robot, "laser.rate_hz").has_value(); }));
+}
+
+TEST_F(RosParamsTest, an_event_that_overtakes_a_reply_wins) {
+  Gateway robot(with({{"node", "/robot"}, {"rosparams", "slow"}}));
+  RosSide ros;
+  RosNode node(ros, "slow");
+  auto& events = ros.writer("rt/parameter_events", "rcl_interfaces::msg::dds_::ParameterEvent_");
+  node.answer("list_parameters", write_listing({"rate_hz", "gone", "name"}, {}));
+  node.answer("describe_parameters", write_descriptions({}, {}));
+  ASSERT_TRUE(events.wait_matched(1));
+  const ParamEvent event{
+      "/slow", {}, {{"rate_hz", std::int64_t{2}}, {"gone", std::int64_t{2}}}, {}};
+  events.write(RosNode::text(write_event(event, Time{1})));
+  ASSERT_TRUE(
+      eventually([&] { return seen(robot, "slow.rate_hz") == ParamVariant(std::int64_t{2}); }));
+  events.write(RosNode::text(write_event({"/slow", {}, {}, {"gone"}}, Time{2})));
+  ASSERT_TRUE(eventually([&] { return !seen(robot, "slow.gone").has_value(); }));
+  node.answer("get_parameters",
+              write_values({std::int64_t{1}, std::int64_t{1}, std::string("base")}));
+  ASSERT_TRUE(eventually([&] { return seen(robot, "slow.name").has_value(); }));
+  EXPECT_EQ(seen(robot, "slow.rate_hz"), ParamVariant(std::int64_t{2}));
+  EXPECT_FALSE(seen(robot, "slow.gone").has_value());
+}
+
+TEST_F(RosParamsTest, parameters_with_one_name_in_the_robot_are_noted) {
+  ros_nodes().put("ns", "a.b", std::int64_t{1});
+  Gateway robot(with({{"node", "/robot"}, {"rosparams", "ns*"}}));
+  ASSERT_TRUE(eventually([&] { return seen(robot, "ns.a.b").has_value(); }));
+  RosSide ros;
+  RosNode node(ros, "ns/a");
+  node.answer("list_parameters", write_listing({"b"}, {}));
+  node.answer("describe_parameters", write_descriptions({}, {}));
+  node.answer("get_parameters", write_values({std::int64_t{2}}));
+  EXPECT_TRUE(eventually([&] { return robot.facade.clients().counted("unsupported") == 1; }));
+  EXPECT_EQ(seen(robot, "ns.a.b"), ParamVariant(std::int64_t{1}));
+}
+
+TEST_F(RosParamsTest, a_description_of_any_bytes_keeps_the_parameter) {
+  Gateway robot(with({{"node", "/robot"}, {"rosparams", "odd"}}));
+  RosSide ros;
+  RosNode node(ros, "odd");
+  node.answer("list_parameters", write_listing({"b"}, {}));
+  ParamInfo info;
+  info.value = std::int64_t{2};
+  info.description = "bell \a, " + std::string(5000, '\xff');
+  node.answer("describe_parameters", write_descriptions({"b"}, {&info}));
+  node.answer("get_parameters", write_values({std::int64_t{2}}));
+  ASSERT_TRUE(eventually([&] { return seen(robot, "odd.b").has_value(); }));
+  const std::string about = robot.facade.parameters().nodes().described("odd.b");
+  EXPECT_TRUE(about.starts_with("Parameter of ROS 2: /odd b. bell  , "));
+  EXPECT_EQ(about.size(), 4096U);
+  EXPECT_EQ(config::find_bad_utf8(about), std::string::npos);
 }
 
 TEST_F(RosParamsTest, malformed_events_are_ignored) {
