@@ -24,6 +24,9 @@ namespace hyphos::gateway::rosbridge {
 /// corrupt.
 [[nodiscard]] Result<std::string> json_to_bson(std::string_view json);
 
+/// The status that reports an error to a client.
+[[nodiscard]] std::string bson_error(std::string_view text);
+
 /// Converts a map of CBOR to a document: byte strings become binary data, and typed arrays become
 /// arrays. Errors: corrupt.
 [[nodiscard]] Result<std::string> cbor_to_bson(std::span<const std::byte> bytes);

@@ -208,6 +208,16 @@ Result<std::string> json_to_bson(std::string_view json) {
   return out.take();
 }
 
+std::string bson_error(std::string_view text) {
+  BsonWriter out;
+  const std::size_t begun = out.begin();
+  out.text("op", "status");
+  out.text("level", "error");
+  out.text("msg", text);
+  out.end(begun);
+  return out.take();
+}
+
 Result<std::string> cbor_to_bson(Bytes bytes) {
   try {
     return FromCbor(bytes).convert();

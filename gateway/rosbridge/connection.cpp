@@ -22,6 +22,14 @@ constexpr Duration kEntry = Duration::from_ms(10'000);
 constexpr std::int64_t kPatience = 3;
 constexpr std::uint32_t kLeastDocument = 5;
 
+// A handshake of TLS: its type, its version, and the type of the message behind the length. No
+// document of BSON has a key that begins with such a control character.
+constexpr std::size_t kLeastTls = 6;
+constexpr std::byte kClientHello{1};
+bool may_be_tls(std::span<const std::byte> bytes) {
+  return bytes[0] == std::byte{0x16} && bytes[1] == std::byte{0x03};
+}
+
 Buffer head_of(net::Opcode opcode, std::size_t size) {
   std::array<std::byte, net::kMaxServerHead> head{};
   const std::size_t length = net::write_frame_head(head, opcode, size);
@@ -145,6 +153,15 @@ Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
   if (bson_) return measure_document(bytes);
   if (!opened_) {
     if (bytes.size() < 4) return net::Measured::at_least(4);
+    if (may_be_tls(bytes)) {
+      if (bytes.size() < kLeastTls) return net::Measured::at_least(kLeastTls);
+      if (bytes[kLeastTls - 1] == kClientHello) {
+        return Error{Code::corrupt,
+                     "the client uses TLS. Connect with ws:// instead of wss://, or start the "
+                     "gateway with --tls-certificate and --tls-key",
+                     client_.name};
+      }
+    }
     if (bson_size(bytes)) {
       bson_ = true;
       begin_session(nullptr);
@@ -203,10 +220,7 @@ bool Connection::ready() {
 void Connection::refuse(const Error& error) {
   facade_.clients().count(client_, to_string(error.code), error.message);
   if (bson_) {
-    const std::string text =
-        R"({"op":"status","level":"error","msg":)" + quoted(error.message) + "}";
-    const Frame status{false, {Buffer::copy_of(text), {}, {}}};
-    (void)send(kControlOutput, 0, {&status, 1});
+    stream_->send(net::kControl, net::Message(Buffer::copy_of(bson_error(error.message))));
   } else if (opened_) {
     close(error.code == Code::exhausted ? net::CloseCode::too_big : net::CloseCode::protocol_error,
           error.message);

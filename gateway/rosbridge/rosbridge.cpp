@@ -1,6 +1,7 @@
 #include "gateway/rosbridge/rosbridge.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,7 +9,9 @@
 #include "gateway/net/handshake.hpp"
 #include "gateway/net/listener.hpp"
 #include "gateway/net/loop.hpp"
+#include "gateway/net/stream.hpp"
 #include "gateway/net/tls.hpp"
+#include "gateway/rosbridge/bson.hpp"
 #include "gateway/rosbridge/connection.hpp"
 
 namespace hyphos::gateway {
@@ -16,6 +19,8 @@ namespace rosbridge {
 namespace {
 
 constexpr Duration kLook = Duration::from_seconds(1);
+/// Time limit for the first bytes of a client that is refused.
+constexpr Duration kRefusal = Duration::from_seconds(2);
 constexpr Duration kPing = Duration::from_ms(10'000);
 
 struct Settings {
@@ -84,6 +89,13 @@ class Rosbridge final : public Protocol {
   [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
 
  private:
+  /// A client beyond --max-clients, which is refused after its first bytes. The listener bounds
+  /// their number.
+  struct Refused {
+    std::weak_ptr<net::Stream> stream;
+    net::Timer timer;  // closes it if it sends nothing
+  };
+
   // Looks ahead, so that the parameters of a node are known before a client asks.
   void look() {
     params_->look();
@@ -110,15 +122,33 @@ class Rosbridge final : public Protocol {
         at_limit("the gateway", options_.max_clients, "clients", "--max-clients");
     setup_.facade.clients().count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
-    // The request is discarded. If it were left unread, a reset could overtake the reply.
-    const auto stream = net::Stream::open(loops_.any(), std::move(connection), {});
-    stream->start({.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); },
-                   .unit = [](const Buffer&) {},
+    net::Loop& loop = loops_.any();
+    const auto stream = net::Stream::open(loop, std::move(connection), {});
+    const std::weak_ptr<net::Stream> weak = stream;
+    std::erase_if(refused_, [](const Refused& one) { return one.stream.expired(); });
+    refused_.push_back({weak, loop.after(kRefusal, [weak] {
+                          if (const auto alive = weak.lock()) alive->finish();
+                        })});
+    // The first bytes decide the form of the reply. All bytes are read and discarded. If they were
+    // left unread, a reset could overtake the reply.
+    stream->start({.measure =
+                       [](std::span<const std::byte> bytes) {
+                         return bytes.size() < 4 ? net::Measured::at_least(4)
+                                                 : net::Measured::unit(bytes.size());
+                       },
+                   .unit =
+                       [weak, text](const Buffer& unit) {
+                         const auto alive = weak.lock();
+                         if (!alive) return;
+                         const std::string reply =
+                             bson_size(unit.bytes())
+                                 ? bson_error(text)
+                                 : net::http_refusal("503 Service Unavailable", text);
+                         alive->send(net::kControl, net::Message(Buffer::copy_of(reply)));
+                         alive->finish();
+                       },
                    .refused = {},
                    .closed = [] {}});
-    stream->send(net::kControl,
-                 net::Message(Buffer::copy_of(net::http_refusal("503 Service Unavailable", text))));
-    stream->finish();
   }
 
   const Options options_;
@@ -129,7 +159,9 @@ class Rosbridge final : public Protocol {
   net::Loops loops_;
   const Connection::Setup setup_;
   net::Timer looking_;
-  std::vector<std::weak_ptr<Connection>> connections_;  // owned by the listener's callbacks
+  // Owned by the listener's callbacks:
+  std::vector<std::weak_ptr<Connection>> connections_;
+  std::vector<Refused> refused_;
   std::unique_ptr<net::Listener> listener_;
 };
 

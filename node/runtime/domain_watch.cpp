@@ -114,23 +114,27 @@ class DomainWatch::Impl {
     if (!control) return control.error().code != Code::exhausted;
     Known known;
     // A process that starts publishes this file later, which changes the folder.
-    if (!map(id, known.memory)) return true;
+    const Map mapped = map(id, known.memory);
+    if (mapped != Map::done) return mapped == Map::no_file;
     processes_.emplace(id, std::move(known));
     changes.started.push_back({id, control->pid(), control->process()});
     return true;
   }
 
-  /// Maps the metrics, if the file is larger than `memory`. False: there is no file.
-  bool map(std::uint64_t id, shm::Mapping& memory) {
+  enum class Map : std::uint8_t { done, no_file, failed };
+
+  /// Maps the metrics, if the file is larger than `memory`. `failed`: this process lacks memory.
+  Map map(std::uint64_t id, shm::Mapping& memory) {
     std::uint64_t size = 0;
     cost_.system_calls += 3;
     const auto file = domain_->open_file(shm::metrics_name(id), size, false);
-    if (!file || size == 0) return false;
-    if (size <= memory.size()) return true;
+    if (!file && file.error().code == Code::exhausted) return Map::failed;
+    if (!file || size == 0) return Map::no_file;
+    if (size <= memory.size()) return Map::done;
     cost_.system_calls += 2;
     auto mapped = shm::Mapping::map(file->get(), 0, size, shm::Mapping::Access::read, false);
     if (mapped) memory = std::move(*mapped);
-    return mapped.ok();
+    return mapped ? Map::done : Map::failed;
   }
 
   void read(std::uint64_t id, Known& process, Changes& changes) {

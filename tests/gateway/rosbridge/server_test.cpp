@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "gateway/net/handshake.hpp"
+#include "gateway/rosbridge/bson.hpp"
 #include "gateway/rosbridge/rosbridge.hpp"
 #include "tests/gateway/convert/base64_text.hpp"
 #include "tests/gateway/rosbridge/fake_client.hpp"
@@ -270,6 +272,47 @@ TEST_F(Server, a_client_beyond_the_limit_gets_an_error) {
   first.close();
   EXPECT_TRUE(
       eventually([&] { return WebClient(server->port()).reply.starts_with("HTTP/1.1 101"); }));
+}
+
+TEST_F(Server, a_client_of_bson_beyond_the_limit_gets_a_document) {
+  Options options;
+  options.max_clients = 1;
+  open(options);
+  const WebClient first(server->port());
+  RawClient second(server->port());
+  ASSERT_TRUE(second.send(*json_to_bson(R"({"op":"subscribe","topic":"/chatter"})")));
+  const std::string head = second.receive(4);
+  const auto size = bson_size(std::as_bytes(std::span(head)));
+  ASSERT_TRUE(size);
+  const std::string whole = head + second.receive(*size - 4);
+  EXPECT_EQ(
+      bson_to_json(std::as_bytes(std::span(whole)), 1000).or_throw(),
+      R"({"op":"status","level":"error","msg":"the gateway already has 1 clients, the maximum. )"
+      R"(Start the gateway with a larger --max-clients"})");
+  EXPECT_TRUE(second.sees_end());
+}
+
+TEST_F(Server, a_silent_client_beyond_the_limit_is_closed) {
+  Options options;
+  options.max_clients = 1;
+  open(options);
+  const WebClient first(server->port());
+  RawClient silent(server->port());
+  EXPECT_TRUE(silent.sees_end());
+  EXPECT_EQ(facade.clients().counted("max_clients"), 1U);
+  EXPECT_TRUE(WebClient(server->port()).reply.starts_with("HTTP/1.1 503"));
+}
+
+TEST_F(Server, a_client_of_tls_is_refused_with_the_remedy) {
+  open();
+  RawClient client(server->port());
+  // The head of a ClientHello, whose first four bytes could be the length of a document of BSON.
+  ASSERT_TRUE(client.send(std::string("\x16\x03\x01\x00\xc8\x01\x00\x00\xc4", 9)));
+  std::string reply;
+  for (std::string more = client.some(4096); !more.empty(); more = client.some(4096)) reply += more;
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 400 Bad Request")) << reply;
+  EXPECT_NE(reply.find("--tls-certificate"), std::string::npos);
+  EXPECT_EQ(facade.clients().counted("corrupt"), 1U);
 }
 
 TEST_F(Server, a_client_that_does_not_read_loses_its_oldest_messages) {
