@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hyphos.lab.machine import describe_machine
 
@@ -71,7 +72,8 @@ def port_of(protocol: str, address: str) -> int:
         return int(address.rpartition(":")[2])
     master = xmlrpc.client.ServerProxy(address)
     while True:
-        code, _, uri = master.lookupService("/bench", "/echo")  # type: ignore[misc]
+        reply: Any = master.lookupService("/bench", "/echo")
+        code, _, uri = reply
         if code == 1:
             return int(re.sub(r"^.*:|/$", "", str(uri)))
 
@@ -175,8 +177,8 @@ def main() -> int:
             domain = f"bench{'b' if idle else 'a'}{folder.name[-6:]}".replace("_", "-")
             stack.enter_context(running(program, "serve", domain))
             if idle:
-                words = ("idle", domain, str(args.processes), str(args.publishers))
-                stack.enter_context(running(program, *words, lines=args.processes))
+                load = ("idle", domain, str(args.processes), str(args.publishers))
+                stack.enter_context(running(program, *load, lines=args.processes))
             for protocol in args.only.split(","):
                 words = ("-m", "hyphos", "gateway", protocol, "--port", "0", "-d", domain)
                 master = ("--master",) if protocol == "ros1" else ()

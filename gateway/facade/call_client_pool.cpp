@@ -16,8 +16,9 @@ Result<void> CallClientPool::check_unserved(const std::string& client, const std
   if (own < limits_.client_unserved && all < limits_.unserved) return {};
   const bool is_own = own >= limits_.client_unserved;
   return Error{Code::overloaded,
-               "it has no server, and " + std::string(is_own ? "this client" : "the clients") +
-                   " already wait for " + std::to_string(is_own ? own : all) +
+               "it has no server, and " +
+                   std::string(is_own ? "this client already waits" : "the clients already wait") +
+                   " for " + std::to_string(is_own ? own : all) +
                    " services without a server, the maximum. Start the gateway with a larger " +
                    (is_own ? "--max-unserved-per-client" : "--max-unserved"),
                key.substr(0, key.find(' '))};

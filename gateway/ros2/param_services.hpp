@@ -15,7 +15,8 @@
 namespace hyphos::gateway::ros2 {
 
 /// Offers the robot's parameters in ROS, twice: rate_hz of the node laser is a parameter of the ROS
-/// node "/laser", and "laser.rate_hz" of the gateway's node, which also has use_sim_time. Publishes the changes of both on
+/// node "/laser", and "laser.rate_hz" of the gateway's node, which also has use_sim_time. Publishes
+/// the changes of both on
 /// "/parameter_events". ROS tools request the parameters of every node, and wait for a node without
 /// these services. One thread opens and ends them. Requests arrive in threads of DDS.
 class ParamServices {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/config.hpp"
+#include "gateway/convert/utf.hpp"
 #include "gateway/ros2/names.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -33,14 +33,18 @@ std::string shown_name(const std::string& node, const std::string& param) {
 }
 
 /// A description that the robot accepts: at most 4 KB of UTF-8 without control characters.
-std::string description(std::string text) {
+std::string description(std::string_view text) {
   constexpr std::size_t kMost = 4096;
-  text.resize(std::min(text.size(), kMost));
-  for (std::size_t from = 0;;) {
-    const std::size_t bad = config::find_bad_utf8(std::string_view(text).substr(from));
-    if (bad == std::string_view::npos) return text;
-    text[from += bad] = ' ';
+  std::string plain;
+  append_utf8(text.substr(0, kMost), plain);
+  for (char& letter : plain) {
+    const bool is_space = letter == '\t' || letter == '\n' || letter == '\r';
+    if (static_cast<unsigned char>(letter) < ' ' && !is_space) letter = ' ';
   }
+  std::size_t size = std::min(plain.size(), kMost);
+  while (size < plain.size() && (static_cast<unsigned char>(plain[size]) & 0xc0U) == 0x80U) --size;
+  plain.resize(size);
+  return plain;
 }
 
 }  // namespace
@@ -335,7 +339,7 @@ void RosParams::show() {
       const auto about = node.about.find(param);
       std::string text = "Parameter of ROS 2: " + node_name + " " + param;
       if (about != node.about.end() && !about->second.empty()) text += ". " + about->second;
-      values.push_back({name, shown.value, is_news, description(std::move(text))});
+      values.push_back({name, shown.value, is_news, description(text)});
     }
   }
   for (const auto& [name, why] : nodes_.show(values)) {
@@ -358,9 +362,8 @@ void RosParams::note_left_out(
     if (news.empty()) continue;
     const std::string more =
         news.size() == 1 ? "" : " and " + std::to_string(news.size() - 1) + " more";
-    context_.facade.clients().note(
-        client_of("/parameters"), "unsupported",
-        "parameter " + news.front() + more + " is left out: " + why);
+    context_.facade.clients().note(client_of("/parameters"), "unsupported",
+                                   "parameter " + news.front() + more + " is left out: " + why);
   }
 }
 

@@ -25,7 +25,7 @@ namespace hyphos::gateway::ros2 {
 class RosParams {
  public:
   static constexpr std::size_t kMaxNodes = 64;
-  static constexpr std::size_t kMaxParams = 1000;    ///< of one ROS node
+  static constexpr std::size_t kMaxParams = 1000;  ///< of one ROS node
   /// Events that wait, and their bytes. Beyond them, all nodes are asked again.
   static constexpr std::size_t kMaxEvents = 10'000;
   static constexpr std::size_t kMaxEventBytes = std::size_t{16} << 20;

@@ -111,7 +111,6 @@ ParamNames::ParamNames(const NodeParams::Sets& sets, const ParamValue& shared) {
       const std::string own = ros_param(node, *info);
       if (own == below_node) {
         add(own, node, *info);
-        nodes_.insert(below_node.substr(0, below_node.find('/', 1)));
       } else {
         aliases_.emplace(below_node, own);
       }
@@ -141,11 +140,6 @@ const ParamNames::Found* ParamNames::find(std::string_view name) const {
     if (alias != aliases_.end()) at = found_.find(alias->second);
   }
   return at == found_.end() ? nullptr : &at->second;
-}
-
-bool ParamNames::is_of_node(std::string_view name) const {
-  const std::string whole = normal(name);
-  return nodes_.contains(whole.substr(0, whole.find('/', 1)));
 }
 
 std::optional<std::string> ParamNames::json(std::string_view name) const {

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +31,6 @@ class ParamNames {
 
   [[nodiscard]] std::vector<std::string> all() const;
   [[nodiscard]] const Found* find(std::string_view name) const;
-  /// True if the first word of the name is a node.
-  [[nodiscard]] bool is_of_node(std::string_view name) const;
   /// The value as JSON, or an object for a namespace. nullopt if neither exists. Numbers that JSON
   /// lacks become null, and bytes become a string of two hexadecimal digits each.
   [[nodiscard]] std::optional<std::string> json(std::string_view name) const;
@@ -42,7 +39,6 @@ class ParamNames {
   std::map<std::string, Found, std::less<>> found_;
   /// Names below the gateway's node, of parameters with a name of their own.
   std::map<std::string, std::string, std::less<>> aliases_;
-  std::set<std::string, std::less<>> nodes_;
 };
 
 }  // namespace hyphos::gateway::rosbridge

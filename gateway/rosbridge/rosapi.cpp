@@ -298,6 +298,12 @@ ParamNames Rosapi::params() const {
   return {sets, sees_shared ? *shared : kNone};
 }
 
+bool Rosapi::is_of_node(const std::string& param) const {
+  const std::string name = ParamNames::normal(param);
+  return std::ranges::any_of(
+      params_.all(), [&](const auto& set) { return name.starts_with(ros_param(set.first, "")); });
+}
+
 Result<std::string> Rosapi::param_names(std::string_view) const {
   return member("names", params().all());
 }
@@ -356,7 +362,7 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const std::string value = argument(args, "value", 1);
   const ParamNames names = params();
   const ParamNames::Found* const found = names.find(name);
-  if (found == nullptr && names.is_of_node(name)) return done(no_param(name));
+  if (found == nullptr && is_of_node(name)) return done(no_param(name));
   if (found == nullptr || found->node.empty()) return done(set_shared(name, value));
   const std::string service = params_channel(found->node, "_set_params");
   if (!facade_.clients().lets(client_, Use::call, service)) {

@@ -69,6 +69,8 @@ class Rosapi {
   [[nodiscard]] Result<std::string> set_shared(const std::string& name,
                                                const std::string& value) const;
   [[nodiscard]] ParamNames params() const;
+  /// True if the first word of the name is a node, also one that this client does not see.
+  [[nodiscard]] bool is_of_node(const std::string& param) const;
   [[nodiscard]] Result<std::string> typedefs(const std::string& type) const;
   [[nodiscard]] Result<std::string> action_details(std::string_view args,
                                                    std::string ActionTypeInfo::* part) const;

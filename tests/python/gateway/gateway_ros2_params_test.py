@@ -52,7 +52,7 @@ def laser(domain: str) -> Iterator[hyphos.Params]:
 def test_ros_2_lists_gets_describes_and_dumps_a_node(program: RosProgram) -> None:
     assert "/left_arm" in ros2_params.nodes(program, "/left_arm", "/hyphos")
     arm = ParamTool(program, "/left_arm")
-    assert arm.list() == ["angles", "laser.rate_hz", "mode", "serial", "speed"]
+    assert arm.names() == ["angles", "laser.rate_hz", "mode", "serial", "speed"]
     assert arm.get("speed", "mode", "none") == [0.5, "calm", None]
     assert arm.dump() == {
         "angles": [-1.5, 1.5],
@@ -101,7 +101,7 @@ def test_the_gateways_node_has_all_parameters_and_use_sim_time(
     laser: hyphos.Params, program: RosProgram
 ) -> None:
     gateway = ParamTool(program, "/hyphos")
-    wait_until(lambda: "left-arm.speed" in gateway.list(), "the parameters of the node")
+    wait_until(lambda: "left-arm.speed" in gateway.names(), "the parameters of the node")
     assert gateway.get("left-arm.speed", "use_sim_time") == [0.5, False]
     (refused,) = gateway.set(use_sim_time=True)
     assert "clock: sim" in refused.reason

@@ -95,7 +95,11 @@ def test_log_lines_of_the_robot_are_on_rosout_once(node: hyphos.Node, program: R
     def robot() -> list[str]:
         return [line.msg for line in heard if line.name == "tester"]
 
-    wait_until(lambda: step() or len(robot()) >= 20, "20 lines of the robot")
+    def has_20() -> bool:
+        step()
+        return len(robot()) >= 20
+
+    wait_until(has_20, "20 lines of the robot")
     assert len(robot()) == len(set(robot()))
     line = next(line for line in heard if line.name == "tester")
     assert line.level == 30

@@ -180,7 +180,7 @@ class ParamTool:
         self._ends: dict[str, tuple[Any, Any]] = {}
         self._calls = itertools.count(1)
 
-    def list(self) -> list[str]:
+    def names(self) -> list[str]:
         return sorted(self._ask("list_parameters", [], 0).result.names)
 
     def get(self, *names: str) -> list[Any]:
@@ -196,16 +196,18 @@ class ParamTool:
         return list(self._ask("set_parameters", wishes).results)
 
     def dump(self) -> dict[str, Any]:
-        names = self.list()
+        names = self.names()
         return dict(zip(names, self.get(*names), strict=True))
 
     def _ask(self, service: str, *words: Any) -> Any:
         request, response = SERVICES[service]
         name = f"{self._node}/{service}"
         if service not in self._ends:
+            # As rmw_cyclonedds_cpp does, so that a server can wait for both ends of the client.
+            mark = f"clientid={id(self)}.{service};".encode()
             self._ends[service] = (
-                self._program.writer(f"rq/{name}Request", request),
-                self._program.reader(f"rr/{name}Reply", response),
+                self._program.writer(f"rq/{name}Request", request, user_data=mark),
+                self._program.reader(f"rr/{name}Reply", response, user_data=mark),
             )
         requests, replies = self._ends[service]
         wait_until(lambda: bool(requests.get_matched_subscriptions()), f"the reader of {name}")
@@ -227,7 +229,7 @@ def nodes(program: RosProgram, *expected: str) -> list[str]:
         for participant in reader.take(N=100):
             found[:] = sorted(
                 node.node_namespace.rstrip("/") + "/" + node.node_name
-                for node in participant.node_entities_info_seq
+                for node in participant.nodes
             )
         return set(expected) <= set(found)
 
