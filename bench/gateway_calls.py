@@ -181,7 +181,7 @@ def main() -> int:
                 stack.enter_context(running(program, *load, lines=args.processes))
             for protocol in args.only.split(","):
                 words = ("-m", "hyphos", "gateway", protocol, "--port", "0", "-d", domain)
-                master = ("--master",) if protocol == "ros1" else ()
+                master = ("--master", "--set", "master_port=0") if protocol == "ros1" else ()
                 started = running(sys.executable, *words, "--ros", ros, *master)
                 gateway, line = stack.enter_context(started)
                 port = port_of(protocol, line)

@@ -228,8 +228,7 @@ def nodes(program: RosProgram, *expected: str) -> list[str]:
     def are_all() -> bool:
         for participant in reader.take(N=100):
             found[:] = sorted(
-                node.node_namespace.rstrip("/") + "/" + node.node_name
-                for node in participant.nodes
+                node.node_namespace.rstrip("/") + "/" + node.node_name for node in participant.nodes
             )
         return set(expected) <= set(found)
 
