@@ -258,7 +258,7 @@ class ParamServer:
 
     def change(self, name: str, value: Any) -> None:
         """The node itself sets a value, and publishes an event."""
-        changes = ([], [Parameter(name, to_value(value))])
+        changes: tuple[list[Parameter], list[Parameter]] = ([], [Parameter(name, to_value(value))])
         is_new = name not in self.values
         self.values[name] = value
         self._events.write(
