@@ -145,9 +145,9 @@ int overhead() {
       windows, static_cast<double>(alone.profile.total_ns) / windows,
       static_cast<double>(alone.profile.engine_ns()) / windows);
 
-  RemoteNetwork remote(Worker::fork({}, [](Link& link) {
+  RemoteNetwork remote(Worker::fork({}, [](IpcChannel& channel) {
                          ConstantDelay network(Duration::from_us(900));
-                         serve(link, network);
+                         serve(channel, network);
                        }).or_throw());
   remote.init(3, 1).or_throw();
   std::vector<Pose> poses(3);
@@ -167,15 +167,25 @@ int overhead() {
   return 0;
 }
 
+/// A radio with every part of a channel: ground reflection, shadowing and fading.
+RadioOptions fading_radio() {
+  RadioOptions options;
+  options.kind = "802.11g";
+  options.shadowing_db = 4;
+  options.channel.path_loss = "two_ray";
+  options.channel.fading = "rician";
+  return options;
+}
+
 int team() {
   print_machine();
   std::printf(
-      "Kinematic robots, analytic radio (6 Mbit/s, range 158 m), packets of 100 bytes to "
-      "everyone,\n"
-      "physics and windows of 1 ms.\n\n"
-      "| robots | rate | world | simulated | took | × real time | packets | copies delivered | "
-      "lost on the air |\n"
-      "|---|---|---|---|---|---|---|---|---|\n");
+      "Kinematic robots, packets of 100 bytes to everyone, physics and windows of 1 ms. Radios at\n"
+      "6 Mbit/s: the simple one (range 158 m), and 802.11g with two rays, shadowing and Rician "
+      "fading.\n\n"
+      "| radio | robots | rate | world | simulated | took | × real time | packets | copies "
+      "delivered | lost on the air |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n");
   struct Size {
     std::uint32_t robots;
     double rate_hz;
@@ -183,22 +193,25 @@ int team() {
   };
   for (const Size& size :
        {Size{3, 100, 100}, Size{10, 20, 100}, Size{50, 20, 400}, Size{500, 10, 2500}}) {
-    Case given{wandering(size.robots, size.side_m)};
-    const RadioModel model = RadioModel::make({}, nullptr, 1).or_throw();
-    given.range_m = model.range_m();
-    AnalyticRadio network({}, nullptr);
-    Periodic programs({.nodes = size.robots, .rate_hz = size.rate_hz, .bytes = 100});
-    const Report report = run(given, network, programs).or_throw();
-    const double took = static_cast<double>(report.profile.total_ns) * 1e-9;
-    const auto dropped = [&](DropReason reason) {
-      return report.packets.dropped[static_cast<std::size_t>(reason)];
-    };
-    std::printf("| %u | %.0f Hz | %.0f m | %.0f s | %.2f s | %.1f | %llu | %llu | %llu |\n",
-                size.robots, size.rate_hz, size.side_m, given.end.seconds(), took,
-                given.end.seconds() / took, static_cast<unsigned long long>(report.packets.packets),
-                static_cast<unsigned long long>(report.packets.delivered),
-                static_cast<unsigned long long>(dropped(DropReason::collision) +
-                                                dropped(DropReason::channel_error)));
+    for (const RadioOptions& radio : {RadioOptions{}, fading_radio()}) {
+      Case given{wandering(size.robots, size.side_m)};
+      const RadioModel model = RadioModel::make(radio, nullptr, 1).or_throw();
+      given.range_m = model.range_m();
+      AnalyticRadio network(radio, nullptr);
+      Periodic programs({.nodes = size.robots, .rate_hz = size.rate_hz, .bytes = 100});
+      const Report report = run(given, network, programs).or_throw();
+      const double took = static_cast<double>(report.profile.total_ns) * 1e-9;
+      const auto dropped = [&](DropReason reason) {
+        return report.packets.dropped[static_cast<std::size_t>(reason)];
+      };
+      std::printf("| %s | %u | %.0f Hz | %.0f m | %.0f s | %.2f s | %.1f | %llu | %llu | %llu |\n",
+                  radio.kind.empty() ? "simple" : "fading", size.robots, size.rate_hz, size.side_m,
+                  given.end.seconds(), took, given.end.seconds() / took,
+                  static_cast<unsigned long long>(report.packets.packets),
+                  static_cast<unsigned long long>(report.packets.delivered),
+                  static_cast<unsigned long long>(dropped(DropReason::collision) +
+                                                  dropped(DropReason::channel_error)));
+    }
   }
   return 0;
 }

@@ -14,6 +14,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kBackoff = std::uint64_t{1} << 40;
 constexpr std::uint64_t kFrameError = std::uint64_t{2} << 40;
 constexpr std::uint64_t kHostJitter = std::uint64_t{3} << 40;
+constexpr std::uint64_t kDetection = std::uint64_t{4} << 40;
 
 double to_mw(double dbm) { return std::pow(10, dbm / 10); }
 
@@ -36,7 +37,7 @@ Result<void> AnalyticRadio::init(std::uint32_t nodes, std::uint64_t seed) {
   if (!model) return model.error();
   model_.emplace(*model);
   seed_ = seed;
-  noise_mw_ = to_mw(options_.noise_dbm);
+  noise_mw_ = to_mw(model_->noise_dbm());
   now_ = {};
   poses_.assign(nodes, {});
   stations_.assign(nodes, {});
@@ -138,7 +139,7 @@ void AnalyticRadio::arrive(Packet packet) {
   const NodeId node = packet.from;
   station.queue.push_back(std::move(packet));
   if (!station.contending && !station.sending) {
-    station.window = options_.cw_min;
+    station.window = model_->cw_min();
     station.attempt = 0;
     contend(node, now_, true);
   }
@@ -149,7 +150,9 @@ void AnalyticRadio::arrive(Packet packet) {
 void AnalyticRadio::contend(NodeId node, Time now, bool fresh) {
   Station& station = stations_[node];
   station.contending = true;
-  station.immediate = fresh && station.carriers == 0;
+  const Radio* const named = model_->named();
+  const bool always = named != nullptr && named->kind().always_backs_off;
+  station.immediate = fresh && station.carriers == 0 && !always;
   station.slots = station.immediate ? 0 : draw_slots(node);
   station.frozen = station.carriers > 0;
   if (!station.frozen) count_down(node, now);
@@ -204,12 +207,28 @@ void AnalyticRadio::find_receptions(Frame& frame) const {
     if (node == from) return;
     const Vec3 way = poses_[node].position - here;
     if (model_->surely_out_of_range(dot(way, way))) return;
-    const double power = model_->power_dbm(from, here, node, poses_[node].position);
-    if (power < options_.detection_dbm) return;
+    const auto power = model_->received_dbm(from, poses_[from], node, poses_[node], frame.start);
+    if (!power) return;
     frame.receptions.push_back(
-        {node, power, to_mw(power), 0, RadioModel::propagation(here, poses_[node].position)});
+        {node, *power, to_mw(*power), 0, RadioModel::propagation(here, poses_[node].position)});
   });
   std::ranges::sort(frame.receptions, {}, &Reception::node);
+}
+
+double AnalyticRadio::sinr_db(const Reception& reception) const {
+  if (reception.interference_mw == 0) return reception.power_dbm - model_->noise_dbm();
+  return 10 * std::log10(reception.power_mw / (noise_mw_ + reception.interference_mw));
+}
+
+/// Decides whether a receiver of a named radio detects a frame that starts, and senses it.
+void AnalyticRadio::detect(const Frame& frame, Reception& reception) const {
+  const Radio* const named = model_->named();
+  if (named == nullptr) return;
+  const double chance = draw_unit(
+      seed_, frame.packet.id, kDetection + stations_[frame.packet.from].attempt, reception.node);
+  reception.detected = chance < model_->detection(sinr_db(reception));
+  reception.carrier = named->kind().senses &&
+                      (reception.detected || reception.power_dbm >= named->kind().energy_dbm);
 }
 
 void AnalyticRadio::start_frame(NodeId node, Time now) {
@@ -223,6 +242,7 @@ void AnalyticRadio::start_frame(NodeId node, Time now) {
   sender.contending = false;
   sender.sending = true;
   ++sender.attempt;
+  frame.rate = choose_rate(node, now);
   for (const Heard& heard : sender.hears) {  // half-duplex
     frames_[heard.frame].receptions[heard.place].interference_mw = kInfinite;
   }
@@ -236,25 +256,55 @@ void AnalyticRadio::start_frame(NodeId node, Time now) {
       reception.interference_mw += other.power_mw;
     }
     station.hears.push_back({index, place});
+    detect(frame, reception);
+    if (!reception.carrier) continue;
     ++station.carriers;
     freeze(reception.node, now);
   }
-  const Time end = now + model_->airtime(frame.packet.bytes.size());
-  const Duration answer = model_->sifs() + model_->ack_airtime();
+  const Time end = now + model_->airtime(frame.rate, frame.packet.bytes.size());
+  const bool answered = frame.packet.to != kEveryone &&
+                        (model_->named() == nullptr || model_->named()->kind().acknowledges);
+  const Duration answer = model_->sifs() + model_->ack_airtime(frame.rate);
   push(end, Kind::received, node, index);
-  push(frame.packet.to == kEveryone ? end : end + answer, Kind::released, node, index);
+  push(answered ? end + answer : end, Kind::released, node, index);
+}
+
+LinkMemory& AnalyticRadio::link_of(NodeId from, NodeId to) {
+  std::vector<LinkMemory>& links = stations_[from].links;
+  const auto found = std::ranges::find(links, to, &LinkMemory::to);
+  if (found != links.end()) return *found;
+  return links.emplace_back(LinkMemory{.to = to});
+}
+
+std::uint32_t AnalyticRadio::choose_rate(NodeId node, Time now) {
+  if (model_->named() == nullptr) return 0;
+  const RateControl& control = model_->named()->rate_control();
+  const Station& station = stations_[node];
+  const Packet& packet = station.queue.front();
+  if (packet.to == kEveryone || !control.remembers()) return control.everyone();
+  return control.choose(link_of(node, packet.to), {packet.id, station.attempt, node, now});
+}
+
+void AnalyticRadio::report_rate(const Frame& frame) {
+  if (model_->named() == nullptr || frame.packet.to == kEveryone) return;
+  const RateControl& control = model_->named()->rate_control();
+  if (!control.remembers()) return;
+  control.report(link_of(frame.packet.from, frame.packet.to), frame.rate, frame.arrived);
 }
 
 DropReason AnalyticRadio::judge(const Frame& frame, const Reception& reception) const {
   const std::size_t bytes = frame.packet.bytes.size();
-  const double chance = draw_unit(
-      seed_, frame.packet.id, kFrameError + stations_[frame.packet.from].attempt, reception.node);
-  const double clean_db = reception.power_dbm - options_.noise_dbm;
-  if (chance < model_->frame_error(clean_db, bytes)) return DropReason::channel_error;
+  const std::uint32_t attempt = stations_[frame.packet.from].attempt;
+  const double clean_db = reception.power_dbm - model_->noise_dbm();
+  if (!reception.detected) {
+    const double found = draw_unit(seed_, frame.packet.id, kDetection + attempt, reception.node);
+    return found < model_->detection(clean_db) ? DropReason::collision : DropReason::out_of_range;
+  }
+  const double chance = draw_unit(seed_, frame.packet.id, kFrameError + attempt, reception.node);
+  if (chance < model_->frame_error(frame.rate, clean_db, bytes)) return DropReason::channel_error;
   if (reception.interference_mw == 0) return DropReason::none;
-  const double noise = noise_mw_ + reception.interference_mw;
-  const double sinr_db = 10 * std::log10(reception.power_mw / noise);
-  return chance < model_->frame_error(sinr_db, bytes) ? DropReason::collision : DropReason::none;
+  return chance < model_->frame_error(frame.rate, sinr_db(reception), bytes) ? DropReason::collision
+                                                                             : DropReason::none;
 }
 
 /// The last bit is sent. Every receiver has either received or lost the frame.
@@ -265,7 +315,7 @@ void AnalyticRadio::end_frame(std::uint32_t index, Time now) {
     std::erase_if(stations_[reception.node].hears,
                   [&](const Heard& heard) { return heard.frame == index; });
     if (!everyone && reception.node != frame.packet.to) continue;
-    frame.heard = true;
+    frame.heard = reception.detected;
     const DropReason reason = judge(frame, reception);
     frame.arrived = frame.arrived || reason == DropReason::none;
     if (everyone || reason == DropReason::none) {
@@ -279,6 +329,11 @@ void AnalyticRadio::end_frame(std::uint32_t index, Time now) {
   }
 }
 
+std::uint32_t AnalyticRadio::most_attempts() const {
+  const Radio* const named = model_->named();
+  return named != nullptr && !named->kind().acknowledges ? 1 : options_.retry_limit;
+}
+
 /// The channel is idle again for this frame and its acknowledgement.
 void AnalyticRadio::release(std::uint32_t index, Time now) {
   Frame& frame = frames_[index];
@@ -286,19 +341,23 @@ void AnalyticRadio::release(std::uint32_t index, Time now) {
   Station& sender = stations_[node];
   sender.sending = false;
   const bool everyone = frame.packet.to == kEveryone;
-  const bool give_up = !everyone && !frame.arrived && sender.attempt >= options_.retry_limit;
+  report_rate(frame);
+  sender.heard = frame.heard || (model_->named() != nullptr && sender.heard);
+  const bool give_up = !everyone && !frame.arrived && sender.attempt >= most_attempts();
   if (give_up) {
     settle(frame.packet, nullptr, frame.packet.to, now,
-           frame.heard ? DropReason::retry_limit : DropReason::out_of_range, 1, frame.start);
+           sender.heard ? DropReason::retry_limit : DropReason::out_of_range, 1, frame.start);
   }
   if (everyone || frame.arrived || give_up) {
     sender.queue.pop_front();
     sender.attempt = 0;
-    sender.window = options_.cw_min;
+    sender.heard = false;
+    sender.window = model_->cw_min();
   } else {
-    sender.window = std::min(2 * sender.window + 1, options_.cw_max);
+    sender.window = std::min(2 * sender.window + 1, model_->cw_max());
   }
   for (const Reception& reception : frame.receptions) {
+    if (!reception.carrier) continue;
     Station& station = stations_[reception.node];
     if (--station.carriers == 0 && station.contending && station.frozen) {
       station.frozen = false;

@@ -23,9 +23,12 @@ namespace hyphos::cosim {
 /// A frame to everyone is sent once.
 ///
 /// Simplifications: acknowledgements are never lost. Carriers are sensed at once. Overlapping
-/// frames interfere with their full power. There is no RTS/CTS, no aggregation and no association,
-/// and one rate. Random draws depend on seed, packet, attempt and node only, never on how time was
-/// advanced.
+/// frames interfere with their full power. There is no RTS/CTS, no aggregation and no association.
+/// Random draws depend on seed, packet, attempt and node only, never on how time was advanced.
+///
+/// With a named radio, a receiver detects a frame by its preamble. Frames that are not detected
+/// interfere, and keep the channel busy only by their energy. The tables of cosim/radio/kinds have
+/// the numbers of medium access, and cosim/radio/rate_control chooses the rates.
 class AnalyticRadio final : public Network {
  public:
   AnalyticRadio(const RadioOptions& options, const Scene* scene)
@@ -65,13 +68,16 @@ class AnalyticRadio final : public Network {
     double power_mw = 0;
     double interference_mw = 0;
     Duration propagation{};
+    bool detected = true;
+    bool carrier = true;  // keeps the channel busy here
   };
   struct Frame {
     Packet packet;
     Time start;
     std::vector<Reception> receptions;  // at every node in range, by node
-    bool arrived = false;               // at its destination
-    bool heard = false;                 // detected at its destination
+    std::uint32_t rate = 0;
+    bool arrived = false;  // at its destination
+    bool heard = false;    // detected at its destination
   };
   struct Heard {
     std::uint32_t frame = 0;
@@ -86,11 +92,13 @@ class AnalyticRadio final : public Network {
     std::int64_t slots = 0;  // remaining slots
     std::uint32_t window = 0;
     std::uint32_t attempt = 0;
+    bool heard = false;  // an earlier attempt was detected, with a named radio
     std::uint64_t generation = 0;
     Time attempt_at;
-    Time last_arrival;           // at the queue, in the order of sending
-    std::vector<Heard> hears;    // frames that can still be corrupted
-    std::uint32_t carriers = 0;  // frames that keep the channel busy
+    Time last_arrival;              // at the queue, in the order of sending
+    std::vector<Heard> hears;       // frames that can still be corrupted
+    std::uint32_t carriers = 0;     // frames that keep the channel busy
+    std::vector<LinkMemory> links;  // of the rate control, in the order of their first frames
   };
 
   void handle(const Event& event);
@@ -101,6 +109,12 @@ class AnalyticRadio final : public Network {
   [[nodiscard]] std::int64_t draw_slots(NodeId node) const;
   void start_frame(NodeId node, Time now);
   void find_receptions(Frame& frame) const;
+  void detect(const Frame& frame, Reception& reception) const;
+  [[nodiscard]] double sinr_db(const Reception& reception) const;
+  [[nodiscard]] std::uint32_t choose_rate(NodeId node, Time now);
+  void report_rate(const Frame& frame);
+  [[nodiscard]] std::uint32_t most_attempts() const;
+  [[nodiscard]] LinkMemory& link_of(NodeId from, NodeId to);
   void end_frame(std::uint32_t index, Time now);
   void release(std::uint32_t index, Time now);
   void settle(const Packet& packet, const Reception* reception, NodeId to, Time now,

@@ -23,13 +23,18 @@ struct AnalyticRadio::State {
   static auto members(auto& of) {
     using T = std::remove_cvref_t<decltype(of)>;
     if constexpr (std::same_as<T, Reception>) {
-      return std::tie(of.node, of.power_dbm, of.power_mw, of.interference_mw, of.propagation);
+      return std::tie(of.node, of.power_dbm, of.power_mw, of.interference_mw, of.propagation,
+                      of.detected, of.carrier);
     } else if constexpr (std::same_as<T, Frame>) {
-      return std::tie(of.packet, of.start, of.receptions, of.arrived, of.heard);
+      return std::tie(of.packet, of.start, of.receptions, of.rate, of.arrived, of.heard);
     } else if constexpr (std::same_as<T, Station>) {
       return std::tie(of.queue, of.contending, of.frozen, of.sending, of.immediate, of.slots,
-                      of.window, of.attempt, of.generation, of.attempt_at, of.last_arrival,
-                      of.hears, of.carriers);
+                      of.window, of.attempt, of.heard, of.generation, of.attempt_at,
+                      of.last_arrival, of.hears, of.carriers, of.links);
+    } else if constexpr (std::same_as<T, LinkMemory>) {
+      return std::tie(of.to, of.updated, of.rates, of.best, of.second, of.safest);
+    } else if constexpr (std::same_as<T, RateMemory>) {
+      return std::tie(of.success, of.known, of.tried, of.arrived);
     } else if constexpr (std::same_as<T, Event>) {
       return std::tie(of.time, of.kind, of.node, of.order, of.token);
     } else if constexpr (std::same_as<T, AnalyticRadio>) {

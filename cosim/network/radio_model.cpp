@@ -9,7 +9,6 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr double kSpeedOfLight = 299'792'458;
 constexpr double kReferenceBytes = 1000;
 constexpr double kSlopeDb = 0.5;       // of the logistic function
 constexpr double kMostDeviations = 3;  // of shadowing
@@ -18,12 +17,12 @@ constexpr std::size_t kMacHeaders = 36;  // MAC 24, LLC and SNAP 8, FCS 4
 constexpr std::size_t kMtu = 1500;
 constexpr std::size_t kAckBytes = 14;
 
-struct Rate {
+struct Ofdm {
   double mbit;
   double ratio_db;  // signal to noise at which 10 % of frames of 1,000 bytes are lost
 };
 // Sensitivities of -82, -81, -79, -77, -74, -70, -66, -65 dBm against -101 + 15 dBm.
-constexpr std::array<Rate, 8> kRates{
+constexpr std::array<Ofdm, 8> kRates{
     {{6, 4}, {9, 5}, {12, 7}, {18, 9}, {24, 12}, {36, 16}, {48, 20}, {54, 21}}};
 
 /// Preamble, SIGNAL, and symbols with 16 bits of SERVICE and 6 bits of tail (802.11-2020, 17.4.3).
@@ -38,12 +37,25 @@ Error bad(std::string what, std::string where) {
   return {Code::invalid_config, std::move(what), std::move(where)};
 }
 
+Radio::Setup setup_of(const RadioOptions& options, const Scene* scene, std::uint64_t seed) {
+  Radio::Setup setup{options.kind, options.rate, options.rate_control, options.tx_power_dbm};
+  setup.channel = {.options = options.channel,
+                   .exponent = options.path_loss_exponent,
+                   .reference_loss_db = options.reference_loss_db,
+                   .shadowing_db = options.shadowing_db,
+                   .frequency_hz = options.channel.frequency_hz,
+                   .antennas = options.antennas,
+                   .scene = scene,
+                   .seed = seed};
+  return setup;
+}
+
 }  // namespace
 
 Result<RadioModel> RadioModel::make(const RadioOptions& options, const Scene* scene,
                                     std::uint64_t seed) {
-  const auto rate = std::ranges::find(kRates, options.rate_mbit, &Rate::mbit);
-  if (rate == kRates.end()) {
+  const auto rate = std::ranges::find(kRates, options.rate_mbit, &Ofdm::mbit);
+  if (options.kind.empty() && rate == kRates.end()) {
     return bad("no rate of " + std::to_string(options.rate_mbit) +
                    " Mbit/s: the rates are 6, 9, 12, 18, 24, 36, 48 and 54",
                "rate_mbit");
@@ -55,6 +67,13 @@ Result<RadioModel> RadioModel::make(const RadioOptions& options, const Scene* sc
   if (options.retry_limit == 0) return bad("must be at least 1", "retry_limit");
   if (options.cw_min > options.cw_max) return bad("must not exceed cw_max", "cw_min");
   RadioModel model(options, scene, seed);
+  if (!options.kind.empty()) {
+    auto named = Radio::make(setup_of(options, scene, seed));
+    if (!named) return named.error();
+    model.named_ = std::make_shared<const Radio>(std::move(*named));
+    model.range_m_ = model.named_->range_m();
+    return model;
+  }
   const double margin_db = options.tx_power_dbm - options.reference_loss_db -
                            options.detection_dbm + kMostDeviations * options.shadowing_db;
   model.range_m_ = std::max(1.0, std::pow(10, margin_db / (10 * options.path_loss_exponent)));
@@ -73,10 +92,36 @@ double RadioModel::shadowing(std::uint32_t a, std::uint32_t b) const {
 
 double RadioModel::power_dbm(std::uint32_t a, const Vec3& at_a, std::uint32_t b,
                              const Vec3& at_b) const {
+  if (named_) {
+    const Channel::Parts parts = named_->channel().parts(a, {at_a, {}}, b, {at_b, {}}, {});
+    return options_.tx_power_dbm + parts.sum_db();
+  }
   const double distance = std::max(1.0, length(at_b - at_a));
   const double obstacles = scene_ != nullptr ? scene_->loss_db(at_a, at_b) : 0;
   return options_.tx_power_dbm - options_.reference_loss_db -
          10 * options_.path_loss_exponent * std::log10(distance) - obstacles + shadowing(a, b);
+}
+
+std::optional<double> RadioModel::received_dbm(std::uint32_t a, const Pose& at_a, std::uint32_t b,
+                                               const Pose& at_b, Time now) const {
+  if (named_) return named_->received_dbm(a, at_a, b, at_b, now);
+  const double power = power_dbm(a, at_a.position, b, at_b.position);
+  if (power < options_.detection_dbm) return std::nullopt;
+  return power;
+}
+
+double RadioModel::steepest() const {
+  return named_ ? named_->channel().steepest() : options_.path_loss_exponent;
+}
+
+double RadioModel::noise_dbm() const { return named_ ? named_->noise_dbm() : options_.noise_dbm; }
+
+double RadioModel::detection(double sinr_db) const {
+  return named_ ? named_->detection(sinr_db) : 1;
+}
+
+double RadioModel::frame_error(std::uint32_t rate, double sinr_db, std::size_t bytes) const {
+  return named_ ? named_->frame_error(rate, sinr_db, bytes) : frame_error(sinr_db, bytes);
 }
 
 double RadioModel::frame_error(double sinr_db, std::size_t bytes) const {

@@ -12,6 +12,7 @@
 
 #include "base/config.hpp"
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/curves.hpp"
 #include "cosim/scenario/record_json.hpp"
 #include "cosim/scenario/scenario.hpp"
 
@@ -26,6 +27,8 @@ constexpr const char* kUsage =
     "                                 [--no-ahead] [--radio-process] [--python INTERPRETER]\n"
     "       hyphos-cosim compare SCENARIO [--seed N] [--no-skip] [--no-ahead] [--radio-process]\n"
     "                                     [--python INTERPRETER]\n"
+    "       hyphos-cosim curves SCENARIO [--from ROBOT] [--to ROBOT]\n"
+    "       hyphos-cosim radios\n"
     "       hyphos-cosim methods\n";
 
 struct Words {
@@ -96,8 +99,9 @@ void print(const Scenario& scenario, const Report& report, const Trace& trace) {
         scenario.robots[robot].c_str(), number(part.count),
         static_cast<double>(part.first.ns) * 1e-9, part.left_out.c_str());
   }
-  std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB\n",
-              report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db);
+  std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB%s\n",
+              report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db,
+              scenario.radio.kind.empty() ? "" : " of path loss and boxes");
   std::printf("network    %llu syncs, %llu of %llu windows skipped\n", number(report.network_syncs),
               number(report.windows_skipped), number(report.windows));
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
@@ -270,6 +274,35 @@ int compare(Words words) {
   return 0;
 }
 
+/// Prints the curves of the radio of a scenario as JSON.
+int curves(const std::vector<std::string_view>& words) {
+  CurveEnds ends;
+  std::string path;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string* value = words[i] == "--from" ? &ends.from
+                         : words[i] == "--to" ? &ends.to
+                                              : nullptr;
+    if (value != nullptr && i + 1 < words.size()) {
+      *value = words[++i];
+    } else if (value != nullptr || words[i].starts_with("-") || !path.empty()) {
+      path.clear();
+      break;
+    } else {
+      path = words[i];
+    }
+  }
+  if (path.empty()) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  const auto scenario = load_scenario(path);
+  if (!scenario) return fail(scenario.error());
+  const auto text = radio_curves(*scenario, ends);
+  if (!text) return fail(text.error());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -280,6 +313,11 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
+  if (words.size() == 1 && words[0] == "radios") {
+    std::fputs(radio_list().c_str(), stdout);
+    return 0;
+  }
+  if (!words.empty() && words[0] == "curves") return curves(words);
   Words parsed;
   parsed.command = "hyphos cosim";
   for (const std::string_view word : words) parsed.command += " " + std::string(word);

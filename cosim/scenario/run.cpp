@@ -53,7 +53,7 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   MethodOptions method_options{scenario.step, scenario.window};
   method_options.latency_budget = scenario.latency_budget;
   method_options.power_error_db = scenario.power_error_db;
-  method_options.path_loss_exponent = scenario.radio.path_loss_exponent;
+  method_options.path_loss_exponent = model->steepest();
   method_options.range_m = model->range_m();
   method_options.scene = &scenario.scene;
   auto method = make_method(scenario.method, method_options);
@@ -66,7 +66,7 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   engine_options.nodes = static_cast<std::uint32_t>(scenario.robots.size());
   engine_options.seed = scenario.seed;
   engine_options.skip = options.skip;
-  engine_options.radio.path_loss_exponent = scenario.radio.path_loss_exponent;
+  engine_options.radio.path_loss_exponent = model->steepest();
   engine_options.radio.range_m = model->range_m();
   engine_options.radio.scene = &scenario.scene;
   Engine engine({*simulators->physics, *simulators->network, *senders->programs, **method, trace},

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include "base/config.hpp"
 #include "base/config_reader.hpp"
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/radio.hpp"
 #include "cosim/scenario/traffic.hpp"
 
 namespace hyphos::cosim {
@@ -130,7 +130,8 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
   for (const config::Entry& entry : robots->entries) {
     const Section robot(&entry.value, "robots." + entry.key, problems,
                         {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run",
-                         "plan", "nodes", "set"});
+                         "plan", "nodes", "set", "antenna"});
+    scenario.radio.antennas.push_back(read_antenna(robot, problems));
     scenario.commands.push_back(read_command(robot));
     scenario.robots.push_back(entry.key);
     scenario.team.robots.push_back(read_robot_nodes(robot, entry.key, file));
@@ -172,69 +173,6 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
                   "only valid with `physics.simulator: kinematic`: robots in MuJoCo have "
                   "wheels and rotors, so give `waypoints`");
     }
-  }
-}
-
-void load_recording(const std::string& path, const config::Source& source, Scenario& scenario,
-                    Problems& problems) {
-  auto text = config::read_file(path);
-  if (!text) return problems.error(source, text.error().to_string());
-  auto recording = Recording::parse(*text, path, scenario.robots);
-  if (!recording) return problems.error(source, recording.error().to_string());
-  scenario.network = NetworkKind::replay;
-  scenario.recording = std::make_shared<const Recording>(std::move(*recording));
-}
-
-/// Reads `radio.file`, relative to the scenario unless its path is absolute.
-void read_recording(const Section& radio, const std::string& scenario_path, Scenario& scenario,
-                    Problems& problems) {
-  const bool replays = scenario.network == NetworkKind::replay;
-  const Value* given = radio.find("file");
-  if ((given != nullptr) != replays) {
-    const char* what = replays ? "is missing: give a recorded network, a table or a trace"
-                               : "only valid with `radio.simulator: replay`";
-    return radio.error("file", what);
-  }
-  if (!replays) return;
-  const auto path = std::filesystem::path(scenario_path).parent_path() / given->text;
-  load_recording(path.string(), given->source, scenario, problems);
-}
-
-void read_radio(const Section& root, const std::string& path, Scenario& scenario,
-                Problems& problems) {
-  const Section radio(root.find("radio"), "radio", problems,
-                      {"simulator", "transport", "file", "delay_ms", "rate_mbit", "tx_power_dbm",
-                       "path_loss_exponent", "reference_loss_db", "shadowing_db", "noise_dbm",
-                       "detection_dbm", "host_jitter_us", "queue_packets", "retry_limit"});
-  scenario.network = radio.choice<NetworkKind>("simulator", NetworkKind::analytic,
-                                               {{"analytic", NetworkKind::analytic},
-                                                {"ns3", NetworkKind::ns3},
-                                                {"replay", NetworkKind::replay},
-                                                {"ideal", NetworkKind::ideal}});
-  read_recording(radio, path, scenario, problems);
-  scenario.transport = radio.choice<Transport>("transport", Transport::udp,
-                                               {{"udp", Transport::udp}, {"tcp", Transport::tcp}});
-  if (radio.has("transport") && scenario.network != NetworkKind::ns3) {
-    radio.error("transport", "only valid with `radio.simulator: ns3`");
-  }
-  scenario.delay = from_ms(radio.real("delay_ms", scenario.delay.ms(), 0, 1e6));
-  if (radio.has("delay_ms") && scenario.network != NetworkKind::ideal) {
-    radio.error("delay_ms", "only valid with `radio.simulator: ideal`");
-  }
-  RadioOptions& to = scenario.radio;
-  to.rate_mbit = radio.real("rate_mbit", to.rate_mbit, 1, 1000);
-  to.tx_power_dbm = radio.real("tx_power_dbm", to.tx_power_dbm, -100, 100);
-  to.path_loss_exponent = radio.real("path_loss_exponent", to.path_loss_exponent, 0.1, 10);
-  to.reference_loss_db = radio.real("reference_loss_db", to.reference_loss_db, 0, 200);
-  to.shadowing_db = radio.real("shadowing_db", to.shadowing_db, 0, 30);
-  to.noise_dbm = radio.real("noise_dbm", to.noise_dbm, -200, 0);
-  to.detection_dbm = radio.real("detection_dbm", to.detection_dbm, -200, 0);
-  to.host_jitter = {std::llround(radio.real("host_jitter_us", to.host_jitter.us(), 0, 1e6) * 1e3)};
-  to.queue_packets =
-      static_cast<std::uint32_t>(radio.integer("queue_packets", to.queue_packets, 1, 1'000'000));
-  to.retry_limit = static_cast<std::uint32_t>(radio.integer("retry_limit", to.retry_limit, 1, 255));
-  if (auto model = RadioModel::make(to, nullptr, 1); !model) {
-    radio.error(model.error().where, model.error().message);
   }
 }
 

@@ -57,6 +57,7 @@ OUTER: dict[str, tuple[str, ...]] = {
     "builtin": ("",),
     "cosim": (
         "core",
+        "radio",
         "methods",
         "remote",
         "adapter",

@@ -15,6 +15,9 @@ app = typer.Typer(
 )
 
 
+radio_app = typer.Typer(help="List and plot the radios of scenarios.", no_args_is_help=True)
+app.add_typer(radio_app, name="radio")
+
 Scenario = Annotated[
     Path, typer.Argument(help="A cosim.yaml.", metavar="SCENARIO", exists=True, dir_okay=False)
 ]
@@ -171,6 +174,59 @@ def emulate(
 
     ways = Ways(seconds, seed, trace, radio_process)
     raise typer.Exit(run_it(Wanted(scenario, ways, on, tuple(command or ()), json, quiet)))
+
+
+@radio_app.command("list")
+def radio_list() -> None:
+    """List the named radios with their rates and sources."""
+    from hyphos.cosim.program import become  # noqa: PLC0415
+
+    become(["radios"])
+
+
+@radio_app.command("plot")
+def radio_plot(
+    scenario: Scenario,
+    sender: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="ROBOT",
+            help="Robot at one end. Default: the first robot.",
+            autocompletion=cosim_robots,
+        ),
+    ] = None,
+    receiver: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="ROBOT",
+            help="Robot at the other end. Default: the second robot.",
+            autocompletion=cosim_robots,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Picture to write: SVG, PNG or PDF. Default: radio.svg."
+        ),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Also write the curves as JSON to this file.")
+    ] = None,
+) -> None:
+    """Plot path loss, signal-to-noise ratio and loss of a scenario's radio over the distance, and
+    frame errors over the ratio. Needs matplotlib.
+    """
+    from hyphos.cli.lab_report import needs_matplotlib  # noqa: PLC0415
+
+    try:
+        from hyphos.cosim.radio import plot  # noqa: PLC0415
+
+        raise typer.Exit(plot(scenario, sender, receiver, output or Path("radio.svg"), json))
+    except ModuleNotFoundError as problem:
+        needs_matplotlib(problem)
+        raise
 
 
 @app.command("experiment")

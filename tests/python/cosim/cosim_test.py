@@ -35,6 +35,27 @@ def test_a_trace_is_the_same_in_one_process_and_in_two(hyphos_start: Start, tmp_
     assert len(traces[0].splitlines()) == 5400
 
 
+@pytest.mark.parametrize(
+    ("name", "digest"), [("cosim", "0c5b5b2bec0e8420"), ("flows", "966aeb7c4dbafe8d")]
+)
+def test_a_scenario_without_a_named_radio_keeps_its_trace(
+    hyphos_start: Start, name: str, digest: str
+) -> None:
+    code, out, err = hyphos_start("cosim", "run", str(EXAMPLE.with_stem(name))).end()
+    assert code == 0, err
+    assert f"hash {digest}" in out
+
+
+def test_the_example_of_a_named_radio_loses_some_packets(hyphos_start: Start) -> None:
+    code, out, err = hyphos_start("cosim", "run", str(EXAMPLE.with_stem("radio"))).end()
+    assert code == 0, err
+    words = out[out.index("copies ") :].split()
+    sent, delivered, dropped = int(words[1]), int(words[3]), int(words[6])
+    assert sent == 9000
+    assert delivered > 0.3 * sent
+    assert dropped > 0.05 * sent
+
+
 def test_replaying_a_trace_reproduces_it(hyphos_start: Start, tmp_path: Path) -> None:
     words = ["cosim", "run", str(EXAMPLE), "--method", "lockstep"]
     first, second = tmp_path / "first.txt", tmp_path / "second.txt"

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "cosim/radio/fading.hpp"
+
+/// The fading models, one file each.
+namespace hyphos::cosim::make {
+
+[[nodiscard]] std::unique_ptr<Fading> no_fading(const FadingOptions& options);
+[[nodiscard]] std::unique_ptr<Fading> rayleigh(const FadingOptions& options);
+[[nodiscard]] std::unique_ptr<Fading> rician(const FadingOptions& options);
+[[nodiscard]] std::unique_ptr<Fading> nakagami(const FadingOptions& options);
+
+}  // namespace hyphos::cosim::make
+
+namespace hyphos::cosim {
+
+/// The scattered waves of all models: Clarke's, whose spectrum is that of Jakes.
+[[nodiscard]] Waves scattered(const FadingOptions& options);
+
+}  // namespace hyphos::cosim
