@@ -18,7 +18,7 @@ std::vector<Waves::Wave> waves_of(double distance_m) {
 
 /// A normal number with deviation 1.
 double normal(const Waves& waves, const Link& link) {
-  return std::numbers::sqrt2 * waves.at(link, {}).real();
+  return std::numbers::sqrt2 * waves.real_at(link, {});
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "cosim/radio/waves.hpp"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -11,11 +10,10 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr std::uint64_t kRotation = 0xff;  // after the draws of phases, of which there are fewer
 
-/// The direction of wave `i` of `count`, in rad, with `offset` in turns.
-double direction(std::size_t i, std::size_t count, double offset) {
-  return kTurn * (static_cast<double>(i) / static_cast<double>(count) + offset);
+/// The direction of wave `i` of `count`, in rad.
+double direction(std::size_t i, std::size_t count) {
+  return kTurn * static_cast<double>(i) / static_cast<double>(count);
 }
 
 /// A fixed permutation of the waves, so that the directions at both ends are unrelated.
@@ -34,55 +32,78 @@ double cos_turns(double x) {
   x -= (x + kRound) - kRound;
   const double angle = kTurn * (0.25 - std::abs(x));  // cos(2πx) is the sine of this angle
   const double square = angle * angle;
-  double sum = 1.0 / 6227020800;
-  for (const double term : {-1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0}) {
-    sum = sum * square + term;
-  }
-  return angle * sum;
+  return angle *
+         (1 + square * (-1.0 / 6 +
+                        square * (1.0 / 120 + square * (-1.0 / 5040 + square * (1.0 / 362880)))));
 }
 
 Waves::Waves(std::uint64_t seed, std::uint64_t purpose, const std::vector<Wave>& waves)
-    : seed_(seed), purpose_(purpose << 8), waves_(waves.size()) {
-  const std::size_t count = waves.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const double low = direction(i, count, 0);
-    const double high = direction(shuffled(i, count, 1), count, 0);
-    const double moving = direction(shuffled(i, count, 2), count, 0);
-    waves_[i] = {waves[i].per_metre * std::cos(low), waves[i].per_metre * std::sin(low),
-                 waves[i].at_high * std::cos(high), waves[i].at_high * std::sin(high),
-                 waves[i].per_second * std::cos(moving)};
+    : seed_(seed), purpose_(purpose << 8), count_(waves.size()) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double low = direction(i, count_);
+    const double high = direction(shuffled(i, count_, 1), count_);
+    low_x_[i] = waves[i].per_metre * std::cos(low);
+    low_y_[i] = waves[i].per_metre * std::sin(low);
+    high_x_[i] = waves[i].at_high * std::cos(high);
+    high_y_[i] = waves[i].at_high * std::sin(high);
+    second_[i] = waves[i].per_second * std::cos(direction(shuffled(i, count_, 2), count_));
   }
-  scale_ = 1 / std::sqrt(static_cast<double>(count));
+  scale_ = 1 / std::sqrt(static_cast<double>(count_));
+}
+
+void Waves::fill(const Link& link, Time time, Turns& turns) const {
+  // SplitMix64, started by the random number of the link.
+  std::uint64_t state = draw(seed_, link.low.node, link.high.node, purpose_);
+  const auto next = [&] {
+    std::uint64_t bits = state += 0x9e3779b97f4a7c15U;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31);
+  };
+  const auto rotate = [](const Vec3& place, std::uint64_t angle) {
+    const double share = static_cast<double>(angle) * 0x1p-32;
+    const double cosine = cos_turns(share);
+    const double sine = cos_turns(share - 0.25);
+    return std::pair(cosine * place.x + sine * place.y, cosine * place.y - sine * place.x);
+  };
+  const std::uint64_t rotation = next();
+  const std::pair low = rotate(link.low.place, rotation >> 32);
+  const std::pair high = rotate(link.high.place, rotation & 0xffffffffU);
+  for (std::size_t i = 0; i < count_; i += 4) {
+    const std::uint64_t phases = next();
+    for (std::size_t k = 0; k < 4; ++k) {
+      turns[i + k] = static_cast<double>(static_cast<std::int32_t>(phases >> (16 * k) & 0xffffU));
+    }
+  }
+  const double seconds = static_cast<double>(time.ns) * 1e-9;
+  for (std::size_t i = 0; i < count_; ++i) {
+    turns[i] = turns[i] * 0x1p-16 + low_x_[i] * low.first + low_y_[i] * low.second +
+               high_x_[i] * high.first + high_y_[i] * high.second + second_[i] * seconds;
+  }
+}
+
+double Waves::real_at(const Link& link, Time time) const {
+  Turns turns;  // NOLINT(cppcoreguidelines-pro-type-member-init): fill() writes the used part
+  fill(link, time, turns);
+  for (std::size_t i = 0; i < count_; ++i) turns[i] = cos_turns(turns[i]);
+  double sum = 0;
+  for (std::size_t i = 0; i < count_; ++i) sum += turns[i];
+  return sum * scale_;
 }
 
 std::complex<double> Waves::at(const Link& link, Time time) const {
-  const NodeId low = link.low.node;
-  const NodeId high = link.high.node;
-  const std::uint64_t turned = draw(seed_, low, high, purpose_ + kRotation);
-  const auto rotate = [](const Vec3& place, std::uint64_t angle) {
-    const double turns = static_cast<double>(angle) * 0x1p-32;
-    const double cosine = cos_turns(turns);
-    const double sine = cos_turns(turns - 0.25);
-    return std::pair(cosine * place.x + sine * place.y, cosine * place.y - sine * place.x);
-  };
-  const auto [low_x, low_y] = rotate(link.low.place, turned >> 32);
-  const auto [high_x, high_y] = rotate(link.high.place, turned & 0xffffffffU);
-  const double seconds = static_cast<double>(time.ns) * 1e-9;
-  std::array<double, 4> turns{};
+  Turns turns;  // NOLINT(cppcoreguidelines-pro-type-member-init): fill() writes the used part
+  Turns sines;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  fill(link, time, turns);
+  for (std::size_t i = 0; i < count_; ++i) {
+    sines[i] = cos_turns(turns[i] - 0.25);
+    turns[i] = cos_turns(turns[i]);
+  }
   double real = 0;
   double imaginary = 0;
-  for (std::size_t i = 0; i < waves_.size(); i += 4) {
-    const std::uint64_t phases = draw(seed_, low, high, purpose_ + i / 4);
-    for (std::size_t k = 0; k < 4; ++k) {
-      const Turning& wave = waves_[i + k];
-      turns[k] = static_cast<double>(phases >> (16 * k) & 0xffffU) * 0x1p-16 + wave.low_x * low_x +
-                 wave.low_y * low_y + wave.high_x * high_x + wave.high_y * high_y +
-                 wave.second * seconds;
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      real += cos_turns(turns[k]);
-      imaginary += cos_turns(turns[k] - 0.25);
-    }
+  for (std::size_t i = 0; i < count_; ++i) {
+    real += turns[i];
+    imaginary += sines[i];
   }
   return {real * scale_, imaginary * scale_};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -20,33 +21,43 @@ namespace hyphos::cosim {
 /// Waves are horizontal (Clarke 1968), so the height of an end does not change the field.
 class Waves {
  public:
+  static constexpr std::size_t kMostWaves = 64;
+
   struct Wave {
     double per_metre = 0;   ///< wave number at the end `low`, in turns
     double at_high = 0;     ///< the same at the end `high`
     double per_second = 0;  ///< largest frequency of the change with time, Hz
   };
-  /// `purpose` separates fields of one link. The number of waves must be a multiple of 4.
+  /// `purpose` separates fields of one link. The number of waves must be a multiple of 4, and at
+  /// most kMostWaves.
   Waves(std::uint64_t seed, std::uint64_t purpose, const std::vector<Wave>& waves);
 
   /// The field with mean 0 and mean power 1, as a complex number. The real part alone has power
   /// 1/2.
   [[nodiscard]] std::complex<double> at(const Link& link, Time time) const;
+  /// The real part alone, at half the cost.
+  [[nodiscard]] double real_at(const Link& link, Time time) const;
 
  private:
-  struct Turning {  // turns per metre along x and y of each end, and per second
-    double low_x = 0;
-    double low_y = 0;
-    double high_x = 0;
-    double high_y = 0;
-    double second = 0;
-  };
+  using Turns = std::array<double, kMostWaves>;
+
+  /// The angle of each wave, in turns.
+  void fill(const Link& link, Time time, Turns& turns) const;
+
   std::uint64_t seed_;
   std::uint64_t purpose_;
-  std::vector<Turning> waves_;
+  // Turns per metre along x and y of each end, and per second. Separate arrays, so that compilers
+  // vectorize the sums.
+  std::size_t count_;
+  Turns low_x_{};
+  Turns low_y_{};
+  Turns high_x_{};
+  Turns high_y_{};
+  Turns second_{};
   double scale_ = 0;
 };
 
-/// cos(2πx). The largest error is below 1e-9. Faster than std::cos, and the same on every machine
+/// cos(2πx). The largest error is below 4e-6. Faster than std::cos, and the same on every machine
 /// with IEEE arithmetic. Valid for |x| < 2^51.
 [[nodiscard]] double cos_turns(double x);
 
