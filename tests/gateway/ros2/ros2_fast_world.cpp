@@ -3,7 +3,7 @@
 //   level TOPIC     publishes 12.5 litres on TOPIC, and prints the litres of TOPIC_back
 //   serve SERVICE   replies to std_srvs/SetBool with the opposite, and "lit"
 //   call SERVICE    calls it with both values, and prints the replies
-//   params NODE     prints its parameters, and sets the parameter `tester.speed` to 0.75
+//   params NODE     waits until its list has the parameter `tester.speed`, and sets it to 0.75
 //   act ACTION      serves an action of the type actionlib/Test, as tests/clients/c_action.c does
 //   goals ACTION    sends goals to one
 #include <iostream>
@@ -159,6 +159,8 @@ int call(RosSide& ros, const std::string& service) {
   return 0;
 }
 
+const std::string kParameter = "tester.speed";
+
 int params(RosSide& ros, const std::string& node) {
   const std::string types = "rcl_interfaces::srv::dds_::";
   Asking list(ros, node + "/list_parameters", types + "ListParameters");
@@ -168,13 +170,20 @@ int params(RosSide& ros, const std::string& node) {
   CdrWriter all;
   all.count(0);
   all.number<std::uint64_t>(0);
-  const std::string names = list.ask(text(all));
-  CdrReader reader = reader_of(names);
-  for (std::size_t left = reader.count(); left > 0; --left) std::cout << reader.text() << " ";
-  std::cout << std::endl;
+  const std::string everything = text(all);
+  // The gateway may not know the node yet.
+  for (bool found = false; !found;) {
+    const std::string names = list.ask(everything);
+    CdrReader reader = reader_of(names);
+    for (std::size_t left = reader.count(); left > 0; --left) {
+      found = reader.text() == kParameter || found;
+    }
+    if (!found) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  std::cout << "listed" << std::endl;
   CdrWriter change;
   change.count(1);
-  change.text("tester.speed");
+  change.text(kParameter);
   change.number<std::uint8_t>(3);  // a double
   change.flag(false);
   change.number<std::int64_t>(0);
