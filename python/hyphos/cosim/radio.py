@@ -59,7 +59,7 @@ def draw(told: dict[str, Any]) -> Figure:
     _path_loss(path, points)
     _ratio(ratio, points, told)
     _losses(loss, points, "distance_m", told)
-    loss.set_xlabel("distance (m)")
+    loss.set_xlabel("horizontal distance (m)")
     _losses(errors, told["errors"], "snr_db", told)
     errors.set_xlabel("signal-to-noise ratio (dB)")
     errors.set_xlim(*_ratios(told["errors"]))
@@ -120,7 +120,7 @@ def _path_loss(ax: Axes, points: list[dict[str, Any]]) -> None:
         chance.set_ylim(-3, 103)
         chance.grid(visible=False)
         ax.legend(loc="lower right")
-    ax.set_xlabel("distance (m)")
+    ax.set_xlabel("horizontal distance (m)")
     ax.set_ylabel("path loss (dB)")
 
 
@@ -129,7 +129,7 @@ def _ratio(ax: Axes, points: list[dict[str, Any]], told: dict[str, Any]) -> None
     low, high = [one["snr_p5_db"] for one in points], [one["snr_p95_db"] for one in points]
     ax.fill_between(xs, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label="5 to 95 %")
     ax.plot(xs, [one["snr_db"] for one in points], color=COLOURS[0], label="median")
-    ax.set_xlabel("distance (m)")
+    ax.set_xlabel("horizontal distance (m)")
     ax.set_ylabel(f"ratio to {told['noise_dbm']:.1f} dBm of noise (dB)")
     ax.legend(loc="upper right")
 
