@@ -60,7 +60,6 @@ def test_the_defaults_carry_a_swarm(hyphos_start: Start, domain: str, package: P
     [
         ("--max-topics", "60", "of 60 topics"),
         ("--max-topics-per-client", "7", "already has 7 topics"),
-        ("--max-services", "8", "8 services and actions are already called"),
     ],
 )
 def test_a_refusal_names_the_limit_on_both_sides(
@@ -74,6 +73,26 @@ def test_a_refusal_names_the_limit_on_both_sides(
     assert f"larger {option}" in text, text
     _, _, log = program.stop()
     assert f"larger {option}" in log
+
+
+def test_services_that_are_called_at_once_have_a_limit(
+    hyphos_start: Start, domain: str, package: Path
+) -> None:
+    program, port = serve(hyphos_start, domain, package, "--max-services", "8")
+    address = f"ws://127.0.0.1:{port}"
+    with connected(address) as server, connected(address) as client:
+        for number in range(9):
+            server.say(op="advertise_service", service=f"/slow{number}", type="swarm_msgs/Echo")
+        server.say(op="call_service", id="served", service="/rosapi/get_time")
+        assert server.hear()["id"] == "served"
+        for number in range(9):
+            client.say(op="call_service", id=str(number), service=f"/slow{number}", args={"a": 1})
+        heard = client.hear()  # the server replies to none
+        assert (heard["id"], heard["result"]) == ("8", False)
+        assert "8 services and actions are already called" in heard["values"]
+        assert "larger --max-services" in heard["values"]
+    _, _, log = program.stop()
+    assert "larger --max-services" in log
 
 
 def test_a_client_beyond_the_limit_is_refused_by_name(
