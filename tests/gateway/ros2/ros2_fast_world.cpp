@@ -78,9 +78,9 @@ class Asking {
 };
 
 /// The server of one service.
-class Serving {
+class RosServer {
  public:
-  Serving(RosSide& ros, const std::string& service, const std::string& type)
+  RosServer(RosSide& ros, const std::string& service, const std::string& type)
       : requests_(ros.reader("rq/" + service + "Request", type + "_Request_")),
         replies_(ros.writer("rr/" + service + "Reply", type + "_Response_")) {}
   /// The requests since the last call.
@@ -134,7 +134,7 @@ template <typename Work>
 const std::string kSetBool = "std_srvs::srv::dds_::SetBool";
 
 [[noreturn]] void serve(RosSide& ros, const std::string& service) {
-  Serving server(ros, service, kSetBool);
+  RosServer server(ros, service, kSetBool);
   serve_forever([&] {
     for (const auto& request : server.take()) {
       CdrWriter reply;
@@ -261,9 +261,9 @@ class Acting {
     cancel_.reply(request, text(reply));
   }
 
-  Serving send_;
-  Serving result_;
-  Serving cancel_;
+  RosServer send_;
+  RosServer result_;
+  RosServer cancel_;
   RosWriter& feedback_;
   std::map<GoalId, State> ended_;
   std::vector<RosReader::Got> asking_;
