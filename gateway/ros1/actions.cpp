@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gateway/ros1/action_proxy.hpp"
+#include "gateway/ros1/services.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -127,7 +128,7 @@ std::map<std::string, std::string> ActionsOut::wanted(const GraphState& state,
   for (const ActionInfo& info : context_.facade.actions().list()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
-      leave_out(info);
+      report_left_out(context_, logged_, "action", info);
       continue;
     }
     // An action that a ROS node already serves stays.
@@ -142,17 +143,6 @@ std::map<std::string, std::string> ActionsOut::wanted(const GraphState& state,
     }
   }
   return wanted;
-}
-
-void ActionsOut::leave_out(const ActionInfo& info) {
-  const bool hidden = info.name.find("/_") != std::string::npos;
-  if (hidden || !logged_.first("left out " + info.name + " " + info.carries)) return;
-  const std::string why = info.type.empty() ? "which has no corresponding ROS type"
-                                            : "and its name is not a valid ROS name";
-  context_.facade.clients().note(
-      {.name = "ros1 " + info.name}, info.type.empty() ? "no_counterpart" : "unsupported",
-      "the action is left out: it carries " + (info.carries.empty() ? info.type : info.carries) +
-          ", " + why);
 }
 
 void ActionsOut::look(const GraphState& state, const ActionsIn& in) {

@@ -61,7 +61,6 @@ class ActionsOut {
   [[nodiscard]] std::map<std::string, std::string> wanted(const GraphState& state,
                                                           const ActionsIn& in);
   /// Reports each action once.
-  void leave_out(const ActionInfo& info);
   void tick();
 
   const Context& context_;

@@ -122,16 +122,17 @@ ServicesOut::ServicesOut(const Context& context, const Member& member, TcprosSer
                          Patterns which)
     : context_(context), member_(member), server_(server), which_(std::move(which)) {}
 
-void ServicesOut::leave_out(const ServiceInfo& info) {
+void report_left_out(const Context& context, LogOnce& logged, const std::string& kind,
+                     const ServiceInfo& info) {
   // such as the services of parameters
   const bool hidden = info.name.find("/_") != std::string::npos;
-  if (hidden || !logged_.first("left out " + info.name + " " + info.carries)) return;
+  if (hidden || !logged.first("left out " + info.name + " " + info.carries)) return;
   const std::string why = info.type.empty() ? "which has no corresponding ROS type"
                                             : "and its name is not a valid ROS name";
-  context_.facade.clients().note(
-      {.name = "ros1 " + info.name}, info.type.empty() ? "no_counterpart" : "unsupported",
-      "the service is left out: it carries " + (info.carries.empty() ? info.type : info.carries) +
-          ", " + why);
+  context.facade.clients().note({.name = "ros1 " + info.name},
+                                info.type.empty() ? "no_counterpart" : "unsupported",
+                                "the " + kind + " is left out: it carries " +
+                                    (info.carries.empty() ? info.type : info.carries) + ", " + why);
 }
 
 void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
@@ -139,7 +140,7 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   for (const ServiceInfo& info : context_.facade.services().list()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
-      leave_out(info);
+      report_left_out(context_, logged_, "service", info);
       continue;
     }
     // A service name is unique in ROS: a service that another ROS node already has stays.

@@ -14,6 +14,11 @@
 
 namespace hyphos::gateway::ros1 {
 
+/// Reports once that a service or an action (`kind`) of the robot is left out: ROS has no
+/// corresponding type, or its name is invalid there.
+void report_left_out(const Context& context, LogOnce& logged, const std::string& kind,
+                     const ServiceInfo& info);
+
 /// ROS services that the graph may call. Belongs to the call thread.
 class ServicesIn {
  public:
@@ -56,7 +61,6 @@ class ServicesOut {
 
  private:
   /// Reports each service once.
-  void leave_out(const ServiceInfo& info);
   void enroll(const std::string& service);
   void end(const std::string& service);
 

@@ -56,8 +56,9 @@ void LeftOut::report(const std::string& key, const std::string& name, std::strin
 void LeftOut::look(const Now& now) {
   seen_.clear();
   look_at_channels(now);
-  look_at_services(now);
-  look_at_actions(now);
+  look_at_calls("service", now.services, context_.settings.calls);
+  // ActionsIn reports actions of ROS.
+  look_at_calls("action", now.actions, context_.settings.goals);
   look_at_readers(now);
   look_at_writers(now);
   known_ = seen_;
@@ -107,39 +108,20 @@ void LeftOut::look_at_channels(const Now& now) {
   }
 }
 
-void LeftOut::look_at_services(const Now& now) {
-  for (const ServiceInfo& info : now.services) {
-    if (is_client(info.node) || is_hidden(info.name) || !context_.settings.calls.match(info.name)) {
-      continue;
-    }
-    const std::string whose = "the service of " + info.node + " carries " + known(info.carries);
+void LeftOut::look_at_calls(const std::string& kind, const std::vector<ServiceInfo>& calls,
+                            const Patterns& which) {
+  for (const ServiceInfo& info : calls) {
+    if (is_client(info.node) || is_hidden(info.name) || !which.match(info.name)) continue;
+    const std::string whose =
+        "the " + kind + " of " + info.node + " carries " + known(info.carries);
     if (!is_name(info.name)) {
       report(
-          "service name " + info.name, info.name, "unsupported",
-          "the service is left out: ROS allows only letters, digits and '_' in a name. Details: " +
-              whose);
+          kind + " name " + info.name, info.name, "unsupported",
+          "the " + kind +
+              " is left out: ROS allows only letters, digits and '_' in a name. Details: " + whose);
     } else if (info.type.empty()) {
-      report("service " + info.name, info.name, "no_counterpart",
-             "the service is left out: " + whose + ", which has no corresponding ROS type");
-    }
-  }
-}
-
-// ActionsIn reports actions of ROS.
-void LeftOut::look_at_actions(const Now& now) {
-  for (const ActionInfo& info : now.actions) {
-    if (is_client(info.node) || is_hidden(info.name) || !context_.settings.goals.match(info.name)) {
-      continue;
-    }
-    const std::string whose = "the action of " + info.node + " carries " + known(info.carries);
-    if (!is_name(info.name)) {
-      report(
-          "action name " + info.name, info.name, "unsupported",
-          "the action is left out: ROS allows only letters, digits and '_' in a name. Details: " +
-              whose);
-    } else if (info.type.empty()) {
-      report("action " + info.name, info.name, "no_counterpart",
-             "the action is left out: " + whose + ", which has no corresponding ROS type");
+      report(kind + " " + info.name, info.name, "no_counterpart",
+             "the " + kind + " is left out: " + whose + ", which has no corresponding ROS type");
     }
   }
 }

@@ -42,8 +42,9 @@ class LeftOut {
 
  private:
   void look_at_channels(const Now& now);
-  void look_at_services(const Now& now);
-  void look_at_actions(const Now& now);
+  /// Services or actions of the robot: `kind` is "service" or "action".
+  void look_at_calls(const std::string& kind, const std::vector<ServiceInfo>& calls,
+                     const Patterns& which);
   void look_at_readers(const Now& now);
   void look_at_writers(const Now& now);
   /// `key` identifies the subject. It is reported again only after it disappeared in between.

@@ -1,5 +1,6 @@
 // 802.11 with OFDM in 20 MHz, one spatial stream, no aggregation.
 #include <array>
+#include <span>
 
 #include "cosim/radio/kinds/radios.hpp"
 
@@ -23,16 +24,7 @@ constexpr std::array<Rate, 8> kG{{{"6", 6, bpsk, half, 24, 0, k6},
                                   {"36", 36, qam16, three_quarters, 144, 0, k24},
                                   {"48", 48, qam64, two_thirds, 192, 0, k24},
                                   {"54", 54, qam64, three_quarters, 216, 0, k24}}};
-// Table 19-27, guard interval 0.8 µs.
-constexpr std::array<Rate, 8> kN{{{"mcs0", 6.5, bpsk, half, 26, 0, k6},
-                                  {"mcs1", 13, qpsk, half, 52, 0, k12},
-                                  {"mcs2", 19.5, qpsk, three_quarters, 78, 0, k12},
-                                  {"mcs3", 26, qam16, half, 104, 0, k24},
-                                  {"mcs4", 39, qam16, three_quarters, 156, 0, k24},
-                                  {"mcs5", 52, qam64, two_thirds, 208, 0, k24},
-                                  {"mcs6", 58.5, qam64, three_quarters, 234, 0, k24},
-                                  {"mcs7", 65, qam64, five_sixths, 260, 0, k24}}};
-// Table 21-29. MCS 9 does not exist with 20 MHz and one stream.
+// Table 21-29, guard interval 0.8 µs. MCS 9 does not exist with 20 MHz and one stream.
 constexpr std::array<Rate, 9> kAc{{{"mcs0", 6.5, bpsk, half, 26, 0, k6},
                                    {"mcs1", 13, qpsk, half, 52, 0, k12},
                                    {"mcs2", 19.5, qpsk, three_quarters, 78, 0, k12},
@@ -42,6 +34,8 @@ constexpr std::array<Rate, 9> kAc{{{"mcs0", 6.5, bpsk, half, 26, 0, k6},
                                    {"mcs6", 58.5, qam64, three_quarters, 234, 0, k24},
                                    {"mcs7", 65, qam64, five_sixths, 260, 0, k24},
                                    {"mcs8", 78, qam256, three_quarters, 312, 0, k24}}};
+// Table 19-27 has the same values for MCS 0 to 7.
+constexpr std::span<const Rate> kN = std::span(kAc).first(8);
 // IEEE Std 802.11ax-2021, table 27-62: 234 tones, symbols of 12.8 + 0.8 µs.
 constexpr std::array<Rate, 12> kAx{{{"mcs0", 8.6, bpsk, half, 117, 0, k6},
                                     {"mcs1", 17.2, qpsk, half, 234, 0, k12},

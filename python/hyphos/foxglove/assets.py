@@ -28,7 +28,7 @@ SCHEMAS = (MODEL, SCENE)  # of channels that name meshes
 _MOST_NAMES = 4000
 _MOST_BESIDE = 64  # files that a mesh file names
 _MOST_BYTES = 64 << 20
-# What the page can show (web/src/meshes.js), and the files beside it.
+# The types of files that web/src/meshes.js can show, and the files beside them.
 _MESHES = (".dae", ".glb", ".gltf", ".obj", ".stl")
 _BESIDE = (".bin", ".jpeg", ".jpg", ".mtl", ".png")
 _CHANNEL = re.compile(r"(?:^|.*/)robot_description")
