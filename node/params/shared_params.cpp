@@ -90,42 +90,47 @@ Result<void> SharedParams::Impl::set(
     }
     for (plan::Leaf& leaf : plan::leaves_at(path, value)) leaves.push_back(std::move(leaf));
   }
+  ParamSet news;
   {
     const MutexLock lock(mutex_);
     if (auto set = replica_.set(leaves, now_ns()); !set) return set;
+    news = rebuild();
   }
-  changed(true);
+  changed(news, true);
   return success();
 }
 
 Result<void> SharedParams::Impl::remove(const std::string& path) {
   if (auto open = check_open(); !open) return open;
+  ParamSet news;
   {
     const MutexLock lock(mutex_);
     if (auto removed = replica_.remove(path, now_ns()); !removed) return removed;
+    news = rebuild();
   }
-  changed(true);
+  changed(news, true);
   return success();
 }
 
 Result<void> SharedParams::Impl::plan(const ParamValue& tree) {
   if (auto open = check_open(); !open) return open;
-  {
-    const MutexLock lock(mutex_);
-    if (auto added = replica_.plan(plan::leaves_at("", tree), now_ns()); !added) return added;
-  }
-  changed(true);
-  return success();
-}
-
-void SharedParams::Impl::changed(bool publish) {
   ParamSet news;
   {
     const MutexLock lock(mutex_);
-    std::vector<std::string> paths = replica_.rebuild();
-    tree_ = replica_.tree();
-    news = ParamSet({}, ++version_, std::move(paths));
+    if (auto added = replica_.plan(plan::leaves_at("", tree), now_ns()); !added) return added;
+    news = rebuild();
   }
+  changed(news, true);
+  return success();
+}
+
+ParamSet SharedParams::Impl::rebuild() {
+  std::vector<std::string> paths = replica_.rebuild();
+  tree_ = replica_.tree();
+  return {{}, ++version_, std::move(paths)};
+}
+
+void SharedParams::Impl::changed(const ParamSet& news, bool publish) {
   if (!news.changed().empty()) watchers_.tell(news);
   if (!publish || announcing_.exchange(true)) return;
   pool_->run([weak = weak_from_this()] {
@@ -195,9 +200,15 @@ void SharedParams::Impl::restore() {
 void SharedParams::Impl::take(const params::v1::SharedParams& message) {
   if (message.instance() == instance_) return;
   params::SharedReplica::Merged merged;
+  ParamSet news;
   {
     const MutexLock lock(mutex_);
     merged = replica_.merge(message, now_ns());
+    if (merged.changed) news = rebuild();
+    if (peers_.size() >= kMaxPeers) peers_.erase(peers_.begin());
+    peers_.insert_or_assign(message.instance(),
+                            Peer{message.process(), params::SharedReplica::digest(message)});
+    arrived_.notify_all();
   }
   std::uint64_t more = 0;
   if (merged.refusals > 0 && bad_log_.allow(more)) {
@@ -205,13 +216,7 @@ void SharedParams::Impl::take(const params::v1::SharedParams& message) {
                             in_process(message.process()) + " are refused. The first: " +
                             merged.refused + " (and " + std::to_string(more) + " messages before)");
   }
-  if (merged.changed) changed(merged.set_changed);
-  // Last: after wait() and settle(), tree() has the values of the message.
-  const MutexLock lock(mutex_);
-  if (peers_.size() >= kMaxPeers) peers_.erase(peers_.begin());
-  peers_.insert_or_assign(message.instance(),
-                          Peer{message.process(), params::SharedReplica::digest(message)});
-  arrived_.notify_all();
+  if (merged.changed) changed(news, merged.set_changed);
 }
 
 ParamWatch SharedParams::Impl::watch(
@@ -260,7 +265,7 @@ Result<std::size_t> SharedParams::Impl::settle(Duration timeout) {
     return closed_ || equal >= others();
   };
   bool done = settled();
-  // In slices, because the end of another process notifies nobody.
+  // In slices, because the end of another process causes no notification.
   constexpr std::chrono::milliseconds kSlice{50};
   while (!done && std::chrono::steady_clock::now() < deadline) {
     const auto until = std::min(deadline, std::chrono::steady_clock::now() + kSlice);

@@ -58,8 +58,11 @@ class SharedParams::Impl : public std::enable_shared_from_this<SharedParams::Imp
   };
 
   void take(const params::v1::SharedParams& message);
-  /// Rebuilds the tree and notifies the watchers, then publishes if `publish`.
-  void changed(bool publish) HYPHOS_EXCLUDES(mutex_);
+  /// Rebuilds the tree after a change of the replica, under the same lock. So a process never
+  /// confirms a value that tree() does not have.
+  ParamSet rebuild() HYPHOS_REQUIRES(mutex_);
+  /// Notifies the watchers, then publishes if `publish`.
+  void changed(const ParamSet& news, bool publish) HYPHOS_EXCLUDES(mutex_);
   void announce();
   void save(const params::v1::SharedParams& message) HYPHOS_REQUIRES(announce_mutex_);
   void restore();
