@@ -127,9 +127,10 @@ class RosReader final : public dds::DataReaderListener {
     dds::SampleInfo info;
   };
 
-  void on_data_available(dds::DataReader*) override {
+  /// Samples can arrive before create_datareader() returns, so `reader` can still be null here.
+  void on_data_available(dds::DataReader* source) override {
     Got got;
-    while (reader->take_next_sample(&got.bytes, &got.info) == ReturnCode_t::RETCODE_OK) {
+    while (source->take_next_sample(&got.bytes, &got.info) == ReturnCode_t::RETCODE_OK) {
       if (!got.info.valid_data) continue;
       const std::lock_guard lock(mutex_);
       got_.push_back(got);
