@@ -10,7 +10,6 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr double kSpeedOfLight = 299'792'458;
 // A frame with 1,500 bytes of IP lasts 2.1 ms at 6 Mbit/s.
 constexpr Duration kLongestFrame = Duration::from_ms(5);
 
