@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "gateway/ros2/cdr.hpp"
@@ -38,18 +39,23 @@ class PooledCallClient {
   const std::string node_;
 };
 
-/// The first event of a node. Waits for it.
-ParamEvent event_of(RosReader& events, const std::string& node, std::size_t skip = 0) {
-  std::vector<ParamEvent> found;
-  EXPECT_TRUE(eventually([&] {
-    found.clear();
-    for (const auto& got : events.wait(1)) {
+/// True if `all` has each element of `some`.
+template <class List>
+bool has(const List& all, const List& some) {
+  return std::ranges::all_of(
+      some, [&](const auto& one) { return std::ranges::find(all, one) != all.end(); });
+}
+
+/// Waits until an event of the node arrives that has all changes of `wanted`. An event can have
+/// several changes, and events from before the match of the writer are missing.
+bool arrives(RosReader& events, const ParamEvent& wanted) {
+  return eventually([&] {
+    return std::ranges::any_of(events.wait(1), [&](const auto& got) {
       const auto event = read_event(bytes_of(got.bytes));
-      if (event && event->node == node) found.push_back(*event);
-    }
-    return found.size() > skip;
-  }));
-  return found.size() > skip ? found[skip] : ParamEvent();
+      return event && event->node == wanted.node && has(event->appeared, wanted.appeared) &&
+             has(event->changed, wanted.changed) && has(event->deleted, wanted.deleted);
+    });
+  });
 }
 
 std::string names(const std::vector<std::string>& all) {
@@ -190,18 +196,23 @@ TEST(Ros2ParamServices, changes_are_events_of_the_node_and_of_the_gateway) {
   RosSide ros;
   auto& events = ros.reader("rt/parameter_events", "rcl_interfaces::msg::dds_::ParameterEvent_");
   ASSERT_TRUE(events.wait_matched(1));
-  nodes.put("laser", "rate_hz", std::int64_t{40});
-  ParamEvent event = event_of(events, "/laser");
+  // The writer has matched the reader after the first event.
+  std::int64_t tries = 0;
+  ASSERT_TRUE(eventually([&] {
+    nodes.put("match", "tries", ++tries);
+    return events.count() > 0;
+  }));
   using Values = std::vector<std::pair<std::string, ParamVariant>>;
-  EXPECT_EQ(event.appeared, (Values{{"rate_hz", std::int64_t{40}}}));
-  EXPECT_EQ(event_of(events, "/hyphos").appeared, (Values{{"laser.rate_hz", std::int64_t{40}}}));
+  const Values first{{"rate_hz", std::int64_t{40}}};
+  const Values second{{"rate_hz", std::int64_t{50}}};
+  nodes.put("laser", "rate_hz", std::int64_t{40});
+  EXPECT_TRUE(arrives(events, {"/laser", first, {}, {}}));
+  EXPECT_TRUE(arrives(events, {"/hyphos", {{"laser.rate_hz", std::int64_t{40}}}, {}, {}}));
   nodes.put("laser", "rate_hz", std::int64_t{50});
-  event = event_of(events, "/laser", 1);
-  EXPECT_TRUE(event.appeared.empty());
-  EXPECT_EQ(event.changed, (Values{{"rate_hz", std::int64_t{50}}}));
+  EXPECT_TRUE(arrives(events, {"/laser", {}, second, {}}));
+  EXPECT_TRUE(arrives(events, {"/hyphos", {}, {{"laser.rate_hz", std::int64_t{50}}}, {}}));
   nodes.end("laser");
-  event = event_of(events, "/hyphos", 2);
-  EXPECT_EQ(event.deleted, std::vector<std::string>{"laser.rate_hz"});
+  EXPECT_TRUE(arrives(events, {"/hyphos", {}, {}, {"laser.rate_hz"}}));
 }
 
 TEST(Ros2ParamServices, the_node_of_the_gateway_has_use_sim_time) {

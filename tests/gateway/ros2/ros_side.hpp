@@ -149,6 +149,11 @@ class RosReader final : public dds::DataReaderListener {
     changed_.wait_for(lock, kPatience, [&] { return got_.size() >= count; });
     return got_;
   }
+  /// The number of messages so far.
+  [[nodiscard]] std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return got_.size();
+  }
   std::vector<std::string> texts(std::size_t count) {
     std::vector<std::string> all;
     for (const Got& got : wait(count)) all.push_back(got.bytes);
