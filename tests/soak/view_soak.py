@@ -60,7 +60,7 @@ def watch(robot: Robot, shown: Viewer, seconds: float) -> Samples:
     while (passed := time.monotonic() - begun) < seconds:
         publish(robot, RATE_HZ, time.monotonic() + step)
         if passed >= seconds * WARM_UP:
-            samples.add(time.monotonic() - begun, shown.rss_kb())
+            samples.add(time.monotonic() - begun, shown.held_kb())
     percent = (shown.cpu_s() - used) / (time.monotonic() - begun) * 100
     print(f"{percent:.1f} % of a processor at {RATE_HZ * POINTS:,.0f} points a second")
     return samples
@@ -116,10 +116,10 @@ def main() -> None:
             wait_until(lambda: robot.listeners() > 0, "viewer")
             robot.publish()
             wait_until(lambda: robot.received() == 1, "first message")
-            empty_kb = shown.rss_kb()
+            empty_kb = shown.held_kb()
             fill(robot, round(points * 1.1))
             samples = watch(robot, shown, seconds)
-            besides_mb = (shown.rss_kb() - empty_kb) / 1e3 - budget_mb
+            besides_mb = (shown.held_kb() - empty_kb) / 1e3 - budget_mb
             wait_until(lambda: robot.received() == robot.sent, "arrival of all messages")
             report = shown.end()
             wrong = faults(report, robot, samples, seconds)

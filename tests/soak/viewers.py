@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,17 +83,21 @@ class Robot:
 
 @dataclass
 class Viewer:
-    """A running viewer. `samples`: seconds and resident kB."""
+    """A running viewer."""
 
     program: subprocess.Popen[str]
     folder: Path
-    samples: list[tuple[float, float]] = field(default_factory=list)
 
-    def rss_kb(self) -> float:
-        for line in Path(f"/proc/{self.program.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return float(line.split()[1])
-        raise RuntimeError(f"the viewer ended: {self.program.communicate()[1]}")
+    def held_kb(self) -> float:
+        """Resident memory without pages of files, which leave when other programs need room."""
+        found = [
+            float(line.split()[1])
+            for line in Path(f"/proc/{self.program.pid}/status").read_text().splitlines()
+            if line.startswith(("RssAnon:", "RssShmem:"))
+        ]
+        if not found:
+            raise RuntimeError(f"the viewer ended: {self.program.communicate()[1]}")
+        return sum(found)
 
     def cpu_s(self) -> float:
         text = Path(f"/proc/{self.program.pid}/stat").read_text()
