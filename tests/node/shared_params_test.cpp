@@ -40,6 +40,9 @@ TEST(SharedParams, every_node_reads_keys_that_no_node_declared) {
 }
 
 TEST(SharedParams, a_change_reaches_the_watchers_of_all_processes) {
+  // The watcher uses these until the runtimes end.
+  std::mutex mutex;
+  std::vector<std::string> seen;
   const std::string domain = fresh_domain();
   const Runtime one = open_runtime(domain, "one");
   const Runtime two = open_runtime(domain, "two");
@@ -47,8 +50,6 @@ TEST(SharedParams, a_change_reaches_the_watchers_of_all_processes) {
   const SharedParams b = Runtime(two).node("b").or_throw().shared_params();
   ASSERT_TRUE(a.wait(kPatience).ok());
   ASSERT_TRUE(b.wait(kPatience).ok());
-  std::mutex mutex;
-  std::vector<std::string> seen;
   b.watch("profile", [&](const std::vector<std::string>& changed) {
     const std::lock_guard lock(mutex);
     seen.insert(seen.end(), changed.begin(), changed.end());

@@ -162,6 +162,23 @@ TEST_P(Conformance, a_late_subscriber_gets_the_latched_value) {
   EXPECT_FALSE(sink_.messages[1].meta.replayed);
 }
 
+TEST_P(Conformance, messages_arrive_while_their_publisher_is_present) {
+  Policy policy = reliable_policy();
+  policy.latched = true;
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("map", policy), nullptr, &send_events_).or_throw();
+  send_samples(1, 1);
+  subscriber_ = factory_->subscriber("late");
+  std::deque<TestSink> sinks;  // each outlives its port
+  for (int i = 0; i < 20; ++i) {
+    TestSink& sink = sinks.emplace_back(events_);
+    in_ = subscriber_->open(spec("map", policy), &sink, nullptr).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return !sink.messages.empty(); }));
+    subscriber_->close(in_);
+    EXPECT_EQ(sink.of_unknown_peers, 0);
+  }
+}
+
 Envelope end_of(std::uint64_t sender) {
   Envelope notice;
   notice.meta.type_hash = test_type().hash;

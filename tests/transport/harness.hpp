@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ class TestSink final : public ReceiveSink {
     events_.changed.wait(lock, [this] { return !stuck; });
     --delivering;
     const bool room = messages.size() < capacity;
+    if (message.meta.peer == 0 || !present_peers.contains(message.meta.peer)) ++of_unknown_peers;
     if (room) messages.push_back(std::move(message));
     if (!room) ++refusals;
     events_.changed.notify_all();
@@ -61,6 +63,11 @@ class TestSink final : public ReceiveSink {
       last_peer = who;
       last_peer_id = id;
       publishers += present ? 1 : -1;
+      if (present) {
+        present_peers.insert(id);
+      } else if (const auto one = present_peers.find(id); one != present_peers.end()) {
+        present_peers.erase(one);
+      }
     });
   }
   void refused(std::string_view, const Error& why) override {
@@ -80,6 +87,8 @@ class TestSink final : public ReceiveSink {
   std::string last_peer;
   std::uint64_t last_peer_id = 0;
   int publishers = 0;
+  std::multiset<std::uint64_t> present_peers;
+  int of_unknown_peers = 0;  ///< messages outside the presence of their peer
   int delivering = 0;
   int refusals = 0;
   bool stuck = false;               ///< deliver() does not return: a slow subscriber

@@ -235,8 +235,11 @@ bool Matcher::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_
   }
   self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
   self_->domain().notify(self_->socket(), peer->id);
-  calls_.emplace_back([port, who = peer->control.process(), id = peer->id] {
-    if (const CallGate::Entry call(port->gate); call) port->sink->peer(kName, who, id, true);
+  calls_.emplace_back([this, port, ring, index = *index, who = peer->control.process()] {
+    if (const CallGate::Entry call(port->gate); call) {
+      port->sink->peer(kName, who, ring->peer->id, true);
+    }
+    receiver_.open(index, ring);
   });
   return true;
 }

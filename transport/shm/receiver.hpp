@@ -54,6 +54,8 @@ class Receiver {
 
   // For the directory, one thread at a time.
   void add(std::uint32_t index, const std::shared_ptr<RxRing>& ring);
+  /// Begins to take messages of an added ring, after its peer was reported. Any thread.
+  void open(std::uint32_t index, const std::shared_ptr<RxRing>& ring);
   /// Takes a ring out of service while the receiving thread may visit it. Null if there is none.
   std::shared_ptr<RxRing> take_out(std::uint32_t index);
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::shared_ptr<RxRing>>> take_out(
@@ -106,7 +108,7 @@ class Receiver {
   std::vector<std::shared_ptr<RxRing>> rings_ HYPHOS_GUARDED_BY(mutex_);
   /// Until the receiving thread frees them.
   std::vector<std::shared_ptr<RxRing>> retired_ HYPHOS_GUARDED_BY(mutex_);
-  Sparse<std::atomic<RxRing*>> by_index_{shm::kMaxRings};  ///< for the receiving thread
+  Sparse<std::atomic<RxRing*>> by_index_{shm::kMaxRings};  ///< open rings, for the receiving thread
   std::atomic<std::uint32_t> words_{0};  ///< ready words that have ever had a ring
   std::atomic<bool> rings_retired_{false};
   shm::Segments segments_;

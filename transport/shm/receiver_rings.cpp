@@ -16,8 +16,14 @@ void Receiver::add(std::uint32_t index, const std::shared_ptr<RxRing>& ring) {
   const MutexLock lock(mutex_);
   if (rings_.size() < std::size_t{words} * 64) rings_.resize(std::size_t{words} * 64);
   rings_[index] = ring;
-  by_index_[index].store(ring.get(), std::memory_order_seq_cst);
   words_.store(std::max(words_.load(), words), std::memory_order_seq_cst);
+}
+
+void Receiver::open(std::uint32_t index, const std::shared_ptr<RxRing>& ring) {
+  const MutexLock lock(mutex_);
+  if (rings_[index] != ring) return;  // taken out meanwhile
+  by_index_[index].store(ring.get(), std::memory_order_seq_cst);
+  mark_ready(index);  // visits before had no effect
 }
 
 std::shared_ptr<RxRing> Receiver::take_out(std::uint32_t index) {
