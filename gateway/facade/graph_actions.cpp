@@ -14,7 +14,7 @@ namespace {
 /// Maximum time until a server has accepted a goal.
 constexpr Duration kAccepted = Duration::from_seconds(10);
 
-CallType type_of(const ActionCodec& codec) {
+CallType call_type_of(const ActionCodec& codec) {
   return action_type(codec.goal->id, codec.feedback->id, codec.result->id);
 }
 
@@ -140,7 +140,7 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
   const auto codec = types_->action_codec(type_name, call_type);
   if (!codec) return codec.error();
   const auto asked =
-      calls_.use(client, kActions, name, codec->goal->id, type_of(*codec), known.served);
+      calls_.use(client, kActions, name, codec->goal->id, call_type_of(*codec), known.served);
   if (!asked) return asked.error();
   const RawActionClient core(asked->core);
   auto made =
@@ -217,7 +217,7 @@ Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& cl
     callbacks.execute(*goal, handle);
   };
   announce(node_, *types_, {&codec->goal->id, &codec->feedback->id, &codec->result->id});
-  auto opened = node_.raw_action(name, type_of(*codec), options, std::move(execute));
+  auto opened = node_.raw_action(name, call_type_of(*codec), options, std::move(execute));
   if (!opened) return opened.error();
   return std::unique_ptr<ActionServer>(
       std::make_unique<GraphActionServer>(*opened, std::move(*place)));

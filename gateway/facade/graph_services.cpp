@@ -10,7 +10,7 @@ namespace hyphos::gateway {
 
 namespace {
 
-CallType type_of(const ServiceCodec& codec) {
+CallType call_type_of(const ServiceCodec& codec) {
   return service_type(codec.request_id, codec.reply_id);
 }
 
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
     });
   };
   announce(node_, *types_, {&codec->request_id, &codec->reply_id});
-  auto opened = node_.raw_service(name, type_of(*codec), options, serve);
+  auto opened = node_.raw_service(name, call_type_of(*codec), options, serve);
   if (!opened) return opened.error();
   return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info, std::move(*place)));
 }
@@ -94,7 +94,7 @@ void GraphServices::call(const Client& client, const std::string& service, const
   auto codec = types_->service_codec(type_name, call_type);
   if (!codec) return answer(codec.error());
   auto asked =
-      calls_.use(client, kServices, name, codec->request_id, type_of(*codec), known.served);
+      calls_.use(client, kServices, name, codec->request_id, call_type_of(*codec), known.served);
   if (!asked) return answer(asked.error());
   const RawClient core = asked->core;
   auto made = raw_message_of(core.memory(), *codec->request, form, request, node_.clock().now().ns);

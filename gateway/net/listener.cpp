@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 
 /// Connections accepted per turn, so that a flood of connections does not keep the loop from other
 /// work.
-constexpr int kInTurn = 16;
+constexpr int kAcceptsInTurn = 16;
 /// The pause when descriptors or memory are exhausted, until other connections end.
 constexpr Duration kPause = Duration::from_ms(100);
 /// Refused clients that may be open at once to receive an error. Beyond it, a client is closed
@@ -136,7 +136,7 @@ class Listener::State final : public Loop::Item, public std::enable_shared_from_
     const MutexLock running(running_);
     running_in_ = std::this_thread::get_id();
     bool pause = false;
-    for (int i = 0; i < kInTurn; ++i) {
+    for (int i = 0; i < kAcceptsInTurn; ++i) {
       UniqueFd fd = next(pause);
       if (!fd.valid()) break;
       hand_out(std::move(fd));

@@ -31,7 +31,7 @@ namespace {
 namespace asio = boost::asio;
 
 /// Bytes read or written for one connection before other connections get their turn.
-constexpr std::size_t kInTurn = std::size_t{1} << 20;
+constexpr std::size_t kBytesInTurn = std::size_t{1} << 20;
 /// Bytes of a large unit that wake its reader. Loopback delivers 64 KB at a time. A wake-up for
 /// each of these would cost the sender more than copying them.
 constexpr std::size_t kGulp = std::size_t{256} << 10;
@@ -127,7 +127,7 @@ void Stream::start(Callbacks callbacks) {
 void Stream::read() {
   try {
     if (holds_up_) deliver();
-    std::size_t budget = kInTurn;
+    std::size_t budget = kBytesInTurn;
     while (state_ < State::closing && !holds_up_ && read_some(budget)) {
     }
   } catch (const std::bad_alloc&) {
@@ -234,7 +234,7 @@ std::size_t Stream::send(Key key, Message message, std::size_t depth) {
     to_send_ = message.size();
     sending_.push_back(std::move(message));
   }
-  write(kInTurn);
+  write(kBytesInTurn);
   return 0;
 }
 
@@ -282,7 +282,7 @@ bool Stream::next_to_write() {
 
 void Stream::wait_to_write() {
   const MutexLock lock(mutex_);
-  socket_->wait_to_write([self = shared_from_this()](const auto&) { self->write(kInTurn); });
+  socket_->wait_to_write([self = shared_from_this()](const auto&) { self->write(kBytesInTurn); });
 }
 
 void Stream::finish() {

@@ -25,7 +25,7 @@ using Descriptor = asio::posix::stream_descriptor;
 
 constexpr std::size_t kBlock = std::size_t{64} << 10;
 // Rounds in both directions before other connections get their turn.
-constexpr int kInTurn = 16;
+constexpr int kRoundsInTurn = 16;
 
 struct FreeContext {
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
@@ -111,7 +111,7 @@ class Pump final : public net::Loop::Item, public std::enable_shared_from_this<P
 
   void run() {
     const MutexLock lock(mutex_);
-    for (int i = 0; i < kInTurn; ++i) {
+    for (int i = 0; i < kRoundsInTurn; ++i) {
       wants_ = {};
       const bool inward = !ended_ && move_in();
       const bool outward = !ended_ && move_out();

@@ -9,13 +9,13 @@ namespace hyphos::gateway::ros1 {
 namespace {
 
 constexpr std::uint32_t kDepth = 256;
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kNsInSecond = 1'000'000'000;
 
 /// "NODE-NUMBER-SECONDS.NANOSECONDS", as clients of actionlib name their goals.
 std::string name_of(const std::string& node, std::uint64_t number, Time now) {
   char digits[16];
-  std::snprintf(digits, sizeof digits, "%09lld", static_cast<long long>(now.ns % kSecond));
-  return node + "-" + std::to_string(number) + "-" + std::to_string(now.ns / kSecond) + "." +
+  std::snprintf(digits, sizeof digits, "%09lld", static_cast<long long>(now.ns % kNsInSecond));
+  return node + "-" + std::to_string(number) + "-" + std::to_string(now.ns / kNsInSecond) + "." +
          digits;
 }
 

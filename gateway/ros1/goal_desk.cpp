@@ -15,7 +15,7 @@ constexpr Duration kAcceptance = Duration::from_ms(4);
 /// A goal comes from a publisher. The list of publishers shows it within this time, or it has
 /// already left.
 constexpr Duration kAppearance = Duration::from_seconds(2);
-constexpr std::uint32_t kDepth = 256;
+constexpr std::uint32_t kGoalDepth = 256;
 
 /// The state of a goal that ended. `accepted`: the robot had accepted it.
 GoalStatus status_of(const Result<GoalResult>& end, bool accepted) {
@@ -55,7 +55,7 @@ Result<void> GoalDesk::open() {
                              std::unique_ptr<ClientPublisher>& to) -> Result<void> {
     auto opened = topics.open_publisher(
         client_, action_ + topic, type, Form::ros1,
-        {.latched = latched, .depth = latched ? 1 : kDepth, .reliable = true});
+        {.latched = latched, .depth = latched ? 1 : kGoalDepth, .reliable = true});
     if (!opened) return opened.error();
     to = std::move(*opened);
     return success();
@@ -65,15 +65,16 @@ Result<void> GoalDesk::open() {
   if (opened) opened = publisher("/result", type_ + "ActionResult", false, result_);
   if (!opened) return opened;
   const auto weak = weak_from_this();
-  auto goal = topics.open_subscription(client_, action_ + "/goal", type_ + "ActionGoal", Form::ros1,
-                                       {.depth = kDepth}, [weak](const OutgoingMessage& message) {
-                                         if (const auto desk = weak.lock()) desk->on_goal(message);
-                                       });
+  auto goal =
+      topics.open_subscription(client_, action_ + "/goal", type_ + "ActionGoal", Form::ros1,
+                               {.depth = kGoalDepth}, [weak](const OutgoingMessage& message) {
+                                 if (const auto desk = weak.lock()) desk->on_goal(message);
+                               });
   if (!goal) return goal.error();
   goal_ = std::move(*goal);
   auto cancel =
       topics.open_subscription(client_, action_ + "/cancel", "actionlib_msgs/GoalID", Form::ros1,
-                               {.depth = kDepth}, [weak](const OutgoingMessage& message) {
+                               {.depth = kGoalDepth}, [weak](const OutgoingMessage& message) {
                                  if (const auto desk = weak.lock()) desk->on_cancel(message);
                                });
   if (!cancel) return cancel.error();

@@ -12,7 +12,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-constexpr Duration kPatience = Duration::from_seconds(5);
+constexpr Duration kConnectPatience = Duration::from_seconds(5);
 
 std::int32_t next_id() {
   // distinct from the ids of incoming connections
@@ -65,7 +65,7 @@ ConnectionInfo InboundTopic::info() const {
 
 void InboundTopic::ask() {
   client_.call(uri_, "requestTopic", {context_.node, topic_, list_of(list_of("TCPROS"))},
-               {.timeout = kPatience}, [self = shared_from_this()](Result<Value> answer) {
+               {.timeout = kConnectPatience}, [self = shared_from_this()](Result<Value> answer) {
                  self->asked(value_of(std::move(answer)));
                });
 }
@@ -80,7 +80,7 @@ void InboundTopic::asked(const Result<Value>& answer) {
   if (port == nullptr || *port <= 0 || *port > 65535)
     return again("the publisher does not offer TCPROS");
   connect_later(context_.loops.any(), (*protocol)[1].text(), static_cast<std::uint16_t>(*port),
-                kPatience, [self = shared_from_this()](Result<net::Connection> connection) {
+                kConnectPatience, [self = shared_from_this()](Result<net::Connection> connection) {
                   // shared_ptr, because a std::function must be copyable
                   auto moved = std::make_shared<Result<net::Connection>>(std::move(connection));
                   self->calls_.post([self, moved] { self->begin(std::move(*moved)); });
@@ -103,7 +103,7 @@ void InboundTopic::begin(Result<net::Connection> connection) {
                                                         {"topic", topic_},
                                                         {"type", type_.name}}))));
   // A publisher that accepts and then stays silent is treated as unreachable.
-  timer_ = calls_.after(kPatience, [weak = weak_from_this(), stream] {
+  timer_ = calls_.after(kConnectPatience, [weak = weak_from_this(), stream] {
     const auto self = weak.lock();
     if (self && !self->connected_) stream->close();
   });

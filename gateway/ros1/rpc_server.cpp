@@ -18,7 +18,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 
 /// Timeout for a whole call, and for the pause between two calls of a kept connection.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kRequestPatience{60};
 
 bool is_garbage(beast::error_code problem) {
   return problem.category() == make_error_code(http::error::bad_method).category() &&
@@ -45,7 +45,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
   void read() {
     parser_.emplace();
     parser_->body_limit(kMaxXml);
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kRequestPatience);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code problem, std::size_t) {
                        self->got(problem);
@@ -103,7 +103,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
     response_.set("Content-length", std::to_string(body.size()));
     response_.keep_alive(keep);
     response_.body() = std::move(body);
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kRequestPatience);
     http::async_write(stream_, response_,
                       [self = shared_from_this(), keep](beast::error_code problem, std::size_t) {
                         if (problem || !keep) return self->close();

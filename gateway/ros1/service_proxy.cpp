@@ -10,7 +10,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-constexpr Duration kPatience = Duration::from_seconds(5);
+constexpr Duration kServicePatience = Duration::from_seconds(5);
 /// Maximum number of idle connections that stay open.
 constexpr std::size_t kMaxIdle = 4;
 
@@ -28,7 +28,7 @@ class Probe final : public std::enable_shared_from_this<Probe> {
         net::kControl,
         net::Message(Buffer::adopt(write_header(
             {{"callerid", context.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
-    timer_ = loop.after(kPatience, [stream] { stream->close(); });
+    timer_ = loop.after(kServicePatience, [stream] { stream->close(); });
     stream->start(
         {.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
          .unit =
@@ -60,7 +60,7 @@ class Probe final : public std::enable_shared_from_this<Probe> {
 void probe_service(const Context& context, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done) {
   const auto probe = std::make_shared<Probe>(std::move(done));
-  connect_later(context.loops.any(), uri.host, uri.port, kPatience,
+  connect_later(context.loops.any(), uri.host, uri.port, kServicePatience,
                 [probe, &context, service](Result<net::Connection> connection) {
                   probe->start(context, service, std::move(connection));
                 });
@@ -227,7 +227,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
       line->take(request, std::move(answer));
-      return connect_later(context_.loops.any(), uri_.host, uri_.port, kPatience,
+      return connect_later(context_.loops.any(), uri_.host, uri_.port, kServicePatience,
                            [self = shared_from_this(), line](Result<net::Connection> connection) {
                              self->connected(line, std::move(connection));
                            });

@@ -17,7 +17,7 @@ namespace hyphos::gateway::ros1 {
 namespace {
 
 /// Timeout for a client that has not sent its header.
-constexpr Duration kPatience = Duration::from_seconds(10);
+constexpr Duration kHandshakePatience = Duration::from_seconds(10);
 /// Delay before the server closes a connection for a single call that the client left open. A
 /// roscpp client starts to read only after it has written its request. If the connection closed
 /// together with the reply, the close could arrive first, and the call would fail.
@@ -64,7 +64,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                              .bytes = shared_->context.options.queue_bytes}})) {}
 
   void start() {
-    patience_ = loop_.after(kPatience, [weak = weak_from_this()] {
+    patience_ = loop_.after(kHandshakePatience, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self && self->phase_ == Phase::header) self->stream_->close();
     });

@@ -7,7 +7,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr std::size_t kEncapsulation = 4;
+constexpr std::size_t kActionEncapsulation = 4;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 void put_id(CdrWriter& writer, const GoalId& id) {
@@ -57,8 +57,8 @@ std::optional<OfGoal> take_goal_id(std::span<const std::byte> bytes) {
   OfGoal goal;
   goal.id = take_id(reader);
   if (reader.failed()) return std::nullopt;
-  const auto head = bytes.first(kEncapsulation);
-  const auto body = bytes.subspan(kEncapsulation + goal.id.size());
+  const auto head = bytes.first(kActionEncapsulation);
+  const auto body = bytes.subspan(kActionEncapsulation + goal.id.size());
   goal.message.reserve(head.size() + body.size());
   goal.message.insert(goal.message.end(), head.begin(), head.end());
   goal.message.insert(goal.message.end(), body.begin(), body.end());
@@ -68,8 +68,8 @@ std::optional<OfGoal> take_goal_id(std::span<const std::byte> bytes) {
 std::vector<std::byte> put_goal_id(const GoalId& id, std::span<const std::byte> message) {
   std::vector<std::byte> bytes;
   bytes.reserve(message.size() + id.size());
-  const auto head = message.first(kEncapsulation);
-  const auto body = message.subspan(kEncapsulation);
+  const auto head = message.first(kActionEncapsulation);
+  const auto body = message.subspan(kActionEncapsulation);
   bytes.insert(bytes.end(), head.begin(), head.end());
   for (const std::uint8_t byte : id) bytes.push_back(std::byte{byte});
   bytes.insert(bytes.end(), body.begin(), body.end());
@@ -112,7 +112,8 @@ std::optional<GoalStatus> status_of_result(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> put_status(GoalStatus status, std::span<const std::byte> result) {
   std::vector<std::byte> reply(result.begin(), result.end());
-  if (reply.size() > kEncapsulation) reply[kEncapsulation] = static_cast<std::byte>(status);
+  if (reply.size() > kActionEncapsulation)
+    reply[kActionEncapsulation] = static_cast<std::byte>(status);
   return reply;
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view kSendGoal = "/_action/send_goal";
 constexpr std::string_view kGetResult = "/_action/get_result";
 constexpr std::string_view kCancelGoal = "/_action/cancel_goal";
 constexpr std::string_view kTypeEnd = "_SendGoal";
-constexpr Qos kFeedback{.reliable = true, .transient_local = false, .depth = 100};
+constexpr Qos kFeedbackIn{.reliable = true, .transient_local = false, .depth = 100};
 /// A goal may take any time. Its end is noticed by the reply, or by the end of the server.
 constexpr Duration kAnyTime = Duration::from_seconds(365.0 * 86'400);
 
@@ -68,7 +68,7 @@ class ActionsIn::Proxy : public std::enable_shared_from_this<Proxy> {
     }
     const OwnEndpoint feedback = feedback_endpoint();
     return feedback_.open(
-        {feedback.topic, feedback.type, kFeedback,
+        {feedback.topic, feedback.type, kFeedbackIn,
          user_data_of_type(context_.facade.types(), offered_.type + "_FeedbackMessage")});
   }
 
@@ -136,7 +136,7 @@ class ActionsIn::Proxy : public std::enable_shared_from_this<Proxy> {
   }
   [[nodiscard]] OwnEndpoint feedback_endpoint() const {
     return {dds_topic(action_ + "/_action/feedback"), dds_type(offered_.type + "_FeedbackMessage"),
-            kFeedback};
+            kFeedbackIn};
   }
 
   void execute(const Buffer& goal, const ServedGoalRef& handle) HYPHOS_EXCLUDES(mutex_) {

@@ -17,7 +17,7 @@ constexpr Qos kStatus{.reliable = true, .transient_local = true, .depth = 1};
 constexpr std::string_view kStatusType = "action_msgs/msg/GoalStatusArray";
 /// Time that a client gets to show its reader of the feedback. DDS announces readers and writers in
 /// two streams, so a goal may arrive first, and its feedback would be lost.
-constexpr Duration kIntroduction = Duration::from_seconds(1.5);
+constexpr Duration kGoalIntroduction = Duration::from_seconds(1.5);
 
 }  // namespace
 
@@ -117,8 +117,10 @@ class ActionsOut::Desk {
     if (!has_feedback_reader(caller)) {
       const MutexLock lock(mutex_);
       if (early_.size() < context_.settings.limits.calls) {
-        early_.push_back(
-            {caller, {request.begin(), request.end()}, answer, monotonic_now() + kIntroduction});
+        early_.push_back({caller,
+                          {request.begin(), request.end()},
+                          answer,
+                          monotonic_now() + kGoalIntroduction});
         return;
       }
     }

@@ -5,7 +5,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr std::size_t kEncapsulation = 4;
+constexpr std::size_t kCallEncapsulation = 4;
 constexpr std::size_t kHeader = 16;
 
 std::uint64_t read_number(const std::byte* at, bool big_endian) {
@@ -28,25 +28,25 @@ bool is_big_endian(std::span<const std::byte> message) { return message[1] == st
 
 std::optional<CallHeader> take_header(std::span<const std::byte> message,
                                       std::vector<std::byte>& body) {
-  if (message.size() < kEncapsulation + kHeader) return std::nullopt;
+  if (message.size() < kCallEncapsulation + kHeader) return std::nullopt;
   const bool big_endian = is_big_endian(message);
-  const std::byte* const at = message.data() + kEncapsulation;
+  const std::byte* const at = message.data() + kCallEncapsulation;
   const CallHeader header{read_number(at, big_endian),
                           static_cast<std::int64_t>(read_number(at + 8, big_endian))};
-  body.assign(message.begin(), message.begin() + kEncapsulation);
-  body.insert(body.end(), message.begin() + kEncapsulation + kHeader, message.end());
+  body.assign(message.begin(), message.begin() + kCallEncapsulation);
+  body.insert(body.end(), message.begin() + kCallEncapsulation + kHeader, message.end());
   return header;
 }
 
 std::vector<std::byte> put_header(const CallHeader& header, std::span<const std::byte> message) {
   std::vector<std::byte> whole(message.size() + kHeader);
-  std::memcpy(whole.data(), message.data(), kEncapsulation);
+  std::memcpy(whole.data(), message.data(), kCallEncapsulation);
   const bool big_endian = is_big_endian(message);
-  write_number(whole.data() + kEncapsulation, header.client, big_endian);
-  write_number(whole.data() + kEncapsulation + 8, static_cast<std::uint64_t>(header.call),
+  write_number(whole.data() + kCallEncapsulation, header.client, big_endian);
+  write_number(whole.data() + kCallEncapsulation + 8, static_cast<std::uint64_t>(header.call),
                big_endian);
-  std::memcpy(whole.data() + kEncapsulation + kHeader, message.data() + kEncapsulation,
-              message.size() - kEncapsulation);
+  std::memcpy(whole.data() + kCallEncapsulation + kHeader, message.data() + kCallEncapsulation,
+              message.size() - kCallEncapsulation);
   return whole;
 }
 

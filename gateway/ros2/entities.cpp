@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t kEncapsulation = 4;
 
-class Writer {
+class EntitiesWriter {
  public:
-  explicit Writer(GidSize size) : gid_size_(static_cast<std::size_t>(size)) {
+  explicit EntitiesWriter(GidSize size) : gid_size_(static_cast<std::size_t>(size)) {
     constexpr std::byte kLittleEndian{1};
     bytes_ = {std::byte{0}, kLittleEndian, std::byte{0}, std::byte{0}};
   }
@@ -43,9 +43,9 @@ class Writer {
 };
 
 /// After the first value that does not fit, all values are 0 and failed() is true.
-class Reader {
+class EntitiesReader {
  public:
-  Reader(std::span<const std::byte> bytes, GidSize size)
+  EntitiesReader(std::span<const std::byte> bytes, GidSize size)
       : bytes_(bytes), gid_size_(static_cast<std::size_t>(size)) {
     if (bytes.size() < kEncapsulation || bytes[0] != std::byte{0} || bytes[1] > std::byte{1}) {
       failed_ = true;
@@ -117,7 +117,7 @@ class Reader {
 
 std::optional<ParticipantEntities> read_as(std::span<const std::byte> bytes, GidSize size) {
   constexpr std::size_t kLeastNode = 4 * 4 + 2;  // four lengths, two empty strings
-  Reader reader(bytes, size);
+  EntitiesReader reader(bytes, size);
   ParticipantEntities entities;
   entities.gid = reader.gid();
   entities.nodes.resize(reader.count(kLeastNode));
@@ -135,7 +135,7 @@ std::optional<ParticipantEntities> read_as(std::span<const std::byte> bytes, Gid
 }  // namespace
 
 std::vector<std::byte> write_entities(const ParticipantEntities& entities, GidSize size) {
-  Writer writer(size);
+  EntitiesWriter writer(size);
   writer.gid(entities.gid);
   writer.number(static_cast<std::uint32_t>(entities.nodes.size()));
   for (const NodeEntities& node : entities.nodes) {

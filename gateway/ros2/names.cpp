@@ -9,7 +9,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr std::string_view kTopic = "rt/";
+constexpr std::string_view kTopicPrefix = "rt/";
 constexpr std::string_view kRequest = "rq/";
 constexpr std::string_view kReply = "rr/";
 constexpr std::string_view kRequestEnd = "Request";
@@ -55,11 +55,11 @@ std::vector<std::string_view> words_of(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> topic_of_dds(std::string_view name) {
-  return middle_of(name, kTopic, "");
+  return middle_of(name, kTopicPrefix, "");
 }
 
 std::string dds_topic(std::string_view topic) {
-  return std::string(kTopic) + std::string(without_slash(topic));
+  return std::string(kTopicPrefix) + std::string(without_slash(topic));
 }
 
 std::optional<ServiceTopic> service_of_dds(std::string_view name) {

@@ -9,7 +9,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr std::string_view kTopic = "ros_discovery_info";
+constexpr std::string_view kDiscoveryTopic = "ros_discovery_info";
 constexpr std::string_view kType = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 /// rmw_cyclonedds_cpp warns about endpoints without it. Up to Humble there is none.
 constexpr std::string_view kTypeHash =
@@ -18,7 +18,7 @@ constexpr std::string_view kTypeHash =
 constexpr std::int32_t kWaiting = 256;
 
 EndpointSpec spec(std::int32_t depth, GidSize size) {
-  return {std::string(kTopic),
+  return {std::string(kDiscoveryTopic),
           std::string(kType),
           {true, true, depth},
           size == GidSize::humble ? std::string() : put_user_data("typehash", kTypeHash)};

@@ -13,11 +13,11 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
+constexpr Qos kClientQos{.reliable = true, .transient_local = false, .depth = 256};
 /// Time that a participant gets to discover both the gateway's readers and its writers. They are
 /// announced in two streams, and either may begin with a loss that is repaired after a second. A
 /// server that knew the request writer but not the reply reader would send no reply.
-constexpr Duration kIntroduction = Duration::from_seconds(1.5);
+constexpr Duration kCallIntroduction = Duration::from_seconds(1.5);
 
 std::uint64_t client_number(const GUID_t& guid) {
   const Gid gid = gid_of(guid);
@@ -69,10 +69,10 @@ Result<void> ServiceClient::open() {
   const std::string id = put_user_data(kClientId, new_client_id(*context_.participant)) +
                          user_data_of_service(context_.facade.types(), offered_.type);
   auto opened = replies_.open(
-      {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls, id});
+      {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kClientQos, id});
   if (!opened) return opened;
   opened = requests_.open(
-      {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls, id});
+      {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kClientQos, id});
   const MutexLock lock(mutex_);
   header_.client = client_number(requests_.guid());
   return opened;
@@ -84,14 +84,14 @@ bool ServiceClient::is_of(const Offered& offered) const {
 
 bool ServiceClient::is_ready() const {
   return requests_.matched() > 0 && replies_.matched() > 0 &&
-         monotonic_now() >= context_.discovery->known_since(offered_.server) + kIntroduction;
+         monotonic_now() >= context_.discovery->known_since(offered_.server) + kCallIntroduction;
 }
 
 void ServiceClient::add_endpoints(OwnEndpoints& endpoints) const {
   endpoints.writers.push_back(
-      {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls});
+      {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kClientQos});
   endpoints.readers.push_back(
-      {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls});
+      {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kClientQos});
 }
 
 void ServiceClient::end() {

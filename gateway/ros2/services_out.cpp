@@ -13,7 +13,7 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
+constexpr Qos kServerQos{.reliable = true, .transient_local = false, .depth = 256};
 /// Maximum number of replies that wait until their client has discovered the gateway.
 constexpr std::size_t kMostEarly = 64;
 constexpr Duration kEarly = Duration::from_seconds(30);
@@ -35,11 +35,11 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
 
   Result<void> open() {
     const std::string hash = user_data_of_service(context_.facade.types(), type_);
-    auto opened =
-        replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls, hash});
+    auto opened = replies_.open(
+        {dds_reply(service_), dds_type(type_ + "_Response", "srv"), kServerQos, hash});
     if (!opened) return opened;
     return requests_.open(
-        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls, hash});
+        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kServerQos, hash});
   }
   void end() {
     requests_.close();
@@ -73,9 +73,9 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   [[nodiscard]] const std::string& type() const { return type_; }
   void add_endpoints(OwnEndpoints& endpoints) const {
     endpoints.writers.push_back(
-        {dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls});
+        {dds_reply(service_), dds_type(type_ + "_Response", "srv"), kServerQos});
     endpoints.readers.push_back(
-        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls});
+        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kServerQos});
   }
   [[nodiscard]] GUID_t reader() const { return requests_.guid(); }
   [[nodiscard]] GUID_t writer() const { return replies_.guid(); }

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxBsonDepth = 64;
 constexpr std::size_t kLeast = 5;  // bytes of an empty document
 constexpr std::size_t kLength = 4;
 
@@ -62,7 +62,7 @@ class Reader {
   }
 
   void document(bool is_array, int depth) {
-    if (depth > kMaxDepth) fail("values are nested deeper than 64", Code::exhausted);
+    if (depth > kMaxBsonDepth) fail("values are nested deeper than 64", Code::exhausted);
     const std::size_t begin = at_;
     const std::size_t size = length(kLeast);
     if (size > bytes_.size() - begin) fail("the data ends too early");

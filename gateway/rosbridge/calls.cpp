@@ -20,24 +20,24 @@ struct Ends {
 };
 
 Ends response_ends(const std::string& service, const std::string& id, bool result) {
-  return {R"({"op":"service_response","service":)" + quoted(service) + R"(,"values":)",
+  return {R"({"op":"service_response","service":)" + json_string(service) + R"(,"values":)",
           std::string(R"(,"result":)") + (result ? "true" : "false") + id_member(id) + "}"};
 }
 
-void fail(Context& context, const std::string& service, const std::string& id, const Shape& shape,
-          const Error& error) {
+void fail_call(Context& context, const std::string& service, const std::string& id,
+               const Shape& shape, const Error& error) {
   context.count("call", service + ": " + error.message);
   const Ends ends = response_ends(service, id, false);
   std::string text = error.message;
   if (!error.where.empty()) text += " (" + error.where + ")";
-  context.send(ends.head + quoted(text) + ends.tail, shape);
+  context.send(ends.head + json_string(text) + ends.tail, shape);
 }
 
 void answer(Context& context, const std::string& service, const std::string& id, const Shape& shape,
             const Buffer& values) {
   if (values.size() > context.options.max_message) {
-    return fail(context, service, id, shape,
-                {Code::exhausted, "the reply is larger than --max-message allows", service});
+    return fail_call(context, service, id, shape,
+                     {Code::exhausted, "the reply is larger than --max-message allows", service});
   }
   const Ends ends = response_ends(service, id, true);
   const Frame frame{false, {Buffer::copy_of(ends.head), values, Buffer::copy_of(ends.tail)}};
@@ -60,7 +60,7 @@ Result<void> Calls::call(const Request& request) {
   const auto shape = shape_of(request);
   if (!shape) return shape.error();
   if (const auto started = start(request, *shape); !started) {
-    fail(context_, request.service, request.id, *shape, started.error());
+    fail_call(context_, request.service, request.id, *shape, started.error());
   }
   return success();
 }
@@ -97,7 +97,7 @@ std::function<void(Result<Buffer>)> Calls::responder(const Request& request, con
       if (result) {
         answer(context, service, id, shape, *result);
       } else {
-        fail(context, service, id, shape, result.error());
+        fail_call(context, service, id, shape, result.error());
       }
     });
   };

@@ -18,7 +18,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxCborDepth = 64;
 constexpr std::uint64_t kSelfDescribed = 55799;
 
 struct Head {
@@ -134,7 +134,7 @@ class Converter {
   }
 
   void value(int depth) {
-    if (depth > kMaxDepth) fail("values are nested deeper than 64", Code::exhausted);
+    if (depth > kMaxCborDepth) fail("values are nested deeper than 64", Code::exhausted);
     const Head head = this->head();
     switch (head.major) {
       case kCborUnsigned:

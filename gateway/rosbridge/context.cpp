@@ -51,7 +51,7 @@ Result<Shape> shape_of(const Request& request) {
 
 void Context::status(Level of, std::string_view text, std::string_view id) const {
   if (of > level.load(std::memory_order_relaxed)) return;
-  std::string out = R"({"op":"status","level":)" + quoted(word(of)) + R"(,"msg":)";
+  std::string out = R"({"op":"status","level":)" + json_string(word(of)) + R"(,"msg":)";
   append_json_text(text, out);
   send(out + id_member(id) + "}");
 }

@@ -88,7 +88,7 @@ std::vector<std::string> column(const List& list, Of of) {
 
 std::string typedef_json(const Definition& definition) {
   const auto& fields = definition.fields;
-  std::string out = R"({"type":)" + quoted(definition.type);
+  std::string out = R"({"type":)" + json_string(definition.type);
   out += R"(,"fieldnames":)" + quoted_list(column(fields, [](const Field& f) { return f.name; }));
   out += R"(,"fieldtypes":)" + quoted_list(column(fields, [](const Field& f) { return f.type; }));
   out += R"(,"fieldarraylen":[)";

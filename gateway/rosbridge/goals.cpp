@@ -11,27 +11,27 @@ namespace {
 
 std::string result_text(const std::string& action, const std::string& id, std::string_view values,
                         int status, bool result) {
-  return R"({"op":"action_result","action":)" + quoted(action) + R"(,"values":)" +
+  return R"({"op":"action_result","action":)" + json_string(action) + R"(,"values":)" +
          std::string(values) + R"(,"status":)" + std::to_string(status) + R"(,"result":)" +
          (result ? "true" : "false") + id_member(id) + "}";
 }
 
-void fail(Context& context, const std::string& action, const std::string& id, const Shape& shape,
-          const Error& error) {
+void fail_goal(Context& context, const std::string& action, const std::string& id,
+               const Shape& shape, const Error& error) {
   context.count("goal", action + ": " + error.message);
   std::string text = error.message;
   if (!error.where.empty()) text += " (" + error.where + ")";
   // A goal that is canceled before it began has no result.
   const GoalEnd end = error.code == Code::canceled ? GoalEnd::canceled : GoalEnd::aborted;
-  context.send(result_text(action, id, quoted(text), status_of(end), false), shape);
+  context.send(result_text(action, id, json_string(text), status_of(end), false), shape);
 }
 
 void tell_feedback(Context& context, const std::string& action, const std::string& id,
                    const Shape& shape, const Buffer& feedback) {
   if (feedback.size() > context.options.max_message) return context.count("too_big", action);
   const auto frames =
-      context.frames(R"({"op":"action_feedback","action":)" + quoted(action) + R"(,"values":)" +
-                         std::string(feedback.text()) + id_member(id) + "}",
+      context.frames(R"({"op":"action_feedback","action":)" + json_string(action) +
+                         R"(,"values":)" + std::string(feedback.text()) + id_member(id) + "}",
                      shape);
   if (!frames) return context.count("fragments", frames.error().message);
   std::size_t dropped = context.sink.send(kFeedbackOutput, context.options.queue_depth, *frames);
@@ -70,7 +70,7 @@ Result<void> Goals::send(const Request& request) {
       const MutexLock lock(open_->mutex);
       open_->goals.erase(key);
     }
-    fail(context_, request.action, request.id, *shape, started.error());
+    fail_goal(context_, request.action, request.id, *shape, started.error());
   }
   return success();
 }
@@ -119,10 +119,11 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
       }
     }
     gate->pass([&](Context& context) {
-      if (!end) return fail(context, action, id, shape, end.error());
+      if (!end) return fail_goal(context, action, id, shape, end.error());
       if (end->result.size() > context.options.max_message) {
-        return fail(context, action, id, shape,
-                    {Code::exhausted, "the result is larger than --max-message allows", action});
+        return fail_goal(
+            context, action, id, shape,
+            {Code::exhausted, "the result is larger than --max-message allows", action});
       }
       context.send(result_text(action, id, end->result.text(), status_of(end->end), true), shape);
     });

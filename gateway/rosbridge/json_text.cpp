@@ -41,7 +41,7 @@ bool append_outside(std::string& out, std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 2);
   append_json_text(text, out);

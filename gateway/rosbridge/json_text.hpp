@@ -6,7 +6,7 @@
 
 namespace hyphos::gateway::rosbridge {
 
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string json_string(std::string_view text);
 /// ["a","b"]
 [[nodiscard]] std::string quoted_list(const std::vector<std::string>& texts);
 

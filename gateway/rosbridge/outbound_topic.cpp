@@ -75,7 +75,8 @@ OutboundTopic::OutboundTopic(Context& context, std::string name, OutputClass out
     : context_(context),
       name_(std::move(name)),
       output_class_(output_class),
-      json_head_(Buffer::copy_of(R"({"op":"publish","topic":)" + quoted(name_) + R"(,"msg":)")),
+      json_head_(
+          Buffer::copy_of(R"({"op":"publish","topic":)" + json_string(name_) + R"(,"msg":)")),
       cbor_head_(Buffer::copy_of(cbor_publish_head(name_))) {}
 
 OutboundTopic::~OutboundTopic() {

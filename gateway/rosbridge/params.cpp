@@ -23,7 +23,7 @@ std::string digits(Number number) {
 std::string json_of(bool yes) { return yes ? "true" : "false"; }
 std::string json_of(std::int64_t whole) { return digits(whole); }
 std::string json_of(double real) { return std::isfinite(real) ? digits(real) : "null"; }
-std::string json_of(const std::string& text) { return quoted(text); }
+std::string json_of(const std::string& text) { return json_string(text); }
 std::string json_of(const ParamBytes& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
@@ -31,7 +31,7 @@ std::string json_of(const ParamBytes& bytes) {
     const auto value = std::to_integer<unsigned>(byte);
     text += {kDigits[value >> 4U], kDigits[value & 15U]};
   }
-  return quoted(text);
+  return json_string(text);
 }
 template <typename Item>
 std::string json_of(const std::vector<Item>& list) {
@@ -50,7 +50,7 @@ std::string json_of(const ParamValue& value) {
       return "[" + text + "]";
     case ParamValue::Kind::map:
       for (const ParamEntry& entry : value.entries) {
-        text += (text.empty() ? "" : ",") + quoted(entry.key) + ":" + json_of(entry.value);
+        text += (text.empty() ? "" : ",") + json_string(entry.key) + ":" + json_of(entry.value);
       }
       return "{" + text + "}";
     case ParamValue::Kind::scalar:
@@ -61,7 +61,7 @@ std::string json_of(const ParamValue& value) {
     if (const auto real = value.as_real()) return json_of(*real);
     if (const auto yes = value.as_boolean()) return json_of(*yes);
   }
-  return quoted(value.text);
+  return json_string(value.text);
 }
 
 /// A name and the names below it. A value hides the names below it.
@@ -82,7 +82,7 @@ struct Tree {
     if (value) return *value;
     std::string text;
     for (const auto& [name, tree] : below) {
-      text += (text.empty() ? "" : ",") + quoted(name) + ":" + tree.json();
+      text += (text.empty() ? "" : ",") + json_string(name) + ":" + tree.json();
     }
     return "{" + text + "}";
   }

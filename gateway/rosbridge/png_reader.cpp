@@ -23,7 +23,7 @@ constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
 constexpr std::size_t kMostOfAByte = 1032;
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // for zlib's counters
 
-Error corrupt(std::string what) { return {Code::corrupt, "the PNG " + std::move(what), ""}; }
+Error bad_png(std::string what) { return {Code::corrupt, "the PNG " + std::move(what), ""}; }
 
 std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -46,11 +46,11 @@ struct Chunk {
 Result<Chunk> next_chunk(Bytes& file) {
   constexpr std::size_t kAround = 12;  // the length, the type and the checksum
   const std::size_t size = file.size() < kAround ? 0 : u32(file);
-  if (file.size() < kAround || size > file.size() - kAround) return corrupt("ends too early");
+  if (file.size() < kAround || size > file.size() - kAround) return bad_png("ends too early");
   const Bytes checked = file.subspan(4, 4 + size);
   const auto sum =
       crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
-  if (sum != u32(file.subspan(8 + size))) return corrupt("has a wrong checksum");
+  if (sum != u32(file.subspan(8 + size))) return bad_png("has a wrong checksum");
   file = file.subspan(kAround + size);
   return Chunk{text_of(checked.first(4)), checked.subspan(4)};
 }
@@ -62,7 +62,7 @@ struct Header {
 };
 
 Result<Header> read_header(const Chunk& chunk, std::size_t limit) {
-  if (chunk.type != "IHDR" || chunk.data.size() != 13) return corrupt("has no header");
+  if (chunk.type != "IHDR" || chunk.data.size() != 13) return bad_png("has no header");
   const std::size_t width = u32(chunk.data);
   Header header;
   header.height = u32(chunk.data.subspan(4));
@@ -72,7 +72,7 @@ Result<Header> read_header(const Chunk& chunk, std::size_t limit) {
     return Error{Code::unsupported,
                  "the PNG must have 8 bits, gray, RGB or RGBA, and no interlacing", ""};
   }
-  if (width == 0 || header.height == 0) return corrupt("has no pixels");
+  if (width == 0 || header.height == 0) return bad_png("has no pixels");
   if (width > limit / header.pixel || header.height > limit / (width * header.pixel)) {
     return Error{Code::exhausted,
                  "the pixels of the PNG exceed the " + std::to_string(limit) +
@@ -109,7 +109,7 @@ class Pixels {
     stream_.avail_in = static_cast<uInt>(data.size());
     // Each round makes progress, or it is the last: no input is left, or none is consumed.
     for (;;) {
-      if (ended_ && stream_.avail_in > 0) return corrupt("has data after its pixels");
+      if (ended_ && stream_.avail_in > 0) return bad_png("has data after its pixels");
       if (ended_) return success();
       // Each row begins with its filter byte. After the last row no byte may follow, which is
       // checked by asking for one.
@@ -122,21 +122,21 @@ class Pixels {
       const int code = inflate(&stream_, Z_NO_FLUSH);
       if (code == Z_MEM_ERROR) throw std::bad_alloc();
       if (code == Z_BUF_ERROR) return success();
-      if (code != Z_OK && code != Z_STREAM_END) return corrupt("has pixels that do not inflate");
+      if (code != Z_OK && code != Z_STREAM_END) return bad_png("has pixels that do not inflate");
       ended_ = code == Z_STREAM_END;
       const std::size_t made = room - stream_.avail_out;
       if (made > 0 && row == header_.height)
-        return corrupt("has more pixels than its size declares");
+        return bad_png("has more pixels than its size declares");
       at_ += made;
       if (in_row && filled + made == header_.row && !unfilter(row))
-        return corrupt("has an unknown filter");
+        return bad_png("has an unknown filter");
       if (!ended_ && stream_.avail_in == 0 && stream_.avail_out > 0) return success();
     }
   }
 
   /// The bytes without alpha. Errors: corrupt (some are missing).
   Result<std::string> finish() && {
-    if (!ended_ || at_ != (header_.row + 1) * header_.height) return corrupt("has too few pixels");
+    if (!ended_ || at_ != (header_.row + 1) * header_.height) return bad_png("has too few pixels");
     if (header_.pixel == 4) {
       std::size_t to = 0;
       for (std::size_t from = 0; from < bytes_.size(); ++from) {
@@ -190,14 +190,14 @@ class Pixels {
 
 Result<std::string> pixels_of(Bytes file, std::size_t limit) {
   if (!text_of(file).starts_with(kSignature))
-    return corrupt("does not begin with the PNG signature");
+    return bad_png("does not begin with the PNG signature");
   const std::size_t most = file.size() * kMostOfAByte;
   file = file.subspan(kSignature.size());
   const auto first = next_chunk(file);
   if (!first) return first.error();
   const auto header = read_header(*first, limit);
   if (!header) return header.error();
-  if ((header->row + 1) * header->height > most) return corrupt("has too few pixels");
+  if ((header->row + 1) * header->height > most) return bad_png("has too few pixels");
   Pixels pixels(*header);
   for (;;) {
     const auto chunk = next_chunk(file);

@@ -9,7 +9,7 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-constexpr std::int64_t kMaxDepth = 10'000;
+constexpr std::int64_t kMaxQueue = 10'000;
 
 std::string type_on(const Topics& graph, const std::string& topic) {
   const std::vector<TopicInfo> topics = graph.list();
@@ -31,7 +31,7 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
   options.latched = request.latch;
   options.spread = true;
   options.depth =
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxDepth));
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxQueue));
   auto publisher =
       context_.facade.topics().open_publisher(context_.client, topic, type, Form::json, options);
   if (!publisher) return publisher.error();

@@ -19,15 +19,15 @@ static_assert(net::kPadding >= simdjson::SIMDJSON_PADDING);
 constexpr std::size_t kKept = std::size_t{4} << 20;
 constexpr std::size_t kMaxName = 4096;
 
-Error corrupt(std::string message, std::string_view where = {}) {
+Error malformed(std::string message, std::string_view where = {}) {
   return {Code::corrupt, std::move(message), std::string(where)};
 }
 Error missing(std::string_view member, std::string_view where = {}) {
-  return corrupt("'" + std::string(member) + "' is missing", where);
+  return malformed("'" + std::string(member) + "' is missing", where);
 }
 
 Error wrong(std::string_view key, std::string_view should) {
-  return corrupt("'" + std::string(key) + "' must be " + std::string(should));
+  return malformed("'" + std::string(key) + "' must be " + std::string(should));
 }
 
 using Text = std::string Request::*;
@@ -127,8 +127,8 @@ std::optional<Error> read_member(Request& request, std::string_view key, json::v
     if (key != name) continue;
     std::string_view raw;
     if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) {
-      return corrupt("the text ends inside '" + std::string(key) +
-                     "', or its brackets do not match");
+      return malformed("the text ends inside '" + std::string(key) +
+                       "', or its brackets do not match");
     }
     request.*member = raw;
     return std::nullopt;
@@ -162,7 +162,7 @@ std::optional<Error> read_object(Request& request, json::object& object) {
     std::string_view key;
     if (std::move(member).get(field) != simdjson::SUCCESS ||
         field.unescaped_key().get(key) != simdjson::SUCCESS) {
-      return corrupt("the message is not valid JSON");
+      return malformed("the message is not valid JSON");
     }
     auto wrong_member = read_member(request, key, field.value());
     if (wrong_member && !error) error = std::move(wrong_member);
@@ -208,12 +208,12 @@ ParsedRequest RequestParser::parse_whole(std::string_view text) {
   auto error = library_->parser.iterate(padded).get(document);
   if (error == simdjson::SUCCESS) error = document.get_object().get(object);
   if (error != simdjson::SUCCESS) {
-    out.error =
-        corrupt("the message is not a JSON object: " + std::string(simdjson::error_message(error)));
+    out.error = malformed("the message is not a JSON object: " +
+                          std::string(simdjson::error_message(error)));
   } else {
     out.error = read_object(out.request, object);
     if (!out.error && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      out.error = corrupt("more text follows after the object");
+      out.error = malformed("more text follows after the object");
     }
     if (!out.error && out.request.op.empty()) out.error = missing("op");
   }
@@ -232,7 +232,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_array().get(array) != simdjson::SUCCESS) {
-    return corrupt("the value is not a JSON list");
+    return malformed("the value is not a JSON list");
   }
   std::vector<std::string_view> out;
   for (auto item : array) {
@@ -240,7 +240,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
     std::string_view raw;
     if (std::move(item).get(value) != simdjson::SUCCESS ||
         simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) {
-      return corrupt("the value is not a JSON list");
+      return malformed("the value is not a JSON list");
     }
     out.push_back(raw);
   }

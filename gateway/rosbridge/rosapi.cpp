@@ -28,11 +28,11 @@ Texts chosen(const List& list, Which which, Of of) {
 }
 
 std::string member(std::string_view key, const Texts& texts) {
-  return "{" + quoted(key) + ":" + quoted_list(texts) + "}";
+  return "{" + json_string(key) + ":" + quoted_list(texts) + "}";
 }
 
 std::string member(std::string_view key, std::string_view text) {
-  return "{" + quoted(key) + ":" + quoted(text) + "}";
+  return "{" + json_string(key) + ":" + json_string(text) + "}";
 }
 
 bool contains(const Texts& texts, const std::string& text) {

@@ -83,12 +83,13 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
                      action};
           return;
         }
-        id = quoted("action_goal:" + std::to_string(pending->next++));
+        id = json_string("action_goal:" + std::to_string(pending->next++));
         pending->goals[id] = {absolute(action), handle};
       }
       taken = true;
       const std::string head = R"({"op":"send_action_goal","id":)" + id + R"(,"action":)" +
-                               quoted(action) + R"(,"action_type":)" + quoted(type) + R"(,"args":)";
+                               json_string(action) + R"(,"action_type":)" + json_string(type) +
+                               R"(,"args":)";
       const Frame frame{
           false,
           {Buffer::copy_of(head), goal, Buffer::copy_of(std::string_view(R"(,"feedback":true})"))}};
@@ -106,8 +107,8 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
         if (found == pending->goals.end()) return;
         id = found->first;
       }
-      context.send(R"({"op":"cancel_action_goal","id":)" + id + R"(,"action":)" + quoted(action) +
-                   "}");
+      context.send(R"({"op":"cancel_action_goal","id":)" + id + R"(,"action":)" +
+                   json_string(action) + "}");
     });
   };
   return callbacks;

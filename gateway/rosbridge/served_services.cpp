@@ -72,12 +72,12 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
     std::string id;
     {
       const MutexLock lock(pending->mutex);
-      id = quoted("service_request:" + std::to_string(pending->next++));
+      id = json_string("service_request:" + std::to_string(pending->next++));
     }
     most = context.options.limits.client_calls;
     displaced = pending->add({id, absolute(service), answer}, most);
-    const std::string head =
-        R"({"op":"call_service","id":)" + id + R"(,"service":)" + quoted(service) + R"(,"args":)";
+    const std::string head = R"({"op":"call_service","id":)" + id + R"(,"service":)" +
+                             json_string(service) + R"(,"args":)";
     const Frame frame{false,
                       {Buffer::copy_of(head), request, Buffer::copy_of(std::string_view("}"))}};
     (void)context.sink.send(kControlOutput, 0, {&frame, 1});
