@@ -28,7 +28,7 @@ using File = Attached<msgs::CompressedImage>;
 constexpr std::array kRaw = {V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_BGR24, V4L2_PIX_FMT_YUYV,
                              V4L2_PIX_FMT_GREY, V4L2_PIX_FMT_MJPEG};
 constexpr std::array kCompressed = {V4L2_PIX_FMT_MJPEG};
-constexpr int kReopenMs = 1'000;
+constexpr int kReopenCameraMs = 1'000;
 
 class CameraNode final : public Builtin {
  public:
@@ -96,7 +96,7 @@ class CameraNode final : public Builtin {
       const std::string why = read(**camera);
       if (why.empty()) return;
       node_.log().warn("the camera is gone: ", why, ". The node tries again every second");
-    } while (::poll(&end, 1, kReopenMs) <= 0);
+    } while (::poll(&end, 1, kReopenCameraMs) <= 0);
   }
 
   // Reads until the device is gone, or until the end. Returns the reason.

@@ -65,10 +65,6 @@ Result<ActionOptions> read_options(const hyphos_action_options& from) {
   return how;
 }
 
-Duration timeout_of(std::int64_t timeout_ns) {
-  return timeout_ns > 0 ? Duration{timeout_ns} : kCallTimeout;
-}
-
 /// The callbacks of a goal that this node sent. The threads that deliver only fill its queue.
 class GoalListener final : public Source, public std::enable_shared_from_this<GoalListener> {
  public:

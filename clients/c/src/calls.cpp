@@ -63,10 +63,6 @@ struct Listener {
   }
 };
 
-Duration timeout_of(std::int64_t timeout_ns) {
-  return timeout_ns > 0 ? Duration{timeout_ns} : kCallTimeout;
-}
-
 }  // namespace
 
 extern "C" {

@@ -51,6 +51,11 @@ class NodeRef {
 /// Copies `message` to `held` and adds a reference to the message.
 void hold(const hyphos_message& message, hyphos_message& held);
 
+/// kCallTimeout for 0 or less.
+[[nodiscard]] inline Duration timeout_of(std::int64_t timeout_ns) {
+  return timeout_ns > 0 ? Duration{timeout_ns} : kCallTimeout;
+}
+
 using Lend = std::function<WritableBuffer(std::size_t)>;
 /// A payload and its buffers, copied from memory of the caller to memory from `lend`.
 [[nodiscard]] Result<RawMessage> copy_parts(const void* payload, std::size_t size,
