@@ -88,7 +88,8 @@ class Executor::Ready final : public transport::ReadyList {
 /// counts the threads that are neither parked nor inside a Waiting. It equals `most`, except while
 /// a thread continues after its wait and no other thread has parked yet. A parked thread is in no
 /// other list and gets no work. A receiving thread runs work in place of an idle one, which is in
-/// no list meanwhile.
+/// no list meanwhile. While the pool ends, no thread is idle: the last thread that runs work runs
+/// the queued work, too.
 struct Executor::State {
   State(int threads, int at_once)
       : most(at_once),
@@ -107,6 +108,7 @@ struct Executor::State {
   [[nodiscard]] Work take() HYPHOS_REQUIRES(mutex);
   void serve(const transport::PollFunction& poll, int number);
   void work_in_place(Ready& self);
+  void run_rest();
   [[nodiscard]] bool park(Worker& self, BriefLock& lock) HYPHOS_REQUIRES(mutex, lock);
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
@@ -245,6 +247,23 @@ void Executor::State::serve(const transport::PollFunction& poll, int number) {
       found.hand_over();
     }
   }
+  run_rest();
+}
+
+// Without a poll, the threads of the pool may end at once. They then leave the work of the last
+// poll in the queue.
+void Executor::State::run_rest() {
+  BriefLock lock(mutex);
+  if (!stopping) return;
+  current_pool = this;
+  while (Work work = take()) {
+    lock.unlock();
+    work();
+    work = nullptr;
+    lock.lock();
+    if (--unfinished == 0) finished.notify_all();
+  }
+  current_pool = nullptr;
 }
 
 // Runs the work that the thread has found, and then the queued work.
@@ -289,6 +308,7 @@ Executor::~Executor() {
   {
     const MutexLock lock(state_->mutex);
     state_->stopping = true;
+    state_->idle = nullptr;  // they end, and would not run work that they got later
     for (std::thread& thread : state_->stand_ins) threads_.push_back(std::move(thread));
     state_->stand_ins.clear();
   }
