@@ -44,7 +44,8 @@ if(HYPHOS_BUILD_BUILTIN)
 endif()
 if(HYPHOS_BUILD_COSIM)
   install(TARGETS hyphos_cosim_adapter EXPORT hyphosTargets)
-  install(TARGETS hyphos-cosim hyphos-cosim-worker hyphos-cosim-robot hyphos-cosim-emulate
+  install(TARGETS hyphos-cosim hyphos-cosim-worker hyphos-cosim-robot hyphos-cosim-outside
+    hyphos-cosim-emulate
     EXPORT hyphosCosimTargets RUNTIME DESTINATION ${cosim_dir} COMPONENT ${tools})
   install(FILES cosim/adapter/cosim_adapter.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cosim/adapter
     COMPONENT ${devel})

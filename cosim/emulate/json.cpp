@@ -34,6 +34,45 @@ std::string packets_of(const RealTimeReport& report) {
       .take();
 }
 
+std::string bodies_of(const Scenario& scenario, const Bodies* bodies) {
+  if (bodies == nullptr) return "null";
+  const auto lost = [](const Lost& one) {
+    return JsonLine()
+        .text("robot", one.robot)
+        .text("channel", one.channel)
+        .text("reason", one.reason)
+        .add("count", one.count)
+        .take();
+  };
+  const auto in_part = [&](const auto& entry) {
+    return JsonLine()
+        .text("robot", scenario.robots[entry.first])
+        .add("count", entry.second.count)
+        .add("first_s", static_cast<double>(entry.second.first.ns) * 1e-9)
+        .text("left_out", entry.second.left_out)
+        .take();
+  };
+  return JsonLine()
+      .add("motions", bodies->motions())
+      .json("lost", json_list(bodies->lost(), lost))
+      .json("in_part", json_list(bodies->in_part(), in_part))
+      .take();
+}
+
+std::string body_of(const Scenario& scenario, std::size_t robot) {
+  const auto& body = scenario.team.bodies[robot];
+  if (!body) return "null";
+  JsonLine sensors;
+  if (body->scan) sensors.text(body->scan->channel, scan_type().name);
+  return JsonLine()
+      .json("gateway", json_list(body->gateway, quoted))
+      .text("prefix", body->prefix)
+      .text("pose_channel", scenario.team.wiring.pose_channel)
+      .text("command_channel", scenario.team.wiring.command_channel)
+      .json("sensors", sensors.take())
+      .take();
+}
+
 }  // namespace
 
 std::string describe(const Scenario& scenario) {
@@ -43,6 +82,7 @@ std::string describe(const Scenario& scenario) {
     robot.text("name", scenario.robots[i]);
     robot.text("address", scenario.realtime.address(i));
     robot.json("run", json_list(scenario.commands[i], quoted));
+    robot.json("body", body_of(scenario, i));
     robots += (robots.empty() ? "" : ",") + robot.take();
   }
   return JsonLine()
@@ -62,7 +102,7 @@ std::string progress(const RealTimeReport& report) {
 }
 
 std::string summary(const Scenario& scenario, const RealTimeReport& report,
-                    const MachineWatch::Use& use) {
+                    const MachineWatch::Use& use, const Bodies* bodies) {
   const LagLimits& limits = scenario.realtime.limits;
   const auto reasons = why_invalid(report, limits);
   return JsonLine()
@@ -88,6 +128,7 @@ std::string summary(const Scenario& scenario, const RealTimeReport& report,
       .add("overrun", report.overrun)
       .add("refused", report.refused)
       .json("packets", packets_of(report))
+      .json("bodies", bodies_of(scenario, bodies))
       .json("machine", JsonLine()
                            .add("own", use.own)
                            .add("others", use.others)

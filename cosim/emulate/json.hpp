@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "cosim/outside/bodies.hpp"
 #include "cosim/realtime/lag.hpp"
 #include "cosim/realtime/machine.hpp"
 #include "cosim/scenario/scenario.hpp"
@@ -17,6 +18,6 @@ namespace hyphos::cosim {
 [[nodiscard]] std::string progress(const RealTimeReport& report);
 /// The result of a run.
 [[nodiscard]] std::string summary(const Scenario& scenario, const RealTimeReport& report,
-                                  const MachineWatch::Use& use);
+                                  const MachineWatch::Use& use, const Bodies* bodies);
 
 }  // namespace hyphos::cosim

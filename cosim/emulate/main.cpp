@@ -19,6 +19,7 @@
 #include "cosim/emulate/bystander.hpp"
 #include "cosim/emulate/devices.hpp"
 #include "cosim/emulate/json.hpp"
+#include "cosim/outside/bodies.hpp"
 #include "cosim/realtime/emulator.hpp"
 #include "cosim/scenario/simulators.hpp"
 
@@ -30,7 +31,7 @@ using namespace hyphos::cosim;
 constexpr const char* kUsage =
     "usage: hyphos-cosim-emulate describe SCENARIO [--seed N]\n"
     "       hyphos-cosim-emulate run SCENARIO --host NAMESPACE=ADDRESS/PREFIX ...\n"
-    "           [--seconds S] [--seed N] [--trace FILE] [--radio-process]\n"
+    "           [--seconds S] [--seed N] [--trace FILE] [--radio-process] [--body ROBOT=FD ...]\n"
     "One host for each robot, in the order of the robots. Prints `ready` when the devices are up, "
     "and\n"
     "starts with the first line of its input. Ends after S seconds, with SIGINT or SIGTERM, or "
@@ -45,17 +46,36 @@ struct Words {
   std::vector<lab::Host> hosts;
   double seconds = 0;  // 0: the duration in the scenario
   std::string trace;
+  std::vector<int> bodies;  // sockets, by robot number. -1: none
   Overrides overrides;
   RunOptions run;
 };
 
 Error usage(const std::string& what) { return {Code::invalid_config, what, "usage"}; }
 
+/// The number of a robot, and the socket of its body: "0=5".
+Result<void> take_body(std::string_view value, Words& to) {
+  constexpr std::size_t kMostRobots = 65'536;
+  std::size_t robot = 0;
+  int socket = -1;
+  const char* const end = value.data() + value.size();
+  const auto [equals, error] = std::from_chars(value.data(), end, robot);
+  if (error != std::errc{} || equals == end || *equals != '=' || robot >= kMostRobots ||
+      std::from_chars(equals + 1, end, socket).ptr != end || socket < 0) {
+    return usage("--body takes the number of a robot and a socket: 0=5");
+  }
+  if (to.bodies.size() <= robot) to.bodies.resize(robot + 1, -1);
+  to.bodies[robot] = socket;
+  return success();
+}
+
 Result<void> take(std::string_view option, const std::string& value, Words& to) {
   if (option == "--seed") {
     to.overrides.seed = value;
   } else if (option == "--trace") {
     to.trace = value;
+  } else if (option == "--body") {
+    return take_body(value, to);
   } else if (option == "--host") {
     auto host = lab::parse_host(value);
     if (!host) return host.error();
@@ -150,6 +170,27 @@ Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words)
   return success();
 }
 
+/// The bodies of the robots. Null if no program has asked for one.
+Result<std::unique_ptr<Bodies>> open_bodies(const Scenario& scenario, const Words& words) {
+  if (words.bodies.empty()) return std::unique_ptr<Bodies>();
+  auto sensors = open_sensors(scenario);
+  if (!sensors) return sensors.error();
+  Bodies::Options options;
+  options.names = scenario.robots;
+  options.pose_rate_hz = scenario.team.wiring.pose_rate_hz;
+  options.command_channel = scenario.team.wiring.command_channel;
+  options.sensors = std::move(*sensors);
+  for (const auto& body : scenario.team.bodies) {
+    const BodyOptions of = body.value_or(BodyOptions{});
+    options.limits.push_back(of.limits);
+    options.clock_hz.push_back(of.clock_rate_hz);
+  }
+  if (words.bodies.size() > options.limits.size()) {
+    return usage("--body names a robot that the scenario does not have");
+  }
+  return Bodies::open(std::move(options), words.bodies);
+}
+
 /// Opens a trace and describes it in its first line.
 Result<std::FILE*> open_trace(const std::string& path) {
   if (path.empty()) return nullptr;
@@ -183,6 +224,12 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   Emulator emulator(
       {*simulators->physics, *simulators->network, devices, *file == nullptr ? nullptr : &trace},
       options);
+  auto bodies = open_bodies(scenario, words);
+  if (!bodies) return bodies.error();
+  if (*bodies) {
+    emulator.each_window(
+        [&](Time now, Physics& physics) { return (*bodies)->window(now, physics); });
+  }
   if (auto ready = emulator.start(); !ready) return ready;
   tell("ready");
   if (std::array<char, 64> word{}; ::read(STDIN_FILENO, word.data(), word.size()) <= 0) {
@@ -204,7 +251,7 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) & ~O_NONBLOCK);
   RealTimeReport report = emulator.report();
   report.programs = bystander.snapshot();
-  if (ran) tell(summary(scenario, report, machine.finish()));
+  if (ran) tell(summary(scenario, report, machine.finish(), bodies->get()));
   if (*file != nullptr && std::fclose(*file) != 0 && ran) {
     return Error{Code::io, "the file cannot be written completely", words.trace};
   }

@@ -78,6 +78,7 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
       pose_ = std::move(*opened);
       has_pose_ = true;
     }
+    if (auto opened = open_sensors(wiring.sensor_channels); !opened) return opened;
     if (!wiring.command_channel.empty()) {
       if (auto opened = open_command(wiring.command_channel); !opened) return opened;
     }
@@ -100,6 +101,17 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
   };
   if (auto ran = run([&] { wired = connect(); }); !ran) return ran;
   return wired;
+}
+
+Result<void> LocalRobot::open_sensors(const std::vector<SensorChannel>& sensors) {
+  for (const SensorChannel& sensor : sensors) {
+    RawPublisher& made = sensors_.emplace_back();
+    if (sensor.name.empty()) continue;
+    auto opened = node_.raw_publisher(sensor.name, sensor.type);
+    if (!opened) return opened.error();
+    made = std::move(*opened);
+  }
+  return success();
 }
 
 Result<void> LocalRobot::open_inbound(const Wiring::Inbound& inbound) {
@@ -175,6 +187,14 @@ void LocalRobot::bring_in(const RobotInput& input) {
   if (input.now > time_.now()) time_.advance(input.now - time_.now());
   if (input.pose && has_pose_) {
     pose_.publish(Buffer::adopt(encode_odometry(*input.pose, input.now)));
+  }
+  for (const Reading& reading : input.readings) {
+    if (reading.sensor >= sensors_.size()) continue;
+    BufferList attached;
+    for (const Buffer& buffer : reading.attached) {
+      if (!attached.full()) attached.push_back(buffer);
+    }
+    sensors_[reading.sensor].publish(reading.message, attached);
   }
   for (const RobotInput::Arrived& arrived : input.packets) {
     if (received_ = receive(arrived); !received_) return;

@@ -13,7 +13,6 @@ using wire::ProtoValue;
 using wire::ProtoWriter;
 
 constexpr std::string_view kWorld = "world";
-constexpr std::string_view kRobot = "base";
 
 using Bytes = std::vector<std::byte>;
 
@@ -71,7 +70,7 @@ bool read_vector(std::span<const std::byte> bytes, Vec3& to) {
 TypeId odometry_type() { return make_type_id("hyphos.msgs.Odometry", Encoding::protobuf); }
 TypeId twist_type() { return make_type_id("hyphos.msgs.Twist", Encoding::protobuf); }
 
-std::vector<std::byte> encode_odometry(const Pose& pose, Time now) {
+std::vector<std::byte> encode_odometry(const Pose& pose, Time now, std::string_view frame) {
   const Quaternion& q = pose.orientation;
   const Bytes header = message(32, [&](ProtoWriter& writer) {
     writer.varint(1, static_cast<std::uint64_t>(now.ns));
@@ -80,10 +79,10 @@ std::vector<std::byte> encode_odometry(const Pose& pose, Time now) {
   const Bytes where = parts({{1, vector(pose.position)}, {2, numbers({q.x, q.y, q.z, q.w})}});
   const Bytes speed = parts({{1, vector(turned_back(q, pose.velocity))}, {2, vector(pose.turn)}});
   const Bytes rest = parts({{3, parts({{1, where}})}, {4, parts({{1, speed}})}});
-  return message(header.size() + rest.size() + 64, [&](ProtoWriter& writer) {
+  return message(header.size() + rest.size() + frame.size() + 64, [&](ProtoWriter& writer) {
     writer.open(1, header.size());
     writer.raw(header);
-    writer.text(2, kRobot);
+    writer.text(2, frame);
     writer.raw(rest);
   });
 }

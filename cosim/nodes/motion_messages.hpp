@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cosim/core/geometry.hpp"
@@ -17,7 +18,8 @@ namespace hyphos::cosim {
 
 /// hyphos.msgs.Odometry: the pose in the frame "world", and both velocities in the robot frame
 /// "base".
-[[nodiscard]] std::vector<std::byte> encode_odometry(const Pose& pose, Time now);
+[[nodiscard]] std::vector<std::byte> encode_odometry(const Pose& pose, Time now,
+                                                     std::string_view frame = "base");
 /// hyphos.msgs.Twist: its linear part, and the turn about z. Returns nothing if `bytes` are not a
 /// valid Twist.
 [[nodiscard]] std::optional<Motion> decode_twist(std::span<const std::byte> bytes);

@@ -53,16 +53,32 @@ Result<void> NodePrograms::wire() {
   for (NodeId node = 0; node < robots_.size(); ++node) {
     Robot& robot = robots_[node];
     if (!robot.nodes) continue;
-    if (robot.find(options_.pose_channel) != nullptr) {
-      wirings[node].pose_channel = options_.pose_channel;
-      robot.poses = 0;
-    }
-    if (robot.find(options_.command_channel) != nullptr) {
-      wirings[node].command_channel = options_.command_channel;
-    }
+    wire_body(node, wirings[node]);
     if (auto wired = robot.nodes->wire(wirings[node]); !wired) return wired;
   }
   return success();
+}
+
+/// The channels of the robot's own body: pose, sensors and command, as far as its programs open
+/// them.
+void NodePrograms::wire_body(NodeId node, Wiring& wiring) {
+  Robot& robot = robots_[node];
+  if (robot.find(options_.pose_channel) != nullptr) {
+    wiring.pose_channel = options_.pose_channel;
+    robot.poses = 0;
+  }
+  if (robot.find(options_.command_channel) != nullptr) {
+    wiring.command_channel = options_.command_channel;
+  }
+  if (node < options_.limits.size()) robot.guard = CommandGuard(options_.limits[node]);
+  if (!options_.sensors) return;
+  wiring.sensor_channels = options_.sensors->channels(node);
+  for (SensorChannel& sensor : wiring.sensor_channels) {
+    const OpenChannel* const open = robot.find(sensor.name);
+    if (open == nullptr) sensor.name.clear();
+    robot.heard.push_back(open != nullptr);
+    robot.senses |= open != nullptr;
+  }
 }
 
 Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wirings) {
@@ -90,12 +106,15 @@ Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wir
   }
   bool received = false;
   for (NodeId node = 0; node < robots_.size(); ++node) {
-    const OpenChannel* const here = among(channel.to, node) ? robots_[node].find(arrives) : nullptr;
-    if (here == nullptr) continue;
-    if (here->type != sent->type) {
+    const Robot& robot = robots_[node];
+    if (!robot.nodes || !among(channel.to, node)) continue;
+    const OpenChannel* const here = robot.find(arrives);
+    const bool alone = senders.size() == 1 && senders[0] == node;
+    if (here == nullptr && (alone || !robot.nodes->accepts_any())) continue;
+    if (here != nullptr && here->type != sent->type) {
       return two_types(options_.names[senders[0]], *sent, options_.names[node], *here);
     }
-    received |= senders.size() > 1 || senders[0] != node;
+    received |= !alone;
     auto& inbound_channels = wirings[node].inbound_channels;
     const auto twice = std::ranges::find_if(inbound_channels, [&](const Wiring::Inbound& inbound) {
       return inbound.sent_as == channel.name && std::ranges::any_of(senders, [&](NodeId from) {
@@ -132,13 +151,22 @@ Time NodePrograms::pose_due(const Robot& robot) const {
   return robot.poses < 0 ? kNever : pose_step_.at(robot.poses).value();
 }
 
-bool NodePrograms::is_due(const Robot& robot, Time now) const {
-  return !robot.input.packets.empty() || robot.next <= now || pose_due(robot) <= now;
+Time NodePrograms::sensor_due(NodeId node) const {
+  return robots_[node].senses ? options_.sensors->next(node) : kNever;
+}
+
+bool NodePrograms::is_due(NodeId node, Time now) const {
+  const Robot& robot = robots_[node];
+  return !robot.input.packets.empty() || robot.next <= now || pose_due(robot) <= now ||
+         sensor_due(node) <= now;
 }
 
 Time NodePrograms::next_event_time() const {
   Time next = kNever;
-  for (const Robot& robot : robots_) next = std::min({next, robot.next, pose_due(robot)});
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    const Robot& robot = robots_[node];
+    next = std::min({next, robot.next, pose_due(robot), sensor_due(node), robot.guard.deadline()});
+  }
   return next;
 }
 
@@ -151,15 +179,28 @@ void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<con
   due_.clear();
   for (NodeId node = 0; node < robots_.size() && !failure_; ++node) {
     Robot& robot = robots_[node];
-    if (!robot.nodes || !is_due(robot, now)) continue;
+    if (robot.guard.expire(now)) outbox.steer(node, {});
+    if (!robot.nodes || !is_due(node, now)) continue;
     robot.input.now = now;
     if (pose_due(robot) <= now) {
       robot.input.pose = poses[node];
       robot.poses = pose_step_.index_at_or_before(now) + 1;
     }
+    sense(node, now, poses);
     due_.push_back(node);
   }
   run_due(outbox);
+}
+
+void NodePrograms::sense(NodeId node, Time now, std::span<const Pose> poses) {
+  if (sensor_due(node) > now) return;
+  Robot& robot = robots_[node];
+  auto& readings = robot.input.readings;
+  auto sensed = options_.sensors->read(node, now, poses, readings);
+  if (!sensed && !failure_) failure_ = sensed.error();
+  std::erase_if(readings, [&](const Reading& reading) {
+    return reading.sensor >= robot.heard.size() || !robot.heard[reading.sensor];
+  });
 }
 
 /// Runs at most `at_once` robots at a time. Each robot has its own time limit, which must not
@@ -196,6 +237,7 @@ Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox)
                  ""};
   }
   robot.next = output.next;
+  robot.now = robot.input.now;
   robot.input = {};
   for (RobotOutput::Sent& sent : output.sent) {
     if (sent.outbound >= robot.outbound_channels.size()) {
@@ -209,7 +251,11 @@ Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox)
       if (to != node) outbox.send(node, to, sent.packet);
     }
   }
-  if (output.motion) outbox.steer(node, *output.motion);
+  if (output.motion) {
+    if (const auto motion = robot.guard.check(*output.motion, robot.now)) {
+      outbox.steer(node, *motion);
+    }
+  }
   return success();
 }
 
@@ -227,8 +273,18 @@ Result<std::vector<Lost>> NodePrograms::lost() {
       all.push_back(
           {options_.names[node], std::move(drop.channel), std::move(drop.reason), drop.count});
     }
+    if (const auto refused = robots_[node].guard.counts().refused; refused > 0) {
+      all.push_back(
+          {options_.names[node], options_.command_channel, "drop.command.refused", refused});
+    }
   }
   return all;
+}
+
+void NodePrograms::add_in_part(std::map<NodeId, InPart>& in_part) const {
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    robots_[node].guard.add_to(in_part, node);
+  }
 }
 
 }  // namespace hyphos::cosim

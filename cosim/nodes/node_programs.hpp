@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosim/core/engine.hpp"
+#include "cosim/nodes/command_guard.hpp"
 #include "cosim/nodes/robot.hpp"
 
 namespace hyphos::cosim {
@@ -33,7 +34,10 @@ class NodePrograms final : public Programs {
     std::string pose_channel = "odom";
     std::string command_channel = "cmd_vel";
     std::int64_t pose_rate_hz = 50;
-    std::size_t at_once = 0;  ///< robots that run at the same time. 0: one per processor
+    /// By node. Empty: a command holds until the next one, without limits.
+    std::vector<CommandLimits> limits{};
+    std::shared_ptr<Sensors> sensors{};  ///< null: no robot has sensors
+    std::size_t at_once = 0;             ///< robots that run at the same time. 0: one per processor
   };
   /// `robots` are ordered by node. Null means that nothing runs on that robot. Errors: not_found (a
   /// channel without a sender or a receiver), type_mismatch, and the errors of the robots.
@@ -45,8 +49,10 @@ class NodePrograms final : public Programs {
   Time next_event_time() const override;
   Result<void> failure() const override;
 
-  /// The messages lost inside robots until now.
+  /// The messages lost inside robots until now, and the motion commands that were refused.
   [[nodiscard]] Result<std::vector<Lost>> lost();
+  /// The commands that were limited or ended by their time limit. Adds to `in_part`.
+  void add_in_part(std::map<NodeId, InPart>& in_part) const;
 
  private:
   struct Robot {
@@ -55,7 +61,11 @@ class NodePrograms final : public Programs {
     std::vector<std::uint32_t> outbound_channels;  // index in Options::channels, by outbound
     Time next;                                     // the first step is due at once
     std::int64_t poses = -1;                       // poses sent so far. -1: it subscribes to none
+    bool senses = false;                           // a program subscribes to a sensor
+    std::vector<bool> heard;                       // by sensor: a program subscribes to it
+    CommandGuard guard{};
     RobotInput input;
+    Time now;  // of the last step
     Result<void> begun = success();
 
     [[nodiscard]] const OpenChannel* find(const std::string& name) const;
@@ -68,8 +78,11 @@ class NodePrograms final : public Programs {
   void run_due(Outbox& outbox);
   Result<void> finish(NodeId node, Outbox& outbox);
   Result<void> take(NodeId node, RobotOutput output, Outbox& outbox);
-  [[nodiscard]] bool is_due(const Robot& robot, Time now) const;
+  [[nodiscard]] bool is_due(NodeId node, Time now) const;
+  void sense(NodeId node, Time now, std::span<const Pose> poses);
+  void wire_body(NodeId node, Wiring& wiring);
   [[nodiscard]] Time pose_due(const Robot& robot) const;
+  [[nodiscard]] Time sensor_due(NodeId node) const;
   [[nodiscard]] std::string opened_channels() const;
 
   Options options_;

@@ -14,9 +14,11 @@ namespace hyphos::cosim {
 /// instant. The process is then killed and reaped.
 class RemoteRobot final : public RobotNodes {
  public:
-  explicit RemoteRobot(std::unique_ptr<Worker> worker) : worker_(std::move(worker)) {}
+  explicit RemoteRobot(std::unique_ptr<Worker> worker, bool accepts_any = false)
+      : worker_(std::move(worker)), accepts_any_(accepts_any) {}
 
   Result<std::vector<OpenChannel>> channels() override;
+  bool accepts_any() const override { return accepts_any_; }
   Result<void> wire(const Wiring& wiring) override;
   Result<void> begin(const RobotInput& input) override;
   Result<RobotOutput> finish() override;
@@ -32,6 +34,7 @@ class RemoteRobot final : public RobotNodes {
   [[nodiscard]] Error nonsense();
 
   std::unique_ptr<Worker> worker_;
+  bool accepts_any_;
   Time now_;
   Writer request_;
   std::vector<std::byte> answer_;

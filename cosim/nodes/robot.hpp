@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cosim/core/simulator.hpp"
+#include "cosim/sense/sensors.hpp"
 #include "hyphos/codec.hpp"
 
 /// The engine's view of a robot whose programs are Hyphos nodes.
@@ -39,6 +40,8 @@ struct Wiring {
   };
   std::vector<std::string> outbound_channels{};  ///< channels whose messages leave
   std::vector<Inbound> inbound_channels{};
+  /// The channel of each sensor, by its number. An empty name: no subscriber.
+  std::vector<SensorChannel> sensor_channels{};
   std::string pose_channel{};     ///< receives hyphos.msgs.Odometry. Empty: no subscriber
   std::string command_channel{};  ///< hyphos.msgs.Twist that steer it. Empty: no publisher
 };
@@ -56,7 +59,8 @@ struct RobotInput {
   };
   Time now;
   std::optional<Pose> pose{};
-  std::vector<Arrived> packets{};  ///< in the order of delivery
+  std::vector<Reading> readings{};  ///< of sensors with a channel in Wiring
+  std::vector<Arrived> packets{};   ///< in the order of delivery
 };
 
 /// The result of a step.
@@ -87,6 +91,9 @@ class RobotNodes {
   virtual ~RobotNodes() = default;
 
   [[nodiscard]] virtual Result<std::vector<OpenChannel>> channels() = 0;
+  /// True if the robot accepts messages on channels that are not open yet: programs behind a
+  /// gateway open a channel once it has a publisher.
+  [[nodiscard]] virtual bool accepts_any() const { return false; }
   /// The output of the first step contains the values that latched channels already hold. Errors:
   /// type_mismatch.
   [[nodiscard]] virtual Result<void> wire(const Wiring& wiring) = 0;

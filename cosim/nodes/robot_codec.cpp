@@ -60,6 +60,10 @@ void put_wiring(Writer& writer, const Wiring& wiring) {
     writer.put_text(inbound.channel);
     put_type(writer, inbound.type);
   });
+  put_list(writer, wiring.sensor_channels, [&](const SensorChannel& sensor) {
+    writer.put_text(sensor.name);
+    put_type(writer, sensor.type);
+  });
   writer.put_text(wiring.pose_channel);
   writer.put_text(wiring.command_channel);
 }
@@ -75,6 +79,10 @@ Wiring get_wiring(Reader& reader) {
     inbound.type = get_type(reader);
     return inbound;
   });
+  wiring.sensor_channels = get_list(reader, [&] {
+    std::string name = reader.get_text();
+    return SensorChannel{std::move(name), get_type(reader)};
+  });
   wiring.pose_channel = reader.get_text();
   wiring.command_channel = reader.get_text();
   return wiring;
@@ -84,6 +92,11 @@ void put_input(Writer& writer, const RobotInput& input) {
   writer.put(input.now.ns);
   writer.put(static_cast<std::uint8_t>(input.pose.has_value()));
   if (input.pose) writer.put(*input.pose);
+  put_list(writer, input.readings, [&](const Reading& reading) {
+    writer.put(reading.sensor);
+    put_buffer(writer, reading.message);
+    put_list(writer, reading.attached, [&](const Buffer& buffer) { put_buffer(writer, buffer); });
+  });
   put_list(writer, input.packets, [&](const RobotInput::Arrived& arrived) {
     writer.put(arrived.from);
     put_buffer(writer, arrived.packet);
@@ -94,6 +107,13 @@ RobotInput get_input(Reader& reader) {
   RobotInput input;
   input.now.ns = reader.get<std::int64_t>();
   if (reader.get<std::uint8_t>() != 0) input.pose = reader.get<Pose>();
+  input.readings = get_list(reader, [&] {
+    Reading reading;
+    reading.sensor = reader.get<std::uint32_t>();
+    reading.message = get_buffer(reader);
+    reading.attached = get_list(reader, [&] { return get_buffer(reader); });
+    return reading;
+  });
   input.packets = get_list(reader, [&] {
     const auto from = reader.get<NodeId>();
     return RobotInput::Arrived{from, get_buffer(reader)};

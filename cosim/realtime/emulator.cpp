@@ -59,6 +59,9 @@ Result<void> Emulator::close_window() {
   const Time end = window_.now();
   if (auto ran = run_network(end); !ran) return ran;
   if (auto moved = parts_.physics.advance(end); !moved) return moved;
+  if (window_work_) {
+    if (auto worked = window_work_(end, parts_.physics); !worked) return worked;
+  }
   poses_new_ = true;
   lag_.add(reached() - end);
   ++counts_.windows;

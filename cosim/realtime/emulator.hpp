@@ -43,6 +43,10 @@ class Emulator {
   /// Called in every iteration of the loop, at least once per window, with the instant reached.
   /// Return false to end the run.
   void run_while(std::function<bool(Time)> goes_on) { goes_on_ = std::move(goes_on); }
+  /// Called at the end of each window, after physics. An error ends the run.
+  void each_window(std::function<Result<void>(Time, Physics&)> work) {
+    window_work_ = std::move(work);
+  }
   /// Prepares the simulators. Call it before run().
   [[nodiscard]] Result<void> start();
   /// Runs to the end or to the first error. In both cases report() then describes the run up to
@@ -69,6 +73,7 @@ class Emulator {
   Parts parts_;
   EmulatorOptions options_;
   std::function<bool(Time)> goes_on_;
+  std::function<Result<void>(Time, Physics&)> window_work_;
   Ledger ledger_;
   Ticker window_;    // end of the current window
   Time origin_;      // origin of simulated time on the wall clock

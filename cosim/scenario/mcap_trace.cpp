@@ -34,9 +34,11 @@ struct NamedSchema {
   const char* name;
   const char* text;
 };
-constexpr std::array<NamedSchema, 3> kSchemas{{{"hyphos.cosim.Packet", kPacketSchema},
-                                               {"hyphos.cosim.Window", kWindowSchema},
-                                               {"foxglove.PoseInFrame", kPoseSchema}}};
+const std::array<NamedSchema, 5> kSchemas{{{"hyphos.cosim.Packet", kPacketSchema},
+                                           {"hyphos.cosim.Window", kWindowSchema},
+                                           {"foxglove.PoseInFrame", kPoseSchema},
+                                           {"hyphos.cosim.Links", SceneLines::links_schema()},
+                                           {"foxglove.SceneUpdate", SceneLines::scene_schema()}}};
 
 std::string vector(const Vec3& v) {
   return JsonLine().add("x", v.x).add("y", v.y).add("z", v.z).take();
@@ -56,6 +58,12 @@ std::string pose_line(Time now, const Pose& pose) {
 
 }  // namespace
 
+McapTrace::McapTrace(record::McapWriter writer, const Scenario& scenario)
+    : writer_(std::move(writer)),
+      robots_(scenario.robots),
+      nodes_(!scenario.team.empty()),
+      picture_(scenario) {}
+
 Result<McapTrace> McapTrace::create(const std::filesystem::path& path, bool overwrite,
                                     const Scenario& scenario) {
   record::McapWriter::Options options;
@@ -63,7 +71,7 @@ Result<McapTrace> McapTrace::create(const std::filesystem::path& path, bool over
   options.overwrite = overwrite;
   auto writer = record::McapWriter::create(options);
   if (!writer) return writer.error();
-  McapTrace trace(std::move(*writer), scenario.robots, !scenario.team.empty());
+  McapTrace trace(std::move(*writer), scenario);
   if (auto opened = trace.open_channels(); !opened) return opened.error();
   auto said = trace.writer_.describe(
       "hyphos.cosim", {{"method", scenario.method}, {"seed", std::to_string(scenario.seed)}});
@@ -76,7 +84,7 @@ Result<void> McapTrace::open_channels() {
     counts_.push_back(0);
     return writer_.add_channel(topic, "json", schema, {});
   };
-  std::array<std::uint16_t, 3> schemas{};
+  std::array<std::uint16_t, kSchemas.size()> schemas{};
   for (std::size_t i = 0; i < schemas.size(); ++i) {
     auto added = writer_.add_schema(kSchemas[i].name, "jsonschema", kSchemas[i].text);
     if (!added) return added.error();
@@ -93,6 +101,13 @@ Result<void> McapTrace::open_channels() {
     if (!pose) return pose.error();
     poses_.push_back(*pose);
   }
+  auto links = open("cosim/links", schemas[3]);
+  if (!links) return links.error();
+  links_ = *links;
+  auto scene = open("cosim/scene", schemas[4]);
+  if (!scene) return scene.error();
+  scene_ = *scene;
+  lines_.push_back({Time{}, scene_, picture_.world()});
   return success();
 }
 
@@ -122,6 +137,7 @@ void McapTrace::outcome(const Outcome& outcome, const Packet& sent) {
   line.add("sent_ns", sent.stamp.ns).add("delay_ms", (outcome.time - sent.stamp).ms());
   if (!arrived) {
     line.text("reason", to_string(outcome.reason)).add("copies", std::uint64_t{outcome.copies});
+    picture_.lost(sent, outcome.to, placed_);
   }
   lines_.push_back({outcome.time, packets_, line.take()});
 }
@@ -138,7 +154,10 @@ void McapTrace::window(Time reached, std::span<const Pose> poses) {
     for (std::size_t i = 0; i < poses_.size(); ++i) {
       lines_.push_back({reached, poses_[i], pose_line(reached, poses[i])});
     }
+    lines_.push_back({reached, links_, picture_.links(reached, poses)});
+    lines_.push_back({reached, scene_, picture_.sample(reached, poses)});
   }
+  placed_.assign(poses.begin(), poses.end());
   reached_ = reached;
   write_lines();
 }

@@ -7,6 +7,7 @@
 
 #include "cosim/core/engine.hpp"
 #include "cosim/core/json_line.hpp"
+#include "cosim/scenario/scene_lines.hpp"
 #include "record/mcap_writer.hpp"
 
 namespace hyphos::cosim {
@@ -15,7 +16,9 @@ struct Scenario;
 
 /// The events of a run as an MCAP file for Foxglove and `hyphos bag`. Sends, deliveries and drops
 /// are on `cosim/packets`, windows on `cosim/windows`. The pose of each robot is on `NAME/pose` ten
-/// times per second, at the end of the first window that reaches the instant. Messages are JSON
+/// times per second, at the end of the first window that reaches the instant. At these instants,
+/// `cosim/links` has the ratio of signal to noise of each link, and `cosim/scene` the picture for
+/// Foxglove (SceneLines). Messages are JSON
 /// with a schema. Times are simulated. The same scenario and seed give the same bytes.
 class McapTrace {
  public:
@@ -35,8 +38,7 @@ class McapTrace {
     std::uint16_t channel = 0;
     std::string json;
   };
-  McapTrace(record::McapWriter writer, std::vector<std::string> robots, bool nodes)
-      : writer_(std::move(writer)), robots_(std::move(robots)), nodes_(nodes) {}
+  McapTrace(record::McapWriter writer, const Scenario& scenario);
   Result<void> open_channels();
   [[nodiscard]] std::string name_of(NodeId node) const;
   [[nodiscard]] JsonLine head(const char* event, const Packet& packet, NodeId to) const;
@@ -47,6 +49,10 @@ class McapTrace {
   bool nodes_;  // packets come from nodes and contain their channel
   std::uint16_t packets_ = 0;
   std::uint16_t windows_ = 0;
+  std::uint16_t links_ = 0;
+  std::uint16_t scene_ = 0;
+  SceneLines picture_;
+  std::vector<Pose> placed_;  // at the end of the last window
   std::vector<std::uint16_t> poses_;
   std::vector<Line> lines_;  // lines of this window
   std::vector<std::uint32_t> counts_;

@@ -103,6 +103,9 @@ void Record::window(Time end, std::span<const Pose> poses) {
     windows_.push_back({window_begin_, end, 1, length, length});
   }
   window_begin_ = end;
+  headings_.resize(poses.size());
+  std::ranges::transform(poses, headings_.begin(),
+                         [](const Pose& pose) { return yaw_of(pose.orientation); });
   if (end < due_) return;
   due_ = end + apart_;
   Sample& sample = samples_.emplace_back();

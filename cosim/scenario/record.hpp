@@ -58,6 +58,8 @@ class Record {
   }
   [[nodiscard]] const std::vector<Windows>& windows() const { return windows_; }
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  /// The yaw of each robot at the last window, in rad.
+  [[nodiscard]] const std::vector<double>& headings() const { return headings_; }
   [[nodiscard]] const std::vector<FlowResult>& flows() const { return flows_; }
 
  private:
@@ -92,6 +94,7 @@ class Record {
   std::map<std::pair<std::uint32_t, bool>, Distance> distances_;
   std::vector<Windows> windows_;
   std::vector<Sample> samples_;
+  std::vector<double> headings_;
   std::vector<FlowResult> flows_;
 };
 

@@ -166,6 +166,16 @@ void put_report(Json& json, const Report& report, const Trace& trace) {
 }
 
 void put_motions(Json& json, const Scenario& scenario, const Report& report) {
+  json.open_list("lost");  // messages lost inside robots, and commands that were refused
+  for (const Lost& lost : report.lost) {
+    json.open();
+    json.put("robot", lost.robot);
+    json.put("channel", lost.channel);
+    json.put("reason", lost.reason);
+    json.put("count", lost.count);
+    json.close();
+  }
+  json.close_list();
   json.open("motions");  // commands from nodes to their robots
   json.put("told", report.motions);
   json.open_list("in_part");
@@ -226,6 +236,11 @@ void put_series(Json& json, const Scenario& scenario, const Record& record) {
       json.close_list();
     }
     json.close_list();
+  }
+  json.close();
+  json.open("headings");  // at the end, in rad about z
+  for (std::size_t robot = 0; robot < record.headings().size(); ++robot) {
+    json.put(scenario.robots[robot], record.headings()[robot]);
   }
   json.close();
 }

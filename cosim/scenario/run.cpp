@@ -14,7 +14,7 @@ struct Senders {
 Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options) {
   Senders made;
   if (!scenario.team.empty()) {
-    auto opened = open_team(scenario.team, options);
+    auto opened = open_team(scenario, options);
     if (!opened) return opened.error();
     made.nodes = opened->get();
     made.programs = std::move(*opened);
@@ -85,6 +85,7 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
     auto lost = senders->nodes->lost();
     if (!lost) return lost.error();
     report.lost = std::move(*lost);
+    senders->nodes->add_in_part(report.in_part);
   }
   return report;
 }

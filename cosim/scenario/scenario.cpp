@@ -130,11 +130,12 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
   for (const config::Entry& entry : robots->entries) {
     const Section robot(&entry.value, "robots." + entry.key, problems,
                         {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run",
-                         "plan", "nodes", "set", "antenna"});
+                         "plan", "nodes", "set", "antenna", "body"});
     scenario.radio.antennas.push_back(read_antenna(robot, problems));
     scenario.commands.push_back(read_command(robot));
     scenario.robots.push_back(entry.key);
     scenario.team.robots.push_back(read_robot_nodes(robot, entry.key, file));
+    read_body(robot, entry.key, file, scenario.commands.back(), scenario.team, problems);
     scenario.kinds.push_back(robot.choice<RobotKind>(
         "kind", RobotKind::ugv, {{"ugv", RobotKind::ugv}, {"uav", RobotKind::uav}}));
     const int ways = (robot.has("at") ? 1 : 0) + (robot.has("circle") ? 1 : 0) +

@@ -1,9 +1,12 @@
 #include "cosim/scenario/team.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "cosim/nodes/remote_robot.hpp"
+#include "cosim/outside/dds_domain.hpp"
 #include "cosim/scenario/scenario.hpp"
 #include "cosim/scenario/simulators.hpp"
 #include "hyphos/plan.hpp"
@@ -98,10 +101,91 @@ Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOpt
   return words;
 }
 
+/// The word `hyphos` stands for the command of this installation.
+void add_command(std::vector<std::string>& words, const char* option,
+                 const std::vector<std::string>& command, const std::string& python) {
+  const auto add = [&](const std::string& word) { words.insert(words.end(), {option, word}); };
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (i > 0 || command[i] != "hyphos") {
+      add(command[i]);
+    } else {
+      for (const char* word : {"-m", "hyphos"}) {
+        if (word[0] == '-') add(python);
+        add(word);
+      }
+    }
+  }
+}
+
+/// A gateway of its own for each robot: its own master of ROS 1, or its own domain of ROS 2.
+std::vector<std::string> gateway_command(const BodyOptions& body, NodeId node,
+                                         const std::string& domain) {
+  std::vector<std::string> words{"hyphos", "gateway"};
+  words.insert(words.end(), body.gateway.begin(), body.gateway.end());
+  const auto has = [&](std::string_view text) {
+    return std::ranges::any_of(body.gateway, [&](const std::string& word) {
+      return word.find(text) != std::string::npos;
+    });
+  };
+  if (body.gateway.front() == "ros1" && !has("master_uri=")) {
+    if (!has("--master")) words.emplace_back("--master");
+    if (!has("master_port=")) words.insert(words.end(), {"--set", "master_port=0"});
+  }
+  if (body.gateway.front() == "ros2" && !has("domain_id=")) {
+    const std::string free = std::to_string(free_dds_domain(node));
+    words.insert(words.end(), {"--set", "domain_id=" + free});
+  }
+  words.insert(words.end(), {"--hyphos-domain", domain, "--hyphos-clock", "sim"});
+  return words;
+}
+
+/// The command that runs the real programs of a robot in lock step.
+Result<std::vector<std::string>> outside_command(const Scenario& scenario, NodeId node,
+                                                 const NodePrograms::Options& wiring,
+                                                 const RunOptions& options) {
+  const RealPrograms& programs = *scenario.team.programs[node];
+  const BodyOptions& body = *scenario.team.bodies[node];
+  const bool python = !body.gateway.empty() || programs.run.front() == "hyphos";
+  if (python && options.python.empty()) {
+    return Error{Code::unsupported,
+                 "robot '" + scenario.robots[node] +
+                     "' has a gateway: run the scenario with `hyphos cosim run`, or pass "
+                     "--python INTERPRETER",
+                 "body.gateway"};
+  }
+  const std::string domain = "cosim-" + std::to_string(::getpid()) + "-" + std::to_string(node);
+  std::vector<std::string> words{(program_folder(options) / "hyphos-cosim-outside").string(),
+                                 "step"};
+  const auto add = [&](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
+  add("--robot", scenario.robots[node]);
+  add("--domain", domain);
+  add("--prefix", body.prefix);
+  add("--folder", programs.folder);
+  add("--pose-channel", wiring.pose_channel);
+  add("--command-channel", wiring.command_channel);
+  add("--clock-rate", std::to_string(body.clock_rate_hz));
+  add("--rest-ns", std::to_string(body.rest.ns));
+  add("--timeout-ns", std::to_string(scenario.team.timeout.ns));
+  if (wiring.sensors) {
+    for (const SensorChannel& sensor : wiring.sensors->channels(node)) {
+      add("--sensor", sensor.name + "=" + sensor.type.name);
+    }
+  }
+  for (const std::string& channel : body.wait_for) add("--wait-for", channel);
+  if (!body.gateway.empty()) {
+    add_command(words, "--gateway", gateway_command(body, node, domain), options.python);
+  }
+  add_command(words, "--run", programs.run, options.python);
+  return words;
+}
+
 }  // namespace
 
 bool Team::empty() const {
-  return std::ranges::none_of(robots, [](const auto& robot) { return robot.has_value(); });
+  const auto present = [](const auto& robot) { return robot.has_value(); };
+  return std::ranges::none_of(robots, present) && std::ranges::none_of(programs, present);
 }
 
 std::optional<RobotOptions> read_robot_nodes(const Section& robot, const std::string& name,
@@ -120,6 +204,14 @@ std::optional<RobotOptions> read_robot_nodes(const Section& robot, const std::st
   return options;
 }
 
+void read_body(const Section& robot, const std::string& name, const std::string& scenario_file,
+               const std::vector<std::string>& run, Team& team, Problems& problems) {
+  team.bodies.push_back(read_body(robot, name, problems));
+  std::optional<RealPrograms>& programs = team.programs.emplace_back();
+  if (!team.bodies.back() || robot.has("plan") || run.empty()) return;
+  programs = RealPrograms{run, fs::path(scenario_file).parent_path().string()};
+}
+
 void read_team(const Section& root, const std::vector<std::string>& robots, Team& team,
                Problems& problems) {
   const Section nodes(root.find("nodes"), "nodes", problems,
@@ -129,9 +221,13 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
   team.wiring.command_channel = nodes.text("command_channel", team.wiring.command_channel);
   team.wiring.pose_rate_hz = nodes.integer("pose_rate_hz", team.wiring.pose_rate_hz, 1, 1'000'000);
   team.timeout = {std::llround(nodes.real("timeout_s", team.timeout.seconds(), 0.01, 1e5) * 1e9)};
+  const bool moved =
+      std::ranges::any_of(team.bodies, [](const auto& body) { return body.has_value(); });
   if (team.empty()) {
     for (const char* key : {"channels", "nodes"}) {
-      if (root.has(key)) root.error(key, "only valid with robots that have a `plan`");
+      if (root.has(key) && !moved) {
+        root.error(key, "only valid with robots that have a `plan` or a `body`");
+      }
     }
     return;
   }
@@ -140,6 +236,7 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
                "only valid for robots without nodes: list the messages of nodes under `channels`");
   }
   const Value* const channels = root.find("channels");
+  if (channels == nullptr && moved) return;
   if (channels == nullptr || !channels->is(Value::Kind::map) || channels->entries.empty()) {
     return root.error("channels", "expected a map of the channels that cross the network");
   }
@@ -151,22 +248,47 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
   }
 }
 
-Result<std::unique_ptr<NodePrograms>> open_team(const Team& team, const RunOptions& options) {
+Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario) {
+  std::vector<std::optional<ScanOptions>> scanners;
+  bool some = false;
+  for (const auto& body : scenario.team.bodies) {
+    scanners.push_back(body ? body->scan : std::nullopt);
+    some |= scanners.back().has_value();
+  }
+  if (!some) return std::shared_ptr<Sensors>();
+  auto scans = Scans::make(scenario.scene, std::move(scanners), scenario.seed);
+  if (!scans) return scans.error();
+  return std::shared_ptr<Sensors>(std::move(*scans));
+}
+
+Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario,
+                                                const RunOptions& options) {
+  const Team& team = scenario.team;
+  NodePrograms::Options wiring = team.wiring;
+  auto sensors = open_sensors(scenario);
+  if (!sensors) return sensors.error();
+  wiring.sensors = std::move(*sensors);
+  for (const auto& body : team.bodies) {
+    wiring.limits.push_back(body ? body->limits : CommandLimits{});
+  }
   std::vector<std::unique_ptr<RobotNodes>> robots;
-  for (const auto& robot : team.robots) {
+  for (NodeId node = 0; node < team.robots.size(); ++node) {
     robots.emplace_back();
-    if (!robot) continue;
-    auto words = command(*robot, options);
+    const auto& robot = team.robots[node];
+    const bool real = node < team.programs.size() && team.programs[node].has_value();
+    if (!robot && !real) continue;
+    auto words = real ? outside_command(scenario, node, wiring, options) : command(*robot, options);
     if (!words) return words.error();
     Worker::Options how;
-    how.name = "robot '" + robot->name + "'";
-    how.timeout = team.timeout;
+    how.name = "robot '" + scenario.robots[node] + "'";
+    // Real programs have their own time limit, with an error that names the program.
+    how.timeout = real ? Duration{3 * team.timeout.ns} : team.timeout;
     how.grace = team.timeout;  // nodes may write files at their end
     auto worker = Worker::start(how, *words);
     if (!worker) return worker.error();
-    robots.back() = std::make_unique<RemoteRobot>(std::move(*worker));
+    robots.back() = std::make_unique<RemoteRobot>(std::move(*worker), real);
   }
-  return NodePrograms::open(team.wiring, std::move(robots));
+  return NodePrograms::open(std::move(wiring), std::move(robots));
 }
 
 }  // namespace hyphos::cosim

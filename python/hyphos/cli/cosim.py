@@ -71,7 +71,14 @@ def run(
     ] = None,
     mcap: Annotated[
         Path | None,
-        typer.Option(help="Write the trace with poses and windows for Foxglove to this file."),
+        typer.Option(help="Write the trace, poses, links and picture for Foxglove to this file."),
+    ] = None,
+    animation: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write an animation of the run to this file: .gif, or .mp4 by ffmpeg. "
+            "Needs matplotlib."
+        ),
     ] = None,
     replay: Annotated[
         Path | None,
@@ -101,7 +108,47 @@ def run(
         words += ["--csv", str(csv)]
     if mcap is not None:
         words += ["--mcap", str(mcap)]
+    if animation is not None:
+        raise typer.Exit(_run_animated(words, mcap, animation, scenario.stem))
     become(words)
+
+
+def _run_animated(words: list[str], mcap: Path | None, animation: Path, title: str) -> int:
+    from hyphos.cli.lab_report import needs_matplotlib  # noqa: PLC0415
+
+    try:
+        from hyphos.cosim.animation import check, record_and_animate  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        needs_matplotlib(problem)
+        raise
+    check(animation)
+    return record_and_animate(words, mcap, animation, title)
+
+
+@app.command()
+def animate(
+    recording: Annotated[
+        Path,
+        typer.Argument(
+            help="File of `hyphos cosim run --mcap`.", metavar="MCAP", exists=True, dir_okay=False
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Animation: .gif, or .mp4 by ffmpeg. Default: GIF."),
+    ] = None,
+) -> None:
+    """Draw a recorded run as an animation: robots, links by signal to noise, and lost packets.
+    Needs matplotlib.
+    """
+    from hyphos.cli.lab_report import needs_matplotlib  # noqa: PLC0415
+
+    try:
+        from hyphos.cosim.animation import animate as draw  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        needs_matplotlib(problem)
+        raise
+    typer.echo(f"animation: {draw(recording, output or recording.with_suffix('.gif'))}")
 
 
 @app.command()

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from hyphos.cosim import palette
 from hyphos.cosim.experiment import Experiment
 from hyphos.cosim.results import Results, Row
 from hyphos.lab.plots import (
     COLOURS,
-    MARKS,
     SIDE_CHARACTERS,
     STYLE,
     Plot,
@@ -33,7 +33,7 @@ TITLES = {
     "read_delay_ms": "delay until the read (ms)",
     "delay_ms": "delay (ms)",
 }
-_PAPER_ALPHA = 0.5  # of the line that shows the figures of the paper
+_NAMED = 20  # robots with a name beside them on a map
 
 
 def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -48,7 +48,8 @@ def _legend(figure: Figure, ax: Axes) -> None:
 
 
 def field_map(told: dict[str, Any], name: str = "map") -> Plot:
-    """A view from above: the paths of the robots, their final positions, and the obstacles."""
+    """A view from above: the paths of the robots, their final positions with name and heading, and
+    the obstacles with their loss."""
     figure, (ax,) = _new(7, 5.5)
     ways = told["trajectories"]
     places = [point for way in ways.values() for point in way]
@@ -66,28 +67,48 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
                 max(high[1] - low[1], 0.2),
                 color="#888888",
                 alpha=0.4,
-                label="attenuates the signal" if i == 0 else None,
+                label="obstacle, with the loss of a signal" if i == 0 else None,
             )
         )
+        if box[6:] and box[6] > 0:
+            middle = ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)
+            ax.annotate(
+                f"{box[6]:g} dB", middle, ha="center", va="center", fontsize=7, annotation_clip=True
+            )
+    colours = palette.robot_colours(list(ways))
+    headings = told.get("headings", {})
     for i, (robot, way) in enumerate(ways.items()):
-        colour = COLOURS[i % len(COLOURS)]
-        text = robot if i < 12 else None
+        if not way:
+            continue
+        end, colour = way[-1], colours[robot]
+        text = robot if i < _NAMED else None
         ax.plot([p[1] for p in way], [p[2] for p in way], color=colour, linewidth=1.4)
-        ax.plot(way[-1][1], way[-1][2], MARKS[i % len(MARKS)], color=colour, label=text)
+        # A triangle that points ahead. The heading of a robot that is not known is not drawn.
+        yaw = headings.get(robot)
+        mark: Any = "o" if yaw is None else (3, 0, math.degrees(yaw) - 90)
+        ax.plot(end[1], end[2], linestyle="", marker=mark, markersize=9, color=colour, label=text)
+        if text:
+            ax.annotate(
+                text, (end[1], end[2]), xytext=(7, 5), textcoords="offset points", color=colour
+            )
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel("x (m)")
     ax.set_ylabel("y (m)")
     _legend(figure, ax)
     return Plot(
-        name, "View from above: the paths of the robots. Marks show the final positions.", figure
+        name,
+        "View from above: the paths of the robots. Triangles show the final positions and point "
+        "ahead.",
+        figure,
     )
 
 
 def windows(series: dict[str, list[list[int]]], name: str = "windows") -> Plot:
     """Plots the length of windows over simulated time, for one run or more."""
     figure, (ax,) = _new(9, 3)
-    for i, (text, rows) in enumerate(series.items()):
-        colour = COLOURS[i % len(COLOURS)]
+    taken = palette.places(list(series))
+    for text, rows in series.items():
+        colour = palette.style(taken[text])["color"]
         times = [row[0] * 1e-9 for row in rows]
         low, high = [row[3] * 1e-6 for row in rows], [row[4] * 1e-6 for row in rows]
         means = [(row[1] - row[0]) / max(row[2], 1) * 1e-6 for row in rows]
@@ -110,11 +131,11 @@ def by_distance(told: dict[str, Any]) -> Plot | None:
     if not bins:
         return None
     figure, (delay, loss) = _new(9, 3.2, 2)
-    for i, (blocked, text) in enumerate([(False, "line of sight"), (True, "blocked path")]):
+    for blocked, text in [(False, "line of sight"), (True, "blocked path")]:
         mine = [one for one in bins if one["blocked"] == blocked]
         if not mine:
             continue
-        style: dict[str, Any] = {"color": COLOURS[i], "marker": MARKS[i], "markersize": 4}
+        style: dict[str, Any] = {**palette.style(palette.place_of(text)), "markersize": 4}
         here = [one for one in mine if one["delivered"]]
         xs = [(one["from_m"] + one["to_m"]) / 2 for one in here]
         means = [one["delay_mean_ms"] for one in here]
@@ -137,7 +158,8 @@ def by_distance(told: dict[str, Any]) -> Plot | None:
     loss.set_ylim(-3, 103)
     for ax in (delay, loss):
         ax.set_xlabel("distance (m)")
-        ax.set_xlim(left=0)
+        # One range in both panels, also where nothing arrived.
+        ax.set_xlim(0, max(one["to_m"] for one in bins))
     _legend(figure, loss)
     text = (
         "Delay in the network (mean, minimum and maximum) and loss of each packet, by the "
@@ -158,12 +180,14 @@ def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot 
     for row in rows:
         fields.setdefault(tuple(row.parameters[name] for name in others), []).append(row)
     lines = list(dict.fromkeys(str(row.parameters[wanted.lines_by]) for row in rows))
+    taken = palette.places(lines)
     with facets([", ".join(map(str, key)) for key in fields]) as (figure, axes):
         for ax, group in zip(axes, fields.values(), strict=False):
             for i, line in enumerate(lines):
                 mine = [row for row in group if str(row.parameters[wanted.lines_by]) == line]
-                _line(ax, mine, metric, line, i, len(lines))
-                _beside(ax, wanted, mine, metric, line, i)
+                apart = (i - (len(lines) - 1) / 2) * 0.8  # m, so that equal lines are visible
+                _line(ax, mine, metric, line, taken[line], apart)
+                _beside(ax, wanted, mine, metric, line, taken[line])
             ax.set_xlabel("distance (m)")
         # One range of distances, so that panels can be compared.
         ends = [float(row.parameters["distance_m"]) for row in rows]
@@ -191,7 +215,7 @@ def _wide(rows: Sequence[Row], metric: str) -> bool:
     return bool(values) and min(values) > 0 and max(values) > 20 * min(values)
 
 
-def _line(ax: Axes, rows: Sequence[Row], metric: str, text: str, i: int, count: int) -> None:
+def _line(ax: Axes, rows: Sequence[Row], metric: str, text: str, place: int, apart: float) -> None:
     found = [(float(row.parameters["distance_m"]), row.estimate(metric)) for row in rows]
     found = [(x, y) for x, y in found if not math.isnan(y.value)]
     if not found:
@@ -200,16 +224,14 @@ def _line(ax: Axes, rows: Sequence[Row], metric: str, text: str, i: int, count: 
         [0.0 if math.isnan(y.low) else max(0.0, y.value - y.low) for _, y in found],
         [0.0 if math.isnan(y.high) else max(0.0, y.high - y.value) for _, y in found],
     ]
-    apart = (i - (count - 1) / 2) * 0.8  # metres, so that equal lines remain distinguishable
     ax.errorbar(
         [x + apart for x, _ in found],
         [y.value for _, y in found],
         bars,
         label=text,
-        color=COLOURS[i % len(COLOURS)],
-        marker=MARKS[i % len(MARKS)],
         markersize=4,
         linewidth=1.2,
+        **palette.style(place),
     )
 
 
@@ -218,7 +240,7 @@ def _has_paper(wanted: Experiment, row: Row, metric: str) -> bool:
 
 
 def _beside(
-    ax: Axes, wanted: Experiment, rows: Sequence[Row], metric: str, text: str, i: int
+    ax: Axes, wanted: Experiment, rows: Sequence[Row], metric: str, text: str, place: int
 ) -> None:
     told = [
         (float(row.parameters["distance_m"]), value)
@@ -227,13 +249,7 @@ def _beside(
     ]
     if not told:
         return
-    style: dict[str, Any] = {
-        "color": COLOURS[i % len(COLOURS)],
-        "alpha": _PAPER_ALPHA,
-        "linestyle": "--",
-        "marker": MARKS[i % len(MARKS)],
-        "markersize": 3,
-    }
+    style = {**palette.style(place, paper=True), "markersize": 5}
     ax.plot([x for x, _ in told], [y for _, y in told], label=f"{text}, paper", **style)
 
 

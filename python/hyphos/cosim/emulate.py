@@ -18,7 +18,6 @@ from typing import Any, TextIO
 from hyphos._errors import Error
 from hyphos.cosim.emulation import Emulation, Ways, with_addresses
 from hyphos.cosim.emulation_text import summary_lines
-from hyphos.lab.links import Host
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.reaper import NETNS
 
@@ -110,7 +109,9 @@ def _introduce(running: Emulation) -> None:
     print("real time: the packets of real programs cross the simulated radio", file=sys.stderr)
     for name, host in running.hosts.items():
         where = f"nsenter --net={NETNS / host.namespace}"
-        print(f"  {name}  {host.address}  {where} COMMAND", file=sys.stderr)
+        variables = running.bodies.variables.get(name, {})
+        told = "".join(f"{key}={value} " for key, value in variables.items())
+        print(f"  {name}  {host.address}  {told}{where} COMMAND", file=sys.stderr)
 
 
 def _start(wanted: Wanted, running: Emulation, programs: _Programs) -> None:
@@ -119,7 +120,7 @@ def _start(wanted: Wanted, running: Emulation, programs: _Programs) -> None:
         if not robot.run:
             continue
         process = _start_on(
-            running[robot.name], _words(robot.run, running), cwd=folder,
+            running, robot.name, _words(robot.run, running), cwd=folder,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         programs.own[robot.name] = process
@@ -128,8 +129,8 @@ def _start(wanted: Wanted, running: Emulation, programs: _Programs) -> None:
         reader.start()
         programs.readers.append(reader)
     if wanted.command:
-        host = running[wanted.on or running.described.robots[0].name]
-        programs.command = _start_on(host, _words(wanted.command, running))
+        name = wanted.on or running.described.robots[0].name
+        programs.command = _start_on(running, name, _words(wanted.command, running))
 
 
 def _words(words: Sequence[str], running: Emulation) -> list[str]:
@@ -138,8 +139,11 @@ def _words(words: Sequence[str], running: Emulation) -> list[str]:
     return [sys.executable, "-m", "hyphos", *words[1:]] if words[0] == "hyphos" else words
 
 
-def _start_on(host: Host, words: list[str], **how: Any) -> subprocess.Popen[str]:
-    return host.start(words, text=True, errors="replace", **how)
+def _start_on(running: Emulation, name: str, words: list[str], **how: Any) -> subprocess.Popen[str]:
+    variables = running.bodies.variables.get(name, {})
+    if variables:
+        words = ["env", *(f"{key}={value}" for key, value in variables.items()), *words]
+    return running[name].start(words, text=True, errors="replace", **how)
 
 
 def _copy(name: str, lines: TextIO) -> None:

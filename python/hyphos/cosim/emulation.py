@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hyphos._errors import Error
+from hyphos.cosim.bodies import Bodies, Body
 from hyphos.lab.limits import Place, SmallShm, cgroup_folders, need_namespaces
 from hyphos.lab.links import Host, bring_up, check_name, make_host, need_tun
 from hyphos.lab.reaper import Reaper, Resource, sweep
@@ -46,6 +47,7 @@ class Robot:
     name: str
     address: str
     run: tuple[str, ...]
+    body: Body | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ class Described:
         if done.returncode != 0:
             raise Error("invalid_config", done.stderr.strip())
         found = json.loads(done.stdout)
-        robots = tuple(Robot(r["name"], r["address"], tuple(r["run"])) for r in found["robots"])
+        robots = tuple(
+            Robot(r["name"], r["address"], tuple(r["run"]), Body.of(r["body"]))
+            for r in found["robots"]
+        )
         return Described(robots, found["prefix"], found["seconds"])
 
 
@@ -105,6 +110,7 @@ class Emulation(Standing):
         self._resources: list[Resource] = []
         self._radio: subprocess.Popen[bytes] | None = None
         self._text = b""
+        self.bodies = Bodies()
         self.hosts: dict[str, Host] = {}
         self._summary: dict[str, Any] | None = None
 
@@ -145,11 +151,17 @@ class Emulation(Standing):
         words = [str(_program()), "run", str(self._scenario), *self._ways.words()]
         for host in self.hosts.values():
             words += ["--host", f"{host.namespace}={host.address}/{host.prefix}"]
-        self._radio = Place(reaper).start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        bodies = [(robot.name, robot.body) for robot in self.described.robots]
+        self.bodies.connect(bodies)
+        words += self.bodies.words()
+        self._radio = Place(reaper).start(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=self.bodies.files()
+        )
         if self._line(_PATIENCE_S) != "ready":
             raise self._failure()
         for host in self.hosts.values():
             bring_up(host, DEVICE)
+        self.bodies.start(bodies, self.hosts)
 
     # --- run ---
 
@@ -168,6 +180,8 @@ class Emulation(Standing):
         """
         if self._summary is not None:
             return self._summary
+        if ended := self.bodies.ended():
+            raise Error("disconnected", ended, str(self._scenario))
         line = self._line(seconds)
         if line is None:
             return None
@@ -225,6 +239,7 @@ class Emulation(Standing):
         """Ends the programs on the robots, and removes the robots."""
         if self._reaper is None:
             return
+        self.bodies.stop()
         if self._radio is not None:
             for pipe in (self._radio.stdin, self._radio.stdout):
                 assert pipe is not None

@@ -1,0 +1,102 @@
+#include "cosim/outside/body.hpp"
+
+#include <unistd.h>
+
+#include "cosim/nodes/motion_messages.hpp"
+#include "hyphos/inspect.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr const char* kOurNode = "body";
+
+}  // namespace
+
+Result<std::unique_ptr<Body>> Body::open(const BodyNames& names, OnCommand on_command) {
+  RuntimeOptions how;
+  how.process = "body";
+  how.domain = names.domain;
+  how.clock = ClockMode::sim;
+  how.threads = 2;
+  auto runtime = Runtime::open(how);
+  if (!runtime) return runtime.error();
+  auto node = runtime->node(kOurNode);
+  if (!node) return node.error();
+  SimTimeOptions time_options;
+  time_options.start = Time{0};
+  time_options.manual = true;
+  auto time = SimTime::open(*node, time_options);
+  if (!time) return time.error();
+  std::unique_ptr<Body> body(
+      new Body(names, std::move(*runtime), std::move(*node), std::move(*time)));
+  if (auto opened = body->open_channels(std::move(on_command)); !opened) return opened.error();
+  body->runtime_.ready();
+  return body;
+}
+
+Result<void> Body::open_channels(OnCommand on_command) {
+  frame_ = outer("base");
+  auto pose = node_.raw_publisher(outer(names_.pose_channel), odometry_type());
+  if (!pose) return pose.error();
+  pose_ = std::move(*pose);
+  for (const SensorChannel& sensor : names_.sensors) {
+    auto opened = node_.raw_publisher(outer(sensor.name), sensor.type);
+    if (!opened) return opened.error();
+    sensors_.push_back(std::move(*opened));
+  }
+  SubscriptionOptions options;
+  options.mode = Mode::inline_;
+  auto command = node_.raw_subscribe(
+      outer(names_.command_channel), twist_type(), options,
+      [this, on_command = std::move(on_command)](const Message<RawMessage>& message) {
+        const auto motion = decode_twist(message->payload.bytes());
+        if (motion) {
+          on_command(*motion);
+        } else {
+          unreadable_.fetch_add(1);
+        }
+      });
+  return command ? success() : Result<void>(command.error());
+}
+
+void Body::set_time(Time now) {
+  if (now > time_.now()) time_.advance(now - time_.now());
+}
+
+void Body::publish_pose(const Pose& pose, Time now) {
+  pose_.publish(Buffer::adopt(encode_odometry(pose, now, frame_)));
+}
+
+void Body::publish(const Reading& reading) {
+  if (reading.sensor >= sensors_.size()) return;
+  BufferList attached;
+  for (const Buffer& buffer : reading.attached) {
+    if (!attached.full()) attached.push_back(buffer);
+  }
+  sensors_[reading.sensor].publish(reading.message, attached);
+}
+
+std::string Body::outer(const std::string& channel) const {
+  return names_.prefix.empty() ? channel : names_.prefix + "/" + channel;
+}
+
+std::string Body::inner(const std::string& channel) const {
+  const std::string head = names_.prefix + "/";
+  return !names_.prefix.empty() && channel.starts_with(head) ? channel.substr(head.size())
+                                                             : channel;
+}
+
+Result<std::map<std::string, TypeId>> Body::opened_by_programs() const {
+  auto processes = inspect(names_.domain);
+  if (!processes) return processes.error();
+  std::map<std::string, TypeId> channels;
+  for (const ProcessInfo& process : *processes) {
+    if (process.pid == ::getpid()) continue;
+    for (const EndpointInfo& end : process.endpoints) {
+      channels.emplace(end.channel, TypeId{end.type_name, end.encoding, end.type_hash});
+    }
+  }
+  return channels;
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "cosim/outside/body.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::cosim {
+
+/// The datagrams between an emulation and the body of a robot, in the format of Writer.
+enum class BodyNews : std::uint8_t {
+  clock,    ///< Time
+  pose,     ///< Time, Pose
+  reading,  ///< sensor, message, number of attached buffers, these buffers
+  motion,   ///< Motion, from the body to the emulation
+};
+/// A datagram is never larger. An image beyond it is dropped and counted.
+inline constexpr std::size_t kMostNews = 160 * 1024;
+
+/// Publishes everything that arrives at the socket, and sends the motion commands of the programs
+/// back, until the other end closes. Errors: those of the channels, corrupt.
+[[nodiscard]] Result<void> follow(const BodyNames& names, int socket);
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,241 @@
+#include "cosim/outside/outside_robot.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "cosim/nodes/motion_messages.hpp"
+#include "wire/packet.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+/// The number of the DDS domain in "dds://127.0.0.1/7".
+std::string domain_of(const std::string& address) { return address.substr(address.rfind('/') + 1); }
+
+}  // namespace
+
+Result<std::unique_ptr<OutsideRobot>> OutsideRobot::open(const OutsideOptions& options) {
+  auto step = Step::from_rate(options.clock_rate_hz);
+  if (!step) return step.error();
+  std::unique_ptr<OutsideRobot> robot(new OutsideRobot(options, *step));
+  auto body = Body::open(options.names, [made = robot.get()](const Motion& motion) {
+    const MutexLock lock(made->mutex_);
+    made->motion_ = motion;
+    made->activity_.fetch_add(1);
+  });
+  if (!body) return body.error();
+  robot->body_ = std::move(*body);
+  robot->children_.set("HYPHOS_DOMAIN", options.names.domain);
+  robot->children_.set("PYTHONUNBUFFERED", "1");
+  robot->children_.set("PYTHONHASHSEED", "0");
+  if (auto started = robot->start_gateway(); !started) return started.error();
+  if (!options.run.empty()) {
+    if (auto started = robot->children_.start("program", options.run, options.folder); !started) {
+      return started.error();
+    }
+  }
+  return robot;
+}
+
+OutsideRobot::~OutsideRobot() {
+  children_.end();
+  body_.reset();  // its callbacks use the other members
+}
+
+Result<void> OutsideRobot::start_gateway() {
+  if (options_.gateway.empty()) return success();
+  auto address =
+      children_.start_and_read("gateway", options_.gateway, options_.folder, options_.timeout);
+  if (!address) return address.error();
+  if (address->starts_with("dds://")) {
+    children_.set("ROS_DOMAIN_ID", domain_of(*address));
+  } else if (address->starts_with("http://")) {
+    children_.set("ROS_MASTER_URI", *address);
+    children_.set("ROS_HOSTNAME", "127.0.0.1");
+    if (!options_.names.prefix.empty()) children_.set("ROS_NAMESPACE", options_.names.prefix);
+  }
+  return success();
+}
+
+Result<void> OutsideRobot::rest() {
+  auto rested = rest_.wait(
+      options_.timeout, options_.rest, [this] { return activity_.load(); },
+      [this] { return children_.check(); });
+  if (rested) return rested;
+  Error error = rested.error();
+  error.message = "robot '" + options_.names.robot + "': " + error.message;
+  return error;
+}
+
+/// Programs of ROS open their topics one after the other, and a gateway looks for new ones once a
+/// second.
+Result<void> OutsideRobot::wait_until_open(const std::vector<std::string>& channels) {
+  const Time end = monotonic_now() + options_.timeout;
+  while (true) {
+    if (auto fine = children_.check(); !fine) return fine;
+    auto opened = body_->opened_by_programs();
+    if (!opened) return opened.error();
+    const auto missing = std::ranges::find_if(channels, [&](const std::string& channel) {
+      return !opened->contains(body_->outer(channel)) && !opened->contains(channel);
+    });
+    for (const auto& [name, type] : *opened) open_.insert_or_assign(body_->inner(name), type);
+    if (missing == channels.end()) return success();
+    if (monotonic_now() > end) {
+      std::string names;
+      for (const auto& [name, type] : open_) names += " " + name;
+      return Error{Code::timeout,
+                   "robot '" + options_.names.robot + "': no program has opened channel '" +
+                       *missing + "' within " + std::to_string(options_.timeout.ns / 1'000'000) +
+                       " ms. `body.wait_for` lists the channels to wait for. Open are:" + names,
+                   *missing};
+    }
+    ::poll(nullptr, 0, 20);
+  }
+}
+
+Result<std::vector<OpenChannel>> OutsideRobot::channels() {
+  if (auto open = wait_until_open(options_.wait_for); !open) return open.error();
+  if (auto rested = rest(); !rested) return rested.error();
+  if (auto open = wait_until_open({}); !open) return open.error();
+  open_.insert_or_assign(options_.names.pose_channel, odometry_type());
+  open_.insert_or_assign(options_.names.command_channel, twist_type());
+  for (const SensorChannel& sensor : options_.names.sensors) {
+    open_.insert_or_assign(sensor.name, sensor.type);
+  }
+  std::vector<OpenChannel> all;
+  all.reserve(open_.size());
+  for (const auto& [name, type] : open_) all.push_back({name, type});
+  return all;
+}
+
+Result<void> OutsideRobot::wire(const Wiring& wiring) {
+  for (std::uint32_t i = 0; i < wiring.outbound_channels.size(); ++i) {
+    const std::string& name = wiring.outbound_channels[i];
+    if (auto opened = open_outbound(i, {name, open_.at(name)}); !opened) return opened;
+  }
+  std::vector<std::string> expected;
+  for (const Wiring::Inbound& inbound : wiring.inbound_channels) {
+    auto publisher = body_->node().raw_publisher(body_->outer(inbound.channel), inbound.type);
+    if (!publisher) return publisher.error();
+    inbound_.push_back({inbound, std::move(*publisher)});
+    expected.push_back(inbound.channel);
+  }
+  if (auto open = wait_until_open(expected); !open) return open;
+  return rest();
+}
+
+Result<void> OutsideRobot::open_outbound(std::uint32_t outbound, const OpenChannel& channel) {
+  auto opened = body_->opened_by_programs();
+  if (!opened) return opened.error();
+  const std::string outer = body_->outer(channel.name);
+  SubscriptionOptions options;
+  options.mode = Mode::inline_;
+  auto subscription = body_->node().raw_subscribe(
+      opened->contains(outer) ? outer : channel.name, channel.type, options,
+      [this, outbound, channel](const Message<RawMessage>& message) {
+        send(outbound, channel, message);
+      });
+  return subscription ? success() : Result<void>(subscription.error());
+}
+
+void OutsideRobot::send(std::uint32_t outbound, const OpenChannel& channel,
+                        const Message<RawMessage>& message) {
+  const MutexLock lock(mutex_);
+  if (foreign_.contains(message.sender())) return;
+  activity_.fetch_add(1);
+  auto& senders = senders_[outbound];
+  const std::string name =
+      options_.names.robot + '/' + channel.name + '/' + std::to_string(senders.size());
+  const std::uint64_t sender =
+      senders.try_emplace(message.sender(), wire::fnv1a(name)).first->second;
+  Envelope envelope{{}, message->payload, message->buffers};
+  envelope.meta.type_hash = channel.type.hash;
+  envelope.meta.sequence = message.sequence();
+  envelope.meta.sender = sender;
+  envelope.meta.replayed = message.replayed();
+  envelope.meta.stamps.publish = body_->now().ns;
+  sent_.push_back({outbound, sender, message.sequence(),
+                   Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
+}
+
+Result<void> OutsideRobot::receive(const RobotInput::Arrived& arrived) {
+  auto decoded = wire::decode_packet(arrived.packet);
+  if (!decoded) return decoded.error();
+  const wire::Header& head = decoded->header;
+  const auto inbound = std::ranges::find_if(inbound_, [&](const Inbound& known) {
+    return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
+  });
+  if (inbound == inbound_.end()) return success();  // a channel for other robots
+  if (head.type != inbound->wiring.type) {
+    return Error{Code::type_mismatch,
+                 "a packet of channel '" + head.channel + "' carries " + head.type.name +
+                     " instead of " + inbound->wiring.type.name,
+                 options_.names.robot};
+  }
+  {
+    const MutexLock lock(mutex_);
+    foreign_.insert(head.meta.sender);
+  }
+  decoded->envelope.meta = head.meta;
+  inbound->publisher.bring(decoded->envelope);
+  return rest();
+}
+
+Result<void> OutsideRobot::begin(const RobotInput& input) {
+  input_ = &input;
+  return success();
+}
+
+Result<RobotOutput> OutsideRobot::finish() {
+  const Time now = input_->now;
+  if (now > body_->now()) {
+    body_->set_time(now);
+    if (auto rested = rest(); !rested) return rested.error();
+  }
+  if (input_->pose) {
+    body_->publish_pose(*input_->pose, now);
+    if (auto rested = rest(); !rested) return rested.error();
+  }
+  for (const Reading& reading : input_->readings) {
+    body_->publish(reading);
+    if (auto rested = rest(); !rested) return rested.error();
+  }
+  for (const RobotInput::Arrived& arrived : input_->packets) {
+    if (auto received = receive(arrived); !received) return received.error();
+  }
+  return take();
+}
+
+RobotOutput OutsideRobot::take() {
+  RobotOutput output;
+  const MutexLock lock(mutex_);
+  // The senders are separate processes, so the order of arrival is that of the machine.
+  std::ranges::stable_sort(sent_, [](const Sent& a, const Sent& b) {
+    return std::tie(a.outbound, a.sender, a.sequence) < std::tie(b.outbound, b.sender, b.sequence);
+  });
+  for (Sent& sent : sent_) output.sent.push_back({sent.outbound, std::move(sent.packet)});
+  sent_.clear();
+  output.motion = std::exchange(motion_, std::nullopt);
+  output.next = clock_step_.at(clock_step_.index_at_or_before(input_->now) + 1).value();
+  return output;
+}
+
+Result<std::vector<RobotDrops>> OutsideRobot::drops() {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
+  for (const EndpointInfo& end : body_->runtime().endpoints()) {
+    for (const auto& [name, count] : end.counters) {
+      if (name.starts_with("drop.")) sums[{body_->inner(end.channel), name}] += count;
+    }
+  }
+  if (body_->unreadable() > 0) {
+    sums[{options_.names.command_channel, "drop.command.unreadable"}] += body_->unreadable();
+  }
+  std::vector<RobotDrops> all;
+  all.reserve(sums.size());
+  for (const auto& [what, count] : sums) all.push_back({what.first, what.second, count});
+  return all;
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cosim/core/geometry.hpp"
+#include "cosim/core/packet.hpp"
+#include "hyphos/codec.hpp"
+
+/// The sensors of simulated robots, as messages on channels of their programs.
+namespace hyphos::cosim {
+
+/// The channel of one sensor, and its message type.
+struct SensorChannel {
+  std::string name;
+  TypeId type;
+};
+
+/// One measurement: an encoded message, and its attached buffers (the pixels of an image).
+struct Reading {
+  std::uint32_t sensor = 0;  ///< index in Sensors::channels()
+  Buffer message;
+  std::vector<Buffer> attached{};
+};
+
+/// The sensors of all robots. A reading is taken at an instant of the physics grid, from the poses
+/// at this instant, so the same run has the same readings. Threads: one.
+class Sensors {
+ public:
+  Sensors() = default;
+  Sensors(const Sensors&) = delete;
+  Sensors& operator=(const Sensors&) = delete;
+  virtual ~Sensors() = default;
+
+  /// The channels of the sensors of a robot. The list never changes.
+  [[nodiscard]] virtual std::vector<SensorChannel> channels(NodeId robot) const = 0;
+  /// The next instant at which a sensor of the robot has a reading. kNever: it has no sensor.
+  [[nodiscard]] virtual Time next(NodeId robot) const = 0;
+  /// Appends the readings of the robot due at or before `now`, one for each sensor. Later calls
+  /// must not go back in time. Errors: those of the simulator.
+  [[nodiscard]] virtual Result<void> read(NodeId robot, Time now, std::span<const Pose> poses,
+                                          std::vector<Reading>& readings) = 0;
+};
+
+}  // namespace hyphos::cosim

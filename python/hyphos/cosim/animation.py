@@ -1,0 +1,244 @@
+"""An animation of a run, from its MCAP file: the robots with their names, headings and trails, the
+links coloured by their ratio of signal to noise, and the packets that were lost.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import math
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from hyphos._errors import Error
+from hyphos.cosim.palette import robot_colours
+from hyphos.lab.plots import STYLE
+from hyphos.recording.mcap_scan import Scan
+from hyphos.tools.native import program
+from hyphos.tools.waiting import on_signals
+
+FRAMES_PER_S = 12
+MOST_FRAMES = 180
+_TRAIL_S = 20.0
+_LOST_S = 0.8  # of the animation, for a mark
+_WEAK_DB, _STRONG_DB = 5.0, 30.0  # as in cosim/scenario/scene_lines.cpp
+_MAP = "RdYlGn"
+_NAMED = 20  # robots with a name beside them
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Recorded:
+    """The parts of an MCAP file of `hyphos cosim run --mcap` that an animation shows."""
+
+    times: list[float] = field(default_factory=list)  # s, of the poses
+    poses: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)  # x, y, yaw
+    links: list[list[tuple[str, str, float]]] = field(default_factory=list)  # by time
+    lost: list[tuple[float, str, str]] = field(default_factory=list)
+    sent: list[float] = field(default_factory=list)
+    boxes: list[tuple[Point, Point]] = field(default_factory=list)
+
+    @staticmethod
+    def read(path: Path) -> Recorded:
+        scan = Scan(path)
+        found = Recorded()
+        for group in scan.messages():
+            for message in group:
+                topic = scan.channels[message.channel].topic
+                found.add(topic, message.log_ns * 1e-9, message.data)
+        if not found.poses or not found.links:
+            raise Error(
+                "corrupt",
+                "the file does not contain a run with poses and links",
+                str(path),
+                "hyphos cosim run SCENARIO --mcap FILE",
+            )
+        return found
+
+    def add(self, topic: str, at: float, data: bytes) -> None:
+        if topic.endswith("/pose"):
+            told = json.loads(data)["pose"]
+            place, q = told["position"], told["orientation"]
+            yaw = math.atan2(
+                2 * (q["w"] * q["z"] + q["x"] * q["y"]), 1 - 2 * (q["y"] ** 2 + q["z"] ** 2)
+            )
+            self.poses.setdefault(topic.removesuffix("/pose"), []).append(
+                (place["x"], place["y"], yaw)
+            )
+        elif topic == "cosim/links":
+            self.times.append(at)
+            self.links.append(
+                [(one["from"], one["to"], one["snr_db"]) for one in json.loads(data)["links"]]
+            )
+        elif topic == "cosim/packets":
+            told = json.loads(data)
+            if told["event"] == "sent":
+                self.sent.append(at)
+            elif told["event"] == "dropped":
+                self.lost.append((at, told["from"], told["to"]))
+        elif topic == "cosim/scene" and not self.boxes:
+            self._add_boxes(json.loads(data))
+
+    def _add_boxes(self, told: dict[str, Any]) -> None:
+        for entity in told["entities"]:
+            if entity["id"] != "obstacles":
+                continue
+            for cube in entity["cubes"]:
+                middle, size = cube["pose"]["position"], cube["size"]
+                low = (middle["x"] - size["x"] / 2, middle["y"] - size["y"] / 2)
+                high = (middle["x"] + size["x"] / 2, middle["y"] + size["y"] / 2)
+                self.boxes.append((low, high))
+
+
+class _Picture:
+    """One figure, whose parts each frame changes."""
+
+    def __init__(self, run: Recorded, title: str) -> None:
+        self.run = run
+        self.colours = robot_colours(list(run.poses))
+        with mpl.rc_context(STYLE):
+            self.figure = Figure(figsize=(7.2, 5.6), dpi=90, layout="constrained")
+            self.ax = self.figure.subplots()
+        self._frame(title)
+        self.links = LineCollection([], linewidths=1.6, alpha=0.85, zorder=2)
+        self.ax.add_collection(self.links)
+        norm = Normalize(_WEAK_DB, _STRONG_DB)
+        self.scale = ScalarMappable(norm, _MAP)
+        self.figure.colorbar(
+            self.scale, ax=self.ax, label="link: signal to noise (dB)", shrink=0.7, extend="both"
+        )
+        (self.lost,) = self.ax.plot([], [], "x", color="#c00000", markersize=7, zorder=4)
+        self.trails, self.bodies, self.names = {}, {}, {}
+        for i, (robot, colour) in enumerate(self.colours.items()):
+            (self.trails[robot],) = self.ax.plot([], [], color=colour, linewidth=1, alpha=0.6)
+            (self.bodies[robot],) = self.ax.plot([], [], "o", color=colour, markersize=11, zorder=3)
+            if i < _NAMED:
+                self.names[robot] = self.ax.text(0, 0, robot, fontsize=8, color=colour, zorder=5)
+        self.clock = self.ax.text(0.01, 0.99, "", transform=self.ax.transAxes, va="top", zorder=6)
+
+    def _frame(self, title: str) -> None:
+        ax: Axes = self.ax
+        xs = [x for way in self.run.poses.values() for x, _, _ in way]
+        ys = [y for way in self.run.poses.values() for _, y, _ in way]
+        margin = max(2.0, 0.12 * max(max(xs) - min(xs), max(ys) - min(ys)))
+        ax.set_xlim(min(xs) - margin, max(xs) + margin)
+        ax.set_ylim(min(ys) - margin, max(ys) + margin)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_xlabel("x (m)")
+        ax.set_ylabel("y (m)")
+        ax.set_title(title, fontsize=9)
+        for low, high in self.run.boxes:
+            size = (max(high[0] - low[0], 0.1), max(high[1] - low[1], 0.1))
+            ax.add_patch(Rectangle(low, *size, color="#888888", alpha=0.45, zorder=1))
+
+    def draw(self, index: int, lost_since: float) -> None:
+        """Shows the sample `index`. Marks packets that were lost after `lost_since`."""
+        run, at = self.run, self.run.times[index]
+        here = {robot: way[index] for robot, way in run.poses.items()}
+        first = bisect.bisect_left(run.times, at - _TRAIL_S)
+        for robot, (x, y, yaw) in here.items():
+            trail = run.poses[robot][first : index + 1]
+            self.trails[robot].set_data([p[0] for p in trail], [p[1] for p in trail])
+            self.bodies[robot].set_data([x], [y])
+            self.bodies[robot].set_marker((3, 0, math.degrees(yaw) - 90))
+            if robot in self.names:
+                self.names[robot].set_position((x, y))
+                self.names[robot].set_text(f"  {robot}")
+        links = run.links[index]
+        self.links.set_segments([[here[a][:2], here[b][:2]] for a, b, _ in links])
+        self.links.set_color(self.scale.to_rgba([snr for _, _, snr in links]) if links else "none")
+        marks = self._lost(lost_since, at, here)
+        self.lost.set_data([p[0] for p in marks], [p[1] for p in marks])
+        count = bisect.bisect_right([t for t, _, _ in run.lost], at)
+        sent = bisect.bisect_right(run.sent, at)
+        self.clock.set_text(f"{at:.1f} s   {sent} packets sent, {count} losses (×)")
+
+    def _lost(
+        self, since: float, at: float, here: dict[str, tuple[float, float, float]]
+    ) -> Sequence[Point]:
+        marks = []
+        for when, sender, receiver in self.run.lost:
+            if since < when <= at:
+                ax, ay, _ = here[sender]
+                bx, by, _ = here.get(receiver, here[sender])
+                marks.append((ax + 0.8 * (bx - ax), ay + 0.8 * (by - ay)))
+        return marks
+
+
+def check(output: Path) -> str:
+    """Returns the kind of an animation. Raises Error if it cannot be written."""
+    kind = output.suffix.lower()
+    if kind not in (".gif", ".mp4"):
+        raise Error(
+            "unsupported", f"'{output.suffix}' is no animation", str(output), "use .gif or .mp4"
+        )
+    if kind == ".mp4" and shutil.which("ffmpeg") is None:
+        raise Error("unsupported", "MP4 needs ffmpeg", str(output), "apt install ffmpeg, or .gif")
+    if not output.resolve().parent.is_dir():
+        raise Error("not_found", "the folder does not exist", str(output.parent))
+    return kind
+
+
+def record_and_animate(words: list[str], mcap: Path | None, output: Path, title: str) -> int:
+    """Runs the native program with `words`, and animates the run, also one that was stopped.
+    Returns the exit code of the program.
+    """
+    with tempfile.TemporaryDirectory(prefix="hyphos-cosim-") as folder:
+        recorded = mcap or Path(folder) / "run.mcap"
+        command = [str(program("cosim", "hyphos-cosim")), *words]
+        if mcap is None:
+            command += ["--mcap", str(recorded)]
+        running = subprocess.Popen(command)
+        # Ctrl-C reaches both processes. The run then ends early and is animated.
+        with on_signals(running.send_signal):
+            code = running.wait()
+        if code in (0, 130):
+            animate(recorded, output, title)
+            print(f"animation  {output}")
+    return code
+
+
+def animate(mcap: Path, output: Path, title: str | None = None) -> Path:
+    """Writes a GIF or MP4. The animation is at most 15 s long, and faster than the run as needed.
+    Errors: corrupt (no run), unsupported (the format, or MP4 without ffmpeg).
+    """
+    kind = check(output)
+    run = Recorded.read(mcap)
+    count = min(MOST_FRAMES, len(run.times))
+    picked = [round(i * (len(run.times) - 1) / max(count - 1, 1)) for i in range(count)]
+    seconds = run.times[-1] - run.times[0]
+    speed = max(seconds / (count / FRAMES_PER_S), 1e-9)
+    picture = _Picture(run, f"{title or mcap.stem}, {seconds:.0f} s at {speed:.1f} times real time")
+
+    def frame(number: int) -> list[Any]:
+        index = picked[number]
+        picture.draw(index, run.times[index] - _LOST_S * speed)
+        return []
+
+    with mpl.rc_context(STYLE):
+        moving = FuncAnimation(picture.figure, frame, frames=count, blit=False)
+        writer = (
+            PillowWriter(fps=FRAMES_PER_S) if kind == ".gif" else FFMpegWriter(fps=FRAMES_PER_S)
+        )
+        try:
+            moving.save(output, writer=writer)
+        except OSError as error:
+            raise Error(
+                "io", f"the file cannot be written: {error.strerror}", str(output)
+            ) from error
+    return output
