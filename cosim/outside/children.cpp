@@ -88,6 +88,8 @@ void Children::end() {
 Result<Children::Child> Children::spawn(const std::string& role,
                                         const std::vector<std::string>& words,
                                         const std::string& folder) {
+  // The children of a program that has ended become children of this process.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::array<int, 2> output{-1, -1};
   std::array<int, 2> failed{-1, -1};
   if (::pipe2(output.data(), O_CLOEXEC) != 0 || ::pipe2(failed.data(), O_CLOEXEC) != 0) {
@@ -125,8 +127,8 @@ Result<Children::Child> Children::spawn(const std::string& role,
     ::close(output[0]);
     errno = why;
     return Error{why == ENOENT ? Code::not_found : Code::io,
-                 "the " + role + " of robot '" + robot_ + "' cannot start: " + words.front() +
-                     " in " + (folder.empty() ? "." : folder) + ": " + std::strerror(why),
+                 "the " + role + " cannot start: " + words.front() + " in " +
+                     (folder.empty() ? "." : folder) + ": " + std::strerror(why),
                  robot_};
   }
   return Child{role, pid, output[0]};
@@ -155,22 +157,19 @@ Result<std::string> Children::start_and_read(const std::string& role,
     pollfd ready{child.output, POLLIN, 0};
     const auto left = static_cast<int>((end - monotonic_now()).ns / 1'000'000);
     if (left <= 0 || ::poll(&ready, 1, left) <= 0) {
-      return Error{Code::timeout, "the " + role + " of robot '" + robot_ + "' is not ready",
-                   robot_};
+      return Error{Code::timeout, "the " + role + " is not ready", robot_};
     }
     const ssize_t got = ::read(child.output, part.data(), part.size());
     if (got <= 0) {
       return Error{Code::disconnected,
-                   "the " + role + " of robot '" + robot_ + "' ended at its start" +
-                       (text.empty() ? "" : ": " + text),
+                   "the " + role + " ended at its start" + (text.empty() ? "" : ": " + text),
                    robot_};
     }
     text.append(part.data(), static_cast<std::size_t>(got));
   }
   const std::size_t line = text.find('\n');
   if (text.starts_with("error: ")) {
-    return Error{Code::invalid_config,
-                 "the " + role + " of robot '" + robot_ + "': " + text.substr(7, line - 7), robot_};
+    return Error{Code::invalid_config, "the " + role + ": " + text.substr(7, line - 7), robot_};
   }
   child.reader = std::thread([this, from = child.output] { copy_output(from); });
   return text.substr(0, line);
@@ -198,9 +197,7 @@ Result<void> Children::check() {
     if (child.pid < 0 || ::waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
     child.pid = -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-    return Error{Code::disconnected,
-                 "the " + child.role + " of robot '" + robot_ + "' " + how_it_ended(status),
-                 robot_};
+    return Error{Code::disconnected, "the " + child.role + " " + how_it_ended(status), robot_};
   }
   return success();
 }

@@ -120,7 +120,6 @@ int keep(int (*work)(const Words&), const Words& words) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != keeper) ::_exit(1);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     const int code = work(words);
     std::fflush(nullptr);
     ::_exit(code);

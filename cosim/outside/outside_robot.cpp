@@ -60,13 +60,9 @@ Result<void> OutsideRobot::start_gateway() {
 }
 
 Result<void> OutsideRobot::rest() {
-  auto rested = rest_.wait(
+  return rest_.wait(
       options_.timeout, options_.rest, [this] { return activity_.load(); },
       [this] { return children_.check(); });
-  if (rested) return rested;
-  Error error = rested.error();
-  error.message = "robot '" + options_.names.robot + "': " + error.message;
-  return error;
 }
 
 /// Programs of ROS open their topics one after the other, and a gateway looks for new ones once a
@@ -86,8 +82,8 @@ Result<void> OutsideRobot::wait_until_open(const std::vector<std::string>& chann
       std::string names;
       for (const auto& [name, type] : open_) names += " " + name;
       return Error{Code::timeout,
-                   "robot '" + options_.names.robot + "': no program has opened channel '" +
-                       *missing + "' within " + std::to_string(options_.timeout.ns / 1'000'000) +
+                   "no program has opened channel '" + *missing + "' within " +
+                       std::to_string(options_.timeout.ns / 1'000'000) +
                        " ms. `body.wait_for` lists the channels to wait for. Open are:" + names,
                    *missing};
     }

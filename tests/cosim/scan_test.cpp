@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "hyphos/msgs/sensor.pb.h"
@@ -37,8 +38,9 @@ TEST(CosimScan, ranges_in_a_room_are_those_of_its_walls) {
       const double angle = options.from + 2 * kPi / 360 * i + yaw;
       const double dx = std::cos(angle);
       const double dy = std::sin(angle);
-      const double to_x = dx > 0 ? (5 - 1) / dx : (-5 - 1) / dx;
-      const double to_y = dy > 0 ? (3 - 0.5) / dy : (-3 - 0.5) / dy;
+      const double far = std::numeric_limits<double>::infinity();
+      const double to_x = dx > 0 ? (5 - 1) / dx : dx < 0 ? (-5 - 1) / dx : far;
+      const double to_y = dy > 0 ? (3 - 0.5) / dy : dy < 0 ? (-3 - 0.5) / dy : far;
       EXPECT_NEAR(ranges[i], std::min(to_x, to_y), 1e-4) << "beam " << i << ", yaw " << yaw;
     }
   }

@@ -5,7 +5,7 @@ import math
 
 SILENT_S = 1.0  # without a position for this long, the leader is lost
 GAP_M = 4.0
-FAST = 2.2  # m/s
+FAST = 1.7  # m/s
 TURN = 1.5  # rad/s
 CLEAR_M = 2.5  # free space ahead, below which the follower turns away
 SIDE_M = 1.2  # least distance to a wall beside it

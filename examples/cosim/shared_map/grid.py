@@ -90,19 +90,25 @@ class Grid:
         return np.sum([one.astype(np.int16) for one in self.evidence.values()], axis=0)
 
 
-def truth(boxes: list[dict[str, list[float]]], grid: Grid, height: float) -> np.ndarray:
-    """True where a box occupies most of the cell at this height."""
+def truth(
+    boxes: list[dict[str, list[float]]], grid: Grid, height: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two tables of cells: those that a box occupies at this height, and those of the building,
+    which all boxes together enclose."""
     rows, columns = grid.of(grid.own).shape
     xs = grid.low[0] + (np.arange(columns) + 0.5) * CELL_M
     ys = grid.low[1] + (np.arange(rows) + 0.5) * CELL_M
+
+    def within(low: list[float], high: list[float]) -> np.ndarray:
+        return ((ys >= low[1]) & (ys <= high[1]))[:, None] & ((xs >= low[0]) & (xs <= high[0]))
+
     full = np.zeros((rows, columns), dtype=bool)
     for box in boxes:
-        low, high = box["low"], box["high"]
-        if low[2] <= height <= high[2]:
-            full |= ((ys >= low[1]) & (ys <= high[1]))[:, None] & (
-                (xs >= low[0]) & (xs <= high[0])
-            )[None, :]
-    return full
+        if box["low"][2] <= height <= box["high"][2]:
+            full |= within(box["low"], box["high"])
+    corners = [[pick(box[end][i] for box in boxes) for i in range(2)]
+               for pick, end in ((min, "low"), (max, "high"))]  # fmt: skip
+    return full, within(*corners)
 
 
 def near(cells: np.ndarray) -> np.ndarray:
@@ -114,12 +120,17 @@ def near(cells: np.ndarray) -> np.ndarray:
     )
 
 
-def score(evidence: np.ndarray, full: np.ndarray) -> tuple[float, float]:
-    """The share of the floor and of its walls that is known, and the share of the known cells that
-    is wrong by more than one cell."""
+def score(
+    evidence: np.ndarray, full: np.ndarray, building: np.ndarray
+) -> tuple[float, float, float]:
+    """The share of the floor and of its walls that is known, the share of the known cells that is
+    wrong, and the share that is wrong by more than one cell."""
     known_full, known_free = evidence >= SURE, evidence <= -SURE
-    visible = ~full | (full & near(~full))
-    wrong = (known_full & ~near(full)) | (known_free & ~near(~full))
     known = known_full | known_free
+    if not known.any():
+        return 0.0, math.nan, math.nan
+    visible = building & (~full | near(~full & building))
+    wrong = (known_full & ~full) | (known_free & full)
+    far = (known_full & ~near(full)) | (known_free & ~near(~full))
     share = float((known & visible).sum() / visible.sum())
-    return share, float(wrong.sum() / max(1, known.sum())) if known.any() else math.nan
+    return share, float(wrong.sum() / known.sum()), float(far.sum() / known.sum())

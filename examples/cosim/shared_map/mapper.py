@@ -41,8 +41,8 @@ class Mapper:
         self.command = node.publisher("cmd_vel", Twist)
         self.tiles = node.publisher("map/tile", OccupancyGrid)
         self.have = node.publisher("map/have", String)
-        node.subscribe("map/tile", OccupancyGrid, self.on_tile)
-        node.subscribe("map/have", String, self.on_have)
+        node.subscribe("team/tile", OccupancyGrid, self.on_tile)
+        node.subscribe("team/have", String, self.on_have)
         node.subscribe("scan", LaserScan, self.on_scan)
         node.subscribe("odom", Odometry, self.on_odometry)
         node.every(self.publish_new, period_ms=1000)
@@ -99,7 +99,7 @@ class Mapper:
                 theirs = np.array(told.get(robot, [0] * len(mine)), dtype=np.int64)
                 self.ask_for(robot, np.nonzero(mine > theirs)[0].tolist())
         except (ValueError, AttributeError, TypeError, OverflowError):
-            self.refusals.refuse("map/have", "it is no table of versions")
+            self.refusals.refuse("team/have", "it is no table of versions")
 
     def send_one(self) -> None:
         if not self.queue:
@@ -114,7 +114,7 @@ class Mapper:
 
     def on_tile(self, tile: OccupancyGrid) -> None:
         robot, _, number = tile.header.frame_id.rpartition("/")
-        if self.refusals.refuse("map/tile", "" if robot and number.isdigit() else "no tile"):
+        if self.refusals.refuse("team/tile", "" if robot and number.isdigit() else "no tile"):
             return
         self.counts["tiles received"] += 1
         new = self.map.take(robot, int(number), tile.header.stamp_ns, tile.data)
@@ -129,13 +129,16 @@ class Mapper:
             boxes = yaml.safe_load(Path(__file__).with_name(self.world).read_text())["world"][
                 "boxes"
             ]
-            full = maps.truth(boxes, self.map, 0.3)
+            full, building = maps.truth(boxes, self.map, 0.3)
             for what, evidence in (
                 ("alone", self.map.of(self.name)),
                 ("merged", self.map.merged()),
             ):
-                known, wrong = maps.score(evidence, full)
-                print(f"{self.name}: {what}: {known:.1%} known, {wrong:.2%} of it wrong")
+                known, wrong, far = maps.score(evidence, full, building)
+                print(
+                    f"{self.name}: {what}: {known:.1%} known, {wrong:.2%} of it wrong, "
+                    f"{far:.2%} by more than a cell"
+                )
         if self.output:
             self.write(Path(self.output))
 

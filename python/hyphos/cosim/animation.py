@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
+from matplotlib.artist import Artist
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from PIL import Image
 
 from hyphos._errors import Error
 from hyphos.cosim.palette import robot_colours
@@ -106,7 +108,7 @@ class Recorded:
 
 
 class _Picture:
-    """One figure, whose parts each frame changes."""
+    """One figure. Each frame draws only the moving parts again, over the others."""
 
     def __init__(self, run: Recorded, title: str) -> None:
         self.run = run
@@ -129,7 +131,17 @@ class _Picture:
             (self.bodies[robot],) = self.ax.plot([], [], "o", color=colour, markersize=11, zorder=3)
             if i < _NAMED:
                 self.names[robot] = self.ax.text(0, 0, robot, fontsize=8, color=colour, zorder=5)
-        self.clock = self.ax.text(0.01, 0.99, "", transform=self.ax.transAxes, va="top", zorder=6)
+        self.state = self.figure.text(0.02, 0.02, "", va="bottom", fontsize=8)
+        self.moving: list[Artist] = [self.links, self.lost, self.state]
+        for parts in (self.trails, self.bodies, self.names):
+            self.moving += parts.values()
+        for part in self.moving:
+            part.set_visible(False)
+        self.canvas = FigureCanvasAgg(self.figure)
+        self.canvas.draw()
+        self.still = self.canvas.copy_from_bbox(self.figure.bbox)  # type: ignore[no-untyped-call]
+        for part in self.moving:
+            part.set_visible(True)
 
     def _frame(self, title: str) -> None:
         ax: Axes = self.ax
@@ -138,7 +150,7 @@ class _Picture:
         margin = max(2.0, 0.12 * max(max(xs) - min(xs), max(ys) - min(ys)))
         ax.set_xlim(min(xs) - margin, max(xs) + margin)
         ax.set_ylim(min(ys) - margin, max(ys) + margin)
-        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_aspect("equal", adjustable="box")
         ax.set_xlabel("x (m)")
         ax.set_ylabel("y (m)")
         ax.set_title(title, fontsize=9)
@@ -166,7 +178,15 @@ class _Picture:
         self.lost.set_data([p[0] for p in marks], [p[1] for p in marks])
         count = bisect.bisect_right([t for t, _, _ in run.lost], at)
         sent = bisect.bisect_right(run.sent, at)
-        self.clock.set_text(f"{at:.1f} s   {sent} packets sent, {count} losses (×)")
+        self.state.set_text(f"at {at:.1f} s: {sent} packets sent, {count} losses (×)")
+
+    def image(self) -> Image.Image:
+        """The frame, after draw()."""
+        self.canvas.restore_region(self.still)  # type: ignore[no-untyped-call]
+        renderer = self.canvas.get_renderer()  # type: ignore[no-untyped-call]
+        for part in sorted(self.moving, key=lambda part: part.get_zorder()):
+            part.draw(renderer)
+        return Image.frombuffer("RGBA", self.canvas.get_width_height(), self.canvas.buffer_rgba())
 
     def _lost(
         self, since: float, at: float, here: dict[str, tuple[float, float, float]]
@@ -225,20 +245,31 @@ def animate(mcap: Path, output: Path, title: str | None = None) -> Path:
     speed = max(seconds / (count / FRAMES_PER_S), 1e-9)
     picture = _Picture(run, f"{title or mcap.stem}, {seconds:.0f} s at {speed:.1f} times real time")
 
-    def frame(number: int) -> list[Any]:
-        index = picked[number]
-        picture.draw(index, run.times[index] - _LOST_S * speed)
-        return []
-
     with mpl.rc_context(STYLE):
-        moving = FuncAnimation(picture.figure, frame, frames=count, blit=False)
-        writer = (
-            PillowWriter(fps=FRAMES_PER_S) if kind == ".gif" else FFMpegWriter(fps=FRAMES_PER_S)
-        )
-        try:
-            moving.save(output, writer=writer)
-        except OSError as error:
-            raise Error(
-                "io", f"the file cannot be written: {error.strerror}", str(output)
-            ) from error
+        frames = []
+        for index in picked:
+            picture.draw(index, run.times[index] - _LOST_S * speed)
+            frames.append(picture.image().convert("RGB"))
+    try:
+        _write_gif(frames, output) if kind == ".gif" else _write_mp4(frames, output)
+    except OSError as error:
+        raise Error("io", f"the file cannot be written: {error.strerror}", str(output)) from error
     return output
+
+
+def _write_gif(frames: list[Image.Image], output: Path) -> None:
+    # One palette for all frames, so that colours do not flicker.
+    palette = frames[len(frames) // 2].quantize(128)
+    first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    first.save(output, save_all=True, append_images=rest, duration=1000 // FRAMES_PER_S, loop=0)
+
+
+def _write_mp4(frames: list[Image.Image], output: Path) -> None:
+    width, height = (side // 2 * 2 for side in frames[0].size)  # H.264 needs even sides
+    words = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    words += ["-s", f"{width}x{height}", "-r", str(FRAMES_PER_S), "-i", "-"]
+    words += ["-pix_fmt", "yuv420p", str(output)]
+    data = b"".join(frame.crop((0, 0, width, height)).tobytes() for frame in frames)
+    done = subprocess.run(words, input=data, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Error("io", f"ffmpeg failed: {done.stderr.decode().strip()}", str(output))

@@ -24,7 +24,7 @@ robots:
     at: [0, 0, 0.5]
     run: {run}
     body: {body}
-  base: {{at: [10, 0, 0.5]}}
+  base: {{at: [60, 0, 0.5]}}
 """
 
 # Drives ahead, and ends when it has moved, has a scan, and has simulated time.

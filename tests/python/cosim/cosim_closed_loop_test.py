@@ -17,7 +17,7 @@ from ros2_gateway import needs_ros2
 
 TREE = Path(__file__).resolve().parents[3]
 
-# Drives a square by odometry: 2 m ahead, a right angle, and so on. Says where it is each second.
+# Drives a square by odometry: 2 m ahead, a right angle, and so on. Prints its place each second.
 ROSPY = """
 import math, rospy
 from geometry_msgs.msg import Twist
@@ -63,7 +63,7 @@ robots:
     at: [0, 0, 0.5]
     run: {run}
     body: {body}
-  base: {{at: [10, 0, 0.5]}}
+  base: {{at: [60, 0, 0.5]}}
 nodes: {{pose_rate_hz: 20, timeout_s: 60}}
 """
 
@@ -344,7 +344,7 @@ def test_a_program_that_dies_is_named(hyphos_start: Start, tmp_path: Path) -> No
     body = "{gateway: [ros1], clock_rate_hz: 20, rest_ms: 0, wait_for: [cmd_vel, odom]}"
     code, _, err = hyphos_start("cosim", "run", str(write(tmp_path, DYING, body))).end()
     assert code == 1
-    assert "the program of robot 'husky' was killed by signal 9 (Killed)" in err
+    assert "robot 'husky': the program was killed by signal 9 (Killed)" in err
 
 
 def test_a_program_that_opens_nothing_is_an_error_with_the_channel(

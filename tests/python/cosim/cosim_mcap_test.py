@@ -29,7 +29,9 @@ def test_a_run_is_recorded_completely_and_reproducibly(hyphos_start: Start, tmp_
     assert scan.problems == []
     topics = Counter(scan.channels[message.channel].topic for message in messages)
     assert set(topics) == {
+        "cosim/links",
         "cosim/packets",
+        "cosim/scene",
         "cosim/windows",
         "husky1/pose",
         "husky2/pose",
