@@ -191,8 +191,7 @@ TEST(CosimChildren, a_failed_program_is_named_and_its_descendants_end) {
   ASSERT_TRUE(children.start("program", {"sh", "-c", "sleep 1000 & exit 7"}, "/").ok());
   Result<void> fine = success();
   while ((fine = children.check()).ok()) std::this_thread::yield();
-  EXPECT_NE(fine.error().message.find("the program ended with status 7"),
-            std::string::npos);
+  EXPECT_NE(fine.error().message.find("the program ended with status 7"), std::string::npos);
 }
 
 TEST(CosimRobotCodec, readings_and_sensors_survive) {

@@ -1,5 +1,6 @@
 """The follower as a node of Hyphos."""
 
+# mypy: disable-error-code="import-not-found,misc"
 import math
 
 import hyphos

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The follower as a program of ROS 1. It knows nothing of Hyphos or of a simulation."""
 
+# mypy: disable-error-code="import-not-found,misc"
 import rospy
 from chase import Chase, yaw_of
 from geometry_msgs.msg import PointStamped, Twist

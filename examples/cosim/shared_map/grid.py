@@ -55,7 +55,8 @@ class Grid:
         rows = np.floor((ys - self.low[1]) / CELL_M).astype(int)
         height, width = self.of(self.own).shape
         inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
-        return (rows * width + columns)[inside]
+        found: np.ndarray = (rows * width + columns)[inside]
+        return found
 
     def _note(self, cells: np.ndarray) -> None:
         width = self.size[0] * TILE
@@ -87,7 +88,8 @@ class Grid:
         return True
 
     def merged(self) -> np.ndarray:
-        return np.sum([one.astype(np.int16) for one in self.evidence.values()], axis=0)
+        total: np.ndarray = np.sum([one.astype(np.int16) for one in self.evidence.values()], axis=0)
+        return total
 
 
 def truth(
@@ -115,9 +117,10 @@ def near(cells: np.ndarray) -> np.ndarray:
     """The cells, and their eight neighbours."""
     grown = np.pad(cells, 1)
     shape = cells.shape
-    return np.logical_or.reduce(
+    found: np.ndarray = np.logical_or.reduce(
         [grown[i : i + shape[0], j : j + shape[1]] for i in range(3) for j in range(3)]
     )
+    return found
 
 
 def score(

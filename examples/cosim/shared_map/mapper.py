@@ -6,6 +6,7 @@ it has, and a robot with newer ones sends them again: also the tiles of a third 
 travels on between robots that never meet.
 """
 
+# mypy: disable-error-code="import-not-found,misc"
 from __future__ import annotations
 
 import json

@@ -13,22 +13,22 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
-from matplotlib.artist import Artist
 from matplotlib.collections import LineCollection
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
 from hyphos._errors import Error
 from hyphos.cosim.palette import robot_colours
-from hyphos.lab.plots import STYLE
+from hyphos.lab.plots import COLOURS, STYLE
 from hyphos.recording.mcap_scan import Scan
 from hyphos.tools.native import program
 from hyphos.tools.waiting import on_signals
@@ -39,6 +39,7 @@ _TRAIL_S = 20.0
 _LOST_S = 0.8  # of the animation, for a mark
 _WEAK_DB, _STRONG_DB = 5.0, 30.0  # as in cosim/scenario/scene_lines.cpp
 _MAP = "RdYlGn"
+_LOST = "#c00000"
 _NAMED = 20  # robots with a name beside them
 
 Point = tuple[float, float]
@@ -124,7 +125,7 @@ class _Picture:
         self.figure.colorbar(
             self.scale, ax=self.ax, label="link: signal to noise (dB)", shrink=0.7, extend="both"
         )
-        (self.lost,) = self.ax.plot([], [], "x", color="#c00000", markersize=7, zorder=4)
+        (self.lost,) = self.ax.plot([], [], "x", color=_LOST, markersize=7, zorder=4)
         self.trails, self.bodies, self.names = {}, {}, {}
         for i, (robot, colour) in enumerate(self.colours.items()):
             (self.trails[robot],) = self.ax.plot([], [], color=colour, linewidth=1, alpha=0.6)
@@ -137,9 +138,9 @@ class _Picture:
             self.moving += parts.values()
         for part in self.moving:
             part.set_visible(False)
-        self.canvas = FigureCanvasAgg(self.figure)
+        self.canvas = cast(Any, FigureCanvasAgg(self.figure))  # without types in matplotlib
         self.canvas.draw()
-        self.still = self.canvas.copy_from_bbox(self.figure.bbox)  # type: ignore[no-untyped-call]
+        self.still = self.canvas.copy_from_bbox(self.figure.bbox)
         for part in self.moving:
             part.set_visible(True)
 
@@ -167,23 +168,27 @@ class _Picture:
             trail = run.poses[robot][first : index + 1]
             self.trails[robot].set_data([p[0] for p in trail], [p[1] for p in trail])
             self.bodies[robot].set_data([x], [y])
-            self.bodies[robot].set_marker((3, 0, math.degrees(yaw) - 90))
+            triangle: Any = (3, 0, math.degrees(yaw) - 90)
+            self.bodies[robot].set_marker(triangle)
             if robot in self.names:
                 self.names[robot].set_position((x, y))
                 self.names[robot].set_text(f"  {robot}")
         links = run.links[index]
         self.links.set_segments([[here[a][:2], here[b][:2]] for a, b, _ in links])
-        self.links.set_color(self.scale.to_rgba([snr for _, _, snr in links]) if links else "none")
+        # The stubs of matplotlib know neither lists of numbers nor arrays of colours here.
+        ratios: Any = [snr for _, _, snr in links]
+        colours: Any = self.scale.to_rgba(ratios) if links else "none"
+        self.links.set_color(colours)
         marks = self._lost(lost_since, at, here)
         self.lost.set_data([p[0] for p in marks], [p[1] for p in marks])
         count = bisect.bisect_right([t for t, _, _ in run.lost], at)
         sent = bisect.bisect_right(run.sent, at)
-        self.state.set_text(f"at {at:.1f} s: {sent} packets sent, {count} losses (×)")
+        self.state.set_text(f"at {at:.1f} s: {sent} packets sent, {count} copies lost (×)")
 
     def image(self) -> Image.Image:
         """The frame, after draw()."""
-        self.canvas.restore_region(self.still)  # type: ignore[no-untyped-call]
-        renderer = self.canvas.get_renderer()  # type: ignore[no-untyped-call]
+        self.canvas.restore_region(self.still)
+        renderer = self.canvas.get_renderer()
         for part in sorted(self.moving, key=lambda part: part.get_zorder()):
             part.draw(renderer)
         return Image.frombuffer("RGBA", self.canvas.get_width_height(), self.canvas.buffer_rgba())
@@ -259,9 +264,23 @@ def animate(mcap: Path, output: Path, title: str | None = None) -> Path:
 
 def _write_gif(frames: list[Image.Image], output: Path) -> None:
     # One palette for all frames, so that colours do not flicker.
-    palette = frames[len(frames) // 2].quantize(128)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(_palette())
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     first.save(output, save_all=True, append_images=rest, duration=1000 // FRAMES_PER_S, loop=0)
+
+
+def _palette() -> list[int]:
+    """At most 256 colours: robots, marks and links, as they are and mixed with white, and greys."""
+
+    def mixed(colours: Sequence[Any], steps: int) -> list[Any]:
+        shares = [(step + 1) / steps for step in range(steps)]
+        return [[1 - share * (1 - x) for x in to_rgb(c)] for c in colours for share in shares]
+
+    scale = mpl.colormaps[_MAP]
+    links = [scale(i / 39)[:3] for i in range(40)]
+    found = mixed([*COLOURS, _LOST], 5) + mixed(links, 3) + [[i / 63] * 3 for i in range(64)]
+    return [round(255 * x) for colour in found[:256] for x in colour]
 
 
 def _write_mp4(frames: list[Image.Image], output: Path) -> None:

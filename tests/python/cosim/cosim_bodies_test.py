@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import Start, wait_until
@@ -81,7 +82,7 @@ def scenario(folder: Path, program: str, python: str, body: str) -> Path:
     return file
 
 
-def emulated(start: Start, file: Path) -> tuple[str, dict]:
+def emulated(start: Start, file: Path) -> tuple[str, dict[str, Any]]:
     told = file.with_suffix(".json")
     words = ["cosim", "emulate", str(file), "--for", "1000", "--json", str(told)]
     code, out, err = start(*words).end()

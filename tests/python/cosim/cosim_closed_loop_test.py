@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import Start, wait_until
@@ -81,7 +82,7 @@ def write(folder: Path, program: str, body: str, seconds: float = 6) -> Path:
     return file
 
 
-def run(start: Start, file: Path, *options: str) -> tuple[str, dict]:
+def run(start: Start, file: Path, *options: str) -> tuple[str, dict[str, Any]]:
     told = file.with_suffix(".json")
     code, out, err = start("cosim", "run", str(file), "--json", str(told), *options).end()
     assert code == 0, out + err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import Start
@@ -14,13 +15,13 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples/cosim"
 HOUSE = (10, 30, 10, 25)  # of both scenarios
 
 
-def run(start: Start, file: Path, told: Path) -> tuple[str, dict]:
+def run(start: Start, file: Path, told: Path) -> tuple[str, dict[str, Any]]:
     code, out, err = start("cosim", "run", str(file), "--json", str(told)).end()
     assert code == 0, out + err
     return out, json.loads(told.read_text())
 
 
-def check_chase(out: str, told: dict) -> list[str]:
+def check_chase(out: str, told: dict[str, Any]) -> list[str]:
     news = [line for line in out.splitlines() if line.startswith("follower: ")]
     lost = [line for line in news if "lost the leader" in line]
     found = [line for line in news if "found the leader" in line]
