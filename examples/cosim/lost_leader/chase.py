@@ -1,5 +1,5 @@
-"""A follower that searches a leader which it no longer hears. Independent of any middleware: the
-nodes of Hyphos and of ROS beside this file pass their messages on to it."""
+"""A follower that searches a leader whose messages it no longer receives. It is independent of any
+middleware: the nodes of Hyphos and of ROS beside this file pass their messages on to it."""
 
 import math
 
@@ -46,7 +46,7 @@ class Chase:
         if self.lost_at is None and t - self.heard[-1][0] > SILENT_S:
             self.lost_at = self.heard[-1][0]
             self.losses += 1
-            told = f"lost the leader at {self.lost_at:.1f} s, last heard at {self._last()}"
+            told = f"lost the leader at {self.lost_at:.1f} s, its last position is {self._last()}"
         goal = self._goal(t)
         gap = math.hypot(goal[0] - x, goal[1] - y) - (GAP_M if self.lost_at is None else 0.0)
         off = math.remainder(math.atan2(goal[1] - y, goal[0] - x) - yaw, 2 * math.pi)
@@ -58,7 +58,7 @@ class Chase:
 
     def _goal(self, t: float) -> tuple[float, float]:
         """The leader, or the place at which it should be: on its last course for as long as the
-        follower needs to the place where it was heard last."""
+        follower needs to the place of its last message."""
         _, x, y = self.heard[-1]
         first = self.heard[0]
         passed = self.heard[-1][0] - first[0]
