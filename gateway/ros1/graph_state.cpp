@@ -5,7 +5,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-Error corrupt(const char* what) {
+Error malformed_state(const char* what) {
   return {Code::corrupt, std::string("the master's ") + what + " does not have the format of ROS 1",
           ""};
 }
@@ -33,13 +33,13 @@ Result<GraphState> GraphState::parse(const Value& system_state, const Value& top
   const auto* parts = array(system_state);
   if (parts == nullptr || parts->size() != 3 || !read((*parts)[0], state.publishers) ||
       !read((*parts)[1], state.subscribers) || !read((*parts)[2], state.services)) {
-    return corrupt("system state");
+    return malformed_state("system state");
   }
   const auto* rows = array(topic_types);
-  if (rows == nullptr) return corrupt("list of types");
+  if (rows == nullptr) return malformed_state("list of types");
   for (const Value& row : *rows) {
     const auto* pair = array(row);
-    if (pair == nullptr || pair->size() != 2) return corrupt("list of types");
+    if (pair == nullptr || pair->size() != 2) return malformed_state("list of types");
     state.types.insert_or_assign((*pair)[0].text(), (*pair)[1].text());
   }
   return state;

@@ -5,7 +5,9 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), "TCPROS header"}; }
+Error malformed_header(std::string message) {
+  return {Code::corrupt, std::move(message), "TCPROS header"};
+}
 
 }  // namespace
 
@@ -34,17 +36,19 @@ void write_length(std::span<std::byte> out, std::uint32_t length) {
 Result<Header> parse_header(std::span<const std::byte> bytes) {
   Header header;
   while (!bytes.empty()) {
-    if (bytes.size() < 4) return corrupt("the last field is shorter than its 4-byte length");
+    if (bytes.size() < 4)
+      return malformed_header("the last field is shorter than its 4-byte length");
     const std::uint32_t length = read_length(bytes);
     bytes = bytes.subspan(4);
     if (length > bytes.size()) {
-      return corrupt("a field has " + std::to_string(length) + " bytes, but the header has only " +
-                     std::to_string(bytes.size()));
+      return malformed_header("a field has " + std::to_string(length) +
+                              " bytes, but the header has only " + std::to_string(bytes.size()));
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), length);
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return corrupt("the field '" + std::string(text.substr(0, 40)) + "' is not name=value");
+      return malformed_header("the field '" + std::string(text.substr(0, 40)) +
+                              "' is not name=value");
     }
     header.insert_or_assign(std::string(text.substr(0, equals)),
                             std::string(text.substr(equals + 1)));

@@ -28,7 +28,9 @@ std::byte level_to_ros1(std::byte level) {
   return static_cast<std::byte>(kLevels[std::clamp<std::size_t>(number, 1, kLevels.size()) - 1]);
 }
 
-Error corrupt() { return {Code::corrupt, "the log line is incomplete", std::string(kRosout)}; }
+Error malformed_log() {
+  return {Code::corrupt, "the log line is incomplete", std::string(kRosout)};
+}
 
 /// The size of the texts and the line number at the start of `bytes`. 0 if they are incomplete.
 std::size_t size_of_rest(std::span<const std::byte> bytes) {
@@ -51,13 +53,13 @@ std::byte* put(std::byte* to, std::span<const std::byte> bytes) {
 Result<Buffer> line_of_ros1(std::span<const std::byte> line) {
   // The header: number, stamp, and the name of a frame.
   constexpr std::size_t kFrame = kLength + kStamp;
-  if (line.size() < kFrame + kLength) return corrupt();
+  if (line.size() < kFrame + kLength) return malformed_log();
   const std::size_t frame = read_length(line.subspan(kFrame));
-  if (line.size() - kFrame - kLength < frame + 1) return corrupt();
+  if (line.size() - kFrame - kLength < frame + 1) return malformed_log();
   const std::size_t level = kFrame + kLength + frame;
   const auto rest = line.subspan(level + 1);
   const std::size_t size = size_of_rest(rest);
-  if (size == 0) return corrupt();
+  if (size == 0) return malformed_log();
   WritableBuffer out = WritableBuffer::on_heap(kStamp + 1 + size);
   std::byte* to = put(out.data(), line.subspan(kLength, kStamp));
   *to++ = level_of_ros1(line[level]);
@@ -66,9 +68,9 @@ Result<Buffer> line_of_ros1(std::span<const std::byte> line) {
 }
 
 Result<Buffer> line_to_ros1(std::span<const std::byte> line) {
-  if (line.size() < kStamp + 1) return corrupt();
+  if (line.size() < kStamp + 1) return malformed_log();
   const auto rest = line.subspan(kStamp + 1);
-  if (rest.empty() || size_of_rest(rest) != rest.size()) return corrupt();
+  if (rest.empty() || size_of_rest(rest) != rest.size()) return malformed_log();
   constexpr std::array<std::byte, kLength> kZero{};
   WritableBuffer out = WritableBuffer::on_heap(line.size() + 3 * kLength);
   std::byte* to = put(out.data(), kZero);

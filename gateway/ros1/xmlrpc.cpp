@@ -11,7 +11,7 @@
 namespace hyphos::gateway::ros1 {
 namespace {
 
-Error corrupt(std::string message) { return {Code::corrupt, std::move(message), "XML-RPC"}; }
+Error malformed_xml(std::string message) { return {Code::corrupt, std::move(message), "XML-RPC"}; }
 
 // A text may have several pieces: CDATA, or text around a comment.
 std::string text_of(const pugi::xml_node& node) {
@@ -63,7 +63,7 @@ Result<Value> struct_of(const pugi::xml_node& node, int depth) {
   Value::Struct members;
   for (const pugi::xml_node member : node.children("member")) {
     const pugi::xml_node item = member.child("value");
-    if (!item) return corrupt("a <member> has no <value>");
+    if (!item) return malformed_xml("a <member> has no <value>");
     Result<Value> value = value_of(item, depth);
     if (!value) return value;
     members.insert_or_assign(text_of(member.child("name")), std::move(*value));
@@ -86,14 +86,14 @@ Result<Value> scalar_of(std::string_view type, std::string text) {
   } else if (type == "dateTime.iso8601") {
     return Value(DateTime{std::string(trimmed(text))});
   } else {
-    return corrupt("a value has the unknown type <" + std::string(type.substr(0, 40)) + ">");
+    return malformed_xml("a value has the unknown type <" + std::string(type.substr(0, 40)) + ">");
   }
-  return corrupt("'" + text.substr(0, 40) + "' is not a valid <" + std::string(type) + ">");
+  return malformed_xml("'" + text.substr(0, 40) + "' is not a valid <" + std::string(type) + ">");
 }
 
 Result<Value> value_of(const pugi::xml_node& node, int depth) {
   if (depth > kMaxXmlDepth) {
-    return corrupt("values are nested deeper than " + std::to_string(kMaxXmlDepth));
+    return malformed_xml("values are nested deeper than " + std::to_string(kMaxXmlDepth));
   }
   const pugi::xml_node typed = first_element(node);
   if (!typed) return Value(text_of(node));
@@ -106,17 +106,18 @@ Result<Value> value_of(const pugi::xml_node& node, int depth) {
 Result<pugi::xml_node> root_of(pugi::xml_document& document, std::string_view xml,
                                const char* name) {
   if (xml.size() > kMaxXml)
-    return corrupt("the document has more than " + std::to_string(kMaxXml) + " bytes");
+    return malformed_xml("the document has more than " + std::to_string(kMaxXml) + " bytes");
   // pugixml does not expand entities that a document defines, so none can grow.
   constexpr unsigned kFlags =
       pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_ws_pcdata;
   const pugi::xml_parse_result parsed =
       document.load_buffer(xml.data(), xml.size(), kFlags, pugi::encoding_utf8);
   if (!parsed) {
-    return corrupt(std::string(parsed.description()) + " at byte " + std::to_string(parsed.offset));
+    return malformed_xml(std::string(parsed.description()) + " at byte " +
+                         std::to_string(parsed.offset));
   }
   const pugi::xml_node root = document.child(name);
-  if (!root) return corrupt("the document has no <" + std::string(name) + ">");
+  if (!root) return malformed_xml("the document has no <" + std::string(name) + ">");
   return root;
 }
 
@@ -184,7 +185,7 @@ Result<RpcCall> parse_call(std::string_view xml) {
   const Result<pugi::xml_node> root = root_of(document, xml, "methodCall");
   if (!root) return root.error();
   RpcCall call{std::string(trimmed(text_of(root->child("methodName")))), {}};
-  if (call.method.empty()) return corrupt("the call has no <methodName>");
+  if (call.method.empty()) return malformed_xml("the call has no <methodName>");
   for (const pugi::xml_node param : root->child("params").children("param")) {
     Result<Value> value = value_of(param.child("value"), 0);
     if (!value) return value.error();
@@ -209,7 +210,7 @@ Result<Value> parse_reply(std::string_view xml) {
                  "XML-RPC"};
   }
   const pugi::xml_node value = root->child("params").child("param").child("value");
-  if (!value) return corrupt("the reply has no value");
+  if (!value) return malformed_xml("the reply has no value");
   return value_of(value, 0);
 }
 
