@@ -38,6 +38,10 @@ Result<void> AnalyticRadio::init(std::uint32_t nodes, std::uint64_t seed) {
   model_.emplace(*model);
   seed_ = seed;
   noise_mw_ = to_mw(model_->noise_dbm());
+  if (const Radio* const named = model_->named()) {
+    jammers_ = Jammers(options_.jammers, *named, nodes, seed);
+    energy_mw_ = to_mw(named->kind().energy_dbm);
+  }
   now_ = {};
   poses_.assign(nodes, {});
   stations_.assign(nodes, {});
@@ -124,7 +128,8 @@ void AnalyticRadio::handle(const Event& event) {
       free_arriving_.push_back(event.token);
       return arrive(std::move(arriving_[event.token]));
     case Kind::attempt:
-      if (stations_[event.node].generation == event.token) start_frame(event.node, event.time);
+      if (stations_[event.node].generation != event.token) return;
+      if (!put_off(event.node, event.time)) start_frame(event.node, event.time);
       return;
   }
 }
@@ -165,9 +170,14 @@ std::int64_t AnalyticRadio::draw_slots(NodeId node) const {
   return static_cast<std::int64_t>(drawn % (std::uint64_t{station.window} + 1));
 }
 
+/// The countdown begins after an idle time of DIFS. With a named radio, the time before a fresh
+/// packet counts (IEEE Std 802.11-2020, 10.3.4.2).
 void AnalyticRadio::count_down(NodeId node, Time now) {
   Station& station = stations_[node];
-  station.attempt_at = now + model_->difs() + model_->slot() * station.slots;
+  const bool waited = station.immediate && model_->named() != nullptr;
+  const Time idle =
+      waited ? std::max(now, station.idle_since + model_->difs()) : now + model_->difs();
+  station.attempt_at = idle + model_->slot() * station.slots;
   push(station.attempt_at, Kind::attempt, node, ++station.generation);
 }
 
@@ -215,9 +225,31 @@ void AnalyticRadio::find_receptions(Frame& frame) const {
   std::ranges::sort(frame.receptions, {}, &Reception::node);
 }
 
-double AnalyticRadio::sinr_db(const Reception& reception) const {
-  if (reception.interference_mw == 0) return reception.power_dbm - model_->noise_dbm();
-  return 10 * std::log10(reception.power_mw / (noise_mw_ + reception.interference_mw));
+double AnalyticRadio::sinr_db(const Reception& reception, double jammed_mw) const {
+  const double disturbed = reception.interference_mw + jammed_mw;
+  if (disturbed == 0) return reception.power_dbm - model_->noise_dbm();
+  return 10 * std::log10(reception.power_mw / (noise_mw_ + disturbed));
+}
+
+double AnalyticRadio::jammed_mw(NodeId node, Time now) const {
+  return jammers_.empty() ? 0 : jammers_.power_mw(node, poses_, now);
+}
+
+/// Jammers have no events. Instead a countdown that ends looks back at the bursts in it, and starts
+/// again after the last one that interrupted it. Returns true if it ends later.
+bool AnalyticRadio::put_off(NodeId node, Time now) {
+  if (jammers_.empty() || !model_->named()->kind().senses) return false;
+  Station& station = stations_[node];
+  const Duration wait = model_->difs();
+  const Time from = station.attempt_at - model_->slot() * station.slots - wait;
+  const auto seen =
+      jammers_.count_down(node, poses_, energy_mw_, from, wait, model_->slot(), station.slots);
+  if (!seen.interrupted || seen.end <= now) return false;
+  const bool fresh = std::exchange(station.immediate, false);
+  station.slots = fresh ? draw_slots(node) : seen.slots;
+  station.attempt_at = seen.end + model_->slot() * (station.slots - seen.slots);
+  push(station.attempt_at, Kind::attempt, node, ++station.generation);
+  return true;
 }
 
 /// Decides whether a receiver of a named radio detects a frame that starts, and senses it.
@@ -226,7 +258,8 @@ void AnalyticRadio::detect(const Frame& frame, Reception& reception) const {
   if (named == nullptr) return;
   const double chance = draw_unit(
       seed_, frame.packet.id, kDetection + stations_[frame.packet.from].attempt, reception.node);
-  reception.detected = chance < model_->detection(sinr_db(reception));
+  reception.detected =
+      chance < model_->detection(sinr_db(reception, jammed_mw(reception.node, frame.start)));
   reception.carrier = named->kind().senses &&
                       (reception.detected || reception.power_dbm >= named->kind().energy_dbm);
 }
@@ -302,9 +335,25 @@ DropReason AnalyticRadio::judge(const Frame& frame, const Reception& reception) 
   }
   const double chance = draw_unit(seed_, frame.packet.id, kFrameError + attempt, reception.node);
   if (chance < model_->frame_error(frame.rate, clean_db, bytes)) return DropReason::channel_error;
-  if (reception.interference_mw == 0) return DropReason::none;
-  return chance < model_->frame_error(frame.rate, sinr_db(reception), bytes) ? DropReason::collision
-                                                                             : DropReason::none;
+  return chance < disturbed_loss(frame, reception) ? DropReason::collision : DropReason::none;
+}
+
+/// The loss of a detected frame by other frames, which interfere all the time, and by jammers. Bits
+/// fail independently, so the parts of a frame multiply.
+double AnalyticRadio::disturbed_loss(const Frame& frame, const Reception& reception) const {
+  const std::size_t bytes = frame.packet.bytes.size();
+  if (jammers_.empty()) {
+    if (reception.interference_mw == 0) return 0;
+    return model_->frame_error(frame.rate, sinr_db(reception), bytes);
+  }
+  jammers_.over(reception.node, poses_, frame.start, now_, parts_);
+  double arrives = 1;
+  for (const Jammers::Part& part : parts_) {
+    if (reception.interference_mw + part.power_mw == 0) continue;
+    const double lost = model_->frame_error(frame.rate, sinr_db(reception, part.power_mw), bytes);
+    arrives *= std::pow(1 - lost, part.share);
+  }
+  return 1 - arrives;
 }
 
 /// The last bit is sent. Every receiver has either received or lost the frame.
@@ -340,6 +389,7 @@ void AnalyticRadio::release(std::uint32_t index, Time now) {
   const NodeId node = frame.packet.from;
   Station& sender = stations_[node];
   sender.sending = false;
+  sender.idle_since = now;
   const bool everyone = frame.packet.to == kEveryone;
   report_rate(frame);
   sender.heard = frame.heard || (model_->named() != nullptr && sender.heard);
@@ -359,7 +409,9 @@ void AnalyticRadio::release(std::uint32_t index, Time now) {
   for (const Reception& reception : frame.receptions) {
     if (!reception.carrier) continue;
     Station& station = stations_[reception.node];
-    if (--station.carriers == 0 && station.contending && station.frozen) {
+    if (--station.carriers > 0) continue;
+    station.idle_since = now;
+    if (station.contending && station.frozen) {
       station.frozen = false;
       count_down(reception.node, now);
     }

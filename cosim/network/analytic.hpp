@@ -96,6 +96,7 @@ class AnalyticRadio final : public Network {
     std::uint64_t generation = 0;
     Time attempt_at;
     Time last_arrival;              // at the queue, in the order of sending
+    Time idle_since;                // the end of the last frame sent or sensed
     std::vector<Heard> hears;       // frames that can still be corrupted
     std::uint32_t carriers = 0;     // frames that keep the channel busy
     std::vector<LinkMemory> links;  // of the rate control, in the order of their first frames
@@ -110,7 +111,10 @@ class AnalyticRadio final : public Network {
   void start_frame(NodeId node, Time now);
   void find_receptions(Frame& frame) const;
   void detect(const Frame& frame, Reception& reception) const;
-  [[nodiscard]] double sinr_db(const Reception& reception) const;
+  [[nodiscard]] double sinr_db(const Reception& reception, double jammed_mw = 0) const;
+  [[nodiscard]] double jammed_mw(NodeId node, Time now) const;
+  [[nodiscard]] bool put_off(NodeId node, Time now);
+  [[nodiscard]] double disturbed_loss(const Frame& frame, const Reception& reception) const;
   [[nodiscard]] std::uint32_t choose_rate(NodeId node, Time now);
   void report_rate(const Frame& frame);
   [[nodiscard]] std::uint32_t most_attempts() const;
@@ -126,6 +130,9 @@ class AnalyticRadio final : public Network {
   RadioOptions options_;
   const Scene* scene_;
   std::optional<RadioModel> model_;
+  Jammers jammers_;
+  double energy_mw_ = 0;                      // of a busy channel without a preamble
+  mutable std::vector<Jammers::Part> parts_;  // of disturbed_loss()
   std::uint64_t seed_ = 0;
   double noise_mw_ = 0;
   Time now_;

@@ -30,7 +30,7 @@ struct AnalyticRadio::State {
     } else if constexpr (std::same_as<T, Station>) {
       return std::tie(of.queue, of.contending, of.frozen, of.sending, of.immediate, of.slots,
                       of.window, of.attempt, of.heard, of.generation, of.attempt_at,
-                      of.last_arrival, of.hears, of.carriers, of.links);
+                      of.last_arrival, of.idle_since, of.hears, of.carriers, of.links);
     } else if constexpr (std::same_as<T, LinkMemory>) {
       return std::tie(of.to, of.updated, of.rates, of.best, of.second, of.safest);
     } else if constexpr (std::same_as<T, RateMemory>) {

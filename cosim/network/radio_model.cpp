@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -38,6 +39,7 @@ Error bad(std::string what, std::string where) {
 }
 
 Radio::Setup setup_of(const RadioOptions& options, const Scene* scene, std::uint64_t seed) {
+  const RadioKind* const kind = find_radio(options.kind);
   Radio::Setup setup{options.kind, options.rate, options.rate_control, options.tx_power_dbm};
   setup.channel = {.options = options.channel,
                    .exponent = options.path_loss_exponent,
@@ -46,7 +48,8 @@ Radio::Setup setup_of(const RadioOptions& options, const Scene* scene, std::uint
                    .frequency_hz = options.channel.frequency_hz,
                    .antennas = options.antennas,
                    .scene = scene,
-                   .seed = seed};
+                   .seed = seed,
+                   .base_stations = kind != nullptr && kind->cellular};
   return setup;
 }
 
@@ -71,7 +74,8 @@ Result<RadioModel> RadioModel::make(const RadioOptions& options, const Scene* sc
     auto named = Radio::make(setup_of(options, scene, seed));
     if (!named) return named.error();
     model.named_ = std::make_shared<const Radio>(std::move(*named));
-    model.range_m_ = model.named_->range_m();
+    const bool cellular = model.named_->kind().cellular;
+    model.range_m_ = cellular ? std::numeric_limits<double>::infinity() : model.named_->range_m();
     return model;
   }
   const double margin_db = options.tx_power_dbm - options.reference_loss_db -

@@ -8,6 +8,8 @@
 
 #include "cosim/core/geometry.hpp"
 #include "cosim/core/random.hpp"
+#include "cosim/radio/cells.hpp"
+#include "cosim/radio/jammers.hpp"
 #include "cosim/radio/radio.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
@@ -52,6 +54,8 @@ struct RadioOptions {
   std::string rate_control = "fixed";
   ChannelOptions channel{};
   std::vector<Antenna> antennas{};  ///< by node, with a kind
+  std::vector<Jammer> jammers{};    ///< with a kind
+  CellOptions cell{};               ///< with a cellular kind
 };
 
 class RadioModel {

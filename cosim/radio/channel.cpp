@@ -33,7 +33,8 @@ PathLossOptions path_loss_options(const Channel::Setup& setup) {
   return {.frequency_hz = setup.frequency_hz,
           .exponent = setup.exponent,
           .reference_loss_db = setup.reference_loss_db,
-          .environment = setup.options.environment};
+          .environment = setup.options.environment,
+          .base_station = setup.base_stations};
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ Channel::Channel(const Setup& setup)
       fading_(find_fading(setup.options.fading)->make(fading_options(setup))),
       shadowing_(setup.seed, setup.shadowing_db, setup.options.shadowing_distance_m),
       sight_(setup.seed, setup.options.sight_distance_m) {
-  most_above_db_ = shadowing_.most_db() + (fading_->fades() ? Fading::kMostDb : 0);
+  most_above_db_ = std::hypot(shadowing_.most_db(), fading_->fades() ? Fading::kMostDb : 0);
 }
 
 const Antenna& Channel::antenna(NodeId node) const {
@@ -107,7 +108,8 @@ Channel::Parts Channel::parts(NodeId a, const Pose& at_a, NodeId b, const Pose& 
   parts.shadowing_db = shadowing_.loss_db(link);
   if (fading_->fades()) {
     const double gain = fading_->gain(link, time, parts.line_of_sight);
-    parts.fading_db = std::min(Fading::kMostDb, 10 * std::log10(std::max(gain, 1e-30)));
+    parts.fading_db = std::min({Fading::kMostDb, most_above_db_ + parts.shadowing_db,
+                                10 * std::log10(std::max(gain, 1e-30))});
   }
   return parts;
 }
@@ -119,11 +121,13 @@ std::optional<double> Channel::gain_db(NodeId a, const Pose& at_a, NodeId b, con
   const Parts slow = slow_parts(link, a, at_a, at_b);
   double gain = slow.antennas_db - slow.path_loss_db - slow.obstacles_db;
   if (gain + most_above_db_ < least_db) return std::nullopt;
-  gain -= shadowing_.loss_db(link);
+  const double shadowing = shadowing_.loss_db(link);
+  gain -= shadowing;
   if (fading_->fades()) {
-    if (gain + Fading::kMostDb < least_db) return std::nullopt;
+    const double most = std::min(Fading::kMostDb, most_above_db_ + shadowing);
+    if (gain + most < least_db) return std::nullopt;
     const double ratio = fading_->gain(link, time, slow.line_of_sight);
-    gain += std::min(Fading::kMostDb, 10 * std::log10(std::max(ratio, 1e-30)));
+    gain += std::min(most, 10 * std::log10(std::max(ratio, 1e-30)));
   }
   if (gain < least_db) return std::nullopt;
   return gain;

@@ -46,6 +46,7 @@ class Channel {
     std::vector<Antenna> antennas{};  ///< by node. Nodes beyond have the default
     const Scene* scene = nullptr;
     std::uint64_t seed = 1;
+    bool base_stations = false;  ///< the node with the lower number of each link is one
   };
   /// Errors: invalid_config, with the option's name as `where`.
   [[nodiscard]] static Result<Channel> make(const Setup& setup);
@@ -88,7 +89,9 @@ class Channel {
   const Scene* scene_;
   bool knife_edge_;
   double wavelength_m_;
-  double most_above_db_ = 0;  ///< of shadowing and fading
+  /// The largest gain of shadowing and fading together: √(a² + b²) of both limits. Their sum is
+  /// larger in 6 of 10,000 places with Rayleigh fading, and is cut there: each pair in range costs time.
+  double most_above_db_ = 0;
   std::shared_ptr<const PathLoss> path_loss_;
   std::shared_ptr<const Fading> fading_;
   Shadowing shadowing_;

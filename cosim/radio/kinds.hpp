@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -54,6 +55,11 @@ struct RadioKind {
   bool always_backs_off;   ///< also if the channel is idle
   bool acknowledges;       ///< false: a frame to one node is sent once
   double energy_dbm;       ///< without a preamble, the channel is busy from this power on
+
+  // Cells.
+  bool cellular = false;  ///< robots send over base stations
+  /// The loss of one transmission at this rate and ratio in dB. Null: by modulation and coding.
+  double (*loss)(std::uint32_t rate, double sinr_db) = nullptr;
 };
 
 /// All radios, in the order of the documentation.

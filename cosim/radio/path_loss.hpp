@@ -15,6 +15,7 @@ struct PathLossOptions {
   double exponent = 3;               ///< of log_distance
   double reference_loss_db = 40.05;  ///< of log_distance, at 1 m
   std::string environment{};         ///< of the models for aerial robots. Empty: the first one
+  bool base_station = false;         ///< the end `low` of each link is a base station
 };
 
 /// The mean loss between two places. Symmetric, and never smaller at a larger distance between ends

@@ -75,6 +75,7 @@ Radio::Radio(const Setup& setup, const RadioKind& kind, Channel channel,
     : kind_(&kind),
       channel_(std::move(channel)),
       rate_control_(std::move(control)),
+      frequency_hz_(setup.channel.frequency_hz),
       tx_power_dbm_(setup.tx_power_dbm) {
   const ChannelOptions& options = setup.channel.options;
   const double figure =
@@ -108,6 +109,7 @@ void Radio::each_frame(std::size_t payload, const Visit& visit) const {
 }
 
 double Radio::frame_error(std::uint32_t rate, double sinr_db, std::size_t payload) const {
+  if (kind_->loss != nullptr) return kind_->loss(rate, sinr_db);
   const double snr = to_ratio(sinr_db);
   double bits = 0;
   double headers = 0;  // of a radio that detects frames by the preamble alone

@@ -30,6 +30,7 @@ class Radio {
   [[nodiscard]] const RadioKind& kind() const { return *kind_; }
   [[nodiscard]] const Channel& channel() const { return channel_; }
   [[nodiscard]] const RateControl& rate_control() const { return *rate_control_; }
+  [[nodiscard]] double frequency_hz() const { return frequency_hz_; }
   [[nodiscard]] double tx_power_dbm() const { return tx_power_dbm_; }
   /// Noise of the receiver and interference of other systems.
   [[nodiscard]] double noise_dbm() const { return noise_dbm_; }
@@ -56,6 +57,7 @@ class Radio {
   const RadioKind* kind_;
   Channel channel_;
   std::shared_ptr<const RateControl> rate_control_;
+  double frequency_hz_;
   double tx_power_dbm_;
   double noise_dbm_;
   double range_m_;

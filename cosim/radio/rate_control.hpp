@@ -62,6 +62,7 @@ struct KnownRateControl {
   std::string_view name;
   std::string_view about;
   std::unique_ptr<RateControl> (*make)(const RateControlOptions&);
+  bool ns3_only = false;  ///< a name for a rate control of ns-3. `make` is not used
 };
 [[nodiscard]] std::span<const KnownRateControl> known_rate_controls();
 [[nodiscard]] const KnownRateControl* find_rate_control(std::string_view name);

@@ -51,7 +51,9 @@ Result<void> RemoteNetwork::init(std::uint32_t nodes, std::uint64_t seed) {
   request_.put(nodes);
   request_.put(seed);
   const auto answer = ask(*worker_, request_, answer_);
-  return answer ? success() : Result<void>(answer.error());
+  if (!answer) return answer.error();
+  network_next_ = {};  // unknown until the first exchange: the network may have events of its own
+  return success();
 }
 
 Result<void> RemoteNetwork::set_poses(std::span<const Pose> poses) {

@@ -14,7 +14,7 @@ constexpr int kDistances = 120;
 constexpr double kFarthest = 1e5;  // m
 constexpr double kStepDb = 0.25;
 
-/// Two robots, as the ends of many pairs with draws of their own.
+/// Two ends, as those of many pairs with draws of their own.
 struct Pairs {
   RadioModel model;
   Vec3 from;
@@ -27,31 +27,76 @@ struct Pairs {
 
 Vec3 start_of(const Path& path) { return pose_at(path, {}).position; }
 
-Result<NodeId> robot(const Scenario& scenario, const std::string& name, NodeId fallback) {
+/// The index of a name, or `fallback` without one.
+Result<std::uint32_t> index_of(const std::vector<std::string>& names, const std::string& name,
+                               const char* what, std::uint32_t fallback) {
   if (name.empty()) return fallback;
-  const auto found = std::ranges::find(scenario.robots, name);
-  if (found != scenario.robots.end()) {
-    return static_cast<NodeId>(found - scenario.robots.begin());
-  }
-  std::string names;
-  for (const std::string& one : scenario.robots) names += (names.empty() ? "" : ", ") + one;
-  return Error{Code::not_found, "no robot '" + name + "': the robots are " + names, "radio"};
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<std::uint32_t>(found - names.begin());
+  std::string list;
+  for (const std::string& one : names) list += (list.empty() ? "" : ", ") + one;
+  return Error{Code::not_found,
+               std::string("no ") + what + " '" + name + "': the " + what + "s are " + list,
+               "radio"};
 }
 
-Result<Pairs> pairs_of(const Scenario& scenario, NodeId from, NodeId to) {
+/// The ends of the curves: two robots, or a base station and a robot.
+struct EndPair {
+  std::string from_name;
+  std::string to_name;
+  Vec3 from;
+  double to_height = 0;
+  Antenna from_antenna{};
+  Antenna to_antenna{};
+  double tx_power_dbm = 0;
+};
+
+Result<EndPair> ends_of(const Scenario& scenario, const CurveEnds& ends) {
+  const RadioOptions& options = scenario.radio;
+  const auto antenna = [&](NodeId node) {
+    return node < options.antennas.size() ? options.antennas[node] : Antenna{};
+  };
+  const RadioKind* const kind = find_radio(options.kind);
+  EndPair pair;
+  pair.tx_power_dbm = options.tx_power_dbm;
+  NodeId other = 0;
+  if (kind != nullptr && kind->cellular) {
+    std::vector<std::string> names;
+    for (const BaseStation& one : options.cell.stations) names.push_back(one.name);
+    const auto station = index_of(names, ends.from, "base station", 0);
+    if (!station) return station.error();
+    const BaseStation& base = options.cell.stations[*station];
+    pair.from_name = base.name;
+    pair.from = {0, 0, base.place.z};
+    pair.from_antenna.gain_dbi = base.gain_dbi;
+    pair.tx_power_dbm = base.tx_power_dbm;
+  } else {
+    const auto from = index_of(scenario.robots, ends.from, "robot", 0);
+    if (!from) return from.error();
+    pair.from_name = scenario.robots[*from];
+    pair.from = {0, 0, start_of(scenario.paths[*from]).z};
+    pair.from_antenna = antenna(*from);
+    other = *from == 0 ? 1 : 0;
+  }
+  const auto to = index_of(scenario.robots, ends.to, "robot", other);
+  if (!to) return to.error();
+  pair.to_name = scenario.robots[*to];
+  pair.to_height = start_of(scenario.paths[*to]).z;
+  pair.to_antenna = antenna(*to);
+  return pair;
+}
+
+Result<Pairs> pairs_of(const Scenario& scenario, const EndPair& ends) {
   RadioOptions options = scenario.radio;
-  const std::vector<Antenna> antennas = options.antennas;
+  options.tx_power_dbm = ends.tx_power_dbm;
   options.antennas.clear();
   for (std::uint32_t i = 0; i < kPairs; ++i) {
-    options.antennas.push_back(from < antennas.size() ? antennas[from] : Antenna{});
-    options.antennas.push_back(to < antennas.size() ? antennas[to] : Antenna{});
+    options.antennas.push_back(ends.from_antenna);
+    options.antennas.push_back(ends.to_antenna);
   }
   auto model = RadioModel::make(options, nullptr, scenario.seed);
   if (!model) return model.error();
-  Pairs pairs{*model,
-              {0, 0, start_of(scenario.paths[from]).z},
-              start_of(scenario.paths[to]).z,
-              scenario.traffic.bytes};
+  Pairs pairs{*model, ends.from, ends.to_height, scenario.traffic.bytes};
   if (const Radio* named = pairs.model.named()) {
     pairs.rates = static_cast<std::uint32_t>(named->kind().rates.size());
   }
@@ -149,14 +194,15 @@ void put_radio(JsonWriter& json, const Scenario& scenario, const Pairs& pairs) {
   text("path_loss", named != nullptr ? options.channel.path_loss : "log_distance");
   text("environment", options.channel.environment);
   text("fading", named != nullptr ? options.channel.fading : "none");
-  text("rate_control", options.rate_control);
+  const bool cellular = named != nullptr && named->kind().cellular;
+  text("rate_control", cellular ? "by channel quality" : options.rate_control);
   std::string rate = options.rate;
-  if (rate.empty() && named != nullptr && options.rate_control == "fixed") {
+  if (rate.empty() && named != nullptr && options.rate_control == "fixed" && !cellular) {
     rate = named->kind().rates.front().name;
   }
   text("rate", rate);
   put(json, "shadowing_db", options.shadowing_db);
-  put(json, "tx_power_dbm", options.tx_power_dbm);
+  put(json, "tx_power_dbm", pairs.model.options().tx_power_dbm);
   put(json, "noise_dbm", pairs.model.noise_dbm());
   put(json, "bytes", static_cast<double>(pairs.bytes));
   put(json, "from_height_m", pairs.from.z + pairs.model.options().antennas[0].height_m);
@@ -178,18 +224,16 @@ Result<std::string> radio_curves(const Scenario& scenario, const CurveEnds& ends
                      "` has no radio: choose analytic",
                  "radio.simulator"};
   }
-  const auto from = robot(scenario, ends.from, 0);
-  if (!from) return from.error();
-  const auto to = robot(scenario, ends.to, *from == 0 ? 1 : 0);
-  if (!to) return to.error();
-  const auto pairs = pairs_of(scenario, *from, *to);
+  const auto chosen = ends_of(scenario, ends);
+  if (!chosen) return chosen.error();
+  const auto pairs = pairs_of(scenario, *chosen);
   if (!pairs) return pairs.error();
   JsonWriter json;
   json.begin_object();
   json.key("from");
-  json.text(scenario.robots[*from]);
+  json.text(chosen->from_name);
   json.key("to");
-  json.text(scenario.robots[*to]);
+  json.text(chosen->to_name);
   put_radio(json, scenario, *pairs);
   json.key("distances");
   json.begin_list();

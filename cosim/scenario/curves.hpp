@@ -6,7 +6,8 @@
 
 namespace hyphos::cosim {
 
-/// Two robots of a scenario, by name. Empty: the first two.
+/// Two robots of a scenario, by name. Empty: the first two. With a cellular radio, `from` is a base
+/// station.
 struct CurveEnds {
   std::string from{};
   std::string to{};

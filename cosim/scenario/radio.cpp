@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cosim/scenario/cells.hpp"
+#include "cosim/scenario/jammers.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
@@ -96,6 +99,40 @@ void read_channel(const Section& radio, const Section& channel, RadioOptions& ra
   to.frequency_hz = channel.real("frequency_mhz", 0, 1, 1e6) * 1e6;
 }
 
+/// The names of rate controls of this simulator.
+std::vector<std::string_view> rate_controls(NetworkKind network) {
+  std::vector<std::string_view> names;
+  for (const KnownRateControl& one : known_rate_controls()) {
+    if (!one.ns3_only || network == NetworkKind::ns3) names.push_back(one.name);
+  }
+  return names;
+}
+
+/// Reads the keys that only one of the simulators has.
+void read_simulated(const Section& radio, const Section& channel, Scenario& scenario) {
+  const std::string& kind = scenario.radio.kind;
+  scenario.models = channel.choice<Models>("models", Models::ns3,
+                                           {{"ns3", Models::ns3}, {"hyphos", Models::hyphos}});
+  if (scenario.network == NetworkKind::analytic) {
+    return refuse(channel, {"models"}, "only valid with `radio.simulator: ns3`");
+  }
+  if (scenario.network != NetworkKind::ns3) {
+    return radio.error("kind", "only valid with `radio.simulator: analytic` or `ns3`");
+  }
+  if (kind == "802.15.4") {
+    refuse(radio, {"rate_control"}, "802.15.4 has one rate: leave it out");
+    refuse(radio, {"jammers"},
+           "ns-3 has jammers for the radios of 802.11 only: write "
+           "`simulator: analytic`");
+    if (scenario.transport == Transport::tcp) {
+      radio.error("transport", "802.15.4 has no tcp: leave it out");
+    }
+  } else if (find_radio(kind) != nullptr && !kind.starts_with("802.11")) {
+    radio.error("kind", "the adapter for ns-3 has no " + kind +
+                            ": choose a radio of 802.11 or 802.15.4, or `simulator: analytic`");
+  }
+}
+
 /// Reads the keys that only a named radio has, and refuses those that it does not have.
 void read_named(const Section& radio, const Section& channel, Scenario& scenario,
                 Problems& problems) {
@@ -103,6 +140,7 @@ void read_named(const Section& radio, const Section& channel, Scenario& scenario
   std::vector<std::string_view> names;
   for (const RadioKind* one : known_radios()) names.push_back(one->name);
   to.kind = radio.word_of("kind", "", names);
+  read_cells(radio, scenario, problems);
   if (!radio.has("kind")) {
     refuse(radio, {"rate", "rate_control", "channel"},
            "only valid with `radio.kind`: write for example `kind: 802.11g`");
@@ -111,9 +149,7 @@ void read_named(const Section& radio, const Section& channel, Scenario& scenario
     }
     return;
   }
-  if (scenario.network != NetworkKind::analytic) {
-    radio.error("kind", "only valid with `radio.simulator: analytic`");
-  }
+  read_simulated(radio, channel, scenario);
   refuse(radio, {"rate_mbit"}, "only valid without `radio.kind`: write `rate`");
   refuse(radio, {"noise_dbm"},
          "only valid without `radio.kind`: write `channel.noise_figure_db` and "
@@ -121,11 +157,11 @@ void read_named(const Section& radio, const Section& channel, Scenario& scenario
   refuse(radio, {"detection_dbm"},
          "only valid without `radio.kind`: a named radio detects frames by their preamble");
   to.rate = radio.text("rate", "");
-  to.rate_control = radio.word_of("rate_control", to.rate_control, names_of(known_rate_controls()));
+  to.rate_control = radio.word_of("rate_control", to.rate_control, rate_controls(scenario.network));
   read_channel(radio, channel, to);
   const RadioKind* kind = find_radio(to.kind);
   if (kind == nullptr) return;  // reported
-  if (!kind->acknowledges) {
+  if (!kind->acknowledges && !kind->cellular) {
     refuse(radio, {"retry_limit"}, to.kind + " has no acknowledgements: leave it out");
   }
   if (!radio.has("retry_limit")) to.retry_limit = kind->attempts;
@@ -168,10 +204,27 @@ Antenna read_antenna(const Section& robot, Problems& problems) {
 void read_radio(const Section& root, const std::string& path, Scenario& scenario,
                 Problems& problems) {
   const Section radio(root.find("radio"), "radio", problems,
-                      {"simulator", "transport", "file", "delay_ms", "rate_mbit", "tx_power_dbm",
-                       "path_loss_exponent", "reference_loss_db", "shadowing_db", "noise_dbm",
-                       "detection_dbm", "host_jitter_us", "queue_packets", "retry_limit", "kind",
-                       "rate", "rate_control", "channel"});
+                      {"simulator",
+                       "transport",
+                       "file",
+                       "delay_ms",
+                       "rate_mbit",
+                       "tx_power_dbm",
+                       "path_loss_exponent",
+                       "reference_loss_db",
+                       "shadowing_db",
+                       "noise_dbm",
+                       "detection_dbm",
+                       "host_jitter_us",
+                       "queue_packets",
+                       "retry_limit",
+                       "kind",
+                       "rate",
+                       "rate_control",
+                       "channel",
+                       "jammers",
+                       "cells",
+                       "cell"});
   scenario.network = radio.choice<NetworkKind>("simulator", NetworkKind::analytic,
                                                {{"analytic", NetworkKind::analytic},
                                                 {"ns3", NetworkKind::ns3},
@@ -203,7 +256,8 @@ void read_radio(const Section& root, const std::string& path, Scenario& scenario
       radio.find("channel"), "radio.channel", problems,
       {"path_loss", "environment", "diffraction", "shadowing_distance_m", "sight_distance_m",
        "fading", "k_los_db", "k_nlos_db", "m_los", "m_nlos", "scatterer_speed", "noise_figure_db",
-       "interference_dbm", "frequency_mhz"});
+       "interference_dbm", "frequency_mhz", "models"});
+  read_jammers(radio, scenario, problems);
   read_named(radio, channel, scenario, problems);
   if (radio.has("kind")) return;
   if (auto model = RadioModel::make(to, nullptr, 1); !model) {

@@ -8,6 +8,7 @@
 #include "base/config.hpp"
 #include "base/config_reader.hpp"
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/point.hpp"
 #include "cosim/scenario/radio.hpp"
 #include "cosim/scenario/traffic.hpp"
 
@@ -22,26 +23,6 @@ constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precisio
 constexpr double kMostSeconds = 1e7;
 
 Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
-
-/// Reads "[1, 2, 3]" and reports anything else.
-Vec3 read_point(const Value* value, const std::string& path, Problems& problems) {
-  if (value == nullptr) return {};
-  std::array<double, 3> numbers{};
-  bool right = value->is(Value::Kind::list) && value->items.size() == numbers.size();
-  for (std::size_t i = 0; right && i < numbers.size(); ++i) {
-    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
-  }
-  if (!right) {
-    problems.error(value->source, path + ": expected three numbers [x, y, z] in metres, found " +
-                                      config::describe(*value));
-    return {};
-  }
-  return {numbers[0], numbers[1], numbers[2]};
-}
-
-Vec3 read_point(const Section& section, std::string_view key, Problems& problems) {
-  return read_point(section.find(key), section.path(key), problems);
-}
 
 void read_world(const Section& root, Scenario& scenario, Problems& problems) {
   const Section world(root.find("world"), "world", problems, {"boxes"});

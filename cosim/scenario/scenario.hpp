@@ -44,6 +44,7 @@ struct Scenario {
   PhysicsKind physics = PhysicsKind::kinematic;
   NetworkKind network = NetworkKind::analytic;
   Transport transport = Transport::udp;  ///< of ns-3
+  Models models = Models::ns3;           ///< of ns-3
   std::vector<std::string> robots{};     ///< names, by node
   std::vector<RobotKind> kinds{};        ///< by node, for MuJoCo
   std::vector<Path> paths{};             ///< by node

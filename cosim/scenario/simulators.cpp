@@ -10,6 +10,7 @@
 
 #include "cosim/adapter/c_adapter.hpp"
 #include "cosim/network/analytic.hpp"
+#include "cosim/network/cell.hpp"
 #include "cosim/network/constant_delay.hpp"
 #include "cosim/network/ns3/options.hpp"
 #include "cosim/network/replay.hpp"
@@ -108,6 +109,10 @@ std::unique_ptr<Network> built_in(const Scenario& scenario) {
   if (scenario.network == NetworkKind::replay) return std::make_unique<Replay>(scenario.recording);
   if (scenario.network == NetworkKind::ideal)
     return std::make_unique<ConstantDelay>(scenario.delay);
+  const RadioKind* const kind = find_radio(scenario.radio.kind);
+  if (kind != nullptr && kind->cellular) {
+    return std::make_unique<CellNetwork>(scenario.radio, &scenario.scene);
+  }
   return std::make_unique<AnalyticRadio>(scenario.radio, &scenario.scene);
 }
 
@@ -121,7 +126,8 @@ Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const Ru
   }
   auto path = adapter(options, "ns3");
   if (!path) return path.error();
-  const Ns3Options told{scenario.radio, scenario.transport, scenario.scene.boxes()};
+  const Ns3Options told{scenario.radio, scenario.transport, scenario.models,
+                        scenario.scene.boxes()};
   return Worker::start({.name = "ns3", .timeout = options.patience},
                        {(program_folder(options) / "hyphos-cosim-worker").string(), "--adapter",
                         *path, "--options", to_text(told)});

@@ -3,6 +3,7 @@
 #include "cosim/adapter/c_adapter.hpp"
 #include "cosim/adapter/expose.hpp"
 #include "cosim/network/analytic.hpp"
+#include "cosim/network/cell.hpp"
 #include "cosim/network/constant_delay.hpp"
 #include "cosim/physics/kinematic.hpp"
 #include "cosim/remote/remote.hpp"
@@ -19,6 +20,25 @@ struct Delay {
 struct Radio {
   static std::unique_ptr<Network> make() {
     return std::make_unique<AnalyticRadio>(RadioOptions{}, nullptr);
+  }
+};
+/// A named radio with bursts of noise.
+struct Jammed {
+  static std::unique_ptr<Network> make() {
+    RadioOptions options;
+    options.kind = "802.11g";
+    options.channel.fading = "rayleigh";
+    options.jammers = {{.place = {30, 0, 1}, .power_dbm = 10, .duty = 0.3}};
+    return std::make_unique<AnalyticRadio>(options, nullptr);
+  }
+};
+struct Cells {
+  static std::unique_ptr<Network> make() {
+    RadioOptions options;
+    options.kind = "cell";
+    options.cell.stations = {{"west", {0, 0, 25}}, {"east", {20, 0, 25}}};
+    options.channel.fading = "rayleigh";
+    return std::make_unique<CellNetwork>(options, nullptr);
   }
 };
 /// An external library, loaded as such.
@@ -45,7 +65,8 @@ struct SampleWorker {
   }
 };
 
-using Networks = testing::Types<Delay, Radio, Sample, Remote<Delay>, Remote<Radio>, SampleWorker>;
+using Networks = testing::Types<Delay, Radio, Jammed, Cells, Remote<Cells>, Sample, Remote<Delay>,
+                                Remote<Radio>, SampleWorker>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Cosim, NetworkConformance, Networks);
 
 struct Paths {

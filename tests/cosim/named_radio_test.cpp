@@ -105,10 +105,13 @@ TEST(CosimNamedRadio, lora_reaches_the_sensitivity_of_its_datasheet) {
 TEST(CosimNamedRadio, airtimes_match_the_standards) {
   const RadioModel plain = RadioModel::make({.rate_mbit = 24}, nullptr, 1).or_throw();
   for (const std::size_t bytes : {0UL, 100UL, 1472UL, 1473UL, 9000UL}) {
-    EXPECT_EQ(radio_of("802.11g").airtime(4, bytes), plain.airtime(bytes)) << bytes;
+    const Duration extensions = Duration::from_us(6) * (bytes > 2944 ? 7 : bytes > 1472 ? 2 : 1);
+    const Duration gaps = Duration::from_us(6) * (bytes > 2944 ? 6 : bytes > 1472 ? 1 : 0);
+    EXPECT_EQ(radio_of("802.11g").airtime(4, bytes), plain.airtime(bytes) + extensions - gaps)
+        << bytes;
   }
-  // 1,064 bytes: 22 + 8512 bits in symbols of 260, 312 and 1950 bits.
-  EXPECT_EQ(radio_of("802.11n").airtime(7, 1000), Duration::from_us(36 + 4 * 33));
+  // 1,066 bytes: 22 + 8528 bits in symbols of 260, 312 and 1950 bits.
+  EXPECT_EQ(radio_of("802.11n").airtime(7, 1000), Duration::from_us(36 + 6 + 4 * 33));
   EXPECT_EQ(radio_of("802.11ac").airtime(8, 1000), Duration::from_us(40 + 4 * 28));
   EXPECT_EQ(radio_of("802.11ax").airtime(11, 1000), Duration{43'200 + 5 * 13'600});
   // A frame of 127 bytes and its 6 bytes before: 32 µs each.
@@ -314,12 +317,13 @@ TEST(CosimNamedRadio, wrong_options_are_refused_with_the_right_ones) {
     const auto made = Radio::make(setup);
     return made.ok() ? std::string() : made.error().where + ": " + made.error().message;
   };
-  EXPECT_EQ(refused([](Radio::Setup& s) { s.kind = "wimax"; }),
-            "kind: 'wimax' is not one of: 802.11g, 802.11n, 802.11ac, 802.11ax, 802.15.4, lora");
+  EXPECT_EQ(
+      refused([](Radio::Setup& s) { s.kind = "wimax"; }),
+      "kind: 'wimax' is not one of: 802.11g, 802.11n, 802.11ac, 802.11ax, 802.15.4, lora, cell");
   EXPECT_EQ(refused([](Radio::Setup& s) { s.rate = "11"; }),
             "rate: the rates of 802.11g are: 6, 9, 12, 18, 24, 36, 48, 54, found '11'");
   EXPECT_EQ(refused([](Radio::Setup& s) { s.rate_control = "arf"; }),
-            "rate_control: 'arf' is not one of: fixed, minstrel");
+            "rate_control: 'arf' is not one of: fixed, minstrel, ideal");
   EXPECT_NE(refused([](Radio::Setup& s) {
               s.kind = "lora";
               s.rate_control = "minstrel";

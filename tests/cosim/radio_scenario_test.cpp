@@ -73,7 +73,19 @@ TEST(CosimRadioScenario, wrong_keys_have_line_and_remedy) {
   expect_refused(
       radio("  path_loss_exponent: 3\n"),
       "radio.path_loss_exponent: only valid with `radio.channel.path_loss: log_distance");
-  expect_refused(radio("  simulator: ns3\n"), "radio.kind: only valid with `radio.simulator");
+  expect_refused(radio("  simulator: ideal\n"), "radio.kind: only valid with `radio.simulator");
+  expect_refused(changed(radio("  simulator: ns3\n"), "802.11g", "lora"),
+                 "radio.kind: the adapter for ns-3 has no lora: choose a radio of 802.11");
+  const auto zigbee = [&](const std::string& with) {
+    return changed(radio("  simulator: ns3\n" + with), "802.11g", "802.15.4");
+  };
+  expect_refused(zigbee("  rate_control: minstrel\n"), "radio.rate_control: 802.15.4 has one rate");
+  expect_refused(zigbee("  transport: tcp\n"), "radio.transport: 802.15.4 has no tcp");
+  expect_refused(zigbee("  jammers: {x: {at: [1, 2, 3]}}\n"),
+                 "radio.jammers: ns-3 has jammers for");
+  expect_refused(channel("models: hyphos"), "radio.channel.models: only valid with `radio.simul");
+  expect_refused(radio("  rate_control: ideal\n"),
+                 "radio.rate_control: expected one of fixed, min");
   expect_refused(channel("path_loss: two_rays"), "did you mean 'two_ray'?");
   expect_refused(channel("environment: urban"), "radio.channel.environment: only valid with");
   expect_refused(channel("path_loss: elevation, environment: rural"), "radio.channel.environment");
@@ -92,6 +104,15 @@ TEST(CosimRadioScenario, wrong_keys_have_line_and_remedy) {
                  "radio.channel: only valid with `radio.kind`: write for example");
 }
 
+/// The scenario with this radio.
+std::string with_kind(const RadioKind& kind) {
+  std::string text = changed(kGood, "kind: 802.11g", "kind: " + std::string(kind.name));
+  if (kind.cellular) {
+    return changed(text, "  rate: 24\n", "  cells: {mast: {at: [0, 50, 25]}}\n");
+  }
+  return changed(text, "  rate: 24\n", kind.acknowledges ? "  rate_control: minstrel\n" : "");
+}
+
 std::uint64_t trace_of(const Scenario& scenario, const RunOptions& options) {
   Trace trace = Trace::hash_only();
   const auto report = run_scenario(scenario, options, trace);
@@ -102,8 +123,7 @@ std::uint64_t trace_of(const Scenario& scenario, const RunOptions& options) {
 
 TEST(CosimRadioScenario, every_radio_has_one_trace_in_all_ways_of_running) {
   for (const RadioKind* kind : known_radios()) {
-    std::string text = changed(kGood, "kind: 802.11g", "kind: " + std::string(kind->name));
-    text = changed(text, "  rate: 24\n", kind->acknowledges ? "  rate_control: minstrel\n" : "");
+    const std::string text = with_kind(*kind);
     std::uint64_t last = 0;
     for (int seed = 1; seed <= 10; ++seed) {
       const auto scenario = parse_scenario(text, "cosim.yaml", {"", std::to_string(seed)});
@@ -121,12 +141,11 @@ TEST(CosimRadioScenario, every_radio_has_one_trace_in_all_ways_of_running) {
 
 TEST(CosimRadioScenario, curves_cover_every_radio_and_name_unknown_robots) {
   for (const RadioKind* kind : known_radios()) {
-    const std::string text =
-        changed(changed(kGood, "802.11g", std::string(kind->name)), "  rate: 24\n", "");
-    const Scenario scenario = parse_scenario(text, "cosim.yaml").or_throw();
-    const auto curves = radio_curves(scenario, {"c", "a"});
+    const Scenario scenario = parse_scenario(with_kind(*kind), "cosim.yaml").or_throw();
+    const std::string from = kind->cellular ? "mast" : "c";
+    const auto curves = radio_curves(scenario, {from, "a"});
     ASSERT_TRUE(curves.ok()) << curves.error().to_string();
-    EXPECT_NE(curves->find("\"from\": \"c\""), std::string::npos);
+    EXPECT_NE(curves->find("\"from\": \"" + from + "\""), std::string::npos);
     EXPECT_NE(curves->find("\"" + std::string(kind->rates.back().name) + "\""), std::string::npos);
     EXPECT_NE(radio_list().find(kind->source), std::string::npos);
   }

@@ -1,4 +1,5 @@
 #include "cosim/adapter/expose.hpp"
+#include "cosim/network/ns3/lr_wpan.hpp"
 #include "cosim/network/ns3/network.hpp"
 
 namespace {
@@ -9,6 +10,9 @@ struct Ns3 {
   static hyphos::Result<std::unique_ptr<Network>> open(std::string_view text) {
     auto options = ns3_options(text);
     if (!options) return options.error();
+    if (options->radio.kind == "802.15.4") {
+      return std::unique_ptr<Network>(std::make_unique<LrWpanNetwork>(std::move(*options)));
+    }
     return std::unique_ptr<Network>(std::make_unique<Ns3Network>(std::move(*options)));
   }
 };

@@ -41,6 +41,11 @@ void Fates::heard(PacketId id, NodeId node, Time start, double power_dbm) {
   copy->power_dbm = power_dbm;
 }
 
+bool Fates::heard_at(PacketId id, NodeId node) const {
+  const Copy* copy = find(id, node);
+  return copy != nullptr && copy->sampled != kNever;
+}
+
 void Fates::received(PacketId id, NodeId node, std::uint16_t sequence) {
   if (Copy* copy = open_copy(id, node); copy != nullptr) copy->frames.push_back(sequence);
 }

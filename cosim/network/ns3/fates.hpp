@@ -38,6 +38,7 @@ class Fates {
   void sent(const Packet& packet);
   /// A frame of the packet, started at `start`, is strong enough to be detected at `node`.
   void heard(PacketId id, NodeId node, Time start, double power_dbm);
+  [[nodiscard]] bool heard_at(PacketId id, NodeId node) const;
   /// The receiver of `node` has the complete frame with this sequence number of the sender.
   void received(PacketId id, NodeId node, std::uint16_t sequence);
   [[nodiscard]] bool has_received(PacketId id, NodeId node, std::uint16_t sequence) const;

@@ -6,7 +6,7 @@
 #include "cosim/core/geometry.hpp"
 #include "cosim/network/cells.hpp"
 #include "cosim/network/ns3/fates.hpp"
-#include "cosim/network/radio_model.hpp"
+#include "cosim/network/ns3/propagation.hpp"
 #include "ns3/wifi-ppdu.h"
 #include "ns3/yans-wifi-helper.h"
 #include "ns3/yans-wifi-phy.h"
@@ -15,14 +15,16 @@ namespace hyphos::cosim {
 
 class RadioPhy;
 
-/// The air between ns-3's receivers. The RadioModel computes the power, with its shadowing and the
-/// obstacles of the world. A frame too weak to be detected at a node costs nothing there.
+/// The air between ns-3's receivers. Propagation computes the power. A frame too weak to be
+/// detected at a node costs nothing there.
 class Medium {
  public:
   explicit Medium(Fates& fates) : fates_(fates) {}
 
-  void init(const RadioModel& model, const std::vector<ns3::Ptr<RadioPhy>>& phys);
+  void init(const RadioModel& model, Models models, const std::vector<ns3::Ptr<RadioPhy>>& phys);
   void set_poses(std::span<const Pose> poses);
+  /// Starts the jammers of the radio. Call it at instant 0.
+  void start_jammers(std::uint64_t seed);
   /// A sender starts a frame now.
   void send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu);
 
@@ -34,6 +36,7 @@ class Medium {
     Time start;
     Time end;
     std::vector<NodeId> heard_at{};
+    std::vector<NodeId> detectable_at{};
   };
   struct OnAir {
     Time start;
@@ -43,7 +46,9 @@ class Medium {
 
   void reach(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu);
   void arrive(NodeId to, const ns3::Ptr<ns3::WifiPpdu>& ppdu, double power_dbm);
+  void jam(std::size_t jammer);
   void judge(const Broadcast& frame, NodeId from);
+  [[nodiscard]] bool detectable(double power_dbm) const;
   [[nodiscard]] bool disturbed(NodeId node, NodeId from, const Broadcast& frame) const;
 
   struct Reached {
@@ -55,8 +60,10 @@ class Medium {
   Fates& fates_;
   std::optional<RadioModel> model_;
   std::vector<ns3::Ptr<RadioPhy>> phys_;
-  std::vector<Pose> poses_;
+  Propagation propagation_;
+  Jammers jammers_;
   Cells cells_;
+  std::vector<NodeId> near_;                // of the frame being sent
   std::vector<Reached> reached_;            // by the frame being sent
   std::vector<std::vector<OnAir>> around_;  // at each node, including its own frames
 };
@@ -70,6 +77,8 @@ class RadioPhy final : public ns3::YansWifiPhy {
     medium_ = &medium;
     node_ = node;
   }
+  /// Noise of a jammer, from now on.
+  void jam(ns3::Time duration, double power_w);
   void StartTx(ns3::Ptr<const ns3::WifiPpdu> ppdu, const ns3::WifiTxVector& vector) override;
 
  private:

@@ -1,26 +1,21 @@
 #include "cosim/network/ns3/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "cosim/core/random.hpp"
+#include "cosim/network/ns3/devices.hpp"
+#include "ns3/ampdu-subframe-header.h"
 #include "ns3/arp-cache.h"
-#include "ns3/double.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/queue-size.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/traffic-control-layer.h"
-#include "ns3/txop.h"
 #include "ns3/udp-socket-factory.h"
-#include "ns3/uinteger.h"
-#include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy-state-helper.h"
 #include "ns3/wifi-psdu.h"
@@ -29,12 +24,10 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::uint16_t kPort = 4000;
-constexpr std::uint16_t kMtu = 1500;
 constexpr std::size_t kLongestDatagram = 65'507;
 constexpr std::uint32_t kMostNodes = (1U << 24) - 2;  // of 10.0.0.0/8
 constexpr std::uint32_t kNet = 10U << 24;
-constexpr std::uint64_t kHostJitter = 3;       // the purpose of a random draw
-constexpr double kThermalNoiseDbm = -100.965;  // of 20 MHz at 290 K
+constexpr std::uint64_t kHostJitter = 3;  // the purpose of a random draw
 
 Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
 
@@ -44,11 +37,6 @@ Error past(const std::string& what, Time at, Time now) {
   return bad(Code::out_of_range, what + " at " + std::to_string(at.ns) +
                                      " ns, but ns-3 is already at " + std::to_string(now.ns) +
                                      " ns");
-}
-
-/// ns-3's name for a rate of 802.11g.
-ns3::StringValue mode(double rate_mbit) {
-  return {"ErpOfdmRate" + std::to_string(std::lround(rate_mbit)) + "Mbps"};
 }
 
 }  // namespace
@@ -80,53 +68,23 @@ Result<void> Ns3Network::init(std::uint32_t nodes, std::uint64_t seed) {
   seed_ = seed;
   last_entries_.resize(nodes);
   nodes_.Create(nodes);
-  make_devices();
+  auto devices = make_wifi(*model, nodes_);
+  if (!devices) return devices.error();
+  devices_ = *devices;
   std::vector<ns3::Ptr<RadioPhy>> phys;
   for (NodeId node = 0; node < nodes; ++node) {
     const auto device = ns3::DynamicCast<ns3::WifiNetDevice>(devices_.Get(node));
     phys.push_back(ns3::DynamicCast<RadioPhy>(device->GetPhy()));
   }
-  medium_.init(*model, phys);
+  medium_.init(*model, options_.models, phys);
   make_stacks();
   // Events at instant 0 initialise the nodes. Sockets work only after that.
   if (auto ran = simulator_->run_before({1}); !ran) return ran;
   make_sockets();
   for (NodeId node = 0; node < nodes; ++node) watch(node);
-  return simulator_->restart();
-}
-
-void Ns3Network::make_devices() {
-  const RadioOptions& radio = options_.radio;
-  RadioPhyHelper phy;
-  phy.Set("TxPowerStart", ns3::DoubleValue(radio.tx_power_dbm));
-  phy.Set("TxPowerEnd", ns3::DoubleValue(radio.tx_power_dbm));
-  phy.Set("RxNoiseFigure", ns3::DoubleValue(radio.noise_dbm - kThermalNoiseDbm));
-  phy.Set("RxSensitivity", ns3::DoubleValue(radio.detection_dbm));
-  phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi",
-                                ns3::DoubleValue(radio.detection_dbm));
-  ns3::WifiHelper wifi;
-  wifi.SetStandard(ns3::WIFI_STANDARD_80211g);
-  wifi.SetRemoteStationManager(
-      "ns3::ConstantRateWifiManager", "DataMode", mode(radio.rate_mbit), "ControlMode",
-      mode(radio.rate_mbit >= 24   ? 24
-           : radio.rate_mbit >= 12 ? 12
-                                   : 6),
-      "NonUnicastMode", mode(radio.rate_mbit), "MaxSsrc", ns3::UintegerValue(radio.retry_limit),
-      "MaxSlrc", ns3::UintegerValue(radio.retry_limit));
-  ns3::WifiMacHelper mac;
-  mac.SetType("ns3::AdhocWifiMac");
-  devices_ = wifi.Install(phy, mac, nodes_);
-  wifi.AssignStreams(devices_, 0);
-  for (std::uint32_t i = 0; i < devices_.GetN(); ++i) {
-    const auto device = ns3::DynamicCast<ns3::WifiNetDevice>(devices_.Get(i));
-    device->SetMtu(kMtu);
-    const auto txop = device->GetMac()->GetTxop();
-    txop->SetMinCw(radio.cw_min);
-    txop->SetMaxCw(radio.cw_max);
-    txop->GetWifiMacQueue()->SetMaxSize({ns3::QueueSizeUnit::PACKETS, radio.queue_packets});
-    // Packets leave the queue only by being sent.
-    txop->GetWifiMacQueue()->SetMaxDelay(ns3::Hours(1));
-  }
+  if (auto restarted = simulator_->restart(); !restarted) return restarted;
+  medium_.start_jammers(seed);
+  return success();
 }
 
 void Ns3Network::make_stacks() {
@@ -181,14 +139,21 @@ void Ns3Network::watch(NodeId node) {
       "TcDrop", ns3::Callback<void, Packets>(
                     [this](Packets lost) { packet_dropped(lost, DropReason::queue_full); }));
   device->GetPhy()->GetState()->TraceConnectWithoutContext(
-      "RxOk", ns3::Callback<void, Packets, double, ns3::WifiMode, ns3::WifiPreamble>(
-                  [this, node](Packets frame, double, ns3::WifiMode, ns3::WifiPreamble) {
-                    PacketTag tag;
-                    if (!frame->PeekPacketTag(tag)) return;
-                    ns3::WifiMacHeader header;
-                    frame->PeekHeader(header);
-                    fates_.received(tag.id(), node, header.GetSequenceNumber());
-                  }));
+      "RxOk",
+      ns3::Callback<void, Packets, double, ns3::WifiMode, ns3::WifiPreamble>(
+          [this, node](Packets frame, double, ns3::WifiMode, ns3::WifiPreamble preamble) {
+            PacketTag tag;
+            if (!frame->PeekPacketTag(tag)) return;
+            const auto mpdu = frame->Copy();
+            // These generations send even a single frame as an aggregate.
+            if (preamble == ns3::WIFI_PREAMBLE_VHT_SU || preamble == ns3::WIFI_PREAMBLE_HE_SU) {
+              ns3::AmpduSubframeHeader delimiter;
+              mpdu->RemoveHeader(delimiter);
+            }
+            ns3::WifiMacHeader header;
+            mpdu->PeekHeader(header);
+            fates_.received(tag.id(), node, header.GetSequenceNumber());
+          }));
 }
 
 Result<void> Ns3Network::set_poses(std::span<const Pose> poses) {

@@ -14,8 +14,8 @@
 
 namespace hyphos::cosim {
 
-/// ns-3: robots in one ad-hoc network of 802.11g at a constant rate, with IPv4, UDP and TCP. Nodes
-/// know all addresses from the start, so there is no ARP.
+/// ns-3: robots in one ad-hoc network of 802.11, with IPv4, UDP and TCP. Nodes know all addresses
+/// from the start, so there is no ARP.
 ///
 /// ns-3's state is global: a process can create only one such network in its life.
 class Ns3Network final : public Network {
@@ -32,7 +32,6 @@ class Ns3Network final : public Network {
   Result<void> poll(std::vector<Outcome>& outcomes) override;
 
  private:
-  void make_devices();
   void make_stacks();
   void make_sockets();
   void watch(NodeId node);

@@ -34,13 +34,98 @@ constexpr std::array kWholes{Whole{"queue_packets", &RadioOptions::queue_packets
                              Whole{"cw_min", &RadioOptions::cw_min, 0, 32767},
                              Whole{"cw_max", &RadioOptions::cw_max, 0, 32767}};
 
+// Words and numbers of a named radio.
+struct Word {
+  std::string_view key;
+  std::string& (*of)(RadioOptions&);
+};
+constexpr std::array kWords{
+    Word{"kind", [](RadioOptions& radio) -> std::string& { return radio.kind; }},
+    Word{"rate", [](RadioOptions& radio) -> std::string& { return radio.rate; }},
+    Word{"rate_control", [](RadioOptions& radio) -> std::string& { return radio.rate_control; }},
+    Word{"path_loss", [](RadioOptions& radio) -> std::string& { return radio.channel.path_loss; }},
+    Word{"environment",
+         [](RadioOptions& radio) -> std::string& { return radio.channel.environment; }},
+    Word{"fading", [](RadioOptions& radio) -> std::string& { return radio.channel.fading; }}};
+
+struct ChannelReal {
+  std::string_view key;
+  double ChannelOptions::* member;
+  double least;
+  double most;
+};
+constexpr std::array kChannelReals{
+    ChannelReal{"shadowing_distance_m", &ChannelOptions::shadowing_distance_m, 0, 1e6},
+    ChannelReal{"sight_distance_m", &ChannelOptions::sight_distance_m, 0, 1e6},
+    ChannelReal{"k_los_db", &ChannelOptions::k_los_db, -100, 100},
+    ChannelReal{"k_nlos_db", &ChannelOptions::k_nlos_db, -100, 100},
+    ChannelReal{"m_los", &ChannelOptions::m_los, 0.5, 50},
+    ChannelReal{"m_nlos", &ChannelOptions::m_nlos, 0.5, 50},
+    ChannelReal{"scatterer_speed", &ChannelOptions::scatterer_speed, 0, 1000},
+    ChannelReal{"noise_figure_db", &ChannelOptions::noise_figure_db, -1, 60},
+    ChannelReal{"interference_dbm", &ChannelOptions::interference_dbm, -1000, 100},
+    ChannelReal{"frequency_hz", &ChannelOptions::frequency_hz, 0, 1e12}};
+
 template <typename Known>
 const Known* find(std::span<const Known> all, std::string_view key) {
   const auto found = std::ranges::find(all, key, &Known::key);
   return found == all.end() ? nullptr : &*found;
 }
 
+Error bad(const Setting& setting, const char* what) {
+  return {Code::invalid_config, what, std::string(setting.key)};
+}
+
+/// The robot or -1, place, power, duty, period in ns, and both ends of the band in Hz.
+Jammer jammer_of(const std::vector<double>& values) {
+  Jammer jammer;
+  if (values[0] >= 0) jammer.robot = static_cast<NodeId>(values[0]);
+  jammer.place = {values[1], values[2], values[3]};
+  jammer.power_dbm = values[4];
+  jammer.duty = values[5];
+  jammer.period = {std::max(Jammers::kLeastPeriod.ns, static_cast<std::int64_t>(values[6]))};
+  jammer.low_hz = values[7];
+  jammer.high_hz = values[8];
+  return jammer;
+}
+
+/// Reads a setting that only a named radio has. Returns false for other settings.
+Result<bool> take_named(Ns3Options& options, const Setting& setting) {
+  RadioOptions& radio = options.radio;
+  if (const Word* word = find<Word>(kWords, setting.key); word != nullptr) {
+    if (setting.values.size() != 1) return bad(setting, "must be one word");
+    word->of(radio) = setting.values[0];
+  } else if (const auto* real = find<ChannelReal>(kChannelReals, setting.key); real != nullptr) {
+    auto value = number(setting, real->least, real->most);
+    if (!value) return value.error();
+    radio.channel.*real->member = *value;
+  } else if (setting.key == "knife_edge") {
+    radio.channel.knife_edge = true;
+  } else if (setting.key == "models") {
+    const auto models = setting.values.size() == 1 ? find_models(setting.values[0]) : std::nullopt;
+    if (!models) return bad(setting, "must be ns3 or hyphos");
+    options.models = *models;
+  } else if (setting.key == "antenna") {
+    auto values = numbers(setting, 3);
+    if (!values) return values.error();
+    radio.antennas.push_back({.height_m = (*values)[0],
+                              .gain_dbi = (*values)[1],
+                              .pattern = (*values)[2] != 0 ? Pattern::dipole : Pattern::isotropic,
+                              .given = true});
+  } else if (setting.key == "jammer") {
+    auto values = numbers(setting, 9);
+    if (!values) return values.error();
+    radio.jammers.push_back(jammer_of(*values));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 Result<void> take(Ns3Options& options, const Setting& setting) {
+  auto named = take_named(options, setting);
+  if (!named) return named.error();
+  if (*named) return success();
   if (const Real* real = find<Real>(kReals, setting.key); real != nullptr) {
     auto value = number(setting, real->least, real->most);
     if (!value) return value.error();
@@ -69,7 +154,39 @@ Result<void> take(Ns3Options& options, const Setting& setting) {
   return success();
 }
 
+void write_word(std::string& text, std::string_view key, std::string_view value) {
+  if (!value.empty()) text.append(key).append(" ").append(value).append("\n");
+}
+
+void write_named(std::string& text, const Ns3Options& options) {
+  RadioOptions radio = options.radio;
+  for (const Word& word : kWords) write_word(text, word.key, word.of(radio));
+  for (const ChannelReal& real : kChannelReals) {
+    write_setting(text, real.key, std::array{radio.channel.*real.member});
+  }
+  if (radio.channel.knife_edge) text += "knife_edge\n";
+  write_word(text, "models", options.models == Models::ns3 ? "ns3" : "hyphos");
+  for (const Antenna& antenna : radio.antennas) {
+    write_setting(text, "antenna",
+                  std::array{antenna.height_m, antenna.gain_dbi,
+                             antenna.pattern == Pattern::dipole ? 1.0 : 0.0});
+  }
+  for (const Jammer& jammer : radio.jammers) {
+    write_setting(
+        text, "jammer",
+        std::array{jammer.robot ? static_cast<double>(*jammer.robot) : -1.0, jammer.place.x,
+                   jammer.place.y, jammer.place.z, jammer.power_dbm, jammer.duty,
+                   static_cast<double>(jammer.period.ns), jammer.low_hz, jammer.high_hz});
+  }
+}
+
 }  // namespace
+
+std::optional<Models> find_models(std::string_view name) {
+  if (name == "ns3") return Models::ns3;
+  if (name == "hyphos") return Models::hyphos;
+  return std::nullopt;
+}
 
 std::string to_text(const Ns3Options& options) {
   std::string text = options.transport == Transport::tcp ? "transport tcp\n" : "transport udp\n";
@@ -81,6 +198,7 @@ std::string to_text(const Ns3Options& options) {
   }
   write_setting(text, "host_jitter_ns",
                 std::array{static_cast<double>(options.radio.host_jitter.ns)});
+  if (!options.radio.kind.empty()) write_named(text, options);
   for (const Box& solid : options.boxes) write_box(text, solid);
   return text;
 }

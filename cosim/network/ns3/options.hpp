@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,18 @@ namespace hyphos::cosim {
 /// The transport of packets to one node. Packets to everyone are always datagrams.
 enum class Transport { udp, tcp };
 
+/// The models of path loss and fading with a named radio. ns-3's own exist for `log_distance`,
+/// `free_space`, `two_ray`, `rayleigh` and `nakagami`. Everything else is always that of
+/// cosim/radio.
+enum class Models { ns3, hyphos };
+[[nodiscard]] std::optional<Models> find_models(std::string_view name);
+
 /// The options of the ns-3 adapter. The radio options mean the same as in the analytic radio. Frame
 /// errors and timing are those of ns-3.
 struct Ns3Options {
   RadioOptions radio{};
   Transport transport = Transport::udp;
+  Models models = Models::ns3;
   std::vector<Box> boxes{};  ///< of the world's Scene
 };
 

@@ -11,5 +11,6 @@ extern const RadioKind kWifiAc;
 extern const RadioKind kWifiAx;
 extern const RadioKind kIeee802154;
 extern const RadioKind kLora;
+extern const RadioKind kCell;
 
 }  // namespace hyphos::cosim::radios

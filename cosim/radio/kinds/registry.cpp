@@ -7,9 +7,9 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::array<const RadioKind*, 6> kKnown{&radios::kWifiG,      &radios::kWifiN,
-                                                 &radios::kWifiAc,     &radios::kWifiAx,
-                                                 &radios::kIeee802154, &radios::kLora};
+constexpr std::array<const RadioKind*, 7> kKnown{
+    &radios::kWifiG,      &radios::kWifiN, &radios::kWifiAc, &radios::kWifiAx,
+    &radios::kIeee802154, &radios::kLora,  &radios::kCell};
 
 }  // namespace
 

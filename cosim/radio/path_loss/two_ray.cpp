@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "cosim/radio/path_loss/models.hpp"
 
@@ -10,15 +12,17 @@ namespace {
 /// distance beyond, without the ripple of the exact sum.
 class TwoRay final : public PathLoss {
  public:
-  explicit TwoRay(double frequency_hz) : frequency_hz_(frequency_hz) {}
+  explicit TwoRay(double frequency_hz)
+      : frequency_hz_(frequency_hz),
+        per_metre_(4 * std::numbers::pi * frequency_hz / kSpeedOfLight) {}
 
   double loss_db(const Link& link, bool /*line_of_sight*/) const override {
     // Antennas on the ground itself would have an infinite loss.
     constexpr double kLowest = 0.01;
     const double heights = std::max(kLowest, link.lower_m()) * std::max(kLowest, link.upper_m());
     const double distance = link.distance();
-    return std::max(free_space_db(distance, frequency_hz_),
-                    40 * std::log10(distance) - 20 * std::log10(heights));
+    // The larger of both losses, with one logarithm.
+    return 20 * std::log10(distance * std::max(per_metre_, distance / heights));
   }
   double least_db(double distance_m) const override {
     return free_space_db(distance_m, frequency_hz_);
@@ -27,6 +31,7 @@ class TwoRay final : public PathLoss {
 
  private:
   double frequency_hz_;
+  double per_metre_;
 };
 
 }  // namespace

@@ -6,9 +6,10 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::array<KnownRateControl, 2> kKnown{
+constexpr std::array<KnownRateControl, 3> kKnown{
     {{"fixed", "the rate of the scenario", make::fixed_rate},
-     {"minstrel", "the rate with the largest measured throughput", make::minstrel}}};
+     {"minstrel", "the rate with the largest measured throughput", make::minstrel},
+     {"ideal", "the fastest rate for the ratio at the receiver, in ns-3", make::fixed_rate, true}}};
 
 class Fixed final : public RateControl {
  public:

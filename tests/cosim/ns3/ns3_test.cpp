@@ -25,7 +25,10 @@ struct Ns3Tcp {
   static std::unique_ptr<Network> make() { return ns3("transport tcp"); }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhysicsConformance);
-using Networks = testing::Types<Ns3Udp, Ns3Tcp>;
+struct Ns3Named {
+  static std::unique_ptr<Network> make() { return ns3("kind 802.11ax; rate mcs3; fading rician"); }
+};
+using Networks = testing::Types<Ns3Udp, Ns3Tcp, Ns3Named>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Ns3, NetworkConformance, Networks);
 
 /// Sends scripted packets at scripted times.

@@ -21,6 +21,8 @@ def test_the_list_has_every_radio_with_rates_and_source(hyphos_start: Start) -> 
         "802.11ax",
         "802.15.4",
         "lora",
+        "cell",
+        "cqi15",
         "mcs11",
         "sf12",
         "IEEE Std 802.11-2020",

@@ -1,0 +1,63 @@
+#include "cosim/scenario/cells.hpp"
+
+#include <cmath>
+
+#include "cosim/scenario/point.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+using config::Problems;
+using config::Section;
+using config::Value;
+
+constexpr std::size_t kMostStations = 1000;
+
+Duration ms_of(const Section& section, std::string_view key, Duration fallback) {
+  return {std::llround(section.real(key, fallback.ms(), 0, 1e5) * 1e6)};
+}
+
+}  // namespace
+
+void read_cells(const Section& radio, Scenario& scenario, Problems& problems) {
+  const RadioKind* const kind = find_radio(scenario.radio.kind);
+  if (kind == nullptr || !kind->cellular) {
+    for (const char* key : {"cells", "cell"}) {
+      if (radio.has(key)) radio.error(key, "only valid with `kind: cell`");
+    }
+    return;
+  }
+  for (const char* key : {"rate", "rate_control", "retry_limit"}) {
+    if (radio.has(key)) radio.error(key, "a cell chooses rates and repetitions: leave it out");
+  }
+  if (radio.has("jammers")) {
+    radio.error("jammers", "not with `kind: cell`: write `channel.interference_dbm`");
+  }
+  CellOptions& to = scenario.radio.cell;
+  const Section cell(
+      radio.find("cell"), "radio.cell", problems,
+      {"core_delay_ms", "load", "handover_db", "time_to_trigger_ms", "interruption_ms"});
+  to.core_delay = ms_of(cell, "core_delay_ms", to.core_delay);
+  to.load = cell.real("load", to.load, 0, 1);
+  to.handover_db = cell.real("handover_db", to.handover_db, 0, 30);
+  to.time_to_trigger = ms_of(cell, "time_to_trigger_ms", to.time_to_trigger);
+  to.interruption = ms_of(cell, "interruption_ms", to.interruption);
+  const Value* const cells = radio.find("cells");
+  if (cells == nullptr || !cells->is(Value::Kind::map) || cells->entries.empty() ||
+      cells->entries.size() > kMostStations) {
+    return radio.error("cells", "expected a map of 1 to " + std::to_string(kMostStations) +
+                                    " base stations, for example `north: {at: [0, 200, 25]}`");
+  }
+  for (const config::Entry& entry : cells->entries) {
+    const Section section(&entry.value, "radio.cells." + entry.key, problems,
+                          {"at", "tx_power_dbm", "gain_dbi"});
+    BaseStation& station = to.stations.emplace_back();
+    station.name = entry.key;
+    if (!section.has("at")) section.error("at", "is missing: give the place [x, y, z]");
+    station.place = read_point(section, "at", problems);
+    station.tx_power_dbm = section.real("tx_power_dbm", station.tx_power_dbm, -100, 100);
+    station.gain_dbi = section.real("gain_dbi", station.gain_dbi, -50, 50);
+  }
+}
+
+}  // namespace hyphos::cosim
