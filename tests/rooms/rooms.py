@@ -135,7 +135,7 @@ USES: tuple[Use, ...] = (
     Use("examples/18_view/", "hyphos/msgs/view.hpp", "a node shows an array"),
     Use("bench/cosim", "cosim/", "measures the co-simulator"),
     Use("bench/cosim.cpp", "tests/cosim/ping_pong.hpp", "measures the round trips of the tests"),
-    Use("bench/cosim_agreement.cpp", "tests/cosim/ns3/agreement.hpp", "measures the links of the tests"),
+    Use("bench/cosim_agreement.cpp", "tests/cosim/ns3/agreement.hpp", "measures the same links"),
     Use("bench/convert.cpp", "gateway/types/types.hpp", "measures the conversion"),
     Use("bench/micro.cpp", "trace/record.hpp", "measures a stamp"),
     Use("bench/view", "view/", "measures the viewer without a window"),
