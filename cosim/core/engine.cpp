@@ -320,6 +320,9 @@ Result<void> Engine::close_window(Time network_end, Time end) {
     if (observer_) observer_(outcome, sent);
     if (outcome.fate == Fate::delivered) {
       inbox_.push_back({outcome.id, sent.from, outcome.to, sent.stamp, outcome.time, sent.bytes});
+    } else if (sent.to != kEveryone && parts_.programs.wants_failures()) {
+      inbox_.push_back({outcome.id, sent.from, sent.to, sent.stamp, outcome.time, sent.bytes,
+                        outcome.reason});
     }
     ledger_.settle(outcome);
   }

@@ -18,6 +18,8 @@ std::string_view to_string(DropReason reason) {
       return "retry_limit";
     case DropReason::other:
       return "other";
+    case DropReason::node_off:
+      return "node_off";
   }
   return "unknown";
 }

@@ -45,8 +45,9 @@ enum class DropReason : std::uint8_t {
   collision,      ///< corrupted by another frame, or the receiver was sending
   retry_limit,    ///< the sender reached its retry limit
   other,          ///< the simulator gives no reason
+  node_off,       ///< the radio of the sender or of the receiver was off
 };
-inline constexpr std::size_t kDropReasons = 7;
+inline constexpr std::size_t kDropReasons = 8;
 
 /// "out_of_range", as in traces and reports.
 [[nodiscard]] std::string_view to_string(DropReason reason);

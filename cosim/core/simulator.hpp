@@ -71,7 +71,8 @@ class Network : public Simulator {
   [[nodiscard]] virtual Result<void> poll(std::vector<Outcome>& outcomes) = 0;
 };
 
-/// A packet delivered to a program.
+/// A packet delivered to a program. With `failed`, a packet to one node that the network has
+/// dropped: only programs with wants_failures() get these, as the report of a radio to its host.
 struct Delivery {
   PacketId id = 0;
   NodeId from = 0;
@@ -79,6 +80,7 @@ struct Delivery {
   Time sent;       ///< by the sending program
   Time delivered;  ///< by the network, before the instant of the read
   Buffer bytes;
+  DropReason failed = DropReason::none;
 };
 
 /// Collects the packets that programs send. A packet is stamped with the current instant of its
@@ -122,6 +124,8 @@ class Programs {
                     Outbox& outbox) = 0;
   /// The time of the next own event. Without a delivery, the programs do nothing before it.
   [[nodiscard]] virtual Time next_event_time() const = 0;
+  /// Whether step() also gets the packets that the network has dropped.
+  [[nodiscard]] virtual bool wants_failures() const { return false; }
   /// Called after each step. An error ends the run.
   [[nodiscard]] virtual Result<void> failure() const { return success(); }
 };

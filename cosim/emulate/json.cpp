@@ -30,7 +30,9 @@ std::string packets_of(const RealTimeReport& report) {
       .add("delivered", counts.delivered)
       .json("dropped", dropped.take())
       .add("in_flight", counts.in_flight)
+      .add("device_full", report.device_full)
       .add("to_nobody", report.to_nobody)
+      .add("malformed", report.malformed)
       .take();
 }
 
@@ -73,22 +75,62 @@ std::string body_of(const Scenario& scenario, std::size_t robot) {
       .take();
 }
 
+/// The fixed routes of a robot, as pairs of receiver and next robot.
+std::string routes_of(const Scenario& scenario, std::size_t robot) {
+  if (scenario.routing.tables.empty()) return "[]";
+  return json_list(scenario.routing.tables[robot], [&](const auto& route) {
+    return "[" + quoted(scenario.robots[route.first]) + "," +
+           quoted(scenario.robots[route.second]) + "]";
+  });
+}
+
 }  // namespace
 
 std::string describe(const Scenario& scenario) {
+  const RealTimeOptions& realtime = scenario.realtime;
+  const auto name = [&](std::size_t robot) { return quoted(scenario.robots[robot]); };
   std::string robots;
   for (std::size_t i = 0; i < scenario.robots.size(); ++i) {
     JsonLine robot;
     robot.text("name", scenario.robots[i]);
-    robot.text("address", scenario.realtime.address(i));
+    robot.text("address", realtime.address(i));
+    robot.text("address6", realtime.address6(i));
     robot.json("run", json_list(scenario.commands[i], quoted));
     robot.json("body", body_of(scenario, i));
+    robot.json("off_s", json_list(scenario.off[i], [](Time at) {
+                 return std::to_string(static_cast<double>(at.ns) * 1e-9);
+               }));
+    robot.json("routes", routes_of(scenario, i));
     robots += (robots.empty() ? "" : ",") + robot.take();
   }
   return JsonLine()
       .json("robots", "[" + robots + "]")
-      .add("prefix", std::uint64_t{scenario.realtime.prefix})
+      .add("prefix", std::uint64_t{realtime.prefix})
       .add("seconds", scenario.duration.seconds())
+      .json("routing", JsonLine()
+                           .text("protocol", to_string(scenario.routing.protocol))
+                           .add("hello_s", scenario.routing.hello.seconds())
+                           .take())
+      .json("probes", json_list(realtime.probes,
+                                [&](const auto& pair) {
+                                  return "[" + name(pair.first) + "," + name(pair.second) + "]";
+                                }))
+      .add("probe_ms", realtime.probe_interval.ms())
+      .take();
+}
+
+std::string rehearsed(const Scenario& scenario, const Rehearsal& rehearsal) {
+  const auto robots = static_cast<std::uint32_t>(scenario.robots.size());
+  const auto reasons =
+      why_doubtful(rehearsal, robots, scenario.step.longest(), scenario.realtime.limits.p99);
+  return JsonLine()
+      .text("kind", "rehearsal")
+      .add("physics", rehearsal.physics)
+      .add("step_p99_ms", rehearsal.step_p99.ms())
+      .add("packets", rehearsal.packets)
+      .add("packet_ms", rehearsal.per_packet_s * 1e3)
+      .add("packets_per_second", rehearsal.packets_per_second())
+      .json("doubtful_because", json_list(reasons, quoted))
       .take();
 }
 
@@ -110,6 +152,7 @@ std::string summary(const Scenario& scenario, const RealTimeReport& report,
       .truth("valid", reasons.empty())
       .json("invalid_because", json_list(reasons, quoted))
       .add("simulated_s", static_cast<double>(report.end.ns) * 1e-9)
+      .add("origin_ns", report.origin.ns)
       .json("robots", json_list(scenario.robots, quoted))
       .text("radio", to_string(scenario.network))
       .text("physics", to_string(scenario.physics))

@@ -1,4 +1,4 @@
-// hyphos-cosim-emulate: connects TUN devices in network namespaces by the radio of a scenario, in
+// hyphos-cosim-emulate: connects TAP devices in network namespaces by the radio of a scenario, in
 // real time. `hyphos cosim emulate` creates the namespaces and starts this program.
 
 #include <fcntl.h>
@@ -147,14 +147,54 @@ void be_punctual(int priority) {
   }
 }
 
-Result<std::vector<lab::Tun>> open_devices(const std::vector<lab::Host>& hosts) {
+Result<std::vector<lab::Tun>> open_devices(const Scenario& scenario,
+                                           const std::vector<lab::Host>& hosts) {
   std::vector<lab::Tun> devices;
-  for (const lab::Host& host : hosts) {
-    auto device = lab::Tun::open(host, kDevice, 1500);
+  const RealTimeOptions& options = scenario.realtime;
+  for (std::size_t robot = 0; robot < hosts.size(); ++robot) {
+    lab::Frames frames{RealTimeOptions::mac(robot)};
+    frames.ipv6 = options.address6(robot);
+    frames.forwards = scenario.routing.protocol != RoutingProtocol::none;
+    if (!frames.ipv6.empty()) frames.ipv6 += "/" + std::to_string(options.prefix6);
+    auto device = lab::Tun::open(hosts[robot], kDevice, options.mtu, &frames);
     if (!device) return device.error();
     devices.push_back(std::move(*device));
   }
   return devices;
+}
+
+/// The packets that the radio of a robot holds. 0: no limit.
+std::uint32_t radio_queue(const Scenario& scenario) {
+  const bool queues =
+      scenario.network == NetworkKind::analytic || scenario.network == NetworkKind::ns3;
+  return queues ? scenario.radio.queue_packets : 0;
+}
+
+struct RadioRate {
+  double bytes_per_second = 0;
+  std::uint32_t overhead = 0;  // bytes for each frame
+};
+
+/// The rate of a radio on a free channel, and the fixed costs of a frame as bytes. 0: no limit.
+Result<RadioRate> radio_rate(const Scenario& scenario) {
+  if (radio_queue(scenario) == 0 || !scenario.realtime.hold_senders) return RadioRate{};
+  auto model = RadioModel::make(scenario.radio, &scenario.scene, scenario.seed);
+  if (!model) return model.error();
+  std::uint32_t rate = 0;
+  if (const Radio* named = model->named(); named != nullptr) {
+    const RateControl& control = named->rate_control();
+    const auto fastest = static_cast<std::uint32_t>(named->kind().rates.size() - 1);
+    rate = control.remembers() ? fastest : control.everyone();
+  }
+  constexpr std::size_t kPayload = 1'400;
+  constexpr std::size_t kHeaders = 42;  // of a frame, which the airtime contains
+  const Duration small = model->airtime(rate, 0);
+  const double per_byte = (model->airtime(rate, kPayload) - small).seconds() / kPayload;
+  const Duration fixed = small + model->difs() + model->slot() * (model->cw_min() / 2) +
+                         model->sifs() + model->ack_airtime(rate);
+  const double overhead = std::max(0.0, fixed.seconds() / per_byte - kHeaders);
+  // A little more than the radio can, so that its queue is never empty.
+  return RadioRate{1.05 / per_byte, static_cast<std::uint32_t>(overhead)};
 }
 
 Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words) {
@@ -167,6 +207,26 @@ Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words)
                  "radio.transport: real programs use the TCP of the kernel: remove this key",
                  words.scenario};
   }
+  if (scenario.routing.protocol == RoutingProtocol::aodv) {
+    return Error{Code::invalid_config,
+                 "routing.protocol: aodv is for lock step (`hyphos cosim run`): in real time use "
+                 "babel or table",
+                 words.scenario};
+  }
+  return success();
+}
+
+/// Measures the cost of the scenario with simulators of its own, and prints it. Gazebo's server
+/// cannot be rewound, so it is left out.
+Result<void> rehearse_first(const Scenario& scenario, const RunOptions& run) {
+  if (scenario.physics == PhysicsKind::gazebo) return success();
+  auto simulators = open_simulators(scenario, run);
+  if (!simulators) return simulators.error();
+  RehearsalOptions options{scenario.step, static_cast<std::uint32_t>(scenario.robots.size()),
+                           scenario.seed};
+  auto rehearsal = rehearse(*simulators->physics, *simulators->network, options);
+  if (!rehearsal) return rehearsal.error();
+  tell(rehearsed(scenario, *rehearsal));
   return success();
 }
 
@@ -207,20 +267,27 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   if (!parent) return parent.error();
   RunOptions run = words.run;
   run.patience = Duration::from_ms(5000);  // robots do not wait for a radio that hangs
+  if (auto rehearsed = rehearse_first(scenario, run); !rehearsed) return rehearsed;
   auto simulators = open_simulators(scenario, run);
   if (!simulators) return simulators.error();
   auto signals = signals_as_file();
   if (!signals) return signals.error();
   auto file = open_trace(words.trace);
   if (!file) return file.error();
-  auto opened = open_devices(words.hosts);
+  auto opened = open_devices(scenario, words.hosts);
   if (!opened) return opened.error();
-  Devices devices(words.hosts, std::move(*opened), scenario.realtime.spin, *signals, *parent);
+  auto rate = radio_rate(scenario);
+  if (!rate) return rate.error();
+  Devices devices(std::move(*opened), {scenario.robots, scenario.realtime.spin,
+                                       scenario.realtime.mtu, rate->overhead, *signals, *parent});
   Trace trace(*file);
   EmulatorOptions options{scenario.step, {scenario.duration.ns}};
   options.nodes = static_cast<std::uint32_t>(scenario.robots.size());
   options.seed = scenario.seed;
   options.limits = scenario.realtime.limits;
+  options.radio_queue = radio_queue(scenario);
+  options.radio_rate = rate->bytes_per_second;
+  options.overhead = rate->overhead;
   Emulator emulator(
       {*simulators->physics, *simulators->network, devices, *file == nullptr ? nullptr : &trace},
       options);

@@ -7,7 +7,7 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::size_t kHeaders = 28;  // of IP and UDP
+constexpr std::size_t kHeaders = 14 + 28;  // of Ethernet, and of IP and UDP
 /// The number of late windows to catch up before the devices are read again.
 constexpr int kTurn = 16;
 /// Beyond this number of packets nothing is read. The kernel then drops and counts packets.
@@ -16,7 +16,18 @@ constexpr std::uint64_t kMostInFlight = 65'536;
 }  // namespace
 
 Emulator::Emulator(Parts parts, const EmulatorOptions& options)
-    : parts_(parts), options_(options), ledger_(options.nodes), window_(options.step) {}
+    : parts_(parts),
+      options_(options),
+      ledger_(options.nodes),
+      window_(options.step),
+      held_(options.nodes) {
+  for (NodeId node = 0; node < options_.nodes; ++node) change_held(node, 0);
+  if (options_.radio_queue == 0 || options_.radio_rate <= 0) return;
+  for (NodeId node = 0; node < options_.nodes; ++node) {
+    paces_.emplace_back(options_.radio_rate, options_.radio_queue);
+    parts_.outside.set_rate(node, options_.radio_rate);
+  }
+}
 
 Time Emulator::reached() { return {(parts_.outside.now() - origin_).ns}; }
 
@@ -66,6 +77,7 @@ Result<void> Emulator::close_window() {
   lag_.add(reached() - end);
   ++counts_.windows;
   counts_.end = end;
+  pace(end);
   (void)window_.advance();  // start() has checked that it fits
   return success();
 }
@@ -96,7 +108,11 @@ Result<void> Emulator::settle(Time begin, Time end) {
     if (parts_.trace != nullptr) parts_.trace->outcome(outcome, reached());
     ledger_.settle(outcome);
     kept->second.copies -= outcome.copies;
-    if (kept->second.copies == 0) kept_.erase(kept);
+    if (kept->second.copies > 0) continue;
+    const NodeId from = kept->second.from;
+    if (!paces_.empty()) paces_[from].left(kept->second.packet.size() + options_.overhead);
+    change_held(from, -1);
+    kept_.erase(kept);
   }
   outcomes_.clear();
   return success();
@@ -136,7 +152,8 @@ Result<void> Emulator::take(Captured& captured) {
   if (!id) return id.error();
   packet.id = *id;
   const std::uint32_t copies = packet.to == kEveryone ? options_.nodes - 1 : 1;
-  kept_.emplace(packet.id, Kept{std::move(captured.bytes), copies});
+  kept_.emplace(packet.id, Kept{std::move(captured.bytes), packet.from, copies});
+  change_held(packet.from, 1);
   if (parts_.trace != nullptr) parts_.trace->send(packet);
   if (auto taken = parts_.network.inject(packet); !taken) return taken;
   ledger_.enter(packet.id, packet.stamp);
@@ -151,13 +168,38 @@ Result<void> Emulator::wait() {
   return parts_.outside.wait(origin_ + (planned_ - Time{}), exact);
 }
 
+void Emulator::change_held(NodeId from, int by) {
+  std::uint32_t& held = held_[from];
+  held = static_cast<std::uint32_t>(static_cast<int>(held) + by);
+  if (options_.radio_queue == 0) return;
+  // The radio reports a delivery before the place in its queue is free again.
+  const std::uint32_t most = std::max(1U, options_.radio_queue - 1);
+  parts_.outside.set_room(from, held < most ? most - held : 0);
+}
+
+/// Adapts the rates of the devices to the channel, a few times per second.
+void Emulator::pace(Time now) {
+  const Duration passed = now - paced_;
+  if (passed < Pace::kInterval) return;
+  paced_ = now;
+  for (NodeId node = 0; node < paces_.size(); ++node) {
+    if (const auto rate = paces_[node].update(passed, held_[node])) {
+      parts_.outside.set_rate(node, *rate);
+    }
+  }
+}
+
 RealTimeReport Emulator::report() const {
   RealTimeReport report = counts_;
+  report.origin = origin_;
   report.lag = lag_.snapshot();
   report.late = late_.snapshot();
   report.packets = ledger_.counts();
-  report.overrun = parts_.outside.overrun();
-  report.to_nobody = parts_.outside.to_nobody();
+  const Outside::Losses losses = parts_.outside.losses();
+  report.overrun = losses.overrun;
+  report.device_full = losses.device_full;
+  report.to_nobody = losses.to_nobody;
+  report.malformed = losses.malformed;
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include "cosim/core/trace.hpp"
 #include "cosim/realtime/lag.hpp"
 #include "cosim/realtime/outside.hpp"
+#include "cosim/realtime/pace.hpp"
 
 namespace hyphos::cosim {
 
@@ -18,6 +19,13 @@ struct EmulatorOptions {
   std::uint32_t nodes = 0;
   std::uint64_t seed = 1;
   LagLimits limits{};
+  /// The packets that the radio of a robot can hold. 0: no limit. Further packets wait in the
+  /// device.
+  std::uint32_t radio_queue = 0;
+  /// The rate of a radio on a free channel, in bytes per second, with `overhead` bytes for each
+  /// packet. 0: the rates of the devices are not limited. Needs `radio_queue`.
+  double radio_rate = 0;
+  std::uint32_t overhead = 0;
 };
 
 /// Runs physics and network at the pace of the wall clock, with the packets of real programs.
@@ -28,8 +36,9 @@ struct EmulatorOptions {
 /// and at its own simulated instant, and the report contains its lateness. A run is therefore not
 /// repeatable, and it may be invalid: why_invalid() gives the reasons.
 ///
-/// Simulators, ledger and trace are those of Engine. The network receives packets without the 28
-/// bytes of their IP and UDP headers, because the network model adds these headers.
+/// Simulators, ledger and trace are those of Engine. A packet is an Ethernet frame. The network
+/// receives it without the 42 bytes of its Ethernet, IP and UDP headers, because the network model
+/// adds headers of this size.
 class Emulator {
  public:
   struct Parts {
@@ -57,6 +66,7 @@ class Emulator {
  private:
   struct Kept {
     Buffer packet;
+    NodeId from = 0;
     std::uint32_t copies = 0;  // copies without an outcome
   };
 
@@ -69,6 +79,8 @@ class Emulator {
   Result<void> read_packets();
   Result<void> take(Captured& captured);
   Result<void> wait();
+  void change_held(NodeId from, int by);
+  void pace(Time now);
 
   Parts parts_;
   EmulatorOptions options_;
@@ -87,6 +99,9 @@ class Emulator {
   Lateness late_;
   RealTimeReport counts_;
   std::unordered_map<PacketId, Kept> kept_;
+  std::vector<std::uint32_t> held_;  // packets in the radio, by sender
+  std::vector<Pace> paces_;          // by sender. Empty: no limit
+  Time paced_;
   std::vector<Captured> captured_;
   std::vector<Outcome> outcomes_;
 };

@@ -206,6 +206,8 @@ int run(Words words) {
   }
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
+  RoutingReport routing;
+  words.run.routing = &routing;
   const auto report = [&] {
     Progress progress(scenario->duration);
     words.run.goes_on = [&](Time reached) { return progress.goes_on(reached); };
@@ -217,6 +219,7 @@ int run(Words words) {
   }
   if (!report) return fail(report.error());
   print(*scenario, report.value(), trace);
+  std::fputs(to_text(*scenario, routing).c_str(), stdout);
   if (const int failed = write(words, *scenario, report.value(), trace, record); failed != 0) {
     return failed;
   }

@@ -9,6 +9,7 @@
 
 #include "cosim/core/engine.hpp"
 #include "cosim/programs/flow.hpp"
+#include "cosim/routing/routed.hpp"
 
 namespace hyphos::cosim {
 
@@ -26,6 +27,7 @@ class Record {
   void outcome(const Outcome& outcome, const Packet& packet);
   void window(Time end, std::span<const Pose> poses);
   void flows(std::vector<FlowResult> results) { flows_ = std::move(results); }
+  void routing(std::vector<routing::Routed::Results> results) { routing_ = std::move(results); }
   /// Writes the copies in flight as well. Errors: io.
   [[nodiscard]] Result<void> finish();
 
@@ -61,6 +63,8 @@ class Record {
   /// The yaw of each robot at the last window, in rad.
   [[nodiscard]] const std::vector<double>& headings() const { return headings_; }
   [[nodiscard]] const std::vector<FlowResult>& flows() const { return flows_; }
+  /// By node. Empty without a routing protocol.
+  [[nodiscard]] const std::vector<routing::Routed::Results>& routing() const { return routing_; }
 
  private:
   struct Copy {
@@ -96,6 +100,7 @@ class Record {
   std::vector<Sample> samples_;
   std::vector<double> headings_;
   std::vector<FlowResult> flows_;
+  std::vector<routing::Routed::Results> routing_;
 };
 
 }  // namespace hyphos::cosim

@@ -307,6 +307,44 @@ void put_flow(Json& json, const Scenario& scenario, const FlowResult& flow) {
   json.close();
 }
 
+void put_routing(Json& json, const Scenario& scenario, const Record& record) {
+  json.open("routing");
+  json.put("protocol", to_string(scenario.routing.protocol));
+  json.open_list("robots");
+  for (std::size_t node = 0; node < record.routing().size(); ++node) {
+    const routing::Routed::Results& at = record.routing()[node];
+    json.open();
+    json.put("name", scenario.robots[node]);
+    json.put("relayed", at.relayed);
+    json.put("requests", at.counts.requests);
+    json.put("replies", at.counts.replies);
+    json.put("errors", at.counts.errors);
+    json.put("hellos", at.counts.hellos);
+    json.put("discoveries", at.counts.discoveries);
+    json.put("found", at.counts.found);
+    json.put("broken_links", at.counts.broken);
+    json.open("dropped");
+    for (std::size_t i = 0; i < at.drops.size(); ++i) {
+      if (at.drops[i] > 0) json.put(to_string(static_cast<routing::RouteDrop>(i)), at.drops[i]);
+    }
+    json.close();
+    json.close();
+  }
+  json.close_list();
+  json.close();
+  json.open_list("healing");  // of flows, after the radio of a robot went off
+  for (const Healing& healing : healings(scenario.off, record.flows())) {
+    json.open();
+    json.put("robot", scenario.robots[healing.robot]);
+    json.put("off_ns", healing.at);
+    json.put("flow", record.flows()[healing.flow].options.name);
+    json.put("lost", healing.lost);
+    json.put("after_ms", healing.after.ns == kNever.ns ? kNone : healing.after.ms());
+    json.close();
+  }
+  json.close_list();
+}
+
 }  // namespace
 
 std::string to_json(const RunNames& names, const Scenario& scenario, const Report& report,
@@ -324,6 +362,7 @@ std::string to_json(const RunNames& names, const Scenario& scenario, const Repor
   json.open_list("flows");
   for (const FlowResult& flow : record.flows()) put_flow(json, scenario, flow);
   json.close_list();
+  put_routing(json, scenario, record);
   put_distances(json, record);
   put_series(json, scenario, record);
   json.put("scenario_text", names.text);

@@ -9,6 +9,7 @@ struct Senders {
   std::unique_ptr<Programs> programs;
   const Traffic* flows = nullptr;
   NodePrograms* nodes = nullptr;
+  routing::Routed* routed = nullptr;
 };
 
 Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options) {
@@ -25,7 +26,25 @@ Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options
   } else {
     made.programs = std::make_unique<Periodic>(scenario.traffic);
   }
+  auto routed = route(scenario, made.programs);
+  if (!routed) return routed.error();
+  made.routed = routed->get();
+  if (made.routed != nullptr) made.programs = std::move(*routed);
   return made;
+}
+
+/// The packets that routers dropped, after or before the network.
+void add_lost(const Scenario& scenario, const std::vector<routing::Routed::Results>& results,
+              Report& report) {
+  for (std::size_t node = 0; node < results.size(); ++node) {
+    for (std::size_t i = 0; i < results[node].drops.size(); ++i) {
+      const std::uint64_t count = results[node].drops[i];
+      if (count == 0) continue;
+      const auto reason = to_string(static_cast<routing::RouteDrop>(i));
+      report.lost.push_back(
+          {scenario.robots[node], "routing", "drop.route." + std::string(reason), count});
+    }
+  }
 }
 
 void take_down(const RunOptions& options, const Simulators& simulators, Engine& engine) {
@@ -78,14 +97,23 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   }
   if (auto ran = engine.run(); !ran) return ran.error();
   Report report = engine.report();
-  if (senders->flows != nullptr && options.record != nullptr) {
-    options.record->flows(senders->flows->results());
+  if (senders->flows != nullptr) {
+    if (options.routing != nullptr) {
+      options.routing->healings = healings(scenario.off, senders->flows->results());
+    }
+    if (options.record != nullptr) options.record->flows(senders->flows->results());
   }
   if (senders->nodes != nullptr) {
     auto lost = senders->nodes->lost();
     if (!lost) return lost.error();
     report.lost = std::move(*lost);
     senders->nodes->add_in_part(report.in_part);
+  }
+  if (senders->routed != nullptr) {
+    const auto& results = senders->routed->results();
+    add_lost(scenario, results, report);
+    if (options.routing != nullptr) options.routing->robots = results;
+    if (options.record != nullptr) options.record->routing(results);
   }
   return report;
 }

@@ -111,9 +111,10 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
   for (const config::Entry& entry : robots->entries) {
     const Section robot(&entry.value, "robots." + entry.key, problems,
                         {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run",
-                         "plan", "nodes", "set", "antenna", "body"});
+                         "plan", "nodes", "set", "antenna", "body", "off_s"});
     scenario.radio.antennas.push_back(read_antenna(robot, problems));
     scenario.commands.push_back(read_command(robot));
+    scenario.off.push_back(read_off_times(robot));
     scenario.robots.push_back(entry.key);
     scenario.team.robots.push_back(read_robot_nodes(robot, entry.key, file));
     read_body(robot, entry.key, file, scenario.commands.back(), scenario.team, problems);
@@ -187,7 +188,7 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
   config::report_duplicates(value, problems);
   const Section root(&value, "", problems,
                      {"duration_s", "seed", "physics", "method", "world", "robots", "radio",
-                      "traffic", "channels", "nodes", "realtime"});
+                      "traffic", "channels", "nodes", "realtime", "routing"});
   const Section physics(
       root.find("physics"), "physics", problems,
       {"simulator", "rate_hz", "world", "messages", "partition", "pose_topic", "timeout_ms"});
@@ -220,10 +221,13 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
     load_recording(overrides.replay, source, scenario, problems);
   }
   read_traffic(root, name, scenario, problems);
+  read_routing(root, scenario, problems);
   read_team(root, scenario.robots, scenario.team, problems);
   read_method(root, overrides, scenario, problems);
-  scenario.realtime =
-      read_realtime(root, scenario.step.longest(), scenario.robots.size(), problems);
+  scenario.realtime = read_realtime(root, scenario.step.longest(), scenario.robots, problems);
+  if (scenario.routing.protocol == RoutingProtocol::babel && scenario.realtime.prefix6 == 0) {
+    root.error("routing", "babel needs IPv6: remove `realtime.subnet6: none`");
+  }
   if (problems.failed()) return problems.to_error();
   return scenario;
 }

@@ -20,6 +20,7 @@
 #include "cosim/remote/worker.hpp"
 #include "cosim/scenario/mcap_trace.hpp"
 #include "cosim/scenario/record.hpp"
+#include "cosim/scenario/routing.hpp"
 #include "cosim/scenario/team.hpp"
 
 namespace hyphos::cosim {
@@ -55,7 +56,9 @@ struct Scenario {
   Duration delay = Duration::from_ms(1);         ///< of the ideal network
   Periodic::Options traffic{};
   TrafficOptions flows{};  ///< replace `traffic`, if there are any
-  Team team{};             ///< if a robot has nodes, only nodes send
+  Routing routing{};
+  std::vector<OffTimes> off{};  ///< outages of the radios, by node
+  Team team{};                  ///< if a robot has nodes, only nodes send
   Duration duration{};
   std::uint64_t seed = 1;
   std::string method{};
@@ -93,6 +96,7 @@ struct RunOptions {
   Engine::Observer observe{};           ///< Engine::observe
   Record* record = nullptr;             ///< records the data of a report
   McapTrace* mcap = nullptr;            ///< records the events
+  RoutingReport* routing = nullptr;     ///< gets the results of the routers
 };
 [[nodiscard]] Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
                                           Trace& trace);

@@ -1,5 +1,6 @@
 #include "cosim/scenario/simulators.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -134,11 +135,19 @@ Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const Ru
 }
 
 /// ns-3 has process-wide state, so it always gets a separate process.
-Result<std::unique_ptr<Network>> network_of(const Scenario& scenario, const RunOptions& options) {
+Result<std::unique_ptr<Network>> radio_of(const Scenario& scenario, const RunOptions& options) {
   if (scenario.network != NetworkKind::ns3 && !options.radio_process) return built_in(scenario);
   auto worker = radio_process(scenario, options);
   if (!worker) return worker.error();
   return std::unique_ptr<Network>(std::make_unique<RemoteNetwork>(std::move(*worker)));
+}
+
+Result<std::unique_ptr<Network>> network_of(const Scenario& scenario, const RunOptions& options) {
+  auto network = radio_of(scenario, options);
+  const bool outages =
+      std::ranges::any_of(scenario.off, [](const auto& off) { return !off.empty(); });
+  if (!network || !outages) return network;
+  return std::unique_ptr<Network>(std::make_unique<Outages>(std::move(*network), scenario.off));
 }
 
 }  // namespace

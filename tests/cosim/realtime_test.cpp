@@ -1,19 +1,23 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <initializer_list>
+#include <map>
 #include <tuple>
 
 #include "cosim/network/analytic.hpp"
 #include "cosim/network/constant_delay.hpp"
 #include "cosim/physics/kinematic.hpp"
 #include "cosim/realtime/emulator.hpp"
+#include "cosim/realtime/frames.hpp"
 #include "cosim/realtime/machine.hpp"
+#include "cosim/realtime/pace.hpp"
 #include "cosim/scenario/scenario.hpp"
 
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::size_t kHeaders = 28;
+constexpr std::size_t kHeaders = 42;  // of Ethernet, IP and UDP
 
 Time at_ms(double ms) { return {static_cast<std::int64_t>(ms * 1e6)}; }
 
@@ -42,7 +46,12 @@ class Machine final : public Outside {
   Time now() override { return now_; }
   Result<void> wait(Time until, bool /*exact*/) override {
     Time wakes = until;
-    if (!sends_.empty()) wakes = std::min(wakes, std::max(now_, sends_.front().time));
+    for (const Sent& send : sends_) {
+      const auto room = rooms.find(send.captured.from);
+      if (room != rooms.end() && room->second == 0) continue;  // its device is not watched
+      wakes = std::min(wakes, std::max(now_, send.time));
+      break;
+    }
     now_ = std::max(now_, wakes);
     if (away.second.ns > 0 && now_ >= kBoot + (away.first - Time{})) {
       now_ = now_ + std::exchange(away.second, Duration{0});
@@ -50,24 +59,33 @@ class Machine final : public Outside {
     return success();
   }
   void read(std::vector<Captured>& packets) override {
-    while (!sends_.empty() && sends_.front().time <= now_) {
-      packets.push_back(std::move(sends_.front().captured));
-      sends_.pop_front();
+    for (auto next = sends_.begin(); next != sends_.end() && next->time <= now_;) {
+      const auto room = rooms.find(next->captured.from);
+      if (room != rooms.end() && room->second == 0) {
+        ++next;
+        continue;
+      }
+      if (room != rooms.end()) --room->second;
+      packets.push_back(std::move(next->captured));
+      next = sends_.erase(next);
     }
   }
+  void set_room(NodeId from, std::uint32_t room) override { rooms[from] = room; }
+  void set_rate(NodeId from, double rate) override { rates[from].push_back(rate); }
   bool write(NodeId to, std::span<const std::byte> packet) override {
     if (refuses) return false;
     written.push_back(
         {{(now_ - kBoot).ns}, to, {reinterpret_cast<const char*>(packet.data()), packet.size()}});
     return true;
   }
-  std::uint64_t overrun() override { return overruns; }
-  std::uint64_t to_nobody() override { return 0; }
+  Losses losses() override { return lost; }
 
   std::vector<Written> written;
+  std::map<NodeId, std::uint32_t> rooms;
+  std::map<NodeId, std::vector<double>> rates;
   std::pair<Time, Duration> away;
   bool refuses = false;
-  std::uint64_t overruns = 0;
+  Losses lost;
 
  private:
   static constexpr Time kBoot{77'000'000'000'123};  // a run starts later than the machine
@@ -178,10 +196,124 @@ TEST(CosimRealTime, packets_lost_by_the_emulation_make_a_run_invalid) {
   EXPECT_EQ(why_invalid(report, refused.options.limits).size(), 1U);
 
   Trial overrun;
-  overrun.machine.overruns = 3;
+  overrun.machine.lost.overrun = 3;
   const auto reasons = why_invalid(overrun.run(), overrun.options.limits);
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_EQ(reasons[0], "3 packets were lost by the emulation itself, not by the radio");
+}
+
+TEST(CosimRealTime, losses_that_a_real_robot_has_leave_a_run_valid) {
+  Trial trial;
+  trial.machine.lost = {.device_full = 5, .to_nobody = 6, .malformed = 7};
+  const auto report = trial.run();
+  EXPECT_EQ(report.device_full, 5U);
+  EXPECT_EQ(report.to_nobody, 6U);
+  EXPECT_EQ(report.malformed, 7U);
+  EXPECT_TRUE(why_invalid(report, trial.options.limits).empty());
+}
+
+TEST(CosimRealTime, a_full_radio_leaves_packets_in_the_device_and_loses_none) {
+  Trial trial;
+  RadioOptions radio;
+  radio.host_jitter = {0};
+  radio.queue_packets = 5;
+  AnalyticRadio network(radio, nullptr);
+  trial.network = &network;
+  trial.options.radio_queue = radio.queue_packets;
+  trial.options.end = at_ms(500);
+  for (int i = 0; i < 100; ++i) trial.machine.send(1 + i * 0.01, 0, 1, packet_of('a', 1000));
+  for (int i = 0; i < 10; ++i) trial.machine.send(300 + i * 0.01, 0, kEveryone, packet_of('b'));
+  const auto report = trial.run();
+  EXPECT_EQ(report.packets.delivered, 100U + 2 * 10);
+  EXPECT_EQ(report.packets.all_dropped(), 0U);
+  EXPECT_EQ(trial.machine.rooms[0], 4U);
+}
+
+TEST(CosimRealTime, the_rate_of_a_device_follows_its_radio) {
+  Trial trial;
+  RadioOptions radio;
+  radio.host_jitter = {0};
+  radio.queue_packets = 20;
+  AnalyticRadio network(radio, nullptr);
+  trial.network = &network;
+  trial.options.radio_queue = radio.queue_packets;
+  trial.options.radio_rate = 750'000;
+  trial.options.overhead = 200;
+  trial.options.end = at_ms(3000);
+  // Robot 0 sends all the time, and its radio shares the channel with that of robot 1.
+  for (int i = 0; i < 900; ++i) trial.machine.send(1 + i * 2, 0, 1, packet_of('a', 1000));
+  for (int i = 0; i < 900; ++i) trial.machine.send(1 + i * 2, 1, 2, packet_of('b', 1000));
+  trial.run();
+  const auto& rates = trial.machine.rates[0];
+  ASSERT_GE(rates.size(), 3U);
+  EXPECT_EQ(rates.front(), 750'000);
+  EXPECT_LT(*std::ranges::min_element(rates), 500'000);
+  EXPECT_EQ(rates.back(), 750'000);  // the channel is free again
+  EXPECT_EQ(trial.machine.rates[2].size(), 1U);
+}
+
+TEST(CosimRealTime, a_pace_settles_where_the_radio_has_half_a_queue) {
+  const Duration step = Pace::kInterval;
+  Pace pace(1e6, 100);
+  EXPECT_FALSE(pace.update(step, 0));  // nothing is sent
+  double held = 0;
+  for (int i = 0; i < 100; ++i) {  // the radio sends 300 packets of 1,000 bytes per second
+    const double sent = std::min(30.0, held + pace.rate() / 10'000);
+    held = std::min(100.0, held + pace.rate() / 10'000 - sent);
+    for (int packet = 0; packet < static_cast<int>(sent); ++packet) pace.left(1000);
+    (void)pace.update(step, static_cast<std::uint32_t>(held));
+  }
+  EXPECT_NEAR(pace.rate(), 300'000, 60'000);
+  EXPECT_GT(held, 15);
+  EXPECT_LT(held, 95);
+  for (int i = 0; i < 20; ++i) (void)pace.update(step, 0);
+  EXPECT_EQ(pace.rate(), 1e6);
+  Pace stuck(1e6, 10);
+  for (int i = 0; i < 20; ++i) (void)stuck.update(step, 10);
+  EXPECT_EQ(stuck.rate(), 12'500);
+}
+
+std::vector<std::byte> frame_to(std::initializer_list<int> to, std::size_t bytes = 60) {
+  std::vector<std::byte> frame(bytes);
+  std::ranges::transform(to, frame.begin(), [](int value) { return std::byte(value); });
+  return frame;
+}
+
+TEST(CosimRealTime, a_frame_goes_to_the_robot_with_its_mac_address) {
+  using Kind = Destination::Kind;
+  const auto kind = [](const std::vector<std::byte>& frame, NodeId from = 0) {
+    return destination_of(frame, from, 300, 1500).kind;
+  };
+  for (const NodeId robot : {1U, 254U, 255U, 256U, 299U}) {
+    const auto mac = RealTimeOptions::mac(robot);
+    const auto to =
+        destination_of(frame_to({mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]}), 0, 300, 1500);
+    EXPECT_EQ(to.kind, Kind::robot);
+    EXPECT_EQ(to.robot, robot);
+  }
+  EXPECT_EQ(kind(frame_to({2, 0x48, 0x59, 0, 0, 1})), Kind::nobody);  // the sender itself
+  EXPECT_EQ(kind(frame_to({2, 0x48, 0x59, 0, 0, 0})), Kind::nobody);
+  EXPECT_EQ(kind(frame_to({2, 0x48, 0x59, 0, 1, 45})), Kind::nobody);  // robot 301 of 300
+  EXPECT_EQ(kind(frame_to({2, 0x48, 0x58, 0, 0, 2})), Kind::nobody);
+  EXPECT_EQ(kind(frame_to({255, 255, 255, 255, 255, 255})), Kind::everyone);
+  EXPECT_EQ(kind(frame_to({0x01, 0, 0x5e, 0, 0, 1})), Kind::everyone);  // multicast, IPv4
+  EXPECT_EQ(kind(frame_to({0x33, 0x33, 0, 0, 0, 1})), Kind::everyone);  // multicast, IPv6
+}
+
+TEST(CosimRealTime, frames_of_a_wrong_size_or_sender_are_malformed) {
+  using Kind = Destination::Kind;
+  const std::initializer_list<int> everyone{255, 255, 255, 255, 255, 255};
+  const auto kind = [](const std::vector<std::byte>& frame) {
+    return destination_of(frame, 0, 3, 1500).kind;
+  };
+  for (const std::size_t bytes : {14U, 42U, 1514U, 1518U}) {
+    EXPECT_EQ(kind(frame_to(everyone, bytes)), Kind::everyone) << bytes;
+  }
+  for (const std::size_t bytes : {6U, 13U, 1519U, 9014U}) {
+    EXPECT_EQ(kind(frame_to(everyone, bytes)), Kind::malformed) << bytes;
+  }
+  EXPECT_EQ(kind({}), Kind::malformed);
+  EXPECT_EQ(kind(frame_to({255, 255, 255, 255, 255, 255, 1})), Kind::malformed);
 }
 
 TEST(CosimRealTime, late_ordinary_programs_make_a_run_invalid) {
@@ -275,6 +407,7 @@ TEST(CosimRealTime, a_scenario_lists_programs_addresses_and_lag_limits) {
   EXPECT_EQ(plain->realtime.limits.p99, Duration::from_ms(5));
   EXPECT_EQ(plain->realtime.limits.longest, Duration::from_ms(20));
   EXPECT_EQ(plain->realtime.address(0), "10.231.77.1");
+  EXPECT_EQ(plain->realtime.address6(9), "fd48:5900:77::a");
   const auto told = parse_scenario(
       std::string(kRobots) +
           "realtime: {lag_p99_ms: 0.5, lag_longest_ms: 7, subnet: 192.168.255.0/16, spin_us: 0}",
@@ -287,6 +420,11 @@ TEST(CosimRealTime, a_scenario_lists_programs_addresses_and_lag_limits) {
   ASSERT_TRUE(right.ok()) << right.error().to_string();
   EXPECT_EQ(right->realtime.limits.p99, Duration::from_us(500));
   EXPECT_EQ(right->realtime.address(299), "192.168.1.44");
+  const auto narrow =
+      parse_scenario(std::string(kRobots) + "realtime: {mtu: 576, subnet6: none}", "cosim.yaml");
+  ASSERT_TRUE(narrow.ok()) << narrow.error().to_string();
+  EXPECT_EQ(narrow->realtime.mtu, 576U);
+  EXPECT_EQ(narrow->realtime.address6(0), "");
 }
 
 TEST(CosimRealTime, errors_in_the_realtime_section_have_their_line) {
@@ -295,7 +433,15 @@ TEST(CosimRealTime, errors_in_the_realtime_section_have_their_line) {
         std::tuple{"realtime: {subnet: 10.0.0.0}", "expected an IPv4 network"},
         std::tuple{"realtime: {subnet: 10.0.0.0/31}", "expected an IPv4 network"},
         std::tuple{"realtime: {subnet: 10.0.0.1/24}", "expected an IPv4 network"},
-        std::tuple{"realtime: {priority: 100}", "realtime.priority"}}) {
+        std::tuple{"realtime: {priority: 100}", "realtime.priority"},
+        std::tuple{"realtime: {mtu: 1501}", "realtime.mtu"},
+        std::tuple{"realtime: {mtu: 1279}", "IPv6 needs at least 1280 bytes"},
+        std::tuple{"realtime: {subnet6: 10.0.0.0/24}", "expected an IPv6 network"},
+        std::tuple{"realtime: {subnet6: 'fd00::'}", "expected an IPv6 network"},
+        std::tuple{"realtime: {subnet6: 'fd00::/97'}", "expected an IPv6 network"},
+        std::tuple{"realtime: {subnet6: 'fd00::1/64'}", "expected an IPv6 network"},
+        std::tuple{"realtime: {subnet6: 'fe80::/64'}", "expected an IPv6 network"},
+        std::tuple{"realtime: {subnet6: 'ff02::/64'}", "expected an IPv6 network"}}) {
     const auto wrong = parse_scenario(std::string(kRobots) + text, "x.yaml");
     ASSERT_FALSE(wrong.ok()) << text;
     EXPECT_NE(wrong.error().to_string().find("x.yaml:6"), std::string::npos)

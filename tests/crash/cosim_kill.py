@@ -8,6 +8,7 @@ the program itself, the program with its reaper, and the simulated radio.
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,10 @@ robots:
   a: {at: [0, 0, 1], run: [sleep, "1000"]}
   b: {at: [9, 0, 1], run: [sh, -c, "setsid -f sleep 1000; sleep 1000 & sleep 1000"]}
 """
+MESH = """
+routing: {protocol: babel}
+realtime: {probes: [[a, b]]}
+"""  # a routing daemon on each robot, if it is installed
 
 TOOL = """
 import random
@@ -38,7 +43,7 @@ while True:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder, "cosim.yaml")
-        scenario.write_text(SCENARIO)
+        scenario.write_text(SCENARIO + (MESH if shutil.which("babeld") else ""))
 
         def kill(turn: int, numbers: random.Random) -> tuple[float, int]:
             # If the radio is killed, the emulation must still run to notice it.

@@ -17,7 +17,8 @@ from typing import Any, TextIO
 
 from hyphos._errors import Error
 from hyphos.cosim.emulation import Emulation, Ways, with_addresses
-from hyphos.cosim.emulation_text import summary_lines
+from hyphos.cosim.emulation_text import doubt_lines, rehearsal_lines, summary_lines
+from hyphos.cosim.mesh import Daemons
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.reaper import NETNS
 
@@ -44,16 +45,22 @@ class _Programs:
     command: subprocess.Popen[str] | None = None
     readers: list[threading.Thread] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)  # robots whose routing daemon has ended
 
     def codes(self) -> dict[str, int | None]:
         """Exit codes by robot. None: still running."""
         return {name: running.poll() for name, running in self.own.items()}
 
-    def tell_failures(self) -> None:
+    def tell_failures(self, daemons: Daemons | None) -> None:
         for name, code in self.codes().items():
             if code and name not in self.told:
                 self.told.add(name)
                 print(f"the program of {name} ended with code {code}", file=sys.stderr)
+        for name, code in daemons.codes().items() if daemons is not None else ():
+            if code is not None and name not in self.lost:
+                assert daemons is not None
+                self.lost.add(name)
+                print(daemons.obituary(name), file=sys.stderr)
 
     def ended(self) -> bool:
         """True if there is no reason to continue."""
@@ -83,10 +90,11 @@ def emulate(wanted: Wanted) -> int:
         return INVALID
     if interrupted:
         return INTERRUPTED
+    lost_daemon = any(code is not None for code in summary["daemons"].values())
     if wanted.command:
-        code = summary["command"] or 0
+        code = summary["command"] or int(lost_daemon)
         return 128 - code if code < 0 else int(code)
-    return int(any(summary["programs"].values()))
+    return int(lost_daemon or any(summary["programs"].values()))
 
 
 def _run(wanted: Wanted, running: Emulation, programs: _Programs) -> tuple[dict[str, Any], bool]:
@@ -94,6 +102,8 @@ def _run(wanted: Wanted, running: Emulation, programs: _Programs) -> tuple[dict[
     try:
         if not wanted.quiet:
             _introduce(running)
+        for line in doubt_lines(running.rehearsal):
+            print(line, file=sys.stderr)
         running.begin()
         _start(wanted, running, programs)
         _watch(running, programs, shown=not wanted.quiet and sys.stderr.isatty())
@@ -112,6 +122,10 @@ def _introduce(running: Emulation) -> None:
         variables = running.bodies.variables.get(name, {})
         told = "".join(f"{key}={value} " for key, value in variables.items())
         print(f"  {name}  {host.address}  {told}{where} COMMAND", file=sys.stderr)
+    for line in rehearsal_lines(running.rehearsal):
+        print(line, file=sys.stderr)
+    if running.described.routing.protocol == "babel":
+        print("routing: a daemon on each robot (babeld)", file=sys.stderr)
 
 
 def _start(wanted: Wanted, running: Emulation, programs: _Programs) -> None:
@@ -160,11 +174,11 @@ def _watch(running: Emulation, programs: _Programs, *, shown: bool) -> None:
             news = running.watch(_LOOK_S)
             if shown and news is not None and not running.over:
                 _show(news, running.seconds)
-            programs.tell_failures()
+            programs.tell_failures(running.daemons)
     finally:
         if shown:
             sys.stderr.write("\r\033[K")
-        programs.tell_failures()
+        programs.tell_failures(running.daemons)
 
 
 def _show(news: dict[str, Any], seconds: float) -> None:

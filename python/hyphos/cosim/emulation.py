@@ -21,14 +21,16 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from hyphos._errors import Error
 from hyphos.cosim.bodies import Bodies, Body
+from hyphos.cosim.mesh import Daemons, Routing, need_daemon, route_commands
+from hyphos.cosim.probes import Probes, report
 from hyphos.lab.limits import Place, SmallShm, cgroup_folders, need_namespaces
-from hyphos.lab.links import Host, bring_up, check_name, make_host, need_tun
+from hyphos.lab.links import Host, bring_up, check_name, configure, make_host, need_tun
 from hyphos.lab.reaper import Reaper, Resource, sweep
 from hyphos.lab.standing import Standing
 from hyphos.tools.native import program
@@ -47,6 +49,8 @@ class Robot:
     name: str
     address: str
     run: tuple[str, ...]
+    address6: str = ""
+    off_s: tuple[float, ...] = ()  # when its radio goes off, on, off and so on
     body: Body | None = None
 
 
@@ -55,6 +59,9 @@ class Described:
     robots: tuple[Robot, ...]
     prefix: int
     seconds: float
+    routing: Routing = field(default_factory=Routing)
+    probes: tuple[tuple[str, str], ...] = ()
+    probe_s: float = 0.1
 
     @staticmethod
     def of(scenario: Path, seed: int | None = None) -> Described:
@@ -65,10 +72,15 @@ class Described:
             raise Error("invalid_config", done.stderr.strip())
         found = json.loads(done.stdout)
         robots = tuple(
-            Robot(r["name"], r["address"], tuple(r["run"]), Body.of(r["body"]))
+            Robot(r["name"], r["address"], tuple(r["run"]), r["address6"], tuple(r["off_s"]), Body.of(r["body"]))
             for r in found["robots"]
         )
-        return Described(robots, found["prefix"], found["seconds"])
+        told = found["routing"]
+        routes = {r["name"]: [(to, via) for to, via in r["routes"]] for r in found["robots"]}
+        routing = Routing(told["protocol"], told["hello_s"], routes)
+        probes = tuple((source, target) for source, target in found["probes"])
+        probe_s = found["probe_ms"] / 1e3
+        return Described(robots, found["prefix"], found["seconds"], routing, probes, probe_s)
 
 
 def _program() -> Path:
@@ -111,8 +123,12 @@ class Emulation(Standing):
         self._radio: subprocess.Popen[bytes] | None = None
         self._text = b""
         self.bodies = Bodies()
+        self._probes: Probes | None = None
+        self.daemons: Daemons | None = None  # of the routing protocol
+        self._codes: dict[str, int | None] = {}
         self.hosts: dict[str, Host] = {}
         self._summary: dict[str, Any] | None = None
+        self.rehearsal: dict[str, Any] | None = None  # the cost on this machine, before the run
 
     def __getitem__(self, name: str) -> Host:
         return self.hosts[name]
@@ -128,6 +144,7 @@ class Emulation(Standing):
         """Creates robots and radio. The clock does not run before begin()."""
         need_namespaces("a network of namespaces")
         need_tun()
+        need_daemon(self.described.routing)
         sweep(cgroup_folders())
         self._reaper = Reaper()
         try:
@@ -157,11 +174,27 @@ class Emulation(Standing):
         self._radio = Place(reaper).start(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=self.bodies.files()
         )
-        if self._line(_PATIENCE_S) != "ready":
+        line = self._line(_PATIENCE_S)
+        if line and line != "ready":
+            self.rehearsal = json.loads(line)
+            line = self._line(_PATIENCE_S)
+        if line != "ready":
             raise self._failure()
         for host in self.hosts.values():
             bring_up(host, DEVICE)
+        self._prepare_routes(reaper)
         self.bodies.start(bodies, self.hosts)
+
+    def _prepare_routes(self, reaper: Reaper) -> None:
+        described = self.described
+        addresses6 = {robot.name: robot.address6 for robot in described.robots}
+        for name, routes in described.routing.routes.items():
+            configure(self.hosts[name], route_commands(routes, self.hosts, addresses6))
+        if described.routing.protocol == "babel":
+            self.daemons = Daemons(reaper, DEVICE, described.routing.hello_s)
+            self._resources.append(self.daemons.resource)
+        if described.probes:
+            self._probes = Probes(described.probes, described.probe_s, self.hosts)
 
     # --- run ---
 
@@ -173,6 +206,11 @@ class Emulation(Standing):
             self._radio.stdin.flush()
         except BrokenPipeError:
             raise self._failure() from None
+        if self.daemons is not None:
+            for host in self.hosts.values():
+                self.daemons.start(host)
+        if self._probes is not None:
+            self._probes.start()
 
     def watch(self, seconds: float) -> dict[str, Any] | None:
         """Waits at most `seconds` for news. Returns the progress, or the summary after the end.
@@ -199,6 +237,8 @@ class Emulation(Standing):
     def end(self) -> dict[str, Any]:
         """Ends the run, unless it is over, and returns the summary."""
         assert self._radio is not None
+        if self.daemons is not None:
+            self._codes = self.daemons.codes()  # before their devices disappear
         if self._summary is None:
             with suppress(ProcessLookupError):
                 self._radio.send_signal(signal.SIGTERM)
@@ -210,7 +250,23 @@ class Emulation(Standing):
                     f"the emulation did not end within {_GRACE_S:g} s and was killed",
                     "hyphos-cosim-emulate",
                 )
-        return self._summary
+        return {**self._summary, **self._results(self._summary)}
+
+    def _results(self, summary: dict[str, Any]) -> dict[str, Any]:
+        """The measurements and daemons of this program, for the summary."""
+        tracks = []
+        if self._probes is not None:
+            self._probes.stop()
+            tracks = self._probes.tracks
+        off_s = {robot.name: robot.off_s for robot in self.described.robots if robot.off_s}
+        origin, end = summary["origin_ns"], summary["simulated_s"]
+        return {
+            "rehearsal": self.rehearsal,
+            "routing": self.described.routing.protocol,
+            "daemons": self._codes,
+            "probe_ms": self.described.probe_s * 1e3,
+            "probes": [report(track, origin, end, off_s) for track in tracks],
+        }
 
     def _line(self, seconds: float) -> str | None:
         """The next line of the radio. None: no line in time. Empty: the radio has ended."""
@@ -240,6 +296,9 @@ class Emulation(Standing):
         if self._reaper is None:
             return
         self.bodies.stop()
+        if self._probes is not None:
+            self._probes.stop()
+            self._probes = None
         if self._radio is not None:
             for pipe in (self._radio.stdin, self._radio.stdout):
                 assert pipe is not None
@@ -255,6 +314,7 @@ class Emulation(Standing):
         self._reaper.remove(*self._resources)
         self._resources.clear()
         self.hosts.clear()
+        self.daemons = None
         self._reaper.close()
         self._reaper = None
 

@@ -11,6 +11,23 @@ _ADVICE = (
 )
 
 
+def rehearsal_lines(rehearsal: dict[str, Any] | None) -> Iterator[str]:
+    """The limits of this machine, before the run."""
+    if rehearsal is None:
+        return
+    yield (
+        f"this machine: physics needs {rehearsal['physics']:.1%} of real time, the radio "
+        f"{rehearsal['packet_ms']:.3f} ms for a packet, so that it keeps up with about "
+        f"{rehearsal['packets_per_second']:,.0f} packets per second of all robots"
+    )
+
+
+def doubt_lines(rehearsal: dict[str, Any] | None) -> Iterator[str]:
+    """The reasons to expect an invalid run."""
+    for reason in rehearsal["doubtful_because"] if rehearsal is not None else ():
+        yield f"warning: the run will probably be invalid: {reason}"
+
+
 def summary_lines(run: dict[str, Any]) -> Iterator[str]:
     verdict = "valid" if run["valid"] else "INVALID"
     yield (
@@ -39,6 +56,8 @@ def summary_lines(run: dict[str, Any]) -> Iterator[str]:
         f"{programs['p99_ms']:.3f} (p99, at most {limits['lag_longest_ms']:.3f}) late here"
     )
     yield from _packets(run["packets"])
+    for probe in run["probes"]:
+        yield from _probe(probe, run["probe_ms"])
     yield (f"lost here  {run['overrun']} before the read, {run['refused']} refused by a device")
     yield from _bodies(run["bodies"])
     machine = run["machine"]
@@ -50,6 +69,10 @@ def summary_lines(run: dict[str, Any]) -> Iterator[str]:
     for name, code in {**run["programs"], "the command": run["command"]}.items():
         if code is not None:
             yield f"ended      {name} with code {code}"
+    for name, code in run["daemons"].items():
+        if code is not None:
+            how = f"killed by signal {-code}" if code < 0 else f"with code {code}"
+            yield f"ended      the routing daemon of {name}, {how}"
 
 
 def _bodies(told: dict[str, Any] | None) -> Iterator[str]:
@@ -74,5 +97,34 @@ def _packets(counts: dict[str, Any]) -> Iterator[str]:
     )
     for reason, count in dropped.items():
         yield f"           {count} {reason}"
-    if counts["to_nobody"]:
-        yield f"           in addition {counts['to_nobody']} to addresses of no robot"
+    for key, text in (
+        ("device_full", "dropped by the device of the sender: its radio had no room"),
+        ("to_nobody", "to MAC addresses of no robot"),
+        ("malformed", "that are no Ethernet frames of the device's size"),
+    ):
+        if counts[key]:
+            yield f"           in addition {counts[key]} {text}"
+
+
+def _probe(probe: dict[str, Any], every_ms: float) -> Iterator[str]:
+    way = f"{probe['from']} → {probe['to']}"
+    trip = ""
+    if probe["answered"]:
+        trip = (
+            f"; round trip {probe['p50_ms']:.3f} ms (p50), {probe['p99_ms']:.3f} (p99), "
+            f"{probe['longest_ms']:.3f} (longest)"
+        )
+    yield (
+        f"probe      {way} every {every_ms:g} ms: {probe['answered']} of {probe['sent']} "
+        f"answered{trip}"
+    )
+    for outage in probe["outages"]:
+        lasts = outage["lasts_s"]
+        how = f"for {lasts:.3f} s" if lasts is not None else "to the end"
+        yield f"           interrupted at {outage['begin_s']:.3f} s {how}, {outage['lost']} lost"
+    for healing in probe["healing"]:
+        off = f"heal       {healing['robot']} went off at {healing['off_s']:.3f} s: {way} "
+        if healing["after_ms"] is None:
+            yield f"{off}did not heal, {healing['lost']} lost"
+        else:
+            yield f"{off}answers {healing['after_ms'] / 1e3:.3f} s later, {healing['lost']} lost"

@@ -71,7 +71,7 @@ def pin_new_network(path: Path) -> None:
 
     _share(path.parent)
     path.touch(mode=0o444, exist_ok=False)
-    _in_a_thread(make)
+    in_a_thread(make)
 
 
 def _share(folder: Path) -> None:
@@ -94,10 +94,10 @@ def _share(folder: Path) -> None:
 
 def try_namespaces() -> None:
     """Raises OSError if this process may not make namespaces, as in most containers."""
-    _in_a_thread(lambda: unshare(CLONE_NEWNET | CLONE_NEWNS))
+    in_a_thread(lambda: unshare(CLONE_NEWNET | CLONE_NEWNS))
 
 
-def _in_a_thread(work: Callable[[], None]) -> None:
+def in_a_thread(work: Callable[[], None]) -> None:
     """Runs `work` in a thread that then ends, so that the program keeps its own namespaces."""
     failed: list[OSError] = []
 

@@ -289,6 +289,12 @@ def _common(device: str) -> tuple[str, ...]:
     )
 
 
+def configure(host: Host, commands: Sequence[str]) -> None:
+    """Runs `ip` commands on a host."""
+    if commands:
+        _ip(host, commands)
+
+
 def _give_address(host: Host) -> None:
     _ip(host, [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_common(DEVICE)])
 

@@ -321,11 +321,17 @@ def test_an_emulation_killed_at_any_instant_leaves_nothing() -> None:
 def test_garbage_from_a_robot_is_counted_and_harmless(scenario: Path) -> None:
     garbage = """
 import random, socket
-s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
-s.bind(("radio0", 0x0800))
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("radio0", 0))
 numbers = random.Random(1)
-for i in range(500):
-    s.send(numbers.randbytes(numbers.choice([1, 19, 20, 27, 28, 29, 1500])))
+heads = {
+    "group": bytes([1]) + bytes(5) + bytes([1]) + bytes(5),  # from a group address
+    "nobody": bytes([2, 1, 1, 1, 1, 1]) + bytes([2, 72, 89, 0, 0, 1]),
+    "all": bytes([255] * 6) + bytes([2, 72, 89, 0, 0, 1]),
+}
+for i in range(600):
+    head = heads[["group", "nobody", "all"][i % 3]]
+    s.send(head + numbers.randbytes(numbers.choice([2, 3, 20, 46, 1400])))
 """
     with Emulation(scenario, Ways(seconds=1000)) as running:
         running.begin()
@@ -335,7 +341,9 @@ for i in range(500):
         echo.kill()
         echo.communicate()
         packets = running.end()["packets"]
-    assert packets["to_nobody"] > 400
+    assert packets["malformed"] == 200
+    assert packets["to_nobody"] == 200
+    assert packets["packets"] >= 200
     assert packets["copies"] == (
         packets["delivered"] + sum(packets["dropped"].values()) + packets["in_flight"]
     )
@@ -349,9 +357,12 @@ def test_invalid_requests_are_refused_and_leave_nothing(
     wrong.write_text(ROBOTS + "realtime: {subnet: here}\n")
     tcp = tmp_path / "tcp.yaml"
     tcp.write_text(ROBOTS + "radio: {simulator: ns3, transport: tcp}\n")
+    aodv = tmp_path / "aodv.yaml"
+    aodv.write_text(ROBOTS + "routing: {protocol: aodv}\n")
     for words, why in (
         ([str(wrong)], "wrong.yaml:6:20: realtime.subnet: expected an IPv4 network"),
         ([str(tcp)], "real programs use the TCP of the kernel"),
+        ([str(aodv)], "in real time use babel or table"),
         ([str(scenario), "--on", "d"], "unknown robot 'd'"),
         ([str(scenario), "--trace", "/nowhere/trace"], "/nowhere/trace"),
     ):
