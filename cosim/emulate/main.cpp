@@ -147,6 +147,31 @@ void be_punctual(int priority) {
   }
 }
 
+/// Real-time priority for a while, if the scenario has one. Processes that start meanwhile keep it.
+class Punctual {
+ public:
+  explicit Punctual(int priority) {
+    const sched_param wanted{priority};
+    raised_ = priority > 0 && ::sched_setscheduler(0, SCHED_FIFO, &wanted) == 0;
+  }
+  Punctual(const Punctual&) = delete;
+  Punctual& operator=(const Punctual&) = delete;
+  ~Punctual() {
+    const sched_param ordinary{};
+    if (raised_) ::sched_setscheduler(0, SCHED_OTHER, &ordinary);
+  }
+
+ private:
+  bool raised_;
+};
+
+/// Opens the simulators. Their processes get the priority of the radio: ns-3 must reply for every
+/// event, also on a busy machine.
+Result<Simulators> open_punctual(const Scenario& scenario, const RunOptions& run) {
+  const Punctual now(scenario.realtime.priority);
+  return open_simulators(scenario, run);
+}
+
 Result<std::vector<lab::Tun>> open_devices(const Scenario& scenario,
                                            const std::vector<lab::Host>& hosts) {
   std::vector<lab::Tun> devices;
@@ -220,8 +245,9 @@ Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words)
 /// cannot be rewound, so it is left out.
 Result<void> rehearse_first(const Scenario& scenario, const RunOptions& run) {
   if (scenario.physics == PhysicsKind::gazebo) return success();
-  auto simulators = open_simulators(scenario, run);
+  auto simulators = open_punctual(scenario, run);
   if (!simulators) return simulators.error();
+  const Punctual now(scenario.realtime.priority);
   RehearsalOptions options{scenario.step, static_cast<std::uint32_t>(scenario.robots.size()),
                            scenario.seed};
   auto rehearsal = rehearse(*simulators->physics, *simulators->network, options);
@@ -268,7 +294,7 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   RunOptions run = words.run;
   run.patience = Duration::from_ms(5000);  // robots do not wait for a radio that hangs
   if (auto rehearsed = rehearse_first(scenario, run); !rehearsed) return rehearsed;
-  auto simulators = open_simulators(scenario, run);
+  auto simulators = open_punctual(scenario, run);
   if (!simulators) return simulators.error();
   auto signals = signals_as_file();
   if (!signals) return signals.error();

@@ -49,6 +49,8 @@ Result<void> Emulator::start() {
 
 Result<void> Emulator::run() {
   origin_ = parts_.outside.now();
+  // Packets that the kernel lost while the devices were set up do not belong to the run.
+  overrun_before_ = parts_.outside.losses().overrun;
   while (counts_.end < options_.end) {
     if (auto ran = catch_up(std::min(reached(), options_.end)); !ran) return ran;
     if (goes_on_ && !goes_on_(counts_.end)) break;
@@ -196,7 +198,7 @@ RealTimeReport Emulator::report() const {
   report.late = late_.snapshot();
   report.packets = ledger_.counts();
   const Outside::Losses losses = parts_.outside.losses();
-  report.overrun = losses.overrun;
+  report.overrun = losses.overrun - overrun_before_;
   report.device_full = losses.device_full;
   report.to_nobody = losses.to_nobody;
   report.malformed = losses.malformed;

@@ -102,6 +102,7 @@ class Emulator {
   std::vector<std::uint32_t> held_;  // packets in the radio, by sender
   std::vector<Pace> paces_;          // by sender. Empty: no limit
   Time paced_;
+  std::uint64_t overrun_before_ = 0;
   std::vector<Captured> captured_;
   std::vector<Outcome> outcomes_;
 };

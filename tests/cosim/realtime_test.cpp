@@ -12,6 +12,7 @@
 #include "cosim/realtime/frames.hpp"
 #include "cosim/realtime/machine.hpp"
 #include "cosim/realtime/pace.hpp"
+#include "cosim/realtime/rehearsal.hpp"
 #include "cosim/scenario/scenario.hpp"
 
 namespace hyphos::cosim {
@@ -196,7 +197,11 @@ TEST(CosimRealTime, packets_lost_by_the_emulation_make_a_run_invalid) {
   EXPECT_EQ(why_invalid(report, refused.options.limits).size(), 1U);
 
   Trial overrun;
-  overrun.machine.lost.overrun = 3;
+  overrun.machine.lost.overrun = 2;  // before the run
+  overrun.goes_on = [&](Time) {
+    overrun.machine.lost.overrun = 5;
+    return true;
+  };
   const auto reasons = why_invalid(overrun.run(), overrun.options.limits);
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_EQ(reasons[0], "3 packets were lost by the emulation itself, not by the radio");
@@ -338,6 +343,31 @@ TEST(CosimRealTime, a_run_can_end_at_any_whole_window) {
   Trial whole;
   whole.options.end = at_ms(9.5);
   EXPECT_EQ(whole.run().end, at_ms(10));
+}
+
+TEST(CosimRealTime, a_rehearsal_measures_the_simulators_and_names_the_limits) {
+  Kinematic physics{{ConstantVelocity{{0, 0, 1}, {}}, ConstantVelocity{{20, 0, 1}, {}}}};
+  AnalyticRadio network(RadioOptions{}, nullptr);
+  RehearsalOptions options{Step::make(1'000'000).value(), 2};
+  const auto rehearsal = rehearse(physics, network, options);
+  ASSERT_TRUE(rehearsal.ok()) << rehearsal.error().to_string();
+  EXPECT_EQ(rehearsal->packets, 12U);  // 0.3 s of 40 packets per second
+  EXPECT_GT(rehearsal->per_packet_s, 0);
+  EXPECT_GT(rehearsal->packets_per_second(), 0);
+
+  const Duration step = Duration::from_ms(1);
+  const auto reasons = [&](const Rehearsal& one) { return why_doubtful(one, 10, step, step); };
+  EXPECT_TRUE(reasons({0.1, Duration::from_us(200), 0.0005, 100}).empty());
+  const auto slow = reasons({0.9, Duration::from_us(900), 0.0001, 100});
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_NE(slow[0].find("physics alone needs 90 % of real time"), std::string::npos) << slow[0];
+  const auto jerky = reasons({0.5, Duration::from_ms(9), 0.0001, 100});
+  ASSERT_EQ(jerky.size(), 1U);
+  EXPECT_NE(jerky[0].find("lower physics.rate_hz"), std::string::npos) << jerky[0];
+  const auto busy = reasons({0.1, Duration::from_us(200), 0.006, 100});
+  ASSERT_EQ(busy.size(), 2U);
+  EXPECT_NE(busy[0].find("about 100 packets per second of all 10 robots"), std::string::npos);
+  EXPECT_NE(busy[1].find("6.000 ms for a packet"), std::string::npos);
 }
 
 TEST(CosimRealTime, frames_last_as_long_as_their_bytes_and_headers) {

@@ -46,7 +46,7 @@ def route_commands(
             continue  # a neighbour
         commands.append(f"route replace {hosts[to].address}/32 via {hosts[via].address}")
         if addresses6[to]:
-            commands.append(f"-6 route replace {addresses6[to]}/128 via {addresses6[via]}")
+            commands.append(f"route replace {addresses6[to]}/128 via {addresses6[via]}")
     return commands
 
 

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from helpers import PATIENCE_S, Start, wait_until
 from hyphos import Error
-from hyphos.cosim import mesh
 from hyphos.cosim.emulate import INVALID
 from hyphos.cosim.emulation import Described, Emulation, Ways
 from hyphos.cosim.mesh import Routing, daemon_settings, need_daemon
 from hyphos.cosim.probes import Track, report
 from hyphos.lab.links import Host
-from lab_places import begin, need, program, run, things_named
+from lab_places import COUNT, begin, need, program, run, things_named
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/cosim"
 
@@ -224,6 +223,26 @@ print(dropped())
 
 
 @need()
+def test_a_sender_over_udp_is_blocked_until_the_radio_has_room(tmp_path: Path) -> None:
+    pour = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(1500):
+    s.sendto(b"x" * 1000, (sys.argv[1], 7000))
+for i in range(50):
+    s.sendto(b"end", (sys.argv[1], 7000))
+"""
+    with Emulation(write(tmp_path, CHAIN), Ways(seconds=1000)) as running:
+        running.begin()
+        count = begin(running["b"].place, COUNT)
+        run(running["a"].place, pour, running["b"].address)
+        assert int(count.communicate(timeout=PATIENCE_S)[0]) >= 1495  # ARP loses some at most
+        packets = running.end()["packets"]
+    assert packets["device_full"] == 0
+    assert "queue_full" not in packets["dropped"]
+
+
+@need()
 @needs_babeld
 def test_a_daemon_finds_the_way_and_heals_it(hyphos_start: Start, tmp_path: Path) -> None:
     scenario = write(
@@ -284,7 +303,7 @@ def test_a_daemon_that_dies_is_named_and_nothing_is_left(
 
 
 def test_a_missing_daemon_is_an_error_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
     need_daemon(Routing("table"))
     with pytest.raises(Error, match="`babeld` is missing") as caught:
         need_daemon(Routing("babel"))
