@@ -193,8 +193,11 @@ TEST(CosimAodv, no_loop_forms_while_links_break_and_packets_are_lost) {
     mesh.loss = 0.1;
     mesh.random_links(0.4);
     for (int i = 0; i < 200; ++i) {
-      const NodeId from = mesh.any();
-      mesh.send(from, (from + 1 + mesh.any() % (mesh.size() - 1)) % mesh.size());
+      // Many senders search for few destinations, so that replies meet on the way.
+      for (int sender = 0; sender < 3; ++sender) {
+        const NodeId from = 2 + mesh.any() % (mesh.size() - 2);
+        mesh.send(from, static_cast<NodeId>(seed / 4 + static_cast<unsigned>(i) % 2) % 2);
+      }
       const NodeId a = mesh.any();
       const NodeId b = (a + 1 + mesh.any() % (mesh.size() - 1)) % mesh.size();
       if (mesh.chance(0.3)) mesh.link(a, b, !mesh.linked(a, b));

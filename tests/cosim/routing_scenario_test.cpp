@@ -138,8 +138,14 @@ TEST(CosimRouting, packets_of_a_robot_that_is_off_are_counted) {
     EXPECT_GE(off, 110U) << radio;  // 20 messages a second for 6 s
   }
   // A robot that comes back is heard again.
-  const Ran ran = run(changed(kChain, "off_s: [6]", "off_s: [0, 2, 6, 6.5, 7, 8]"));
-  EXPECT_GT(ran.report.packets.dropped[static_cast<std::size_t>(DropReason::node_off)], 0U);
+  const std::string text =
+      changed(changed(changed(kChain, "off_s: [6]", "off_s: [0, 2, 6, 6.5, 7, 8]"),
+                      "routing: {protocol: aodv}\n", ""),
+              "there: {from: a, to: d", "there: {from: a, to: b");
+  const auto packets = run(text).report.packets;
+  EXPECT_NEAR(static_cast<double>(packets.dropped[static_cast<std::size_t>(DropReason::node_off)]),
+              50, 8);  // 20 messages a second for 2.5 s
+  EXPECT_GE(packets.delivered, 165U);
 }
 
 TEST(CosimRouting, a_radio_is_off_in_half_open_intervals) {
