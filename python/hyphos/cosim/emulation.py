@@ -72,7 +72,14 @@ class Described:
             raise Error("invalid_config", done.stderr.strip())
         found = json.loads(done.stdout)
         robots = tuple(
-            Robot(r["name"], r["address"], tuple(r["run"]), r["address6"], tuple(r["off_s"]), Body.of(r["body"]))
+            Robot(
+                r["name"],
+                r["address"],
+                tuple(r["run"]),
+                r["address6"],
+                tuple(r["off_s"]),
+                Body.of(r["body"]),
+            )
             for r in found["robots"]
         )
         told = found["routing"]
