@@ -47,14 +47,19 @@ BoundTracker::Error BoundTracker::over_step(std::span<const Pose> used,
     if (distance - change > radio_.range_m) continue;
     worst.position_m = std::max({worst.position_m, moved(from, speed_from), moved(to, speed_to)});
     double power = power_error_db(radio_.path_loss_exponent, radio_.reference_m, distance, change);
+    double sight = 0;
     if (radio_.scene != nullptr && !radio_.scene->boxes().empty()) {
       const Scene& scene = *radio_.scene;
       const double loss = scene.loss_db(before[from].position, before[to].position);
       const double reach = std::max(speed_from, speed_to) * seconds;
-      power += std::abs(loss - scene.loss_db(used[from].position, used[to].position)) +
-               scene.uncertain_db(before[from].position, before[to].position, reach);
+      sight = scene.uncertain_db(before[from].position, before[to].position, reach);
+      power += std::abs(loss - scene.loss_db(used[from].position, used[to].position)) + sight;
     }
-    worst.power_db = std::max(worst.power_db, power);
+    if (power > worst.power_db) {
+      worst.power_db = power;
+      worst.sight_db = sight;
+      worst.pair = {from, to};
+    }
   }
   return worst;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +22,32 @@ struct Bounds {
   /// The largest error of received power, from distance and line of sight. Infinite if robots could
   /// have met.
   double power_db = 0;
+};
+
+/// The limits that a scenario requests.
+struct RequestedBounds {
+  std::optional<Duration> latency{};  ///< until a program reads a packet, beyond an ideal run
+  std::optional<double> power_db{};   ///< of received power
+};
+
+/// A requested limit that a run exceeded.
+struct Exceeded {
+  struct Case {
+    PacketId packet = 0;
+    NodeId from = 0;
+    NodeId to = 0;
+    Time at;           ///< the begin of the step with the error, or the instant of the read
+    double value = 0;  ///< dB of received power, or ns of latency
+    double sight = 0;  ///< the part in dB that a change of the line of sight inside the step causes
+  };
+  std::uint64_t count = 0;  ///< steps beyond the limit of power, or packets beyond that of latency
+  Case first{};
+  Case worst{};
+
+  void add(const Case& one) {
+    if (count++ == 0) first = worst = one;
+    if (one.value > worst.value) worst = one;
+  }
 };
 
 /// The radio parameters that the power bound depends on.
@@ -49,6 +77,8 @@ class BoundTracker {
   struct Error {
     double position_m = 0;
     double power_db = 0;
+    double sight_db = 0;  ///< the part of power_db that no window avoids: a step crosses an edge
+    Pair pair{};          ///< with the largest power_db
   };
   /// The error of the pairs from instant `before` to instant `after`, `seconds` later, if the
   /// network uses the poses `used`.

@@ -75,6 +75,7 @@ Result<void> Engine::start() {
                  ""};
   }
   if (auto ready = parts_.network.init(options_.nodes, options_.seed); !ready) return ready;
+  outcomes_used_ = parts_.method.uses_outcomes();
   physics_before_ = parts_.physics.cost();
   network_before_ = parts_.network.cost();
   return success();
@@ -218,7 +219,33 @@ void Engine::bound_step(std::int64_t index, Time before, Time after) {
   // the same distance again.
   const double factor = parts_.method.exchange() == Exchange::exact ? 1 : 2;
   report_.bounds.position_m = std::max(report_.bounds.position_m, factor * error.position_m);
-  report_.bounds.power_db = std::max(report_.bounds.power_db, factor * error.power_db);
+  const double power_db = factor * error.power_db;
+  report_.bounds.power_db = std::max(report_.bounds.power_db, power_db);
+  if (options_.requested.power_db && power_db > *options_.requested.power_db) {
+    note_power(error, power_db, before);
+  }
+}
+
+void Engine::note_power(const BoundTracker::Error& error, double power_db, Time at) {
+  if (!report_.power_exceeded) report_.power_exceeded.emplace();
+  Exceeded& exceeded = *report_.power_exceeded;
+  Exceeded::Case found{0, error.pair.from, error.pair.to, at, power_db, error.sight_db};
+  // The search for the packet costs time, so it happens only for a case of the report.
+  if (exceeded.count == 0 || power_db > exceeded.worst.value) {
+    found.packet = ledger_.first_of(error.pair);
+  }
+  exceeded.add(found);
+}
+
+void Engine::note_latency(const Outcome& outcome, const Ledger::Entry& entry, Time end) {
+  const Step& step = options_.step;
+  const Time earliest = step.at(step.index_at_or_before(outcome.time) + 1).value();
+  const Time stamp = entry.packet.stamp;
+  const Duration late = (end - earliest) + (std::max(entry.entered, stamp) - stamp);
+  if (late <= *options_.requested.latency) return;
+  if (!report_.latency_exceeded) report_.latency_exceeded.emplace();
+  report_.latency_exceeded->add(
+      {outcome.id, entry.packet.from, outcome.to, end, static_cast<double>(late.ns)});
 }
 
 void Engine::update_active() { ledger_.active(active_); }
@@ -318,7 +345,11 @@ Result<void> Engine::close_window(Time network_end, Time end) {
     parts_.trace.outcome(outcome, end);
     const Packet sent = (*entry)->packet;
     if (observer_) observer_(outcome, sent);
+    if (outcomes_used_) {
+      parts_.method.settled({outcome, sent, (*entry)->settled, (*entry)->open == outcome.copies});
+    }
     if (outcome.fate == Fate::delivered) {
+      if (options_.requested.latency) note_latency(outcome, **entry, end);
       inbox_.push_back({outcome.id, sent.from, outcome.to, sent.stamp, outcome.time, sent.bytes});
     } else if (sent.to != kEveryone && parts_.programs.wants_failures()) {
       inbox_.push_back({outcome.id, sent.from, sent.to, sent.stamp, outcome.time, sent.bytes,
@@ -336,6 +367,8 @@ Report Engine::report() const {
   Report report = report_;
   report.packets = ledger_.counts();
   report.trace_hash = parts_.trace.hash();
+  report.requested = options_.requested;
+  report.remarks = parts_.method.remarks();
   // The distances between instants of a fractional grid differ by 1 ns. A delay of whole steps can
   // therefore end just after an instant.
   const Duration rounding = options_.step.denominator() == 1 || report.entry_wait.ns == 0

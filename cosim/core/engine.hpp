@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct EngineOptions {
   std::uint64_t seed = 1;
   bool skip = true;  ///< skip calls without effect. The trace is identical either way.
   RadioBounds radio{};
+  RequestedBounds requested{};
 };
 
 /// Real time spent in a run, in nanoseconds.
@@ -71,6 +73,10 @@ struct Report {
   std::vector<Lost> lost{};   ///< after the network; not part of `packets`
   std::uint64_t motions = 0;  ///< motion commands to robots
   std::map<NodeId, InPart> in_part{};
+  RequestedBounds requested{};
+  std::optional<Exceeded> latency_exceeded{};
+  std::optional<Exceeded> power_exceeded{};
+  std::vector<std::string> remarks{};  ///< Method::remarks
 };
 
 /// Runs physics, programs and network in step.
@@ -129,6 +135,8 @@ class Engine {
   Result<void> steer(Time now);
   Result<std::int64_t> run_physics(Window window, bool idle);
   void bound_step(std::int64_t index, Time before, Time after);
+  void note_power(const BoundTracker::Error& error, double power_db, Time at);
+  void note_latency(const Outcome& outcome, const Ledger::Entry& entry, Time end);
   void capture(Time end);
   Result<void> run_network(std::int64_t end_index, Time end);
   Result<void> sync_network(Time network_end, Time end);
@@ -150,8 +158,9 @@ class Engine {
   std::int64_t index_ = 0;       // grid index of now_
   std::int64_t last_index_ = 0;  // the first instant after the run
   Time now_;
-  bool programs_ran_ = false;  // at now_, at the end of the previous window
-  Time network_end_;           // end of its last advance, in network time
+  bool outcomes_used_ = false;  // by the method
+  bool programs_ran_ = false;   // at now_, at the end of the previous window
+  Time network_end_;            // end of its last advance, in network time
   std::uint64_t sequence_ = 0;
 
   std::vector<Pose> used_;    // the poses that the network uses in this window

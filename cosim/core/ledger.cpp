@@ -120,4 +120,14 @@ void Ledger::active(std::vector<Pair>& pairs) const {
   }
 }
 
+PacketId Ledger::first_of(const Pair& pair) const {
+  PacketId first = 0;
+  for (const auto& [id, entry] : open_) {
+    const bool ours = entry.packet.from == pair.from &&
+                      (entry.packet.to == pair.to || entry.packet.to == kEveryone);
+    if (ours && (first == 0 || id < first)) first = id;
+  }
+  return first;
+}
+
 }  // namespace hyphos::cosim

@@ -49,6 +49,9 @@ class Ledger {
   /// Appends the pairs with a packet in flight, by packet number. A packet to everyone makes a pair
   /// with each receiver.
   void active(std::vector<Pair>& pairs) const;
+  /// The first packet in flight of a pair, 0 if there is none. Cost: grows with the packets in
+  /// flight.
+  [[nodiscard]] PacketId first_of(const Pair& pair) const;
   [[nodiscard]] bool idle() const { return open_.empty(); }
 
  private:

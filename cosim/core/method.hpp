@@ -2,6 +2,9 @@
 
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cosim/core/geometry.hpp"
 #include "cosim/core/packet.hpp"
@@ -43,6 +46,17 @@ struct Window {
                             ///< sent in it. Allowed only if the network has no event before `end`.
 };
 
+/// An outcome and its packet, before the packet leaves the ledger.
+struct Settled {
+  const Outcome& outcome;
+  const Packet& sent;              ///< as its program sent it
+  const std::vector<bool>& named;  ///< of a packet to everyone: receivers with an earlier outcome
+  bool last = false;               ///< no copy remains without an outcome
+};
+
+/// `where` of an error that is a limit of the method and not of the scenario or of a simulator.
+inline constexpr std::string_view kLimitOfMethod = "method";
+
 class Method {
  public:
   Method() = default;
@@ -63,6 +77,12 @@ class Method {
   [[nodiscard]] virtual double most_power_error_db() const {
     return std::numeric_limits<double>::infinity();
   }
+  /// True if the method uses outcomes. The engine asks once, before the run.
+  [[nodiscard]] virtual bool uses_outcomes() const { return false; }
+  /// Called after each window with every outcome, in the order of their times.
+  virtual void settled(const Settled& /*settled*/) {}
+  /// The decisions of a run, for its report. Each is one line.
+  [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 /// The parameters of all methods. Each method reads those that it knows.
@@ -74,6 +94,10 @@ struct MethodOptions {
   double path_loss_exponent = 3;
   double range_m = std::numeric_limits<double>::infinity();  ///< pairs beyond it are ignored
   const Scene* scene = nullptr;
+  double loss_threshold = 0.1;     ///< algorithm_1: the largest satisfactory share of lost packets
+  std::int64_t most_changes = 10;  ///< algorithm_1: changes of the window in one round
+  NodeId publisher = kEveryone;    ///< algorithm_1: of every round. kEveryone: any robot
+  NodeId subscriber = kEveryone;   ///< algorithm_1: of every round. kEveryone: any robot
 };
 
 }  // namespace hyphos::cosim

@@ -38,6 +38,18 @@
   line(velocity_aware_ms_updated, velocity_aware, \
        "the same in milliseconds, w updated each time", \
        .unit_ns = kNsPerMillisecond, .updates_window = true) \
+  line(velocity_aware_lenient_s, velocity_aware, \
+       "the listing in seconds, with w while idle, never below a step", \
+       .unit_ns = kNsPerSecond, .updates_window = false, .lenient = true) \
+  line(velocity_aware_lenient_ms, velocity_aware, \
+       "the listing in milliseconds, with w while idle, never below a step", \
+       .unit_ns = kNsPerMillisecond, .updates_window = false, .lenient = true) \
+  line(algorithm_1_s, algorithm_1, \
+       "all of Algorithm 1, in seconds: rounds of pairs, w changes until loss is low", \
+       .unit_ns = kNsPerSecond) \
+  line(algorithm_1_ms, algorithm_1, \
+       "all of Algorithm 1, in milliseconds: rounds of pairs, w changes until loss is low", \
+       .unit_ns = kNsPerMillisecond) \
   line(adaptive, adaptive, "the longest window that keeps the given bounds")
 // clang-format on
 
@@ -88,6 +100,11 @@ Result<std::unique_ptr<Method>> make_method(std::string_view name, const MethodO
     return Error{Code::invalid_config,
                  "the power error and the path-loss exponent must be positive, and the latency "
                  "budget not negative",
+                 "method"};
+  }
+  if (!(options.loss_threshold >= 0 && options.loss_threshold <= 1) || options.most_changes < 1) {
+    return Error{Code::invalid_config,
+                 "the loss threshold must be a share from 0 to 1, and the changes at least 1",
                  "method"};
   }
   return found->make(options);

@@ -12,7 +12,9 @@
 
 #include "base/config.hpp"
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/check.hpp"
 #include "cosim/scenario/curves.hpp"
+#include "cosim/scenario/exceeded.hpp"
 #include "cosim/scenario/record_json.hpp"
 #include "cosim/scenario/scenario.hpp"
 
@@ -25,11 +27,17 @@ constexpr const char* kUsage =
     "usage: hyphos-cosim run SCENARIO [--method NAME] [--seed N] [--trace FILE] [--mcap FILE]\n"
     "                                 [--json FILE] [--csv FILE] [--replay FILE] [--no-skip]\n"
     "                                 [--no-ahead] [--radio-process] [--python INTERPRETER]\n"
+    "                                 [--set KEY=VALUE]...\n"
     "       hyphos-cosim compare SCENARIO [--seed N] [--no-skip] [--no-ahead] [--radio-process]\n"
-    "                                     [--python INTERPRETER]\n"
+    "                                     [--python INTERPRETER] [--set KEY=VALUE]...\n"
+    "       hyphos-cosim check SCENARIO [--set KEY=VALUE]... [--vary FILE]\n"
     "       hyphos-cosim curves SCENARIO [--from ROBOT] [--to ROBOT]\n"
     "       hyphos-cosim radios\n"
     "       hyphos-cosim methods\n";
+
+constexpr int kCannotRun = 3;  // exit code: a method cannot run the scenario
+constexpr int kStopped = 130;
+constexpr std::size_t kMostVaried = 16 << 20;
 
 struct Words {
   std::string scenario;
@@ -38,6 +46,8 @@ struct Words {
   std::string json;
   std::string csv;
   std::string command;
+  std::string vary;
+  std::string setting;
   Overrides overrides;
   RunOptions run{.ahead = true};
 };
@@ -52,11 +62,14 @@ bool parse(const std::vector<std::string_view>& words, Words& to) {
                          : word == "--mcap"   ? &to.mcap
                          : word == "--json"   ? &to.json
                          : word == "--csv"    ? &to.csv
+                         : word == "--set"    ? &to.setting
+                         : word == "--vary"   ? &to.vary
                          : word == "--python" ? &to.run.python
                                               : nullptr;
     if (value != nullptr) {
       if (++i == words.size()) return false;
       *value = words[i];
+      if (word == "--set") to.overrides.settings.push_back({"--set", *value});
     } else if (word == "--no-skip") {
       to.run.skip = false;
     } else if (word == "--no-ahead") {
@@ -102,6 +115,10 @@ void print(const Scenario& scenario, const Report& report, const Trace& trace) {
   std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB%s\n",
               report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db,
               scenario.radio.kind.empty() ? "" : " of path loss and boxes");
+  for (const std::string& line : exceeded_lines(scenario, report)) {
+    std::printf("exceeded   %s\n", line.c_str());
+  }
+  for (const std::string& remark : report.remarks) std::printf("method     %s\n", remark.c_str());
   std::printf("network    %llu syncs, %llu of %llu windows skipped\n", number(report.network_syncs),
               number(report.windows_skipped), number(report.windows));
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
@@ -115,8 +132,11 @@ void print(const Scenario& scenario, const Report& report, const Trace& trace) {
 }
 
 int fail(const Error& error) {
-  std::fprintf(stderr, "%s\n%s\n", error.to_string().c_str(),
-               std::string(advice(error.code)).c_str());
+  std::fprintf(stderr, "%s\n", error.to_string().c_str());
+  // A limit of the method names its remedy itself.
+  if (error.where != kLimitOfMethod) {
+    std::fprintf(stderr, "%s\n", std::string(advice(error.code)).c_str());
+  }
   return 1;
 }
 
@@ -225,13 +245,16 @@ int run(Words words) {
   }
   if (stopped == 0) return 0;
   std::fputs("stopped before the end\n", stderr);
-  return 130;
+  return kStopped;
 }
 
-/// Prints one row. `words` names the scenario and the method.
-int compare_one(Words words) {
+/// The outcome of one method in a comparison.
+enum class Row { ran, cannot_run, failed };
+
+/// Prints one row. `words` names the scenario and the method. `notes` gets the exceeded bounds.
+Row compare_one(Words words, std::vector<std::string>& notes) {
   const auto scenario = load_scenario(words.scenario, words.overrides);
-  if (!scenario) return fail(scenario.error());
+  if (!scenario) return fail(scenario.error()), Row::failed;
   Trace trace = Trace::hash_only();
   Duration delays{0};
   words.run.observe = [&](const Outcome& outcome, const Packet& sent) {
@@ -239,12 +262,13 @@ int compare_one(Words words) {
   };
   words.run.goes_on = [](Time) { return stopped == 0; };
   const auto ran = run_scenario(*scenario, words.run, trace);
-  const Code code = ran ? Code{} : ran.error().code;
-  if (!ran && code != Code::unsupported && code != Code::out_of_range) return fail(ran.error());
   std::printf("%-26s", scenario->method.c_str());
-  if (!ran) {  // a limit of the method itself
-    std::printf(" %s\n", ran.error().to_string().c_str());
-    return 0;
+  if (!ran) {
+    const bool limit = ran.error().where == kLimitOfMethod;
+    const std::string& why = ran.error().message;
+    std::printf(" %s: %s\n", limit ? "cannot run" : "failed",
+                limit ? why.substr(0, why.find(';')).c_str() : ran.error().to_string().c_str());
+    return limit ? Row::cannot_run : Row::failed;
   }
   const PacketCounts& packets = ran->packets;
   const double each = packets.delivered == 0 ? 0 : 1e-6 / static_cast<double>(packets.delivered);
@@ -255,25 +279,61 @@ int compare_one(Words words) {
               static_cast<double>(delays.ns) * each, ran->bounds.latency.ms(),
               ran->bounds.position_m, ran->bounds.power_db,
               static_cast<double>(ran->end.ns) / static_cast<double>(ran->profile.total_ns));
-  return 0;
+  for (const std::string& line : exceeded_lines(*scenario, *ran)) {
+    notes.push_back(scenario->method + " exceeds a requested bound: " + line);
+  }
+  return Row::ran;
 }
 
 /// Runs all methods on one scenario with one seed. The row of a method shows its error, if any.
 int compare(Words words) {
+  if (const auto valid = load_scenario(words.scenario, words.overrides); !valid) {
+    return fail(valid.error());
+  }
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
   std::printf("%-26s%10s %10s %9s %9s %9s %10s %9s %9s\n", "method", "syncs", "delivered",
               "dropped", "delay ms", "bound ms", "bound m", "bound dB", "x real");
+  std::vector<std::string> notes;
+  std::vector<std::string> unable;
+  bool failed = false;
   for (const KnownMethod& known : known_methods()) {
     words.overrides.method = known.name;
-    if (const int failed = compare_one(words); failed != 0) return failed;
+    const Row row = compare_one(words, notes);
+    if (row == Row::cannot_run) unable.emplace_back(known.name);
+    failed = failed || row == Row::failed;
     std::fflush(stdout);
-    if (stopped != 0) return 130;
+    if (stopped != 0) return kStopped;
   }
   std::puts(
       "delay: mean, from the send to the delivery in the network. "
       "docs/explanation/cosim_methods.md defines the "
       "bounds.");
+  for (const std::string& note : notes) std::puts(note.c_str());
+  if (!unable.empty()) {
+    std::string names;
+    for (const std::string& name : unable) names += (names.empty() ? "" : ", ") + name;
+    std::printf(
+        "%zu of %zu methods cannot run this scenario: %s. velocity_aware_lenient_s and "
+        "velocity_aware_lenient_ms read the same rule so that every scenario runs.\n",
+        unable.size(), known_methods().size(), names.c_str());
+  }
+  return failed ? 1 : unable.empty() ? 0 : kCannotRun;
+}
+
+/// Checks a scenario and prints its names. With --vary, each line of a file holds settings of a
+/// run.
+int check(const Words& words) {
+  const auto scenario = load_scenario(words.scenario, words.overrides);
+  if (!scenario) return fail(scenario.error());
+  if (auto valid = check_scenario(*scenario, words.run); !valid) return fail(valid.error());
+  if (!words.vary.empty()) {
+    const auto lines = config::read_file(words.vary, {.bytes = kMostVaried});
+    if (!lines) return fail(lines.error());
+    const auto valid = check_runs(words.scenario, words.overrides, "--vary", *lines);
+    if (!valid) return fail(valid.error());
+  }
+  std::fputs(describe(*scenario).c_str(), stdout);
   return 0;
 }
 
@@ -306,6 +366,15 @@ int curves(const std::vector<std::string_view>& words) {
   return 0;
 }
 
+/// True if the options belong to the command.
+bool valid_for(std::string_view verb, const Words& words) {
+  if (verb != "check" && !words.vary.empty()) return false;
+  if (verb == "run") return true;
+  const bool writes =
+      !(words.trace.empty() && words.mcap.empty() && words.json.empty() && words.csv.empty());
+  return !writes && (verb == "check" || words.overrides.method.empty());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -324,14 +393,14 @@ int main(int argc, char** argv) {
   Words parsed;
   parsed.command = "hyphos cosim";
   for (const std::string_view word : words) parsed.command += " " + std::string(word);
-  const bool compares = !words.empty() && words[0] == "compare";
-  if (words.empty() || (words[0] != "run" && !compares) ||
-      !parse({words.begin() + 1, words.end()}, parsed) ||
-      (compares &&
-       !(parsed.trace + parsed.mcap + parsed.json + parsed.csv + parsed.overrides.method)
-            .empty())) {
+  const std::string_view verb = words.empty() ? std::string_view() : words[0];
+  const bool runs = verb == "run";
+  const bool read = (runs || verb == "compare" || verb == "check") &&
+                    parse({words.begin() + 1, words.end()}, parsed);
+  if (!read || !valid_for(verb, parsed)) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  return compares ? compare(std::move(parsed)) : run(std::move(parsed));
+  if (verb == "compare") return compare(std::move(parsed));
+  return runs ? run(std::move(parsed)) : check(parsed);
 }

@@ -32,6 +32,7 @@ class Json {
   }
   void open_list() { out_.begin_list(); }
   void close_list() { out_.end_list(); }
+  void item(std::string_view value) { out_.text(value); }
   void item(double value) { out_.real(value); }
   void item(std::int64_t value) { out_.number(value); }
   void put(std::string_view name, std::string_view value) {
@@ -123,7 +124,39 @@ void put_dropped(Json& json, const std::array<std::uint64_t, kDropReasons>& drop
   json.close();
 }
 
-void put_report(Json& json, const Report& report, const Trace& trace) {
+void put_case(Json& json, std::string_view name, const Scenario& scenario,
+              const Exceeded::Case& one) {
+  json.open(name);
+  json.put("packet", one.packet);
+  json.put("from", scenario.robots[one.from]);
+  json.put("to", scenario.robots[one.to]);
+  json.put("at_ns", one.at);
+  json.put("value", one.value);
+  json.put("sight_db", one.sight);
+  json.close();
+}
+
+/// The requested bounds that the run exceeded. Values are ns of latency and dB of power.
+void put_exceeded(Json& json, const Scenario& scenario, const Report& report) {
+  json.open_list("exceeded");
+  const auto put = [&](std::string_view bound, double requested,
+                       const std::optional<Exceeded>& exceeded) {
+    if (!exceeded) return;
+    json.open();
+    json.put("bound", bound);
+    json.put("requested", requested);
+    json.put("count", exceeded->count);
+    put_case(json, "first", scenario, exceeded->first);
+    put_case(json, "worst", scenario, exceeded->worst);
+    json.close();
+  };
+  const auto latency = report.requested.latency.value_or(Duration{0});
+  put("latency_ns", static_cast<double>(latency.ns), report.latency_exceeded);
+  put("power_db", report.requested.power_db.value_or(0), report.power_exceeded);
+  json.close_list();
+}
+
+void put_report(Json& json, const Scenario& scenario, const Report& report, const Trace& trace) {
   json.put("end_ns", report.end);
   json.open("packets");
   json.put("packets", report.packets.packets);
@@ -138,6 +171,10 @@ void put_report(Json& json, const Report& report, const Trace& trace) {
   json.put("power_db", report.bounds.power_db);
   json.put("clock_error_ns", report.clock_error);
   json.close();
+  put_exceeded(json, scenario, report);
+  json.open_list("remarks");  // of the method
+  for (const std::string& remark : report.remarks) json.item(remark);
+  json.close_list();
   json.open("windows");
   json.put("count", report.windows);
   json.put("skipped", report.windows_skipped);
@@ -357,7 +394,7 @@ std::string to_json(const RunNames& names, const Scenario& scenario, const Repor
   json.put_truth("whole", names.whole);
   put_machine(json);
   put_scenario(json, scenario);
-  put_report(json, report, trace);
+  put_report(json, scenario, report, trace);
   put_motions(json, scenario, report);
   json.open_list("flows");
   for (const FlowResult& flow : record.flows()) put_flow(json, scenario, flow);

@@ -66,6 +66,13 @@ void take_down(const RunOptions& options, const Simulators& simulators, Engine& 
 
 }  // namespace
 
+Result<void> check_scenario(const Scenario& scenario, const RunOptions& options) {
+  if (auto model = RadioModel::make(scenario.radio, &scenario.scene, scenario.seed); !model) {
+    return model.error();
+  }
+  return find_simulators(scenario, options);
+}
+
 Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options, Trace& trace) {
   auto model = RadioModel::make(scenario.radio, &scenario.scene, scenario.seed);
   if (!model) return model.error();
@@ -75,6 +82,10 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   method_options.path_loss_exponent = model->steepest();
   method_options.range_m = model->range_m();
   method_options.scene = &scenario.scene;
+  method_options.loss_threshold = scenario.loss_threshold;
+  method_options.most_changes = scenario.most_changes;
+  method_options.publisher = scenario.publisher;
+  method_options.subscriber = scenario.subscriber;
   auto method = make_method(scenario.method, method_options);
   if (!method) return method.error();
   auto simulators = open_simulators(scenario, options);
@@ -88,6 +99,7 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   engine_options.radio.path_loss_exponent = model->steepest();
   engine_options.radio.range_m = model->range_m();
   engine_options.radio.scene = &scenario.scene;
+  engine_options.requested = scenario.requested;
   Engine engine({*simulators->physics, *simulators->network, *senders->programs, **method, trace},
                 engine_options);
   engine.run_while(options.goes_on);

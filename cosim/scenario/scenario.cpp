@@ -159,10 +159,30 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
   }
 }
 
+/// The keys of Algorithm 1.
+void read_rounds(const Section& method, Scenario& scenario) {
+  scenario.loss_threshold = method.real("loss_threshold_percent", 10, 0, 100) / 100;
+  scenario.most_changes = method.integer("most_changes", 10, 1, 1'000'000);
+  const std::vector<std::string_view> names(scenario.robots.begin(), scenario.robots.end());
+  const auto robot = [&](const char* key) {
+    if (!method.has(key)) return kEveryone;
+    const std::string name = method.word_of(key, "", names);
+    const auto found = std::ranges::find(scenario.robots, name);
+    if (found == scenario.robots.end()) return kEveryone;
+    return static_cast<NodeId>(found - scenario.robots.begin());
+  };
+  scenario.publisher = robot("publisher");
+  scenario.subscriber = robot("subscriber");
+  if (scenario.publisher != kEveryone && scenario.publisher == scenario.subscriber) {
+    method.error("subscriber", "must not be the publisher");
+  }
+}
+
 void read_method(const Section& root, const Overrides& overrides, Scenario& scenario,
                  Problems& problems) {
   const Section method(root.find("method"), "method", problems,
-                       {"name", "window_ms", "latency_budget_ms", "power_error_db"});
+                       {"name", "window_ms", "latency_budget_ms", "power_error_db",
+                        "loss_threshold_percent", "most_changes", "publisher", "subscriber"});
   std::vector<std::string_view> names;
   for (const KnownMethod& known : known_methods()) names.push_back(known.name);
   scenario.method = method.word_of("name", "adaptive", names);
@@ -171,6 +191,9 @@ void read_method(const Section& root, const Overrides& overrides, Scenario& scen
   scenario.window = from_ms(method.real("window_ms", step_ms, 1e-6, 1e6));
   scenario.latency_budget = from_ms(method.real("latency_budget_ms", 0, 0, 1e6));
   scenario.power_error_db = method.real("power_error_db", 0.5, 1e-6, 100);
+  if (method.has("latency_budget_ms")) scenario.requested.latency = scenario.latency_budget;
+  if (method.has("power_error_db")) scenario.requested.power_db = scenario.power_error_db;
+  read_rounds(method, scenario);
   MethodOptions options{scenario.step, scenario.window};
   if (auto made = make_method(scenario.method, options); !made) {
     const Error& error = made.error();
@@ -184,11 +207,13 @@ void read_method(const Section& root, const Overrides& overrides, Scenario& scen
 Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
                                 const Overrides& overrides) {
   Problems problems;
-  const Value value = config::parse_yaml(text, name, problems);
+  Value value = config::parse_yaml(text, name, problems);
   config::report_duplicates(value, problems);
+  apply_settings(value, overrides.settings, problems);
   const Section root(&value, "", problems,
                      {"duration_s", "seed", "physics", "method", "world", "robots", "radio",
-                      "traffic", "channels", "nodes", "realtime", "routing"});
+                      "traffic", "channels", "nodes", "realtime", "routing",
+                      "copies"});
   const Section physics(
       root.find("physics"), "physics", problems,
       {"simulator", "rate_hz", "world", "messages", "partition", "pose_topic", "timeout_ms"});

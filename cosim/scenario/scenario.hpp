@@ -21,6 +21,7 @@
 #include "cosim/scenario/mcap_trace.hpp"
 #include "cosim/scenario/record.hpp"
 #include "cosim/scenario/routing.hpp"
+#include "cosim/scenario/settings.hpp"
 #include "cosim/scenario/team.hpp"
 
 namespace hyphos::cosim {
@@ -65,6 +66,11 @@ struct Scenario {
   Duration window{};
   Duration latency_budget{};
   double power_error_db = 0.5;
+  double loss_threshold = 0.1;     ///< of algorithm_1
+  std::int64_t most_changes = 10;  ///< of algorithm_1
+  NodeId publisher = kEveryone;    ///< of algorithm_1
+  NodeId subscriber = kEveryone;   ///< of algorithm_1
+  RequestedBounds requested{};     ///< the bounds in the file, for every method
   RealTimeOptions realtime{};
   std::vector<std::vector<std::string>> commands{};  ///< real programs, by node
 };
@@ -74,6 +80,7 @@ struct Overrides {
   std::string method;
   std::string seed;
   std::string replay{};  ///< a recording that replaces the radio
+  std::vector<Setting> settings{};
 };
 
 /// Errors: not_found, permission, io, invalid_config: all problems at once, each with file, line
@@ -98,6 +105,8 @@ struct RunOptions {
   McapTrace* mcap = nullptr;            ///< records the events
   RoutingReport* routing = nullptr;     ///< gets the results of the routers
 };
+/// Finds the errors of run_scenario() that need no run: of the radio, and missing simulators.
+[[nodiscard]] Result<void> check_scenario(const Scenario& scenario, const RunOptions& options);
 [[nodiscard]] Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
                                           Trace& trace);
 

@@ -158,6 +158,18 @@ fs::path program_folder(const RunOptions& options) {
   return fs::read_symlink("/proc/self/exe", unknown).parent_path();
 }
 
+Result<void> find_simulators(const Scenario& scenario, const RunOptions& options) {
+  if (scenario.network == NetworkKind::ns3) {
+    if (auto path = adapter(options, "ns3"); !path) return path.error();
+  }
+  if (scenario.physics != PhysicsKind::kinematic) {
+    if (auto path = adapter(options, std::string(to_string(scenario.physics))); !path) {
+      return path.error();
+    }
+  }
+  return success();
+}
+
 Result<Simulators> open_simulators(const Scenario& scenario, const RunOptions& options) {
   // The fork must precede any library that may start threads.
   auto network = network_of(scenario, options);

@@ -17,6 +17,8 @@ struct Simulators {
   std::unique_ptr<Network> network;
 };
 
+/// Finds missing adapters of a scenario and starts nothing. Errors: not_found.
+[[nodiscard]] Result<void> find_simulators(const Scenario& scenario, const RunOptions& options);
 /// Opens the simulators of a scenario. `scenario` must outlive them. Errors: not_found (not built
 /// here), and the errors of the simulators.
 [[nodiscard]] Result<Simulators> open_simulators(const Scenario& scenario,

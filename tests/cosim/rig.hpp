@@ -35,6 +35,11 @@ struct Trial {
   bool skip = true;
   const Scene* scene = nullptr;
   double range_m = std::numeric_limits<double>::infinity();
+  double loss_threshold = 0.1;
+  std::int64_t most_changes = 10;
+  NodeId publisher = kEveryone;
+  NodeId subscriber = kEveryone;
+  RequestedBounds requested{};
 };
 
 inline std::unique_ptr<Method> method_of(const Trial& trial) {
@@ -43,6 +48,10 @@ inline std::unique_ptr<Method> method_of(const Trial& trial) {
   options.power_error_db = trial.power_error_db;
   options.scene = trial.scene;
   options.range_m = trial.range_m;
+  options.loss_threshold = trial.loss_threshold;
+  options.most_changes = trial.most_changes;
+  options.publisher = trial.publisher;
+  options.subscriber = trial.subscriber;
   auto method = make_method(trial.method, options);
   EXPECT_TRUE(method.ok()) << method.error().to_string();
   return std::move(method).or_throw();
@@ -58,6 +67,7 @@ inline Ran run(const Trial& trial, Physics& physics, Network& network, Programs&
   options.skip = trial.skip;
   options.radio.scene = trial.scene;
   options.radio.range_m = trial.range_m;
+  options.requested = trial.requested;
   Engine engine({physics, network, programs, *method, trace}, options);
   if (observer) engine.observe(std::move(observer));
   auto result = engine.run();

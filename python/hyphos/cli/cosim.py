@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import cosim_experiments, cosim_methods, cosim_robots
+from hyphos.cli.cosim_sweep import sweep
 
 app = typer.Typer(
     help="Run a simulated robot team over a simulated radio network.", no_args_is_help=True
@@ -28,6 +29,14 @@ Skip = Annotated[
 RadioProcess = Annotated[
     bool, typer.Option("--radio-process", help="Run the radio in a separate process.")
 ]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the scenario, such as radio.tx_power_dbm=20. Repeatable.",
+    ),
+]
 Ahead = Annotated[
     bool,
     typer.Option("--ahead/--no-ahead", help="Let MuJoCo compute steps ahead, on another core."),
@@ -35,9 +44,18 @@ Ahead = Annotated[
 
 
 def _words(
-    command: str, scenario: Path, seed: int | None, *, skip: bool, ahead: bool, radio_process: bool
+    command: str,
+    scenario: Path,
+    seed: int | None,
+    settings: list[str] | None,
+    *,
+    skip: bool,
+    ahead: bool,
+    radio_process: bool,
 ) -> list[str]:
     words = [command, str(scenario), "--python", sys.executable]
+    for setting in settings or []:
+        words += ["--set", setting]
     if seed is not None:
         words += ["--seed", str(seed)]
     if not skip:
@@ -60,6 +78,7 @@ def run(
         ),
     ] = None,
     seed: Seed = None,
+    settings: Set = None,
     trace: Annotated[
         Path | None, typer.Option(help="Write every send, delivery and drop to this file.")
     ] = None,
@@ -95,7 +114,9 @@ def run(
     """Run a scenario, account for every packet, and report error bounds."""
     from hyphos.cosim.program import become  # noqa: PLC0415
 
-    words = _words("run", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process)
+    words = _words(
+        "run", scenario, seed, settings, skip=skip, ahead=ahead, radio_process=radio_process
+    )
     if replay is not None:
         words += ["--replay", str(replay)]
     if method is not None:
@@ -155,14 +176,36 @@ def animate(
 def compare(
     scenario: Scenario,
     seed: Seed = None,
+    settings: Set = None,
     skip: Skip = True,
     ahead: Ahead = True,
     radio_process: RadioProcess = False,
 ) -> None:
-    """Run a scenario with every method, one after the other, and print a line for each."""
+    """Run a scenario with every method, one after the other, and print a line for each.
+
+    Exit code 3: a method cannot run this scenario.
+    """
     from hyphos.cosim.program import become  # noqa: PLC0415
 
-    become(_words("compare", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process))
+    become(
+        _words(
+            "compare", scenario, seed, settings, skip=skip, ahead=ahead, radio_process=radio_process
+        )
+    )
+
+
+@app.command()
+def check(scenario: Scenario, settings: Set = None) -> None:
+    """Check a scenario without running it, and print its robots, flows and simulators as JSON."""
+    from hyphos.cosim.program import become  # noqa: PLC0415
+
+    words = ["check", str(scenario)]
+    for setting in settings or []:
+        words += ["--set", setting]
+    become(words)
+
+
+app.command()(sweep)
 
 
 @app.command()
@@ -308,6 +351,9 @@ def experiment_(
         bool, typer.Option("--overwrite", help="Start over instead of resuming.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, max=256, help="Number of runs at once.")
+    ] = 1,
 ) -> None:
     """Run an experiment of the paper, or resume one that was stopped."""
     from hyphos.cosim import commands  # noqa: PLC0415
@@ -316,7 +362,7 @@ def experiment_(
         raise typer.BadParameter("give auto, analytic or ns3", param_hint="--network")
     if name == "list":
         raise typer.Exit(commands.list_all())
-    options = commands.Options(output, network, seeds, full, overwrite, quiet)
+    options = commands.Options(output, network, seeds, full, overwrite, quiet, jobs)
     raise typer.Exit(commands.experiment(name, options))
 
 
@@ -325,7 +371,8 @@ def report(
     what: Annotated[
         Path,
         typer.Argument(
-            help="File of `hyphos cosim run --json`, or folder of an experiment.", exists=True
+            help="File of `hyphos cosim run --json`, or folder of an experiment or a sweep.",
+            exists=True,
         ),
     ],
     output: Annotated[

@@ -21,6 +21,7 @@ class Cell:
     scenario: Mapping[str, Any]  # in the format of cosim.yaml
     flow: str  # the flow whose delay and loss count
     method: str = ""  # replaces the method of the scenario
+    fates: bool = False  # runs keep the fate of every copy of every packet
 
     @property
     def key(self) -> str:

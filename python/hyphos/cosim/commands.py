@@ -8,16 +8,17 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from hyphos._errors import Error
 from hyphos.cosim import experiments
-from hyphos.cosim.cell import Cell
+from hyphos.cosim.cell import Cell, key_of
 from hyphos.cosim.experiment import Experiment, Table
-from hyphos.cosim.results import RUNS, Results, Run
-from hyphos.cosim.runs import Native, figures
+from hyphos.cosim.measure import Task, TimeLeft, measure, owned
+from hyphos.cosim.results import RUNS, Results, Run, write_whole
+from hyphos.cosim.runs import Native, Ran, fates_of, figures
 from hyphos.lab.machine import describe_machine
-from hyphos.tools.console import console, progress, table
-from hyphos.tools.waiting import on_signals
+from hyphos.tools.console import console, table
 
 STOPPED = 130
 MOST_BYTES = 65_507 - 24  # payload after the flow header
@@ -31,6 +32,7 @@ class Options:
     full: bool = False
     overwrite: bool = False
     quiet: bool = False
+    jobs: int = 1
 
 
 def list_all() -> int:
@@ -53,8 +55,9 @@ def experiment(name: str, options: Options) -> int:
     cells = wanted.cells(network)
     seeds = options.seeds or (wanted.full_seeds if options.full else wanted.seeds)
     folder = options.output or Path("out/cosim") / f"{wanted.name}-{network}"
-    results = _open(folder, wanted, network, cells, seeds, options)
-    whole = _measure(results, native, cells, seeds, options.quiet)
+    with owned(folder) as scratch:
+        results = _open(folder, wanted, network, cells, seeds, options)
+        whole = _measure(results, Native(scratch), cells, seeds, options)
     results.write_summary()
     for one in wanted.tables(results):
         show(one)
@@ -122,47 +125,50 @@ def _open(
             about["begun"] = before["begun"]
             about["runs"] = max(about["runs"], before["runs"])
     (folder / "scenarios").mkdir(parents=True, exist_ok=True)
-    (folder / "experiment.json").write_text(json.dumps(about, indent=1) + "\n")
+    write_whole(folder / "experiment.json", json.dumps(about, indent=1) + "\n")
     for cell in cells:
         (folder / "scenarios" / f"{cell.name}.yaml").write_text(cell.text())
     return Results(folder)
 
 
-def _measure(results: Results, native: Native, cells: list[Cell], seeds: int, quiet: bool) -> bool:
-    todo = results.missing(cells, seeds)
-    out = console(stderr=True)
-    bar = progress(out, quiet)
-    with on_signals(lambda _number: native.stop()), bar:
-        task = bar.add_task("running", total=len(todo))
-        for done, (cell, seed) in enumerate(todo, 1):
-            if not _one(results, native, cell, seed):
-                return False
-            bar.update(task, completed=done, description=f"{cell.name}, seed {seed}")
-            if not quiet and not out.is_terminal and (done % 20 == 0 or done == len(todo)):
-                out.print(f"[{done}/{len(todo)}] {cell.name}, seed {seed}", markup=False)
-    return True
+def _measure(
+    results: Results, native: Native, cells: list[Cell], seeds: int, options: Options
+) -> bool:
+    def work(item: tuple[Cell, int]) -> tuple[Run, dict[str, Any] | None] | None:
+        cell, seed = item
+        path = results.folder / "scenarios" / f"{cell.name}.yaml"
+        ran = native.run(path, seed, cell.method, packets=cell.fates)
+        return None if ran is None else (_run_of(cell, seed, ran), ran.told)
+
+    def done(item: tuple[Cell, int], result: tuple[Run, dict[str, Any] | None]) -> float:
+        run, told = result
+        results.add(run)
+        if told and run.seed == 1:
+            results.keep(item[0], told)
+        return run.seconds
+
+    left = TimeLeft(options.jobs)
+    for run in results.runs:
+        left.add(key_of(run.parameters), run.seconds)
+    tasks = [
+        Task((cell, seed), cell.key, f"{cell.name}, seed {seed}")
+        for cell, seed in results.missing(cells, seeds)
+    ]
+    return measure(tasks, native, work, done, left, options.quiet)
 
 
-def _one(results: Results, native: Native, cell: Cell, seed: int) -> bool:
-    """Runs one cell with one seed. Returns False if it was stopped."""
-    ran = native.run(results.folder / "scenarios" / f"{cell.name}.yaml", seed, cell.method)
-    if ran is None:
-        return False
-    told = ran.told
-    results.add(
-        Run(
-            dict(cell.parameters),
-            seed,
-            cell.digest(),
-            figures(told, cell.flow) if told else None,
-            ran.failure,
-            told["trace"]["hash"] if told else "",
-            datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+def _run_of(cell: Cell, seed: int, ran: Ran) -> Run:
+    return Run(
+        dict(cell.parameters),
+        seed,
+        cell.digest(),
+        figures(ran.told, cell.flow) if ran.told else None,
+        ran.failure,
+        ran.told["trace"]["hash"] if ran.told else "",
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        ran.seconds,
+        fates_of(ran.packets) if cell.fates else "",
     )
-    if told and seed == 1:
-        results.keep(cell, told)
-    return True
 
 
 def show(one: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from hyphos.cosim.cell import Cell, Parameters
 from hyphos.cosim.results import Results
@@ -42,4 +43,5 @@ class Experiment:
     full_seeds: int = 20
     network: str = ""  # the default radio. Empty: ns3 if available
     lines_by: str = ""  # the parameter with one line per value in pictures
+    plots: Callable[[Results], list[Any]] = lambda _results: []  # further pictures
     paper: Callable[[Parameters, str], float | None] = lambda _parameters, _metric: None

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.cosim import draw, experiments
+from hyphos.cosim import draw, exceeded, experiments
 from hyphos.cosim.experiment import Experiment, Figure, Table
 from hyphos.cosim.experiments.say import figure as interval
 from hyphos.cosim.experiments.say import plain
 from hyphos.cosim.results import RUNS, Results
+from hyphos.cosim.sweep.page import is_sweep, sweep_page
 from hyphos.lab import page
 from hyphos.lab.page import Cell
 from hyphos.lab.plots import Plot
@@ -35,6 +36,8 @@ def write_report(what: Path, output: Path | None) -> Path:
     """Writes the report of an experiment's folder, or of a file from `run --json`. Returns the path
     of the report.
     """
+    if what.is_dir() and is_sweep(what):
+        return page.write(output or what / "report.html", sweep_page(what))
     if what.is_dir():
         return page.write(output or what / "report.html", _experiment_page(what))
     return page.write(output or what.with_name("report.html"), _run_page(read_run(what)))
@@ -160,7 +163,8 @@ def _bounds(told: dict[str, Any]) -> str:
             "calls of the network": f"{windows['network_syncs']:,}",
             "speed": f"{told['end_ns'] / max(told['profile']['total_ns'], 1):.1f} × real time",
             "trace": f"{told['trace']['lines']:,} lines, hash {told['trace']['hash']}",
-        },
+        }
+        | exceeded.rows(told),
     )
 
 
@@ -184,6 +188,7 @@ def _experiment_page(folder: Path) -> str:
     plots: list[Plot | None] = [
         draw.against_distance(wanted, results, metric) for metric in wanted.metrics
     ]
+    plots += wanted.plots(results)
     shown = _shown(results, wanted)
     if shown:
         plots.append(draw.windows({name: one["window_series"] for name, one in shown.items()}))

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from hyphos._errors import Error
 from hyphos.cosim.cell import Cell, Parameters, key_of
-from hyphos.lab.stats import Estimate, bootstrap
+from hyphos.lab.stats import Estimate, bootstrap_mean
 
 RUNS = "runs.jsonl"
+
+
+class Keyed(Protocol):
+    """One combination of parameters."""
+
+    @property
+    def key(self) -> str: ...
+
+    def digest(self) -> str: ...
+
+
+C = TypeVar("C", bound=Keyed)
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,8 @@ class Run:
     failure: str = ""
     trace: str = ""  # hash of the trace
     at: str = ""
+    seconds: float = 0.0  # real time of the run
+    fates: str = ""  # of every copy of every packet, see runs.fates_of
 
     @property
     def key(self) -> tuple[str, int]:
@@ -49,10 +65,6 @@ def _run(line: str) -> Run:
     return Run(**told)
 
 
-def mean(runs: Sequence[float]) -> float:
-    return math.fsum(runs) / len(runs)
-
-
 @dataclass
 class Row:
     """All runs of one cell."""
@@ -67,16 +79,20 @@ class Row:
 
     def values(self, metric: str) -> list[float]:
         """The values of the runs that have this metric, by seed."""
-        found = [run.figures[metric] for run in self.runs if run.figures is not None]
+        found = [run.figures.get(metric, math.nan) for run in self.runs if run.figures is not None]
         return [value for value in found if not math.isnan(value)]
 
     def by_seed(self, metric: str) -> dict[int, float]:
-        return {run.seed: run.figures[metric] for run in self.runs if run.figures is not None}
+        return {
+            run.seed: run.figures.get(metric, math.nan)
+            for run in self.runs
+            if run.figures is not None
+        }
 
     def estimate(self, metric: str) -> Estimate:
         """The mean, with an interval by a bootstrap over seeds."""
         if metric not in self._known:
-            self._known[metric] = bootstrap(self.values(metric), mean)
+            self._known[metric] = bootstrap_mean(self.values(metric))
         return self._known[metric]
 
 
@@ -90,14 +106,14 @@ class Results:
         path = folder / RUNS
         if not path.exists():
             return
-        lines = path.read_text().splitlines(keepends=True)
-        for number, line in enumerate(lines, 1):
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):  # killed while writing
+            os.truncate(path, len(whole))
+        for number, line in enumerate(whole.decode(errors="replace").splitlines(), 1):
             try:
                 self.runs.append(_run(line))
             except (ValueError, TypeError, KeyError):
-                if number == len(lines) and not line.endswith("\n"):  # killed while writing
-                    path.write_text("".join(lines[:-1]))
-                    return
                 raise Error(
                     "corrupt",
                     "the line is not a run of an experiment",
@@ -128,11 +144,12 @@ class Results:
         return bool(len(self.runs) == self.about["runs"])
 
     def add(self, run: Run) -> None:
+        """Appends a run. A kill at any instant leaves whole lines and at most a part of one."""
         self.runs.append(run)
         with (self.folder / RUNS).open("a") as file:
             file.write(_line(run) + "\n")
 
-    def missing(self, cells: Sequence[Cell], seeds: int) -> list[tuple[Cell, int]]:
+    def missing(self, cells: Sequence[C], seeds: int) -> list[tuple[C, int]]:
         """The runs that are not in the folder yet, seed by seed, so that a stopped experiment has
         runs of every cell. Raises Error if the folder has another version of a cell.
         """
@@ -192,8 +209,9 @@ class Results:
             None,
         )
 
-    def write_summary(self) -> None:
-        rows = self.rows()
+    def write_summary(self, rows: Sequence[Row] | None = None) -> None:
+        """Writes summary.json, summary.csv and runs.csv. Default: the rows of all runs."""
+        rows = self.rows() if rows is None else rows
         told = [
             {
                 "parameters": row.parameters,
@@ -203,7 +221,7 @@ class Results:
             }
             for row in rows
         ]
-        (self.folder / "summary.json").write_text(json.dumps(told, indent=1) + "\n")
+        write_whole(self.folder / "summary.json", json.dumps(told, indent=1) + "\n")
         lines = []
         for one, row in zip(told, rows, strict=True):
             line = {**row.parameters, "runs": one["runs"], "failure": one["failure"]}
@@ -217,18 +235,29 @@ class Results:
             [
                 {**run.parameters, "seed": run.seed, "failure": run.failure, "trace": run.trace}
                 | (run.figures or {})
-                for run in self.runs
+                for row in rows
+                for run in row.runs
             ],
         )
 
 
 def metrics_of(rows: Sequence[Row]) -> list[str]:
-    return list(next((run.figures for row in rows for run in row.runs if run.figures), {}))
+    """The metrics of all runs, in the order of their first use."""
+    runs = (run.figures for row in rows for run in row.runs if run.figures)
+    return list(dict.fromkeys(name for figures in runs for name in figures))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replaces a file in one step, so that a kill leaves the old or the new file."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)
 
 
 def _write_csv(path: Path, lines: list[dict[str, Any]]) -> None:
     heads = list(dict.fromkeys(name for line in lines for name in line))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, heads)
-        writer.writeheader()
-        writer.writerows(lines)
+    file = io.StringIO()
+    writer = csv.DictWriter(file, heads, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    write_whole(path, file.getvalue())

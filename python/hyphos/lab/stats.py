@@ -81,6 +81,17 @@ def bootstrap(
     return _interval(value, _resampled(runs, statistic, np.random.default_rng(seed)))
 
 
+def bootstrap_mean(values: Sequence[float], seed: int = 0) -> Estimate:
+    """bootstrap() of the mean, a hundred times faster."""
+    if not values:
+        return Estimate(math.nan, math.nan, math.nan)
+    value = math.fsum(values) / len(values)
+    if len(values) == 1:
+        return Estimate(value, math.nan, math.nan)
+    draws = _draws(len(values), np.random.default_rng(seed))
+    return _interval(value, np.array(values, float)[draws].mean(axis=1))
+
+
 def bootstrap_quotient(
     above: Sequence[Any],
     below: Sequence[Any],

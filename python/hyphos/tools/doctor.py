@@ -15,8 +15,11 @@ import struct
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from hyphos.tools.check import Check
+from hyphos.tools.doctor_cosim import cosim_checks
 
 MIB = 1024 * 1024
 _SHM = Path("/dev/shm")
@@ -31,14 +34,6 @@ MAX_HOLDERS = 1024
 MAX_RECEIVERS = 960
 _NEAR = 0.8  # fraction of a limit that causes a warning
 _FILES_OF_PROCESS = 20  # about, without the descriptors for other processes
-
-
-@dataclass(frozen=True)
-class Check:
-    name: str
-    status: str  # OK, WARN or FAIL
-    text: str
-    remedy: str = ""
 
 
 def _read(path: str) -> str | None:
@@ -385,7 +380,7 @@ def all_checks() -> list[Check]:
         _file_locks,
         _multicast,
     ]
-    several = (*_used_limits(), *_socket_buffers(), *_programs())
+    several = (*_used_limits(), *_socket_buffers(), *_programs(), *cosim_checks())
     return [check() for check in single] + list(several)
 
 

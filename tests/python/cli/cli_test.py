@@ -10,10 +10,11 @@ from pathlib import Path
 import hyphos
 import numpy as np
 import pytest
-from helpers import Cli, Inbox, OnTerminalStart, Start, wait_until
+from helpers import Cli, Inbox, OnTerminalStart, Start, wait_until, write_program
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan, Twist
 from hyphos.observe import duration
+from hyphos.tools import doctor_cosim, native
 from hyphos.tools.doctor import all_checks
 from hyphos.tools.echo import hexdump
 
@@ -375,6 +376,13 @@ def test_doctor_runs_all_checks(hyphos_cli: Cli) -> None:
         "multicast",
         "CPU governor",
         "kernel: pidfd",
+        "simulator: MuJoCo",
+        "simulator: ns-3",
+        "simulator: Gazebo",
+        "simulator: Gazebo server",
+        "TUN and TAP devices",
+        "rights: namespaces",
+        "rights: real-time priority",
     ):
         assert checks[name]["status"] in ("OK", "WARN", "FAIL")
     code, out, _ = hyphos_cli("doctor")
@@ -386,6 +394,33 @@ def test_doctor_gives_remedies() -> None:
         assert check.text
         if check.status == "FAIL":
             assert check.remedy
+
+
+def test_doctor_names_a_simulator_that_is_missing_or_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "program", lambda *_: tmp_path / "hyphos-cosim")
+    (tmp_path / "hyphos-cosim-ns3.so").write_text("no library")
+    checks = {check.name: check for check in doctor_cosim.cosim_checks()}
+    missing, broken = checks["simulator: MuJoCo"], checks["simulator: ns-3"]
+    assert (missing.status, broken.status) == ("WARN", "WARN")
+    assert "not built here, so no `physics.simulator: mujoco`" in missing.text
+    assert "the adapter does not load" in broken.text
+    assert "scripts/setup core cosim && make build" in missing.remedy
+    assert broken.remedy
+
+
+def test_doctor_names_missing_devices_and_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_cosim, "_TUN", tmp_path / "tun")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    checks = {check.name: check for check in doctor_cosim.cosim_checks()}
+    assert "modprobe tun" in checks["TUN and TAP devices"].remedy
+    assert "neither `ign` nor `gz` is on PATH" in checks["simulator: Gazebo server"].text
+    server = write_program(tmp_path / "gz", "#!/bin/sh\n")
+    checks = {check.name: check for check in doctor_cosim.cosim_checks()}
+    assert str(server) in checks["simulator: Gazebo server"].text
 
 
 def test_small_formats() -> None:

@@ -18,7 +18,7 @@ from hyphos import Error
 from hyphos.cosim import experiments
 from hyphos.cosim.cell import Cell
 from hyphos.cosim.experiment import Figure
-from hyphos.cosim.experiments import ablation, paper, world
+from hyphos.cosim.experiments import ablation, arms, paper, world
 from hyphos.cosim.experiments.say import estimate, shape, spearman
 from hyphos.cosim.report import write_report
 from hyphos.cosim.results import Results, Row, Run
@@ -217,38 +217,65 @@ def test_an_unknown_experiment_is_an_error(hyphos_cli: Cli, tmp_path: Path) -> N
 # --- the ablation -------------------------------------------------------------------------------
 
 
-def run_of(parameters: dict[str, str | float], seed: int, delay_ms: float, loss: float) -> Run:
-    told = {"read_delay_ms": delay_ms, "loss_percent": loss, "windows": 10.0, "network_syncs": 9.0}
-    told |= {"window_shortest_ms": 1.0, "window_longest_ms": 2.0}
-    told |= {"bound_latency_ms": 1.0, "bound_power_db": 0.1}
-    return Run(parameters, seed, "", told)
+def arm_runs(results: Results, rule: str, window: int, late_ms: float, lost: int) -> None:
+    """Adds 8 seeds of all arms of a rule. Seeds differ more than rules."""
+    for seed, way, difference in itertools.product(range(8), arms.WAYS, arms.DIFFERENCES):
+        parameters: dict[str, str | float] = {
+            **{"way": way, "difference": difference, "window_ms": window, "rule": rule}
+        }
+        told = {"read_delay_ms": 10.0 * seed + late_ms * (1 + seed / 100), "loss_percent": 5.0}
+        told |= {"network_syncs": 1200.0 / window, "real_ms": 24.0, "bound_power_db": 0.1}
+        fates = f"{(0b11111111 << 8) - 1 - sum(1 << i for i in range(lost)):x}"
+        results.runs.append(Run(parameters, seed, "", told, fates=fates))
 
 
 def test_rules_are_compared_by_seed_and_null_results_are_shown(tmp_path: Path) -> None:
     results = Results(tmp_path)
     (tmp_path / "experiment.json").write_text('{"cells": [], "runs": 0}')
-    for seed, distance, rule in itertools.product(
-        range(8), ablation.DISTANCES, ("sliding_window", "velocity_aware_s", "lockstep")
-    ):
-        parameters: dict[str, str | float] = {
-            **{"sender": "faster", "sight": "LOS", "distance_m": distance, "method": rule}
-        }
-        base = 10.0 * seed + distance  # seeds differ more than rules
-        late = {"sliding_window": 0, "velocity_aware_s": 1 + seed / 100, "lockstep": 0}[rule]
-        lost = math.nan if distance == 100 else base + late
-        results.runs.append(run_of(parameters, seed, lost, seed % 3))
-    shown = ablation.paired(results, "faster", "LOS", "velocity_aware_s", "read_delay_ms")
-    assert shown is not None
-    assert shown.count == 8
-    assert shown.p == pytest.approx(2 / 256)
-    assert shown.shift.value == pytest.approx(1.035, abs=1e-6)
-    shown_lines = ablation.tables(results)[1].lines
-    lines = {line[1].text: line for line in shown_lines if line[0].text == "faster, LOS"}
-    answers = [cell.text for cell in lines["velocity_aware_s"]]
-    assert answers[5] == "more"
-    assert answers[9] == "none"
-    assert [cell.text for cell in lines["lockstep"]][5] == "none"
-    assert "not run" in lines["adaptive"][2].text
+    arm_runs(results, arms.IDEAL, arms.STEP_MS, 0, 0)
+    for window in arms.WINDOWS_MS:
+        arm_runs(results, arms.BASE, window, 2.0 * window, 2)
+        arm_runs(results, "velocity_aware_lenient_s", window, 2.0 * window + 1, 2)
+        arm_runs(results, "adaptive", window, 0.5 * window, 0)
+    trade, windows, differences = ablation.tables(results)
+    rows = {(line[0].text, line[1].text): line for line in trade.lines}
+    assert rows["ideal", "1"][2].text == "0"
+    assert float(rows["sliding_window", "50"][2].text) == pytest.approx(103.5, abs=1)
+    assert rows["sliding_window", "5"][4].text == "5"  # loss
+    assert rows["sliding_window", "5"][5].text == "20"  # calls a second
+    assert rows["lockstep", "5"][2].text == "–"  # not run
+    lines = {(line[0].text, line[1].text): line for line in windows.lines}
+    more = lines["velocity_aware_lenient_s", "10"]
+    assert (more[4].small, more[7].small) == ("more", "none")  # delay, fates
+    assert more[3].text == "1"
+    less = lines["adaptive", "10"]
+    assert (less[4].small, less[7].small, less[10].small) == ("less", "less", "none")
+    assert "not run" in lines["lockstep", "10"][2].text
+    assert [line[1].text for line in differences.lines[:5]] == ["−10", "−5", "0", "+5", "+10"]
+    names = [plot.name for plot in ablation.plots(results)]
+    assert names == ["trade_late_ms", "trade_other_fate_percent", "late_by_difference"]
+
+
+def test_the_arms_of_the_ablation_differ_in_the_rule_alone() -> None:
+    cells = ablation.cells("analytic")
+    assert {cell.parameters["window_ms"] for cell in cells} == {1, 5, 10, 20, 50}
+    for way, difference in itertools.product(arms.WAYS, arms.DIFFERENCES):
+        mine = [
+            cell.scenario
+            for cell in cells
+            if (cell.parameters["way"], cell.parameters["difference"]) == (way, difference)
+        ]
+        rest = [{key: value for key, value in arm.items() if key != "method"} for arm in mine]
+        assert all(one == rest[0] for one in rest)
+        scout, base = mine[0]["robots"]["scout"], mine[0]["robots"]["base"]
+        speeds = [math.hypot(*robot["velocity"]) for robot in (scout, base)]
+        assert speeds[0] - speeds[1] == difference
+        gaps = [
+            abs(base["at"][0] - scout["at"][0] + s * (base["velocity"][0] - scout["velocity"][0]))
+            for s in (0, arms.SECONDS)
+        ]
+        assert min(gaps) >= arms.NEAR_M
+        assert max(gaps) <= arms.FAR_M
 
 
 def test_a_failed_rule_is_marked_in_its_row() -> None:
@@ -327,7 +354,22 @@ def test_a_run_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Path) -> Non
     assert json.loads(files["run.json.gz"]) == json.loads(told.read_text())
     text = tab.ask("document.body.innerText")
     assert "every packet goes through iris" in text
+    assert "exceeded" not in text
     assert f"hyphos-cosim run {FLOWS}" in text or f"hyphos cosim run {FLOWS}" in text
+
+
+def test_a_page_names_the_packets_that_exceed_a_requested_bound(
+    hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    told = tmp_path / "run.json"
+    example = FLOWS.with_name("cosim.yaml")
+    words = ("--method", "algorithm_1_s", "--set", "duration_s=3", "--json", str(told))
+    assert hyphos_cli("cosim", "run", str(example), *words)[0] == 0
+    text = write_report(told, None).read_text()
+    assert "requested latency exceeded" in text
+    assert "instead of 4 ms: first by packet 1 from husky" in text
+    assert "decisions of the method" in text
+    assert "rounds: " in text
 
 
 def test_an_experiment_becomes_a_page_with_the_papers_figures(

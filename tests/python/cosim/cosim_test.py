@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -96,14 +97,81 @@ def test_an_error_in_a_scenario_has_its_line(hyphos_start: Start, tmp_path: Path
 
 def test_methods_are_compared_on_one_scenario(hyphos_start: Start) -> None:
     code, out, err = hyphos_start("cosim", "compare", str(EXAMPLE)).end()
-    assert code == 0, err
-    rows = {words[0]: words[1:] for line in out.splitlines()[1:-1] if (words := line.split())}
-    assert len(rows) == 12
+    assert code == 3, err  # a method that cannot run is no success
+    table = out[: out.index("delay: mean")]
+    rows = {words[0]: words[1:] for line in table.splitlines()[1:] if (words := line.split())}
+    assert len(rows) == 16
     delay = {name: float(row[3]) for name, row in rows.items() if len(row) == 8}
     assert delay["adaptive"] == delay["lockstep"] < 1
     # Packets sent in one window of 50 ms enter in the next.
     assert delay["sliding_window"] - delay["lockstep"] == pytest.approx(50, abs=0.1)
-    assert "idle deadlock" in " ".join(rows["velocity_aware_s"])
+    assert "cannot run: idle deadlock" in " ".join(rows["velocity_aware_s"])
+    assert delay["velocity_aware_lenient_s"] > delay["lockstep"]
+    assert delay["algorithm_1_ms"] > delay["lockstep"]
+    assert "4 of 16 methods cannot run this scenario: velocity_aware_s, velocity_aware_ms," in out
+    assert "sliding_window exceeds a requested bound: latency 95.000 ms" in out
+
+
+def test_compare_succeeds_if_every_method_runs(hyphos_start: Start, tmp_path: Path) -> None:
+    # A packet of 10 ms every millisecond: there is always one in flight.
+    busy = tmp_path / "busy.yaml"
+    busy.write_text(
+        "duration_s: 1\nmethod: {window_ms: 5}\n"
+        "robots: {a: {at: [0, 0, 1]}, b: {at: [9, 0, 1]}}\n"
+        "radio: {simulator: ideal, delay_ms: 10}\n"
+        "traffic: {flows: {x: {from: a, to: b, rate_hz: 1000, start_s: 0}}}\n"
+    )
+    code, out, err = hyphos_start("cosim", "compare", str(busy)).end()
+    assert code == 0, out + err
+    assert "cannot run" not in out
+
+
+def test_a_method_that_cannot_run_names_its_remedy(hyphos_start: Start) -> None:
+    words = ("cosim", "run", str(EXAMPLE), "--method", "velocity_aware_s")
+    code, _, err = hyphos_start(*words).end()
+    assert code == 1
+    assert "idle deadlock: at 0 ns no packet is in flight" in err
+    assert "use velocity_aware_lenient_s, velocity_aware_lenient_ms, another method" in err
+    assert len(err.splitlines()) == 1  # no general advice, which is wrong here
+
+
+def test_a_requested_bound_that_is_exceeded_names_the_packet(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
+    told = tmp_path / "run.json"
+    words = ("cosim", "run", str(EXAMPLE), "--method", "sliding_window", "--json", str(told))
+    code, out, err = hyphos_start(*words).end()
+    assert code == 0, err
+    assert "exceeded   latency 95.000 ms instead of the requested 4 ms: first by packet" in out
+    run = json.loads(told.read_text())
+    bounds = {one["bound"]: one for one in run["exceeded"]}
+    latency = bounds["latency_ns"]
+    assert latency["requested"] == 4e6
+    assert latency["first"]["packet"] >= 1
+    assert latency["worst"]["value"] <= run["bounds"]["latency_ns"]
+    assert latency["count"] == run["packets"]["delivered"]
+    for case in (latency["first"], latency["worst"]):
+        assert {case["from"], case["to"]} < {"husky1", "husky2", "iris"}
+
+
+def test_a_setting_changes_a_run_and_a_wrong_one_is_an_error(hyphos_start: Start) -> None:
+    words = ("cosim", "run", str(EXAMPLE), "--set", "duration_s=1", "--set", "robots=5")
+    code, out, err = hyphos_start(*words).end()
+    assert code == 0, err
+    assert "1.000 s of 5 robots" in out
+    code, _, err = hyphos_start("cosim", "run", str(EXAMPLE), "--set", "radio.power=3").end()
+    assert code == 1
+    assert "--set: radio.power: unknown key" in err
+
+
+def test_a_scenario_is_checked_without_a_run(hyphos_start: Start) -> None:
+    code, out, err = hyphos_start("cosim", "check", str(EXAMPLE.with_stem("flows"))).end()
+    assert code == 0, err
+    assert json.loads(out)["flows"] == ["imu", "bag", "rtt"]
+    words = ("cosim", "check", str(EXAMPLE), "--set", "method.window_ms=0.3")
+    code, _, err = hyphos_start(*words).end()
+    assert code == 1
+    assert "method.window_ms: a window of 300000 ns is not a whole number of steps" in err
 
 
 def test_methods_are_listed(hyphos_start: Start) -> None:

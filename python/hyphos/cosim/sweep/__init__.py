@@ -1,0 +1,1 @@
+"""Runs of one's own scenario with every combination of varied keys."""
