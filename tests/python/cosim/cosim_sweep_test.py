@@ -288,7 +288,8 @@ def test_a_killed_sweep_leaves_no_process_and_continues(
 
 def test_a_line_of_results_cut_anywhere_is_repeated(hyphos_cli: Cli, tmp_path: Path) -> None:
     words = ("--vary", "robots=2,3", "--seeds", "2")
-    assert sweep(hyphos_cli, tmp_path, *words)[0] == 0
+    code, _, err = sweep(hyphos_cli, tmp_path, *words)
+    assert code == 0, err
     runs = tmp_path / "runs.jsonl"
     text, whole = runs.read_bytes(), hashes(tmp_path)
     last = text.rstrip(b"\n").rfind(b"\n") + 1
@@ -296,7 +297,8 @@ def test_a_line_of_results_cut_anywhere_is_repeated(hyphos_cli: Cli, tmp_path: P
     for cut in (last, last + 1, last + 40, len(text) - 2, len(text) - 1):
         runs.write_bytes(text[:cut])
         assert len(Results(tmp_path).runs) == 3
-        assert sweep(hyphos_cli, tmp_path, *words)[0] == 0
+        code, _, err = sweep(hyphos_cli, tmp_path, *words)
+        assert code == 0, (cut - last, err)
         assert hashes(tmp_path) == whole
 
 
