@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <utility>
 
 #include "cosim/adapter/c_pose.hpp"
@@ -180,6 +181,33 @@ class CPhysics final : public Physics {
     if (auto told = read(); !told) return told.error();
     return left_out;
   }
+  Result<std::vector<double>> cast(NodeId robot, const Rays& rays) override {
+    std::vector<double> directions;
+    for (const Vec3& d : rays.directions) directions.insert(directions.end(), {d.x, d.y, d.z});
+    std::vector<double> distances(rays.directions.size());
+    const Vec3& at = rays.mount;
+    const hyphos_cosim_query query{HYPHOS_COSIM_RAYS,
+                                   static_cast<std::uint32_t>(rays.directions.size()),
+                                   {at.x, at.y, at.z},
+                                   rays.range_m,
+                                   directions.data()};
+    if (!senses()) return Physics::cast(robot, rays);
+    if (auto told = at_.result(at_.calls().sense(at_.self(), robot, &query, distances.data()));
+        !told) {
+      return told.error();
+    }
+    return distances;
+  }
+  Result<Vec3> felt(NodeId robot) override {
+    if (!senses()) return Physics::felt(robot);
+    const hyphos_cosim_query query{HYPHOS_COSIM_FELT, 0, {}, 0, nullptr};
+    std::array<double, 3> values{};
+    if (auto told = at_.result(at_.calls().sense(at_.self(), robot, &query, values.data()));
+        !told) {
+      return told.error();
+    }
+    return Vec3{values[0], values[1], values[2]};
+  }
   Result<std::vector<std::byte>> save() const override { return at_.save(); }
   Result<void> restore(std::span<const std::byte> state) override {
     if (auto restored = at_.restore(state); !restored) return restored;
@@ -201,6 +229,10 @@ class CPhysics final : public Physics {
     return success();
   }
 
+  [[nodiscard]] bool senses() const {
+    return at_.calls().abi >= HYPHOS_COSIM_ABI && at_.calls().sense != nullptr;
+  }
+
   Handle at_;
   std::vector<Pose> poses_;
   std::vector<hyphos_cosim_pose> told_;
@@ -218,7 +250,7 @@ bool complete(const hyphos_cosim_simulator& s) {
 template <typename Adapter, typename Seam>
 Result<std::unique_ptr<Seam>> open(const hyphos_cosim_simulator& simulator, std::uint32_t kind,
                                    const std::string& options) {
-  if (simulator.abi != HYPHOS_COSIM_ABI) {
+  if (simulator.abi < HYPHOS_COSIM_OLDEST_ABI || simulator.abi > HYPHOS_COSIM_ABI) {
     return Error{Code::corrupt,
                  "built for version " + std::to_string(simulator.abi) + " of the interface, not " +
                      std::to_string(HYPHOS_COSIM_ABI) +

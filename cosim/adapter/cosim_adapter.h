@@ -17,8 +17,10 @@
 extern "C" {
 #endif
 
-/* Version 2 added orientation and turn to poses, and the optional function steer(). */
-#define HYPHOS_COSIM_ABI 2u
+/* Version 2 added orientation and turn to poses, and the optional function steer(). Version 3 added
+ * the optional function sense() at the end. Hyphos loads both. */
+#define HYPHOS_COSIM_ABI 3u
+#define HYPHOS_COSIM_OLDEST_ABI 2u
 #define HYPHOS_COSIM_EVERYONE 0xffffffffu
 #define HYPHOS_COSIM_NEVER INT64_MAX
 
@@ -68,6 +70,17 @@ typedef struct {
   double velocity[3]; /* m/s */
   double turn;        /* rad/s about z */
 } hyphos_cosim_motion;
+
+enum { HYPHOS_COSIM_FELT = 1, HYPHOS_COSIM_RAYS = 2 };
+
+/* A question to a sensor of a robot, at the end of the last advance. */
+typedef struct {
+  uint32_t kind;
+  uint32_t count;           /* RAYS: of rays */
+  double mount[3];          /* RAYS: their origin in the robot frame, m */
+  double range;             /* RAYS: m */
+  const double* directions; /* RAYS: three for each ray, unit vectors in the robot frame */
+} hyphos_cosim_query;
 
 typedef struct {
   uint64_t id;
@@ -120,6 +133,11 @@ typedef struct {
    * `capacity` is large enough. A negative value is a -HYPHOS_COSIM_... code. */
   int64_t (*save)(void* self, uint8_t* state, uint64_t capacity);
   int (*restore)(void* self, const uint8_t* state, uint64_t size);
+
+  /* Since version 3, physics only, may be NULL. FELT writes the three components of the specific
+   * force at the origin of the robot, in its frame, m/s^2: 9.81 along z at rest. RAYS writes the
+   * distance to the first thing on each ray, other robots included, or infinity. */
+  int (*sense)(void* self, uint32_t robot, const hyphos_cosim_query* query, double* values);
 } hyphos_cosim_simulator;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -141,6 +142,25 @@ struct ExposedPhysics : Exposed<Physics, Opens> {
     exposed.told = std::move(*left_out);
     return HYPHOS_COSIM_IN_PART;
   }
+  static int sense(void* self, std::uint32_t robot, const hyphos_cosim_query* query,
+                   double* values) {
+    Base& exposed = Base::at(self);
+    if (query->kind == HYPHOS_COSIM_FELT) {
+      auto felt = (*exposed.simulator)->felt(robot);
+      if (!felt) return exposed.say(felt.error());
+      std::ranges::copy(std::array{felt->x, felt->y, felt->z}, values);
+      return HYPHOS_COSIM_OK;
+    }
+    Rays rays{{query->mount[0], query->mount[1], query->mount[2]}, query->range, {}};
+    for (std::uint32_t i = 0; i < query->count; ++i) {
+      const double* d = query->directions + 3 * std::size_t{i};
+      rays.directions.push_back({d[0], d[1], d[2]});
+    }
+    auto distances = (*exposed.simulator)->cast(robot, rays);
+    if (!distances) return exposed.say(distances.error());
+    std::ranges::copy(*distances, values);
+    return HYPHOS_COSIM_OK;
+  }
   static std::int64_t save(void* self, std::uint8_t* state, std::uint64_t capacity) {
     Base& exposed = Base::at(self);
     if (state == nullptr) {
@@ -168,7 +188,7 @@ const hyphos_cosim_simulator* exposed_network() {
                                                At::set_poses,    At::inject,
                                                At::poll,         nullptr,
                                                nullptr,          nullptr,
-                                               nullptr};
+                                               nullptr,          nullptr};
   return &calls;
 }
 
@@ -182,7 +202,7 @@ const hyphos_cosim_simulator* exposed_physics() {
                                                nullptr,          nullptr,
                                                nullptr,          At::poses,
                                                At::steer,        At::save,
-                                               At::restore};
+                                               At::restore,      At::sense};
   return &calls;
 }
 

@@ -48,7 +48,7 @@ BoundTracker::Error BoundTracker::over_step(std::span<const Pose> used,
     worst.position_m = std::max({worst.position_m, moved(from, speed_from), moved(to, speed_to)});
     double power = power_error_db(radio_.path_loss_exponent, radio_.reference_m, distance, change);
     double sight = 0;
-    if (radio_.scene != nullptr && !radio_.scene->boxes().empty()) {
+    if (radio_.scene != nullptr && !radio_.scene->empty()) {
       const Scene& scene = *radio_.scene;
       const double loss = scene.loss_db(before[from].position, before[to].position);
       const double reach = std::max(speed_from, speed_to) * seconds;

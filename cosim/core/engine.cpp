@@ -350,10 +350,11 @@ Result<void> Engine::close_window(Time network_end, Time end) {
     }
     if (outcome.fate == Fate::delivered) {
       if (options_.requested.latency) note_latency(outcome, **entry, end);
-      inbox_.push_back({outcome.id, sent.from, outcome.to, sent.stamp, outcome.time, sent.bytes});
+      inbox_.push_back({outcome.id, sent.from, outcome.to, sent.stamp, outcome.time, sent.bytes,
+                        DropReason::none, outcome.parts});
     } else if (sent.to != kEveryone && parts_.programs.wants_failures()) {
-      inbox_.push_back({outcome.id, sent.from, sent.to, sent.stamp, outcome.time, sent.bytes,
-                        outcome.reason});
+      inbox_.push_back(
+          {outcome.id, sent.from, sent.to, sent.stamp, outcome.time, sent.bytes, outcome.reason});
     }
     ledger_.settle(outcome);
   }

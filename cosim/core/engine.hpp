@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cosim/core/bounds.hpp"
@@ -55,6 +57,30 @@ struct InPart {
   std::string left_out;  ///< the ignored part of the first command
 };
 
+enum class TroubleKind : std::uint8_t {
+  tipped,   ///< its z axis points more than 60 degrees away from up
+  stuck,    ///< it does not come forward on its path
+  outside,  ///< it has left the terrain, or is below the ground
+};
+inline constexpr std::size_t kTroubles = 3;
+
+/// A state of a robot that hardly anyone intends.
+struct Trouble {
+  NodeId robot = 0;
+  TroubleKind kind = TroubleKind::tipped;
+  std::uint64_t count = 0;  ///< how often it began
+  Time first;               ///< when it began first
+  Duration lasted{0};       ///< in total
+  bool at_end = false;      ///< it lasts until the end of the run
+  Duration before{0};       ///< `lasted` when the current one began
+};
+
+/// "tipped", as in summaries and files.
+[[nodiscard]] constexpr std::string_view to_string(TroubleKind kind) {
+  constexpr std::array<std::string_view, kTroubles> kNames{"tipped", "stuck", "outside"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 struct Report {
   Time end;
   std::uint64_t windows = 0;
@@ -77,6 +103,7 @@ struct Report {
   std::optional<Exceeded> latency_exceeded{};
   std::optional<Exceeded> power_exceeded{};
   std::vector<std::string> remarks{};  ///< Method::remarks
+  std::vector<Trouble> troubles{};
 };
 
 /// Runs physics, programs and network in step.

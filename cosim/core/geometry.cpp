@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cosim/core/terrain.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
@@ -118,12 +120,14 @@ double Scene::loss_db(const Vec3& a, const Vec3& b) const {
   for (const Box& box : boxes_) {
     if (enters(box, a, b)) loss += box.loss_db;
   }
+  if (terrain_ != nullptr && terrain_->clearance(a, b) < 0) loss += terrain_->loss_db();
   return loss;
 }
 
 double Scene::los_holds_for(const Vec3& a, const Vec3& b, double speed) const {
   double least_freedom = std::numeric_limits<double>::infinity();
   for (const Box& box : boxes_) least_freedom = std::min(least_freedom, freedom(box, a, b));
+  if (terrain_ != nullptr) least_freedom = std::min(least_freedom, terrain_->freedom(a, b));
   return speed > 0 ? least_freedom / speed : std::numeric_limits<double>::infinity();
 }
 
@@ -132,6 +136,7 @@ double Scene::uncertain_db(const Vec3& a, const Vec3& b, double reach) const {
   for (const Box& box : boxes_) {
     if (!far_from(box, a, b, reach) && freedom(box, a, b) <= reach) loss += box.loss_db;
   }
+  if (terrain_ != nullptr && terrain_->freedom(a, b) <= reach) loss += terrain_->loss_db();
   return loss;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -73,25 +74,32 @@ struct Box {
   double loss_db = 0;
 };
 
+class Terrain;
+
 /// The obstacles of a world. Immutable while a simulation runs, and therefore thread-safe.
 class Scene {
  public:
   Scene() = default;
-  explicit Scene(std::vector<Box> boxes) : boxes_(std::move(boxes)) {}
+  explicit Scene(std::vector<Box> boxes, std::shared_ptr<const Terrain> terrain = nullptr)
+      : boxes_(std::move(boxes)), terrain_(std::move(terrain)) {}
 
   [[nodiscard]] const std::vector<Box>& boxes() const { return boxes_; }
-  /// The attenuation by the boxes between two points: 0 with a line of sight. Symmetric.
+  /// Null: flat ground at z = 0, which attenuates nothing.
+  [[nodiscard]] const Terrain* terrain() const { return terrain_.get(); }
+  [[nodiscard]] bool empty() const { return boxes_.empty() && terrain_ == nullptr; }
+  /// The attenuation by boxes and ground between two points: 0 with a line of sight. Symmetric.
   [[nodiscard]] double loss_db(const Vec3& a, const Vec3& b) const;
 
-  /// Seconds for which no box can start or stop blocking the path between two points, if each moves
-  /// at `speed` or slower. The result is never too long, and 0 if the path just touches a box. It
-  /// shrinks to 0 only towards a change. Cost: about a microsecond for each nearby box.
+  /// Seconds for which no obstacle can start or stop blocking the path between two points, if each
+  /// moves at `speed` or slower. The result is never too long, and 0 if the path just touches a
+  /// box. It shrinks to 0 only towards a change. Cost: about a microsecond for each nearby box.
   [[nodiscard]] double los_holds_for(const Vec3& a, const Vec3& b, double speed) const;
   /// The largest change of loss_db() while no point between a and b moves farther than `reach`.
   [[nodiscard]] double uncertain_db(const Vec3& a, const Vec3& b, double reach) const;
 
  private:
   std::vector<Box> boxes_;
+  std::shared_ptr<const Terrain> terrain_;
 };
 
 }  // namespace hyphos::cosim

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "cosim/core/time.hpp"
@@ -52,6 +53,27 @@ inline constexpr std::size_t kDropReasons = 8;
 /// "out_of_range", as in traces and reports.
 [[nodiscard]] std::string_view to_string(DropReason reason);
 
+/// The parts of the delay of a packet. They add up to the delay from its send to its delivery.
+struct DelayParts {
+  Duration processing{0};      ///< in hosts, until it reaches a transmit queue
+  Duration queueing{0};        ///< in transmit queues, and until the first transmission
+  Duration retransmission{0};  ///< from the first transmission to the one that arrives
+  Duration transmission{0};    ///< of the frame that arrives
+  Duration propagation{0};
+
+  [[nodiscard]] Duration sum() const {
+    return processing + queueing + retransmission + transmission + propagation;
+  }
+  DelayParts& operator+=(const DelayParts& other) {
+    processing = processing + other.processing;
+    queueing = queueing + other.queueing;
+    retransmission = retransmission + other.retransmission;
+    transmission = transmission + other.transmission;
+    propagation = propagation + other.propagation;
+    return *this;
+  }
+};
+
 /// The outcome of one copy of a packet, or of several copies to unnamed receivers.
 struct Outcome {
   PacketId id = 0;
@@ -60,9 +82,10 @@ struct Outcome {
   Fate fate = Fate::delivered;
   DropReason reason = DropReason::none;
   std::uint32_t copies = 1;
-  Buffer bytes{};         ///< the payload, if delivered
-  Time sampled = kNever;  ///< the time of the channel sample, kNever if not reported
-  double power_dbm = 0;   ///< received power in that sample; only with `sampled`
+  Buffer bytes{};                     ///< the payload, if delivered
+  Time sampled = kNever;              ///< the time of the channel sample, kNever if not reported
+  double power_dbm = 0;               ///< received power in that sample; only with `sampled`
+  std::optional<DelayParts> parts{};  ///< of a delivered packet, if the network reports them
 };
 
 }  // namespace hyphos::cosim

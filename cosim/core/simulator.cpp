@@ -20,4 +20,18 @@ Result<std::string> Physics::steer(NodeId robot, const Motion&) {
                ""};
 }
 
+Result<std::vector<double>> Physics::cast(NodeId robot, const Rays&) {
+  return Error{Code::unsupported,
+               "robot " + std::to_string(robot) +
+                   " has a lidar, but this physics simulator casts no rays: use MuJoCo",
+               ""};
+}
+
+Result<Vec3> Physics::felt(NodeId robot) {
+  return Error{Code::unsupported,
+               "robot " + std::to_string(robot) +
+                   " has an IMU, but this physics simulator reports no forces: use MuJoCo",
+               ""};
+}
+
 }  // namespace hyphos::cosim

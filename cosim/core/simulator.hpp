@@ -45,6 +45,13 @@ class Simulator {
   [[nodiscard]] virtual RemoteCost cost() const { return {}; }
 };
 
+/// Rays from a point of a robot, in its frame. The directions are unit vectors.
+struct Rays {
+  Vec3 mount{};  ///< m
+  double range_m = 0;
+  std::vector<Vec3> directions{};
+};
+
 class Physics : public Simulator {
  public:
   /// Called first. From then on `poses().size()` is `nodes`.
@@ -56,6 +63,12 @@ class Physics : public Simulator {
   /// part that the robot cannot follow, or an empty text if it follows all of it. Errors:
   /// unsupported, not_found (no such robot), out_of_range (not a valid motion).
   [[nodiscard]] virtual Result<std::string> steer(NodeId robot, const Motion& motion);
+  /// The distance to the first thing on each ray at the end of the last advance, other robots
+  /// included, itself excluded. Infinite: nothing within the range. Errors: unsupported, not_found.
+  [[nodiscard]] virtual Result<std::vector<double>> cast(NodeId robot, const Rays& rays);
+  /// The reading of an ideal accelerometer at the origin of a robot, in its frame, in m/s²: 9.81
+  /// along z at rest. Errors: unsupported, not_found.
+  [[nodiscard]] virtual Result<Vec3> felt(NodeId robot);
 };
 
 class Network : public Simulator {
@@ -81,6 +94,7 @@ struct Delivery {
   Time delivered;  ///< by the network, before the instant of the read
   Buffer bytes;
   DropReason failed = DropReason::none;
+  std::optional<DelayParts> parts{};  ///< from its entry into the network to its delivery
 };
 
 /// Collects the packets that programs send. A packet is stamped with the current instant of its

@@ -143,6 +143,7 @@ void AnalyticRadio::arrive(Packet packet) {
   }
   const NodeId node = packet.from;
   station.queue.push_back(std::move(packet));
+  station.queued.push_back(now_);
   if (!station.contending && !station.sending) {
     station.window = model_->cw_min();
     station.attempt = 0;
@@ -274,7 +275,7 @@ void AnalyticRadio::start_frame(NodeId node, Time now) {
   find_receptions(frame);
   sender.contending = false;
   sender.sending = true;
-  ++sender.attempt;
+  if (sender.attempt++ == 0) sender.first_try = now;
   frame.rate = choose_rate(node, now);
   for (const Heard& heard : sender.hears) {  // half-duplex
     frames_[heard.frame].receptions[heard.place].interference_mw = kInfinite;
@@ -400,6 +401,7 @@ void AnalyticRadio::release(std::uint32_t index, Time now) {
   }
   if (everyone || frame.arrived || give_up) {
     sender.queue.pop_front();
+    sender.queued.pop_front();
     sender.attempt = 0;
     sender.heard = false;
     sender.window = model_->cw_min();
@@ -421,6 +423,18 @@ void AnalyticRadio::release(std::uint32_t index, Time now) {
   if (!sender.queue.empty()) contend(node, now, false);
 }
 
+/// Of the packet at the head of its sender's queue, whose frame ends.
+DelayParts AnalyticRadio::parts_of(const Packet& packet, const Reception& reception, Time started,
+                                   Time ended) const {
+  const Station& sender = stations_[packet.from];
+  const Time queued = sender.queued.front();
+  return {.processing = queued - packet.stamp,
+          .queueing = sender.first_try - queued,
+          .retransmission = started - sender.first_try,
+          .transmission = ended - started,
+          .propagation = reception.propagation};
+}
+
 void AnalyticRadio::settle(const Packet& packet, const Reception* reception, NodeId to, Time now,
                            DropReason reason, std::uint32_t copies, Time sampled) {
   if (copies == 0) return;
@@ -432,6 +446,7 @@ void AnalyticRadio::settle(const Packet& packet, const Reception* reception, Nod
     outcome.time = now + reception->propagation;
     outcome.sampled = sampled;
     outcome.power_dbm = reception->power_dbm;
+    if (reason == DropReason::none) outcome.parts = parts_of(packet, *reception, sampled, now);
   }
   later_.push(std::move(outcome));
 }

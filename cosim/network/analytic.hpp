@@ -85,6 +85,8 @@ class AnalyticRadio final : public Network {
   };
   struct Station {
     std::deque<Packet> queue;
+    std::deque<Time> queued;  // when each packet of the queue arrived
+    Time first_try;           // of the packet at the head
     bool contending = false;
     bool frozen = false;
     bool sending = false;
@@ -123,6 +125,8 @@ class AnalyticRadio final : public Network {
   void release(std::uint32_t index, Time now);
   void settle(const Packet& packet, const Reception* reception, NodeId to, Time now,
               DropReason reason, std::uint32_t copies, Time sampled);
+  [[nodiscard]] DelayParts parts_of(const Packet& packet, const Reception& reception, Time started,
+                                    Time ended) const;
   [[nodiscard]] DropReason judge(const Frame& frame, const Reception& reception) const;
   void push(Time time, Kind kind, NodeId node, std::uint64_t token);
   [[nodiscard]] std::uint32_t free_frame();

@@ -28,9 +28,10 @@ struct AnalyticRadio::State {
     } else if constexpr (std::same_as<T, Frame>) {
       return std::tie(of.packet, of.start, of.receptions, of.rate, of.arrived, of.heard);
     } else if constexpr (std::same_as<T, Station>) {
-      return std::tie(of.queue, of.contending, of.frozen, of.sending, of.immediate, of.slots,
-                      of.window, of.attempt, of.heard, of.generation, of.attempt_at,
-                      of.last_arrival, of.idle_since, of.hears, of.carriers, of.links);
+      return std::tie(of.queue, of.queued, of.first_try, of.contending, of.frozen, of.sending,
+                      of.immediate, of.slots, of.window, of.attempt, of.heard, of.generation,
+                      of.attempt_at, of.last_arrival, of.idle_since, of.hears, of.carriers,
+                      of.links);
     } else if constexpr (std::same_as<T, LinkMemory>) {
       return std::tie(of.to, of.updated, of.rates, of.best, of.second, of.safest);
     } else if constexpr (std::same_as<T, RateMemory>) {

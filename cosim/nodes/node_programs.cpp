@@ -54,6 +54,7 @@ Result<void> NodePrograms::wire() {
     Robot& robot = robots_[node];
     if (!robot.nodes) continue;
     wire_body(node, wirings[node]);
+    if (auto wired = wire_instruments(node, wirings[node]); !wired) return wired;
     if (auto wired = robot.nodes->wire(wirings[node]); !wired) return wired;
   }
   return success();
@@ -79,6 +80,38 @@ void NodePrograms::wire_body(NodeId node, Wiring& wiring) {
     robot.heard.push_back(open != nullptr);
     robot.senses |= open != nullptr;
   }
+}
+
+/// A measurement arrives like a packet that the robot sends to itself.
+Result<void> NodePrograms::wire_instruments(NodeId node, Wiring& wiring) {
+  if (node >= options_.instruments.size()) return success();
+  for (const SensorOptions& sensor : options_.instruments[node]) {
+    const OpenChannel* const here = robots_[node].find(sensor.channel);
+    const TypeId type = type_of(sensor.kind);
+    if (here == nullptr) {
+      return Error{Code::not_found,
+                   "no node of robot '" + options_.names[node] + "' has opened channel '" +
+                       sensor.channel + "' of its sensor: " + opened_channels(),
+                   sensor.channel};
+    }
+    if (here->type != type) {
+      return two_types("a sensor", {sensor.channel, type}, options_.names[node], *here);
+    }
+    wiring.inbound_channels.push_back({sensor.channel, {node}, sensor.channel, type});
+    robots_[node].instruments.emplace_back(sensor, node, options_.seed);
+  }
+  return success();
+}
+
+Result<void> NodePrograms::measure(NodeId node, Time now, const Pose& pose) {
+  Robot& robot = robots_[node];
+  for (Sensor& sensor : robot.instruments) {
+    if (sensor.due() > now) continue;
+    auto packet = sensor.measure(*options_.physics, pose, now);
+    if (!packet) return packet.error();
+    robot.input.packets.push_back({node, std::move(*packet)});
+  }
+  return success();
 }
 
 Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wirings) {
@@ -166,6 +199,7 @@ Time NodePrograms::next_event_time() const {
   for (NodeId node = 0; node < robots_.size(); ++node) {
     const Robot& robot = robots_[node];
     next = std::min({next, robot.next, pose_due(robot), sensor_due(node), robot.guard.deadline()});
+    for (const Sensor& one : robot.instruments) next = std::min(next, one.due());
   }
   return next;
 }
@@ -180,7 +214,9 @@ void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<con
   for (NodeId node = 0; node < robots_.size() && !failure_; ++node) {
     Robot& robot = robots_[node];
     if (robot.guard.expire(now)) outbox.steer(node, {});
-    if (!robot.nodes || !is_due(node, now)) continue;
+    if (!robot.nodes) continue;
+    if (auto measured = measure(node, now, poses[node]); !measured) failure_ = measured.error();
+    if (!is_due(node, now)) continue;
     robot.input.now = now;
     if (pose_due(robot) <= now) {
       robot.input.pose = poses[node];

@@ -33,11 +33,14 @@ void Acknowledged::receive(Instant& at, const Delivery& delivery, const Header& 
   }
   if (arrivals_.size() <= told.sequence) arrivals_.resize(std::size_t{told.sequence} + 1);
   Arrival& arrival = arrivals_[told.sequence];
-  if (!std::exchange(arrival.here, true)) arrival.delivered = delivery.delivered;
+  if (!std::exchange(arrival.here, true)) {
+    arrival.delivered = delivery.delivered;
+    arrival.parts = delivery.parts;
+  }
   for (; expected_ < arrivals_.size() && arrivals_[expected_].here; ++expected_) {
     // The missing message has arrived and releases the messages behind it.
     arrived(expected_, delivery.to, std::max(arrivals_[expected_].delivered, delivery.delivered),
-            at.now());
+            at.now(), arrivals_[expected_].parts, &DelayParts::retransmission);
   }
   ++result_.acknowledgements;
   at.send(header(Header::Kind::acknowledgement, delivery.to, told.from, told.sequence, told.sent),

@@ -35,6 +35,7 @@ class Acknowledged final : public Flow {
   struct Arrival {
     bool here = false;
     Time delivered;
+    std::optional<DelayParts> parts{};
   };
 
   void take_acknowledgement(Instant& at, std::uint32_t sequence);

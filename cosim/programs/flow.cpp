@@ -68,7 +68,8 @@ Header Flow::hand_over(const Instant& at, std::size_t bytes) {
   return header(Header::Kind::message, from, options().to, next_++, at.now());
 }
 
-void Flow::arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read) {
+void Flow::arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read,
+                   std::optional<DelayParts> parts, Duration DelayParts::* rest) {
   const auto receiver = std::ranges::find(receivers_, to);
   const std::size_t place =
       sequence * receivers_.size() + static_cast<std::size_t>(receiver - receivers_.begin());
@@ -77,6 +78,8 @@ void Flow::arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read)
   if (message.delivered != kNever) return;
   message.delivered = delivered;
   message.read = read;
+  if (parts) (*parts).*rest = (*parts).*rest + (delivered - message.sent - parts->sum());
+  message.parts = parts;
 }
 
 std::unique_ptr<Flow> make_flow(FlowOptions options, std::uint16_t number, std::uint32_t nodes,

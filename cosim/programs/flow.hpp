@@ -57,6 +57,7 @@ struct Message {
   Time read{kNever};       ///< by the receiving program. For a ping: the reply
   double distance_m = 0;   ///< at the time of the send
   double obstacles_db = 0;
+  std::optional<DelayParts> parts{};  ///< from `sent` to `delivered`, if the network reports them
 };
 
 struct FlowResult {
@@ -107,7 +108,9 @@ class Flow {
   /// A message leaves its program. Records one entry for each receiver.
   Header hand_over(const Instant& at, std::size_t bytes);
   /// Only the first copy of a message at a receiver counts.
-  void arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read);
+  /// `parts` are those of its packets. The rest of the delay is added to `rest`.
+  void arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read,
+               std::optional<DelayParts> parts, Duration DelayParts::* rest);
   [[nodiscard]] Header header(Header::Kind kind, NodeId from, NodeId to, std::uint32_t sequence,
                               Time sent) const {
     return {number_, kind, from, to, sequence, sent};

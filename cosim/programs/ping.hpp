@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "cosim/programs/source.hpp"
 
@@ -24,16 +26,23 @@ class Ping final : public Flow {
   }
   void receive(Instant& at, const Delivery& delivery, const Header& told) override {
     if (told.kind == Header::Kind::request) {
+      if (delivery.parts) requests_[{told.sequence, delivery.to}] = *delivery.parts;
       at.send(header(Header::Kind::reply, delivery.to, told.from, told.sequence, told.sent),
               std::vector<std::byte>(delivery.bytes.size()));
     } else if (told.kind == Header::Kind::reply) {
-      arrived(told.sequence, told.from, delivery.delivered, at.now());
+      auto parts = delivery.parts;
+      const auto request = requests_.find({told.sequence, told.from});
+      if (parts && request != requests_.end()) *parts += request->second;
+      arrived(told.sequence, told.from, delivery.delivered, at.now(), parts,
+              &DelayParts::processing);
+      if (request != requests_.end()) requests_.erase(request);
     }
   }
   Time next_event_time() const override { return source_->due(); }
 
  private:
   std::unique_ptr<Source> source_;
+  std::map<std::pair<std::uint32_t, NodeId>, DelayParts> requests_;  // replies are under way
 };
 
 }  // namespace hyphos::cosim

@@ -21,7 +21,8 @@ class Plain final : public Flow {
     }
   }
   void receive(Instant& at, const Delivery& delivery, const Header& header) override {
-    arrived(header.sequence, delivery.to, delivery.delivered, at.now());
+    arrived(header.sequence, delivery.to, delivery.delivered, at.now(), delivery.parts,
+            &DelayParts::processing);
   }
   Time next_event_time() const override { return source_->due(); }
 

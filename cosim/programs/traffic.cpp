@@ -33,9 +33,21 @@ void Traffic::receive(Instant& at, const Delivery& delivery, Outbox& outbox) {
   // The first of two hops ends at the master. No packet passes the master twice.
   if (delivery.to == via_ && delivery.from == header->from && header->to != via_) {
     outbox.send(via_, header->to, delivery.bytes);
+    if (delivery.parts) {
+      DelayParts parts = *delivery.parts;
+      parts.processing = parts.processing + (at.now() - delivery.delivered);
+      relayed_.insert_or_assign(std::tuple(header->flow, header->kind, header->sequence), parts);
+    }
     if (header->to != kEveryone) return;
   }
-  if (delivery.to != header->from) flows_[header->flow]->receive(at, delivery, *header);
+  if (delivery.to == header->from) return;
+  const auto relayed = relayed_.find(std::tuple(header->flow, header->kind, header->sequence));
+  if (relayed == relayed_.end() || !delivery.parts || delivery.from != via_) {
+    return flows_[header->flow]->receive(at, delivery, *header);
+  }
+  Delivery whole = delivery;
+  *whole.parts += relayed->second;
+  flows_[header->flow]->receive(at, whole, *header);
 }
 
 std::vector<FlowResult> Traffic::results() const {

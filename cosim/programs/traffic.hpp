@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "cosim/core/geometry.hpp"
@@ -35,6 +37,9 @@ class Traffic final : public Programs {
   NodeId via_;
   const Scene& scene_;
   std::vector<std::unique_ptr<Flow>> flows_;
+  // Of messages that the master has relayed: the parts of the first hop, and the time in the
+  // master.
+  std::map<std::tuple<std::uint16_t, Header::Kind, std::uint32_t>, DelayParts> relayed_;
 };
 
 }  // namespace hyphos::cosim

@@ -86,7 +86,7 @@ Channel::Parts Channel::slow_parts(const Link& link, NodeId a, const Pose& at_a,
   parts.antennas_db = antenna(link.low.node).towards(low, link.high.place) +
                       antenna(link.high.node).towards(high, link.low.place);
   bool clear = true;
-  if (scene_ != nullptr && !scene_->boxes().empty()) {
+  if (scene_ != nullptr && !scene_->empty()) {
     const double through = scene_->loss_db(link.low.place, link.high.place);
     clear = through == 0;
     parts.obstacles_db =

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
+
+#include "cosim/core/terrain.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -120,9 +123,22 @@ double diffraction_db(const Box& box, const Vec3& a, const Vec3& b, double wavel
   return std::min(box.loss_db, knife_edge_db(easiest));
 }
 
+double ridge_db(const Terrain& terrain, const Vec3& a, const Vec3& b, double wavelength_m) {
+  const bool forward = std::tie(a.x, a.y, a.z) <= std::tie(b.x, b.y, b.z);
+  const double whole = length(b - a);
+  double worst = kNone;
+  terrain.along(forward ? a : b, forward ? b : a, [&](double share, double clearance) {
+    const double before = std::max(kNear, share * whole);
+    const double behind = std::max(kNear, (1 - share) * whole);
+    if (clearance < 0) worst = std::max(worst, fresnel(-clearance, before, behind, wavelength_m));
+  });
+  return worst == kNone ? 0 : std::min(terrain.loss_db(), knife_edge_db(worst));
+}
+
 double diffraction_db(const Scene& scene, const Vec3& a, const Vec3& b, double wavelength_m) {
   double loss = 0;
   for (const Box& box : scene.boxes()) loss += diffraction_db(box, a, b, wavelength_m);
+  if (scene.terrain() != nullptr) loss += ridge_db(*scene.terrain(), a, b, wavelength_m);
   return loss;
 }
 

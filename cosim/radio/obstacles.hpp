@@ -19,7 +19,12 @@ namespace hyphos::cosim {
 [[nodiscard]] double diffraction_db(const Box& box, const Vec3& a, const Vec3& b,
                                     double wavelength_m);
 
-/// The sum over all boxes. Edges of several boxes are treated as separate.
+/// The loss of the ground that rises above the straight path, as one knife edge at its worst point.
+/// 0 if the ground stays below the path: the path loss contains level ground. Symmetric.
+[[nodiscard]] double ridge_db(const Terrain& terrain, const Vec3& a, const Vec3& b,
+                              double wavelength_m);
+
+/// The sum over all boxes and the ground. Edges of several boxes are treated as separate.
 [[nodiscard]] double diffraction_db(const Scene& scene, const Vec3& a, const Vec3& b,
                                     double wavelength_m);
 

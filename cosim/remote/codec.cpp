@@ -4,7 +4,8 @@ namespace hyphos::cosim {
 namespace {
 
 constexpr std::size_t kPacketHead = 8 + 4 + 4 + 8 + 8;
-constexpr std::size_t kOutcomeHead = 8 + 4 + 4 + 8 + 1 + 1 + 8 + 8 + 8;
+constexpr std::size_t kPartsSize = 1 + 5 * 8;
+constexpr std::size_t kOutcomeHead = 8 + 4 + 4 + 8 + 1 + 1 + 8 + 8 + kPartsSize + 8;
 
 }  // namespace
 
@@ -37,6 +38,12 @@ void put_outcome(Writer& writer, const Outcome& outcome) {
   writer.put(outcome.reason);
   writer.put(outcome.sampled.ns);
   writer.put(outcome.power_dbm);
+  const DelayParts parts = outcome.parts.value_or(DelayParts{});
+  writer.put(static_cast<std::uint8_t>(outcome.parts ? 1 : 0));
+  for (const Duration part : {parts.processing, parts.queueing, parts.retransmission,
+                              parts.transmission, parts.propagation}) {
+    writer.put(part.ns);
+  }
   writer.put_block(outcome.bytes.bytes());
 }
 
@@ -50,6 +57,13 @@ std::optional<Outcome> get_outcome(Reader& reader) {
   const auto reason = reader.get<std::uint8_t>();
   outcome.sampled.ns = reader.get<std::int64_t>();
   outcome.power_dbm = reader.get<double>();
+  const bool known = reader.get<std::uint8_t>() != 0;
+  DelayParts parts;
+  for (Duration* const part : {&parts.processing, &parts.queueing, &parts.retransmission,
+                               &parts.transmission, &parts.propagation}) {
+    part->ns = reader.get<std::int64_t>();
+  }
+  if (known) outcome.parts = parts;
   const auto bytes = reader.get_block();
   if (reader.failed() || fate > static_cast<std::uint8_t>(Fate::dropped) ||
       reason >= kDropReasons) {

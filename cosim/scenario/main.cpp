@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -111,6 +112,15 @@ void print(const Scenario& scenario, const Report& report, const Trace& trace) {
         "in part    robot %s followed %llu motion commands only in part, first at %.3f s: %s\n",
         scenario.robots[robot].c_str(), number(part.count),
         static_cast<double>(part.first.ns) * 1e-9, part.left_out.c_str());
+  }
+  for (const Trouble& trouble : report.troubles) {
+    constexpr std::array<const char*, kTroubles> kWords{
+        "lay on its side", "did not come forward on its path", "was off the ground of the world"};
+    std::printf("trouble    robot %s %s, from %.1f s on for %.1f s%s\n",
+                scenario.robots[trouble.robot].c_str(),
+                kWords[static_cast<std::size_t>(trouble.kind)],
+                static_cast<double>(trouble.first.ns) * 1e-9, trouble.lasted.seconds(),
+                trouble.at_end ? ", until the end" : "");
   }
   std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB%s\n",
               report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db,

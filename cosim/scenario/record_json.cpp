@@ -228,6 +228,21 @@ void put_motions(Json& json, const Scenario& scenario, const Report& report) {
   json.close();
 }
 
+void put_troubles(Json& json, const Scenario& scenario, const Report& report) {
+  json.open_list("troubles");
+  for (const Trouble& trouble : report.troubles) {
+    json.open();
+    json.put("robot", scenario.robots[trouble.robot]);
+    json.put("kind", to_string(trouble.kind));
+    json.put("count", trouble.count);
+    json.put("first_ns", trouble.first);
+    json.put("lasted_ns", trouble.lasted);
+    json.put_truth("at_end", trouble.at_end);
+    json.close();
+  }
+  json.close_list();
+}
+
 void put_distances(Json& json, const Record& record) {
   json.open_list("distances");
   for (const auto& [key, distance] : record.distances()) {
@@ -301,6 +316,27 @@ void put_times(Json& json, std::string_view name, std::vector<std::int64_t>& tim
   json.close();
 }
 
+/// The means over the delivered messages. Null if the network does not report the parts.
+void put_parts(Json& json, const FlowResult& flow) {
+  DelayParts sum;
+  double count = 0;
+  for (const Message& message : flow.messages) {
+    if (!message.parts) continue;
+    sum += *message.parts;
+    ++count;
+  }
+  const auto mean = [count](Duration part) {
+    return count > 0 ? static_cast<double>(part.ns) * 1e-6 / count : kNone;
+  };
+  json.open("delay_parts_ms");
+  json.put("processing", mean(sum.processing));
+  json.put("queueing", mean(sum.queueing));
+  json.put("retransmission", mean(sum.retransmission));
+  json.put("transmission", mean(sum.transmission));
+  json.put("propagation", mean(sum.propagation));
+  json.close();
+}
+
 void put_flow(Json& json, const Scenario& scenario, const FlowResult& flow) {
   const FlowOptions& options = flow.options;
   std::vector<std::int64_t> delays;
@@ -341,6 +377,7 @@ void put_flow(Json& json, const Scenario& scenario, const FlowResult& flow) {
   json.put("took_ms", all ? static_cast<double>((last - first).ns) * 1e-6 : kNone);
   put_times(json, "delay_ms", delays);
   put_times(json, "read_delay_ms", read);
+  put_parts(json, flow);
   json.close();
 }
 
@@ -396,6 +433,7 @@ std::string to_json(const RunNames& names, const Scenario& scenario, const Repor
   put_scenario(json, scenario);
   put_report(json, scenario, report, trace);
   put_motions(json, scenario, report);
+  put_troubles(json, scenario, report);
   json.open_list("flows");
   for (const FlowResult& flow : record.flows()) put_flow(json, scenario, flow);
   json.close_list();

@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/health.hpp"
 #include "cosim/scenario/simulators.hpp"
 
 namespace hyphos::cosim {
@@ -12,10 +17,11 @@ struct Senders {
   routing::Routed* routed = nullptr;
 };
 
-Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options) {
+Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options,
+                             Physics& physics) {
   Senders made;
   if (!scenario.team.empty()) {
-    auto opened = open_team(scenario, options);
+    auto opened = open_team(scenario, options, physics);
     if (!opened) return opened.error();
     made.nodes = opened->get();
     made.programs = std::move(*opened);
@@ -30,6 +36,11 @@ Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options
   if (!routed) return routed.error();
   made.routed = routed->get();
   if (made.routed != nullptr) made.programs = std::move(*routed);
+  if (scenario.paced()) {
+    auto vehicles = mavlink::MavlinkPrograms::open(std::move(made.programs), scenario.mavlink);
+    if (!vehicles) return vehicles.error();
+    made.programs = std::move(*vehicles);
+  }
   return made;
 }
 
@@ -47,7 +58,18 @@ void add_lost(const Scenario& scenario, const std::vector<routing::Routed::Resul
   }
 }
 
-void take_down(const RunOptions& options, const Simulators& simulators, Engine& engine) {
+/// Sleeps in short parts, so that a signal ends the run at once.
+void wait_until(Time begun, Time reached, const RunOptions& options) {
+  constexpr Duration kPart = Duration::from_ms(50);
+  const Time when = begun + Duration{reached.ns};
+  for (Time now = monotonic_now(); now < when; now = monotonic_now()) {
+    const Duration left = std::min(when - now, kPart);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(left.ns));
+    if (left == kPart && options.goes_on && !options.goes_on(reached)) return;
+  }
+}
+
+void take_down(const RunOptions& options, Engine& engine) {
   engine.observe_sends([&options](const Packet& packet, std::span<const Pose> poses) {
     if (options.record != nullptr) options.record->sent(packet, poses);
     if (options.mcap != nullptr) options.mcap->sent(packet);
@@ -56,11 +78,6 @@ void take_down(const RunOptions& options, const Simulators& simulators, Engine& 
     if (options.record != nullptr) options.record->outcome(outcome, packet);
     if (options.mcap != nullptr) options.mcap->outcome(outcome, packet);
     if (options.observe) options.observe(outcome, packet);
-  });
-  engine.run_while([&options, &physics = *simulators.physics](Time reached) {
-    if (options.record != nullptr) options.record->window(reached, physics.poses());
-    if (options.mcap != nullptr) options.mcap->window(reached, physics.poses());
-    return !options.goes_on || options.goes_on(reached);
   });
 }
 
@@ -90,7 +107,7 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   if (!method) return method.error();
   auto simulators = open_simulators(scenario, options);
   if (!simulators) return simulators.error();
-  auto senders = open_senders(scenario, options);
+  auto senders = open_senders(scenario, options, *simulators->physics);
   if (!senders) return senders.error();
   EngineOptions engine_options{scenario.step, {scenario.duration.ns}};
   engine_options.nodes = static_cast<std::uint32_t>(scenario.robots.size());
@@ -102,13 +119,22 @@ Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options,
   engine_options.requested = scenario.requested;
   Engine engine({*simulators->physics, *simulators->network, *senders->programs, **method, trace},
                 engine_options);
-  engine.run_while(options.goes_on);
+  Health health(scenario);
+  const Time begun = monotonic_now();
+  engine.run_while([&, &physics = *simulators->physics](Time reached) {
+    if (scenario.paced()) wait_until(begun, reached, options);
+    health.look(reached, physics.poses());
+    if (options.record != nullptr) options.record->window(reached, physics.poses());
+    if (options.mcap != nullptr) options.mcap->window(reached, physics.poses());
+    return !options.goes_on || options.goes_on(reached);
+  });
   if (options.observe) engine.observe(options.observe);
   if (options.record != nullptr || options.mcap != nullptr) {
-    take_down(options, *simulators, engine);
+    take_down(options, engine);
   }
   if (auto ran = engine.run(); !ran) return ran.error();
   Report report = engine.report();
+  report.troubles = health.troubles();
   if (senders->flows != nullptr) {
     if (options.routing != nullptr) {
       options.routing->healings = healings(scenario.off, senders->flows->results());

@@ -8,8 +8,11 @@
 #include "base/config.hpp"
 #include "base/config_reader.hpp"
 #include "cosim/methods/registry.hpp"
+#include "cosim/scenario/mavlink.hpp"
+#include "cosim/scenario/model.hpp"
 #include "cosim/scenario/point.hpp"
 #include "cosim/scenario/radio.hpp"
+#include "cosim/scenario/sensors.hpp"
 #include "cosim/scenario/traffic.hpp"
 
 namespace hyphos::cosim {
@@ -23,29 +26,6 @@ constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precisio
 constexpr double kMostSeconds = 1e7;
 
 Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
-
-void read_world(const Section& root, Scenario& scenario, Problems& problems) {
-  const Section world(root.find("world"), "world", problems, {"boxes"});
-  const Value* boxes = world.find("boxes");
-  if (boxes == nullptr) return;
-  if (!boxes->is(Value::Kind::list)) return world.error("boxes", "expected a list of boxes");
-  std::vector<Box> read;
-  for (const Value& item : boxes->items) {
-    const std::string path = "world.boxes[" + std::to_string(read.size()) + "]";
-    const Section box(&item, path, problems, {"low", "high", "loss_db"});
-    for (const char* key : {"low", "high"}) {
-      if (!box.has(key)) box.error(key, "is missing: give a corner [x, y, z]");
-    }
-    Box& made = read.emplace_back();
-    made.low = read_point(box, "low", problems);
-    made.high = read_point(box, "high", problems);
-    made.loss_db = box.real("loss_db", 0, 0, 1000);
-    if (made.low.x > made.high.x || made.low.y > made.high.y || made.low.z > made.high.z) {
-      box.error("high", "must not be below `low` in any coordinate");
-    }
-  }
-  scenario.scene = Scene(std::move(read));
-}
 
 Path read_circle(const Section& robot, Problems& problems) {
   const Section circle(robot.find("circle"), robot.path("circle"), problems,
@@ -109,9 +89,10 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
     return root.error("robots", "expected a map of at least two robots");
   }
   for (const config::Entry& entry : robots->entries) {
-    const Section robot(&entry.value, "robots." + entry.key, problems,
-                        {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run",
-                         "plan", "nodes", "set", "antenna", "body", "off_s"});
+    const Section robot(
+        &entry.value, "robots." + entry.key, problems,
+        {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run", "plan", "nodes",
+         "set", "antenna", "body", "off_s", "model", "sensors", "mavlink"});
     scenario.radio.antennas.push_back(read_antenna(robot, problems));
     scenario.commands.push_back(read_command(robot));
     scenario.off.push_back(read_off_times(robot));
@@ -146,6 +127,12 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
       scenario.paths.emplace_back(ConstantVelocity{read_point(robot, "at", problems),
                                                    read_point(robot, "velocity", problems)});
     }
+    scenario.mavlink.push_back(
+        read_mavlink(robot, scenario.kinds.back(), scenario.mavlink.size(), problems));
+    scenario.team.wiring.instruments.push_back(
+        read_sensors(robot, scenario.physics == PhysicsKind::mujoco, problems));
+    scenario.robot_models.push_back(
+        read_model(robot, file, scenario.physics == PhysicsKind::mujoco, problems));
     for (const char* key : {"speed", "loop"}) {
       if (robot.has(key) && !robot.has("waypoints"))
         robot.error(key, "only valid with `waypoints`");
@@ -238,9 +225,12 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
     }
     scenario.seed = static_cast<std::uint64_t>(seed);
   }
-  read_world(root, scenario, problems);
+  read_world(root, name, scenario, problems);
   read_robots(root, name, scenario, problems);
   read_radio(root, name, scenario, problems);
+  if (scenario.world.terrain && scenario.network == NetworkKind::ns3) {
+    root.error("world", "the radio of ns-3 knows no terrain: use `radio.simulator: analytic`");
+  }
   if (!overrides.replay.empty()) {
     const config::Source source{std::make_shared<const std::string>("--replay"), 0, 0};
     load_recording(overrides.replay, source, scenario, problems);

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cosim/core/engine.hpp"
+#include "cosim/mavlink/programs.hpp"
 #include "cosim/network/ns3/options.hpp"
 #include "cosim/network/radio_model.hpp"
 #include "cosim/network/recording.hpp"
@@ -23,6 +26,7 @@
 #include "cosim/scenario/routing.hpp"
 #include "cosim/scenario/settings.hpp"
 #include "cosim/scenario/team.hpp"
+#include "cosim/scenario/world.hpp"
 
 namespace hyphos::cosim {
 
@@ -45,13 +49,15 @@ struct Scenario {
   Step step;
   PhysicsKind physics = PhysicsKind::kinematic;
   NetworkKind network = NetworkKind::analytic;
-  Transport transport = Transport::udp;  ///< of ns-3
-  Models models = Models::ns3;           ///< of ns-3
-  std::vector<std::string> robots{};     ///< names, by node
-  std::vector<RobotKind> kinds{};        ///< by node, for MuJoCo
-  std::vector<Path> paths{};             ///< by node
-  GazeboOptions gazebo{};                ///< the robots are its models
+  Transport transport = Transport::udp;    ///< of ns-3
+  Models models = Models::ns3;             ///< of ns-3
+  std::vector<std::string> robots{};       ///< names, by node
+  std::vector<RobotKind> kinds{};          ///< by node, for MuJoCo
+  std::vector<Path> paths{};               ///< by node
+  std::vector<RobotModel> robot_models{};  ///< by node, for MuJoCo
+  GazeboOptions gazebo{};                  ///< the robots are its models
   Scene scene{};
+  WorldSources world{};
   RadioOptions radio{};
   std::shared_ptr<const Recording> recording{};  ///< of a replay
   Duration delay = Duration::from_ms(1);         ///< of the ideal network
@@ -60,6 +66,7 @@ struct Scenario {
   Routing routing{};
   std::vector<OffTimes> off{};  ///< outages of the radios, by node
   Team team{};                  ///< if a robot has nodes, only nodes send
+  std::vector<std::optional<mavlink::Options>> mavlink{};  ///< by node
   Duration duration{};
   std::uint64_t seed = 1;
   std::string method{};
@@ -73,6 +80,11 @@ struct Scenario {
   RequestedBounds requested{};     ///< the bounds in the file, for every method
   RealTimeOptions realtime{};
   std::vector<std::vector<std::string>> commands{};  ///< real programs, by node
+
+  /// True if commands from outside steer a robot, so the run keeps up with real time.
+  [[nodiscard]] bool paced() const {
+    return std::ranges::any_of(mavlink, [](const auto& one) { return one.has_value(); });
+  }
 };
 
 /// Overrides from outside the file. Empty: the value in the file.

@@ -92,9 +92,16 @@ Result<std::unique_ptr<Physics>> physics_of(const Scenario& scenario, const RunO
   }
   if (scenario.physics == PhysicsKind::gazebo) return gazebo_of(scenario, options);
   MujocoOptions told;
-  told.boxes = scenario.scene.boxes();
+  const auto& boxes = scenario.scene.boxes();
+  // The other boxes enclose the meshes, which MuJoCo gets as meshes.
+  told.boxes.assign(boxes.begin(),
+                    boxes.begin() + static_cast<std::ptrdiff_t>(scenario.world.solid_boxes));
+  told.terrain = scenario.world.terrain;
+  told.meshes = scenario.world.meshes;
   for (std::size_t i = 0; i < scenario.paths.size(); ++i) {
     told.robots.push_back(robot_of(scenario.kinds[i], scenario.paths[i]));
+    told.robots.back().name = scenario.robots[i];
+    told.robots.back().model = scenario.robot_models[i];
   }
   auto path = adapter(options, "mujoco");
   if (!path) return path.error();
@@ -102,7 +109,8 @@ Result<std::unique_ptr<Physics>> physics_of(const Scenario& scenario, const RunO
   if (!library) return library.error();
   auto physics = open_physics(**library, to_text(told));
   const bool alone = std::thread::hardware_concurrency() < 2;
-  if (!physics || !options.ahead || alone || !scenario.team.empty()) return physics;
+  if (!physics || !options.ahead || alone || scenario.paced() || !scenario.team.empty())
+    return physics;
   return std::unique_ptr<Physics>(std::make_unique<Ahead>(std::move(*physics), scenario.step));
 }
 

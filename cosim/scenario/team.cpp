@@ -261,13 +261,15 @@ Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario) {
   return std::shared_ptr<Sensors>(std::move(*scans));
 }
 
-Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario,
-                                                const RunOptions& options) {
+Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario, const RunOptions& options,
+                                                Physics& physics) {
   const Team& team = scenario.team;
   NodePrograms::Options wiring = team.wiring;
   auto sensors = open_sensors(scenario);
   if (!sensors) return sensors.error();
   wiring.sensors = std::move(*sensors);
+  wiring.physics = &physics;
+  wiring.seed = scenario.seed;
   for (const auto& body : team.bodies) {
     wiring.limits.push_back(body ? body->limits : CommandLimits{});
   }

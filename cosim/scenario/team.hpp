@@ -48,7 +48,8 @@ void read_team(const config::Section& root, const std::vector<std::string>& robo
 /// Starts a process for each robot with nodes, and creates the nodes. Errors: those of the plans,
 /// not_found, unsupported (a node with its own process), type_mismatch, and those of the nodes.
 [[nodiscard]] Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario,
-                                                              const RunOptions& options);
+                                                              const RunOptions& options,
+                                                              Physics& physics);
 /// The channels and sensors of the bodies of a scenario. Null: no robot has a sensor.
 [[nodiscard]] Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario);
 

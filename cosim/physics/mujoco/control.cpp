@@ -52,7 +52,9 @@ std::array<double, 4> drive(const MujocoRobot& robot, const BodyState& state, co
   const double distance = std::hypot(way.x, way.y);
   if (distance < kNear) return {};
   const double error = wrapped(std::atan2(way.y, way.x) - heading(state));
-  const double speed = std::min(robot.speed, distance) * std::max(0.0, std::cos(error));
+  const double wanted = std::min(robot.speed, distance) * std::max(0.0, std::cos(error));
+  const double now = dot(state.velocity, axis(state, 0));
+  const double speed = std::min(wanted, std::max(0.0, now) + kMostPull + std::abs(now));
   return wheels(speed, std::clamp(2 * error, -1.5, 1.5));
 }
 
@@ -63,25 +65,29 @@ std::array<double, 4> wheels(double ahead, double turn) {
   return {left, left, right, right};
 }
 
-std::array<double, 4> fly(const MujocoRobot& robot, const BodyState& state, const Vec3& goal) {
+Flight fly(const MujocoRobot& robot, const BodyState& state, const Vec3& goal) {
   const Vec3 velocity = at_most(goal - state.position, robot.speed);
-  return rotors(state, (velocity - state.velocity) * kVelocityGain,
-                wrapped(robot.yaw - heading(state)), 0);
+  return {(velocity - state.velocity) * kVelocityGain, wrapped(robot.yaw - heading(state)), 0};
 }
 
-std::array<double, 4> rotors(const BodyState& state, const Vec3& acceleration, double off,
-                             double rate) {
-  const Vec3 push = at_most(acceleration, kMostAcceleration) + Vec3{0, 0, kGravity};
+Effort effort(const BodyState& state, const Flight& flight, double mass,
+              const std::array<double, 3>& inertia) {
+  const Vec3 push = at_most(flight.acceleration, kMostAcceleration) + Vec3{0, 0, kGravity};
   const Vec3 up = axis(state, 2);
-  const double thrust = Uav::kMass * dot(push, up);
+  const double thrust = mass * dot(push, up);
   // Turns the rotor axis into the direction of the thrust, and the nose to its target heading.
   const Vec3 tilt = cross(up, push * (1 / length(push)));
   const auto about = [&](std::size_t i, double error, double turn, double kp, double kd) {
-    return Uav::kInertia[i] * (kp * error - kd * turn);
+    return inertia[i] * (kp * error - kd * turn);
   };
   const double tx = about(0, dot(tilt, axis(state, 0)), state.turn.x, 100, 18);
   const double ty = about(1, dot(tilt, axis(state, 1)), state.turn.y, 100, 18);
-  const double tz = about(2, off, state.turn.z - rate, 4, 4);
+  const double tz = about(2, flight.off, state.turn.z - flight.rate, 4, 4);
+  return {thrust, tx, ty, tz};
+}
+
+std::array<double, 4> rotors(const BodyState& state, const Flight& flight) {
+  const auto [thrust, tx, ty, tz] = effort(state, flight, Uav::kMass, Uav::kInertia);
   std::array<double, 4> thrusts{};
   for (std::size_t i = 0; i < thrusts.size(); ++i) {
     const auto& [x, y] = Uav::kRotors[i];

@@ -25,10 +25,21 @@ struct BodyState {
 /// Wheel speeds (rad/s) for a forward speed in m/s and a turn in rad/s of a UGV, with typical wheel
 /// grip.
 [[nodiscard]] std::array<double, 4> wheels(double ahead, double turn);
-/// Thrusts (N) that give a UAV this acceleration (m/s², within its limits), and turn its nose by
-/// `off` with `rate`.
-[[nodiscard]] std::array<double, 4> rotors(const BodyState& state, const Vec3& acceleration,
-                                           double off, double rate);
+/// The acceleration of a UAV (m/s², within its limits), and the turn of its nose by `off` rad with
+/// `rate` rad/s.
+struct Flight {
+  Vec3 acceleration;
+  double off = 0;
+  double rate = 0;
+};
+/// Thrust (N) along its z axis, and torques (N m) about its axes.
+using Effort = std::array<double, 4>;
+
+/// The effort of a UAV of this mass (kg) and inertia (kg m²) for a flight.
+[[nodiscard]] Effort effort(const BodyState& state, const Flight& flight, double mass,
+                            const std::array<double, 3>& inertia);
+/// Thrusts (N) of the rotors of the built-in UAV.
+[[nodiscard]] std::array<double, 4> rotors(const BodyState& state, const Flight& flight);
 inline constexpr double kVelocityGain = 2;  // 1/s, of a UAV
 
 /// The current waypoint of a robot. Advances `next` when the robot is near its waypoint.
@@ -37,8 +48,11 @@ inline constexpr double kVelocityGain = 2;  // 1/s, of a UAV
 /// Wheel speeds (rad/s) that turn a UGV towards `goal` and drive it there.
 [[nodiscard]] std::array<double, 4> drive(const MujocoRobot& robot, const BodyState& state,
                                           const Vec3& goal);
-/// Thrusts (N) that fly a UAV to `goal`, by velocity, then attitude. The UAV keeps its yaw.
-[[nodiscard]] std::array<double, 4> fly(const MujocoRobot& robot, const BodyState& state,
-                                        const Vec3& goal);
+/// The flight of a UAV to `goal`. It keeps its yaw.
+[[nodiscard]] Flight fly(const MujocoRobot& robot, const BodyState& state, const Vec3& goal);
+
+/// While a UGV stands, its wheels get at most this set point (m/s): a push of 200 N. With full
+/// torque the wheels would climb a wall in front of it.
+inline constexpr double kMostPull = 0.07;
 
 }  // namespace hyphos::cosim

@@ -1,5 +1,8 @@
 #include "cosim/physics/mujoco/model.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <locale>
 #include <sstream>
 #include <vector>
@@ -67,34 +70,131 @@ void write_contacts(std::ostream& out, const std::vector<std::string>& solids, R
   out << "</contact>";
 }
 
-}  // namespace
+/// The height field gets its heights after compilation.
+void write_terrain(std::ostream& assets, std::ostream& bodies, const Terrain& terrain) {
+  const TerrainGrid& grid = terrain.grid();
+  const Vec3 half{grid.cell_x * static_cast<double>(grid.columns - 1) / 2,
+                  grid.cell_y * static_cast<double>(grid.rows - 1) / 2,
+                  std::max(1e-3, terrain.highest() - terrain.lowest())};
+  assets << "<hfield name='" << kTerrainName << "' nrow='" << grid.rows << "' ncol='"
+         << grid.columns << "' size='" << half << " 1'/>\n";
+  bodies << "<geom name='" << kTerrainName << "' type='hfield' hfield='" << kTerrainName
+         << "' pos='" << terrain.low_x() + half.x << ' ' << terrain.low_y() + half.y << ' '
+         << terrain.lowest() << "'/>\n";
+}
 
-std::string mjcf(const MujocoOptions& options, std::size_t ugvs, std::size_t uavs) {
-  std::ostringstream out;
-  out.imbue(std::locale::classic());
-  out.precision(17);
-  const std::size_t robots = ugvs + uavs;
-  const std::size_t contacts = 50 + 10 * robots;
-  out << "<mujoco><compiler angle='radian'/><option timestep='"
-      << static_cast<double>(options.step.ns) * 1e-9 << "' tolerance='1e-6' collision='"
-      << (robots == 1 ? "predefined" : "all") << "'/><size nconmax='" << contacts << "' njmax='"
-      << 4 * contacts << "'/>\n<worldbody><geom name='ground' type='plane' size='0 0 1'/>\n";
+/// A file name as the value of an attribute.
+std::string quoted(const std::string& text) {
+  std::string all;
+  for (const char c : text) {
+    if (c == '&' || c == '<' || c == '\'') {
+      all += "&#" + std::to_string(static_cast<int>(c)) + ";";
+    } else {
+      all += c;
+    }
+  }
+  return all;
+}
+
+void write_meshes(std::ostream& assets, std::ostream& bodies, const std::vector<Mesh>& meshes,
+                  std::vector<std::string>& solids) {
+  for (std::size_t i = 0; i < meshes.size(); ++i) {
+    const Mesh& mesh = meshes[i];
+    const std::string name = "hyphos_mesh" + std::to_string(i);
+    assets << "<mesh name='" << name << "' file='"
+           << quoted(std::filesystem::absolute(mesh.file).string()) << "' scale='"
+           << Vec3{mesh.scale, mesh.scale, mesh.scale} << "'/>\n";
+    bodies << "<geom name='" << name << "' type='mesh' mesh='" << name << "' pos='" << mesh.at
+           << "' quat='" << std::cos(mesh.yaw / 2) << " 0 0 " << std::sin(mesh.yaw / 2) << "'/>\n";
+    solids.push_back(name);
+  }
+}
+
+/// Everything that stands still. Returns the names of its geometries.
+std::vector<std::string> write_ground(std::ostream& assets, std::ostream& bodies,
+                                      const Ground& ground) {
+  const double low = ground.terrain != nullptr ? ground.terrain->lowest() : 0;
+  bodies << "<geom name='ground' type='plane' pos='0 0 " << low << "' size='0 0 1'/>\n";
   std::vector<std::string> solids{"ground"};
-  for (const Box& box : options.boxes) {
+  for (const Box& box : ground.options->boxes) {
     const Vec3 half = (box.high - box.low) * 0.5;
     if (half.x <= 0 || half.y <= 0 || half.z <= 0) continue;  // a flat box only attenuates signals
     solids.push_back("box" + std::to_string(solids.size()));
-    out << "<geom name='" << solids.back() << "' type='box' pos='" << box.low + half << "' size='"
-        << half << "'/>\n";
+    bodies << "<geom name='" << solids.back() << "' type='box' pos='" << box.low + half
+           << "' size='" << half << "'/>\n";
   }
-  for (std::size_t i = 0; i < robots; ++i) i < ugvs ? write_ugv(out, i) : write_uav(out, i);
-  out << "</worldbody>\n";
-  if (robots == 1) write_contacts(out, solids, ugvs == 1 ? RobotKind::ugv : RobotKind::uav);
+  if (ground.terrain != nullptr) {
+    write_terrain(assets, bodies, *ground.terrain);
+    solids.emplace_back(kTerrainName);
+  }
+  write_meshes(assets, bodies, ground.options->meshes, solids);
+  return solids;
+}
+
+struct Sections {
+  ModelParts parts;
+  bool autolimits = false;
+};
+
+/// The robots of users' models, each with a prefix of its own.
+Sections write_users(std::span<const UserModel> models, const RobotCounts& counts) {
+  Sections all;
+  std::size_t number = 0;
+  for (std::size_t kind = 0; kind < models.size(); ++kind) {
+    for (std::uint32_t i = 0; i < counts[kOwnKinds + kind]; ++i) {
+      const ModelParts parts = models[kind].parts("user" + std::to_string(number++) + "/");
+      all.autolimits = all.autolimits || models[kind].autolimits;
+      all.parts.defaults += parts.defaults;
+      all.parts.assets += parts.assets;
+      all.parts.body += parts.body;
+      all.parts.contact += parts.contact;
+      all.parts.equality += parts.equality;
+      all.parts.tendon += parts.tendon;
+      all.parts.actuator += parts.actuator;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string mjcf(const Ground& ground, std::span<const UserModel> models,
+                 const RobotCounts& counts) {
+  const std::size_t ugvs = counts[0];
+  const std::size_t own = counts[0] + counts[1];
+  std::size_t users = 0;
+  for (std::size_t i = kOwnKinds; i < counts.size(); ++i) users += counts[i];
+  std::ostringstream assets;
+  std::ostringstream bodies;
+  for (std::ostringstream* out : {&assets, &bodies}) {
+    out->imbue(std::locale::classic());
+    out->precision(17);
+  }
+  const auto solids = write_ground(assets, bodies, ground);
+  for (std::size_t i = 0; i < own; ++i) i < ugvs ? write_ugv(bodies, i) : write_uav(bodies, i);
+  const Sections user = write_users(models, counts);
+  const bool uneven = ground.terrain != nullptr || !ground.options->meshes.empty();
+  const std::size_t contacts = 50 + (uneven ? 100 : 10) * own + 200 * users;
+  const bool predefined = own == 1 && users == 0;
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out.precision(17);
+  out << "<mujoco><compiler angle='radian'" << (user.autolimits ? " autolimits='true'" : "")
+      << "/><option timestep='" << static_cast<double>(ground.options->step.ns) * 1e-9
+      << "' tolerance='1e-6' collision='" << (predefined ? "predefined" : "all")
+      << "'/><size nconmax='" << contacts << "' njmax='" << 4 * contacts << "'/>\n";
+  if (!user.parts.defaults.empty()) out << "<default>" << user.parts.defaults << "</default>";
+  out << "<asset>" << assets.str() << user.parts.assets << "</asset>\n<worldbody>" << bodies.str()
+      << user.parts.body << "</worldbody>\n";
+  if (predefined) write_contacts(out, solids, ugvs == 1 ? RobotKind::ugv : RobotKind::uav);
+  if (!user.parts.contact.empty()) out << "<contact>" << user.parts.contact << "</contact>";
+  if (!user.parts.equality.empty()) out << "<equality>" << user.parts.equality << "</equality>";
+  if (!user.parts.tendon.empty()) out << "<tendon>" << user.parts.tendon << "</tendon>";
   out << "<actuator>";
-  for (std::size_t i = 0; i < robots; ++i) {
+  for (std::size_t i = 0; i < own; ++i) {
     write_actuators(out, i, i < ugvs ? RobotKind::ugv : RobotKind::uav);
   }
-  out << "</actuator></mujoco>\n";
+  out << user.parts.actuator << "</actuator></mujoco>\n";
   return out.str();
 }
 

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cosim/physics/mujoco/options.hpp"
+#include "cosim/physics/mujoco/user_model.hpp"
 
 namespace hyphos::cosim {
 
@@ -35,9 +39,21 @@ struct Uav {
       {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}};
 };
 
-/// The world and the given numbers of robots in MuJoCo's XML format, UGVs first. Robot i is the
-/// i-th free joint. Its four actuators are numbers 4i to 4i + 3: wheels left front, left rear,
-/// right front, right rear (rad/s), or rotors (N).
-[[nodiscard]] std::string mjcf(const MujocoOptions& options, std::size_t ugvs, std::size_t uavs);
+/// The numbers of robots of each kind: UGVs, UAVs, then each of the user's models.
+using RobotCounts = std::vector<std::uint32_t>;
+inline constexpr std::size_t kOwnKinds = 2;
+
+/// What stands still in a world: the boxes and meshes of the options, and the ground.
+struct Ground {
+  const MujocoOptions* options = nullptr;
+  const Terrain* terrain = nullptr;  ///< null: flat at z = 0
+};
+
+/// The world and the given numbers of robots in MuJoCo's XML format, in the order of their kinds.
+/// Robot i is the i-th free joint. The four actuators of a built-in robot are wheels left front,
+/// left rear, right front, right rear (rad/s), or rotors (N).
+[[nodiscard]] std::string mjcf(const Ground& ground, std::span<const UserModel> models,
+                               const RobotCounts& counts);
+inline constexpr const char* kTerrainName = "hyphos_terrain";
 
 }  // namespace hyphos::cosim

@@ -19,11 +19,7 @@ constexpr double kLearnTurn = 6;    // 1/s
 constexpr double kMostAhead = 0.5;  // m/s
 constexpr double kMostTurn = 4;     // rad/s
 constexpr double kTurnGain = 3;     // gain of the current error
-// While a UGV stands, its wheels get at most this set point: a push of 200 N. With full torque the
-// wheels would climb a wall in front of it.
-constexpr double kMostPull = 0.07;  // m/s
-
-constexpr double kTiltLag = 0.18;  // s: time until a UAV has the tilt that rotors() requests
+constexpr double kTiltLag = 0.18;   // s: time until a UAV has the tilt that rotors() requests
 
 // For a UAV that is held back: the largest distance between its position and its set point.
 constexpr double kMostBelow = 0.5;  // m
@@ -99,7 +95,7 @@ std::array<double, 4> drive(Course& course, const BodyState& state, double secon
   return wheels(asked, turn + course.more_turn + kTurnGain * lacks_turn);
 }
 
-std::array<double, 4> fly(Course& course, const BodyState& state, double seconds) {
+Flight fly(Course& course, const BodyState& state, double seconds) {
   const Motion& motion = course.motion;
   const double yaw = heading(state);
   const double off = wrapped(course.yaw - yaw) + motion.turn * seconds;
@@ -112,8 +108,8 @@ std::array<double, 4> fly(Course& course, const BodyState& state, double seconds
   // happens until the UAV has tilted.
   const Vec3 bend = Vec3{-velocity.y, velocity.x, 0} * motion.turn;
   const Vec3 acceleration = (velocity - state.velocity) * kVelocityGain + bend;
-  return rotors(state, turned(about_z(motion.turn * kTiltLag), acceleration),
-                wrapped(course.yaw - yaw), motion.turn);
+  return {turned(about_z(motion.turn * kTiltLag), acceleration), wrapped(course.yaw - yaw),
+          motion.turn};
 }
 
 }  // namespace hyphos::cosim

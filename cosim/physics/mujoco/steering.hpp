@@ -31,6 +31,6 @@ void follow(Course& course, const BodyState& state, std::int64_t now_ns);
 /// its wheels until body and motion agree. A UAV keeps its height and its heading except for its
 /// motion.
 [[nodiscard]] std::array<double, 4> drive(Course& course, const BodyState& state, double seconds);
-[[nodiscard]] std::array<double, 4> fly(Course& course, const BodyState& state, double seconds);
+[[nodiscard]] Flight fly(Course& course, const BodyState& state, double seconds);
 
 }  // namespace hyphos::cosim

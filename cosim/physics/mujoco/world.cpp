@@ -1,80 +1,115 @@
 #include "cosim/physics/mujoco/world.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "cosim/physics/mujoco/model.hpp"
+#include <utility>
 
 namespace hyphos::cosim {
 namespace {
 
 Error bad(Code code, std::string what) { return {code, std::move(what), "mujoco"}; }
 
-Result<mjModel*> compile(const std::string& text) {
-  // The file system object has several megabytes, so it is on the heap.
-  const auto files = std::make_unique<mjVFS>();
-  mj_defaultVFS(files.get());
-  constexpr const char* kName = "world.xml";
-  if (mj_makeEmptyFileVFS(files.get(), kName, static_cast<int>(text.size())) != 0) {
-    return bad(Code::exhausted, "cannot pass the model to MuJoCo");
+/// MuJoCo's height fields hold heights from 0 to 1.
+void raise(mjModel& model, const Terrain& terrain) {
+  const int field = mj_name2id(&model, mjOBJ_HFIELD, kTerrainName);
+  if (field < 0) return;
+  const double high = std::max(1e-3, terrain.highest() - terrain.lowest());
+  float* to = model.hfield_data + model.hfield_adr[field];
+  for (const float height : terrain.grid().heights) {
+    *to++ = static_cast<float>((height - terrain.lowest()) / high);
   }
-  std::memcpy(files->filedata[files->nfile - 1], text.data(), text.size());
-  std::array<char, 500> why{};
-  mjModel* model = mj_loadXML(kName, files.get(), why.data(), static_cast<int>(why.size()));
-  mj_deleteVFS(files.get());
-  if (model == nullptr) return bad(Code::invalid_config, why.data());
-  return model;
 }
 
 }  // namespace
 
-World::World(mjModel* model, RobotCounts counts) : counts_(counts) {
-  model_.reset(model);
-  data_.reset(mj_makeData(model));
+Layout layout_of(std::size_t kind, std::span<const UserModel> models) {
+  if (kind == 0) return {7 + 4, 6 + 4, 0, 4};
+  if (kind == 1) return {7, 6, 0, 4};
+  const UserModel& model = models[kind - kOwnKinds];
+  return {model.start.size(), model.velocities, model.activations, model.actuators.size()};
 }
 
-Result<std::unique_ptr<World>> World::make(const MujocoOptions& options, RobotCounts counts) {
-  mju_user_warning = [](const char*) {};  // complaint() reports warnings, so no log file
-  auto model = compile(mjcf(options, counts.first, counts.second));
+World::World(ModelPointer model, std::vector<Layout> layouts)
+    : model_(std::move(model)), data_(data_of(*model_)), layouts_(std::move(layouts)) {}
+
+Result<std::unique_ptr<World>> World::make(const Ground& ground, std::span<const UserModel> models,
+                                           const RobotCounts& counts) {
+  auto model = compile(mjcf(ground, models, counts));
   if (!model) return model.error();
-  return std::unique_ptr<World>(new World(*model, counts));
+  if (ground.terrain != nullptr) raise(**model, *ground.terrain);
+  std::vector<Layout> layouts;
+  Layout all{0, 0, 0, 0};
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    for (std::uint32_t i = 0; i < counts[kind]; ++i) {
+      const Layout& one = layouts.emplace_back(layout_of(kind, models));
+      all.positions += one.positions;
+      all.velocities += one.velocities;
+      all.activations += one.activations;
+      all.actuators += one.actuators;
+    }
+  }
+  const mjModel& made = **model;
+  if (made.nq != static_cast<int>(all.positions) || made.nv != static_cast<int>(all.velocities) ||
+      made.na != static_cast<int>(all.activations) || made.nu != static_cast<int>(all.actuators)) {
+    return bad(Code::invalid_config, "the joints of the world are not those of its robots");
+  }
+  std::unique_ptr<World> world(new World(std::move(*model), std::move(layouts)));
+  if (world->data_ == nullptr) return bad(Code::exhausted, "no memory for the world");
+  return world;
 }
 
-/// Calls `f(robot, its coordinates, its velocities, the number of both)`.
+/// Calls `f(robot, layout, offsets)`.
 template <typename F>
 void World::each(std::span<RobotState* const> robots, const F& f) {
-  mjtNum* position = data_->qpos;
-  std::ptrdiff_t dof = 0;
+  Layout at{0, 0, 0, 0};
   for (std::size_t i = 0; i < robots.size(); ++i) {
-    const int wheels = i < counts_.first ? 4 : 0;
-    f(*robots[i], position, dof, 7 + wheels, 6 + wheels);
-    position += 7 + wheels;
-    dof += 6 + wheels;
+    const Layout& one = layouts_[i];
+    f(*robots[i], at);
+    at.positions += one.positions;
+    at.velocities += one.velocities;
+    at.activations += one.activations;
+    at.actuators += one.actuators;
   }
+}
+
+void World::place(std::span<RobotState* const> robots) {
+  each(robots, [&](const RobotState& robot, const Layout& at) {
+    std::ranges::copy(robot.position, data_->qpos + at.positions);
+    std::ranges::copy(robot.velocity, data_->qvel + at.velocities);
+    std::ranges::copy(robot.warm_start, data_->qacc_warmstart + at.velocities);
+    std::ranges::copy(robot.activation, data_->act + at.activations);
+  });
 }
 
 void World::step(std::span<RobotState* const> robots,
-                 std::span<const std::array<double, 4>> controls) {
-  each(robots, [&](RobotState& robot, mjtNum* position, std::ptrdiff_t dof, int nq, int nv) {
-    std::copy_n(robot.position.begin(), nq, position);
-    std::copy_n(robot.velocity.begin(), nv, data_->qvel + dof);
-    std::copy_n(robot.warm_start.begin(), nv, data_->qacc_warmstart + dof);
-  });
-  for (std::size_t i = 0; i < controls.size(); ++i) {
-    std::ranges::copy(controls[i], data_->ctrl + 4 * i);
-  }
+                 std::span<const std::vector<double>*> controls) {
+  place(robots);
+  mjtNum* control = data_->ctrl;
+  for (const std::vector<double>* one : controls) control = std::ranges::copy(*one, control).out;
   mj_step(model_.get(), data_.get());
-  each(robots, [&](RobotState& robot, const mjtNum* position, std::ptrdiff_t dof, int nq, int nv) {
-    std::copy_n(position, nq, robot.position.begin());
-    std::copy_n(data_->qvel + dof, nv, robot.velocity.begin());
-    std::copy_n(data_->qacc_warmstart + dof, nv, robot.warm_start.begin());
+  each(robots, [&](RobotState& robot, const Layout& at) {
+    std::copy_n(data_->qpos + at.positions, robot.position.size(), robot.position.begin());
+    std::copy_n(data_->qvel + at.velocities, robot.velocity.size(), robot.velocity.begin());
+    std::copy_n(data_->qacc_warmstart + at.velocities, robot.warm_start.size(),
+                robot.warm_start.begin());
+    std::copy_n(data_->act + at.activations, robot.activation.size(), robot.activation.begin());
   });
 }
 
-std::optional<std::string> World::complaint() const {
+std::optional<World::Complaint> World::complaint() const {
   for (const mjWarningStat& warning : data_->warning) {
     if (warning.number == 0) continue;
-    return mju_warningText(static_cast<int>(&warning - data_->warning), warning.lastinfo);
+    const int kind = static_cast<int>(&warning - data_->warning);
+    Complaint complaint{mju_warningText(kind, warning.lastinfo)};
+    const bool place = kind == mjWARN_BADQPOS;
+    complaint.one = place || kind == mjWARN_BADQVEL || kind == mjWARN_BADQACC;
+    auto left = static_cast<std::size_t>(std::max(0, warning.lastinfo));
+    for (const Layout& one : layouts_) {
+      const std::size_t size = place ? one.positions : one.velocities;
+      if (left < size) break;
+      left -= size;
+      ++complaint.robot;
+    }
+    return complaint;
   }
   return std::nullopt;
 }

@@ -1,51 +1,70 @@
 #pragma once
 
-#include <mujoco/mujoco.h>
-
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cosim/physics/mujoco/options.hpp"
+#include "cosim/physics/mujoco/compile.hpp"
+#include "cosim/physics/mujoco/model.hpp"
 
 namespace hyphos::cosim {
 
 /// Everything that the next step of a robot depends on, in MuJoCo's coordinates: the free joint,
-/// then the wheels of a UGV.
+/// then its other joints.
 struct RobotState {
-  std::array<double, 7 + 4> position{};  ///< x, y, z, quaternion, wheel angles
-  std::array<double, 6 + 4> velocity{};
-  std::array<double, 6 + 4> warm_start{};  ///< start value of the solver
+  std::vector<double> position{};    ///< x, y, z, quaternion, joints
+  std::vector<double> velocity{};    ///< m/s in the world, rad/s in the robot, joints
+  std::vector<double> warm_start{};  ///< start value of the solver
+  std::vector<double> activation{};  ///< of actuators with a state
 };
 
-/// The numbers of robots of each kind.
-using RobotCounts = std::pair<std::size_t, std::size_t>;  // UGVs, UAVs
+/// The numbers of coordinates of a robot.
+struct Layout {
+  std::size_t positions = 7;
+  std::size_t velocities = 6;
+  std::size_t activations = 0;
+  std::size_t actuators = 4;
+};
 
 /// MuJoCo's model of some robots among the boxes of the world. It keeps no state between steps, so
 /// it can step any robots of these kinds.
 class World {
  public:
-  /// Errors: invalid_config, with MuJoCo's text, and exhausted.
-  [[nodiscard]] static Result<std::unique_ptr<World>> make(const MujocoOptions& options,
-                                                           RobotCounts counts);
+  /// A warning of MuJoCo.
+  struct Complaint {
+    std::string text;
+    std::size_t robot = 0;  ///< index in the group, of a warning about one robot
+    bool one = false;
+  };
 
-  /// One step of robots that may touch each other, UGVs first. model.hpp defines `controls`.
-  void step(std::span<RobotState* const> robots, std::span<const std::array<double, 4>> controls);
+  /// Errors: invalid_config, with MuJoCo's text, and exhausted.
+  [[nodiscard]] static Result<std::unique_ptr<World>> make(const Ground& ground,
+                                                           std::span<const UserModel> models,
+                                                           const RobotCounts& counts);
+
+  /// One step of robots that may touch each other, in the order of their kinds. model.hpp defines
+  /// the controls of built-in robots.
+  void step(std::span<RobotState* const> robots, std::span<const std::vector<double>*> controls);
   /// The first warning of MuJoCo in this world, if any.
-  [[nodiscard]] std::optional<std::string> complaint() const;
+  [[nodiscard]] std::optional<Complaint> complaint() const;
+
+  [[nodiscard]] const mjModel& model() const { return *model_; }
+  [[nodiscard]] mjData& data() { return *data_; }
+  /// Puts robots in their places without a step, for rays.
+  void place(std::span<RobotState* const> robots);
 
  private:
-  World(mjModel* model, RobotCounts counts);
+  World(ModelPointer model, std::vector<Layout> layouts);
   template <typename F>
   void each(std::span<RobotState* const> robots, const F& f);
 
-  std::unique_ptr<mjModel, void (*)(mjModel*)> model_{nullptr, mj_deleteModel};
-  std::unique_ptr<mjData, void (*)(mjData*)> data_{nullptr, mj_deleteData};
-  RobotCounts counts_;
+  ModelPointer model_;
+  DataPointer data_;
+  std::vector<Layout> layouts_;
 };
+
+[[nodiscard]] Layout layout_of(std::size_t kind, std::span<const UserModel> models);
 
 }  // namespace hyphos::cosim

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.cosim import draw, exceeded, experiments
+from hyphos.cosim import delay_parts, draw, exceeded, experiments
 from hyphos.cosim.experiment import Experiment, Figure, Table
 from hyphos.cosim.experiments.say import figure as interval
 from hyphos.cosim.experiments.say import plain
@@ -83,7 +83,11 @@ def _command(text: str) -> str:
 
 def _run_page(told: dict[str, Any]) -> str:
     plots = [draw.by_distance(told), draw.windows({told["method"]: told["window_series"]})]
-    plots += [draw.field_map(told), draw.profile({told["method"]: _profile(told)})]
+    plots += [
+        delay_parts.of_run(told),
+        draw.field_map(told),
+        draw.profile({told["method"]: _profile(told)}),
+    ]
     radio = told["network"] + (" over TCP" if told["transport"] == "tcp" else "")
     about = (
         f"{len(told['robots'])} robots, {told['end_ns'] * 1e-9:g} s by {told['method']}, seed "
@@ -189,6 +193,7 @@ def _experiment_page(folder: Path) -> str:
         draw.against_distance(wanted, results, metric) for metric in wanted.metrics
     ]
     plots += wanted.plots(results)
+    plots.append(delay_parts.of_experiment(wanted, results))
     shown = _shown(results, wanted)
     if shown:
         plots.append(draw.windows({name: one["window_series"] for name, one in shown.items()}))

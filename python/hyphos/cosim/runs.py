@@ -22,6 +22,9 @@ from hyphos.tools.native import program
 # Limits of a method or a radio are a result. Any other failure ends an experiment.
 _CANNOT = ("idle deadlock", "non-positive window", "time overflow")
 
+# Of equation 2, in the order in which a message meets them.
+DELAY_PARTS = ("processing", "queueing", "retransmission", "transmission", "propagation")
+
 _ATTEMPTS = 3  # on a busy machine a simulator may miss its time limit
 
 
@@ -157,6 +160,7 @@ def figures(told: dict[str, Any], flow: str) -> dict[str, float]:
         "delay_sum_s": _times(one["delay_ms"]["mean"], one["messages"] * 1e-3),
         "read_delay_ms": one["read_delay_ms"]["mean"],
         "delay_p95_ms": one["delay_ms"]["p95"],
+        **{f"{part}_ms": one["delay_parts_ms"][part] for part in DELAY_PARTS},
         "took_ms": one["took_ms"],
         "messages": one["messages"],
         "delivered": one["delivered"],

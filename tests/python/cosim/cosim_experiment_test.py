@@ -350,7 +350,7 @@ def test_a_run_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Path) -> Non
     assert code == 0, err
     assert out.strip() == str(tmp_path / "a.html")
     # By distance, windows, map, profile.
-    files = look_at(tab, tmp_path / "a.html", 4, {"flows", "bounds", "ledger", "machine"})
+    files = look_at(tab, tmp_path / "a.html", 5, {"flows", "bounds", "ledger", "machine"})
     assert json.loads(files["run.json.gz"]) == json.loads(told.read_text())
     text = tab.ask("document.body.innerText")
     assert "every packet goes through iris" in text
@@ -378,9 +378,9 @@ def test_an_experiment_becomes_a_page_with_the_papers_figures(
     folder = tmp_path / "file"
     words = ("paper_file", "--network", "analytic", "--seeds", "2", "-o", str(folder), "-q")
     assert hyphos_cli("cosim", "experiment", *words)[0] == 0
-    # Time and loss by distance, windows, map, profile.
+    # Time and loss by distance, parts of the delay, windows, map, profile.
     path = write_report(folder, None)
-    files = look_at(tab, path, 5, {"file", "guarantees", "machine"})
+    files = look_at(tab, path, 6, {"file", "guarantees", "machine"})
     assert files["runs.jsonl.gz"] == (folder / "runs.jsonl").read_text()
     rows = tab.ask("[...document.querySelectorAll('#file tr')].map(r => r.cells[2].innerText)")
     assert set(rows) == {"paper", "468", "932", "576", "1,035"}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "cosim/adapter/settings.hpp"
+#include "cosim/core/terrain.hpp"
+#include "cosim/world/mesh_file.hpp"
+
+/// Worlds in the options of adapters: "terrain …", "terrain_file …", "hill …" and "mesh …".
+namespace hyphos::cosim {
+
+/// A text as one word: blanks, ';', '%' and line breaks are written as %XX. Empty: "%".
+[[nodiscard]] std::string as_word(std::string_view text);
+/// Errors: invalid_config.
+[[nodiscard]] Result<std::string> from_word(std::string_view word);
+
+void write_terrain(std::string& text, const TerrainOptions& options);
+/// Takes "terrain", "terrain_file" or "hill".
+[[nodiscard]] Result<void> take_terrain(const Setting& setting, TerrainOptions& options);
+void write_mesh(std::string& text, const Mesh& mesh);
+[[nodiscard]] Result<Mesh> read_mesh(const Setting& setting);
+
+}  // namespace hyphos::cosim

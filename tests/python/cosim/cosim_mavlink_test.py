@@ -1,0 +1,149 @@
+"""A drone in MuJoCo that pymavlink flies over UDP, as with the simulation of an autopilot."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import Start
+
+os.environ["MAVLINK20"] = "1"
+mavutil = pytest.importorskip("pymavlink.mavutil", reason="pip install -r requirements.txt")
+
+TREE = Path(__file__).resolve().parents[3]
+MUJOCO = TREE / "build/release/cosim/hyphos-cosim-mujoco.so"
+
+SCENARIO = """
+duration_s: 300
+physics: {simulator: PHYSICS, rate_hz: 500}
+method: {name: adaptive, window_ms: 20, latency_budget_ms: 20}
+robots:
+  husky: {at: [5, 5, 0.5]}
+  iris: {kind: uav, at: [0, 0, 0.06], mavlink: {autopilot: AUTOPILOT, remote: "127.0.0.1:PORT"}}
+radio: {simulator: ideal}
+traffic: {rate_hz: 1}
+"""
+ARM, TAKE_OFF, LAND, SET_MODE, INTERVAL = 400, 22, 21, 176, 511
+OFFBOARD = 6 << 16
+ACCEPTED, DENIED, UNSUPPORTED = 0, 2, 3
+ONLY_PLACE, ONLY_VELOCITY = 0b110111111000, 0b110111000111
+
+
+class Drone:
+    """The other side: pymavlink. Waits for messages, never for times."""
+
+    def __init__(self, link: Any) -> None:
+        self.link = link
+        self.system = 0
+        self.texts: list[str] = []
+        self.mode = 0
+
+    def wait(self, kind: str, fine: Callable[[Any], bool] = lambda _message: True) -> Any:
+        deadline = time.monotonic() + 120  # only against a test that never ends
+        while time.monotonic() < deadline:
+            message = self.link.recv_match(blocking=True, timeout=1)
+            if message is None:
+                continue
+            if message.get_type() == "STATUSTEXT":
+                self.texts.append(message.text)
+            if message.get_type() == "HEARTBEAT":
+                self.mode = message.custom_mode
+            if message.get_type() == kind and fine(message):
+                return message
+        raise AssertionError(f"no such {kind}")
+
+    def command(self, number: int, *values: float) -> int:
+        filled = [*values, *[0.0] * (7 - len(values))]
+        self.link.mav.command_long_send(self.system, 1, number, 0, *filled)
+        return int(self.wait("COMMAND_ACK", lambda m: m.command == number).result)
+
+    def go(self, mask: int, place: tuple[float, ...], speed: tuple[float, ...] = (0, 0, 0)) -> None:
+        self.link.mav.set_position_target_local_ned_send(
+            0, self.system, 1, 1, mask, *place, *speed, 0, 0, 0, 0, 0
+        )
+
+    def place(self) -> tuple[float, float, float]:
+        at = self.wait("LOCAL_POSITION_NED")
+        return at.x, at.y, at.z
+
+
+@pytest.fixture
+def fly(hyphos_start: Start, tmp_path: Path) -> Iterator[Callable[[str, str], Drone]]:
+    links = []
+
+    def begin(physics: str, autopilot: str) -> Drone:
+        if physics == "mujoco" and not MUJOCO.exists():
+            pytest.skip("no MuJoCo adapter: run scripts/setup core cosim, make build")
+        link = mavutil.mavlink_connection("udpin:127.0.0.1:0", source_system=255)
+        links.append(link)
+        port = link.port.getsockname()[1]
+        text = SCENARIO.replace("PHYSICS", physics).replace("AUTOPILOT", autopilot)
+        path = tmp_path / "drone.yaml"
+        path.write_text(text.replace("PORT", str(port)))
+        hyphos_start("cosim", "run", str(path))
+        drone = Drone(link)
+        beat = drone.wait("HEARTBEAT")
+        assert beat.type == 2  # a quadrotor
+        drone.system = beat.get_srcSystem()
+        return drone
+
+    yield begin
+    for link in links:
+        link.close()
+
+
+def test_a_px4_takes_off_flies_offboard_and_lands(fly: Callable[[str, str], Drone]) -> None:
+    drone = fly("mujoco", "px4")
+    assert drone.system == 2
+    assert drone.command(TAKE_OFF, 0, 0, 0, 0, 0, 0, 3) == DENIED
+    assert "arm first" in drone.texts[-1]
+    assert drone.command(ARM, 1) == ACCEPTED
+    assert drone.command(TAKE_OFF, 0, 0, 0, 0, 0, 0, 3) == ACCEPTED
+    drone.wait("EXTENDED_SYS_STATE", lambda m: m.landed_state == 2)
+    drone.wait("LOCAL_POSITION_NED", lambda m: abs(m.z + 3) < 0.3 and abs(m.vz) < 0.1)
+    for _ in range(3):
+        drone.go(ONLY_PLACE, (4, 2, -4))
+    assert drone.command(SET_MODE, 1, 6) == ACCEPTED
+    beat = drone.wait("HEARTBEAT")
+    assert beat.autopilot == 12
+    assert beat.base_mode & 128
+    for _ in range(1000):
+        drone.go(ONLY_PLACE, (4, 2, -4))
+        if math.dist(drone.place(), (4, 2, -4)) < 0.3:
+            break
+        if drone.mode != OFFBOARD:  # on a busy machine half a second may pass without a set point
+            drone.command(SET_MODE, 1, 6)
+    else:
+        pytest.fail("it does not arrive")
+    assert drone.command(ARM, 0) == DENIED  # in flight
+    assert drone.command(LAND) == ACCEPTED
+    drone.wait("EXTENDED_SYS_STATE", lambda m: m.landed_state == 1)
+    drone.wait("HEARTBEAT", lambda m: not m.base_mode & 128)
+    assert abs(drone.place()[2]) < 0.1
+
+
+def test_an_ardupilot_follows_velocities_in_guided(fly: Callable[[str, str], Drone]) -> None:
+    drone = fly("kinematic", "ardupilot")
+    assert drone.command(ARM, 1) == ACCEPTED
+    assert drone.command(TAKE_OFF, 0, 0, 0, 0, 0, 0, 3) == DENIED
+    assert drone.command(SET_MODE, 1, 4) == ACCEPTED
+    assert drone.command(TAKE_OFF, 0, 0, 0, 0, 0, 0, 3) == ACCEPTED
+    drone.wait("LOCAL_POSITION_NED", lambda m: abs(m.z + 3) < 0.3)
+    assert drone.command(INTERVAL, 32, 50_000) == ACCEPTED
+    for _ in range(1000):
+        drone.go(ONLY_VELOCITY, (0, 0, 0), (2, 0, 0))
+        if drone.place()[0] > 3:
+            break
+    else:
+        pytest.fail("it does not come forward")
+    drone.wait("LOCAL_POSITION_NED", lambda m: abs(m.vx) < 0.05)  # stops without commands
+    assert drone.command(INTERVAL, 9999, 0) == UNSUPPORTED
+    fix = drone.wait("GLOBAL_POSITION_INT")
+    assert abs(fix.relative_alt / 1000 - 3) < 0.5
+    drone.link.mav.mission_request_list_send(drone.system, 1)
+    assert drone.wait("MISSION_COUNT").count == 0
