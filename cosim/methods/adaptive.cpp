@@ -69,7 +69,7 @@ class Adaptive final : public Method {
           distance_change_for(options_.path_loss_exponent, distance, options_.power_error_db) /
           speed;
     }
-    if (options_.scene != nullptr && !options_.scene->boxes().empty()) {
+    if (options_.scene != nullptr && !options_.scene->empty()) {
       const double fastest = std::max(length(a.velocity), length(b.velocity));
       seconds = std::min(seconds, options_.scene->los_holds_for(a.position, b.position, fastest));
     }
