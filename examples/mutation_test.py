@@ -22,7 +22,7 @@ import hyphos
 import numpy as np
 import pytest
 from google.protobuf.message import Message
-from hyphos.msgs import Image, LaserScan, Odometry, PointCloud, Twist
+from hyphos.msgs import Image, LaserScan, OccupancyGrid, Odometry, PointCloud, String, Twist
 from hyphos.msgs import Path as PathMessage
 from hyphos.node_view import View, ViewPublishers
 
@@ -234,6 +234,10 @@ def good(kind: Any) -> Any:
         message.width, message.height, message.step, message.encoding = 640, 480, 640, "mono8"
     elif kind is PointCloud:
         message = hyphos.numpy_to_cloud(np.zeros((60, 3), np.float32)).head
+    elif kind is OccupancyGrid:  # a tile of the shared map
+        message.header.frame_id, message.data = "other/0", bytes(256)
+    elif kind is String:
+        message.data = "{}"
     elif kind is Odometry:
         message.pose.pose.orientation.w = 1.0
     elif kind is PathMessage:

@@ -18,11 +18,14 @@ class Follower:
         node.subscribe("scan", LaserScan, self.on_scan)
         node.subscribe("odom", Odometry, self.on_odometry)
 
+    def now_s(self) -> float:
+        return self.clock.now_ns() * 1e-9
+
     def on_position(self, position: PointStamped) -> None:
         there = position.point
         if self.refusals.refuse("ahead/position", unusable(there.x, there.y)):
             return
-        tell(self.chase.on_position(self.clock.now_s(), there.x, there.y))
+        tell(self.chase.on_position(self.now_s(), there.x, there.y))
 
     def on_scan(self, scan: LaserScan) -> None:
         self.chase.on_scan(scan.angle_min, scan.angle_increment, list(scan.ranges), scan.range_max)
@@ -31,7 +34,7 @@ class Follower:
         here, q = odometry.pose.pose.position, odometry.pose.pose.orientation
         if self.refusals.refuse("odom", unusable(here.x, here.y, q.z, q.w)):
             return
-        now = self.clock.now_s()
+        now = self.now_s()
         speed, turn, news = self.chase.on_odometry(now, here.x, here.y, yaw_of(q.z, q.w))
         tell(news)
         twist = Twist()

@@ -23,6 +23,7 @@ from hyphos.msgs import LaserScan, OccupancyGrid, Odometry, String, Twist
 LOW, SIZE = (-2.0, -2.0), (11, 8)  # of the map, in metres and tiles
 FAST, TURN = 1.2, 1.2
 TILES_PER_S = 8
+MOST_M, MOST_BEAMS = 100.0, 10_000
 
 
 class Mapper:
@@ -68,11 +69,11 @@ class Mapper:
         self.command.publish(twist)
 
     def on_scan(self, scan: LaserScan) -> None:
+        if self.refusals.refuse("scan", unusable_scan(scan)) or self.pose is None:
+            return
         ranges = np.array(scan.ranges)
         angles = scan.angle_min + scan.angle_increment * np.arange(len(ranges))
-        if self.pose is None or self.refusals.refuse("scan", unusable(scan.angle_increment)):
-            return
-        ranges[ranges < scan.range_min] = np.inf
+        ranges[~(ranges >= scan.range_min)] = np.inf
         self.ahead = float(ranges[np.abs(angles) < 0.3].min(initial=math.inf))
         self.map.see(*self.pose, angles, ranges, scan.range_max)
         self.counts["scans"] += 1
@@ -155,3 +156,9 @@ class Mapper:
 
 def unusable(*values: float) -> str:
     return "" if all(map(math.isfinite, values)) else "a number is not finite"
+
+
+def unusable_scan(scan: LaserScan) -> str:
+    if not 0 < scan.range_max <= MOST_M or len(scan.ranges) > MOST_BEAMS:
+        return "its range or its number of beams is not that of a scanner"
+    return unusable(scan.angle_min, scan.angle_increment)
