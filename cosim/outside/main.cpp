@@ -64,6 +64,8 @@ bool take(std::string_view key, const std::string& value, Words& to) {
     return read(value, robot.clock_rate_hz);
   else if (key == "--rest-ns")
     return read(value, robot.rest.ns);
+  else if (key == "--discovery-ns")
+    return read(value, robot.discovery.ns);
   else if (key == "--timeout-ns")
     return read(value, robot.timeout.ns);
   else if (key == "--link-fd" || key == "--socket-fd")

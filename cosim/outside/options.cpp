@@ -63,9 +63,9 @@ bool is_name(const std::string& text) {
 std::optional<BodyOptions> read_body(const Section& robot, const std::string& name,
                                      config::Problems& problems) {
   if (!robot.has("body")) return std::nullopt;
-  const Section body(
-      robot.find("body"), robot.path("body"), problems,
-      {"gateway", "namespace", "wait_for", "clock_rate_hz", "rest_ms", "scan", "command"});
+  const Section body(robot.find("body"), robot.path("body"), problems,
+                     {"gateway", "namespace", "wait_for", "clock_rate_hz", "rest_ms", "discovery_s",
+                      "scan", "command"});
   BodyOptions to;
   to.gateway = texts(body, "gateway");
   if (!to.gateway.empty() &&
@@ -82,13 +82,16 @@ std::optional<BodyOptions> read_body(const Section& robot, const std::string& na
       body.has("wait_for") ? texts(body, "wait_for") : std::vector<std::string>{"cmd_vel"};
   to.clock_rate_hz = body.integer("clock_rate_hz", to.clock_rate_hz, 1, 1000);
   to.rest = {std::llround(body.real("rest_ms", 2, 0, 1000) * 1e6)};
+  const bool dds = !to.gateway.empty() && to.gateway.front() == "ros2";
+  to.discovery = {std::llround(body.real("discovery_s", dds ? 3 : 0, 0, 600) * 1e9)};
   if (body.has("scan")) {
     to.scan = read_scan(body, problems);
     if (!to.prefix.empty()) to.scan->frame = to.prefix + "/" + to.scan->frame;
   }
   to.limits = read_limits(body, problems);
   if (robot.has("plan")) {
-    for (const char* key : {"gateway", "namespace", "wait_for", "clock_rate_hz", "rest_ms"}) {
+    for (const char* key :
+         {"gateway", "namespace", "wait_for", "clock_rate_hz", "rest_ms", "discovery_s"}) {
       if (body.has(key)) body.error(key, "only valid with `run`, and without `plan`");
     }
   }

@@ -22,6 +22,7 @@ struct BodyOptions {
   std::vector<std::string> wait_for{};  ///< channels that the programs open before the start
   std::int64_t clock_rate_hz = 100;     ///< of the channel `clock`
   Duration rest{};                      ///< pause before a rest of the programs counts
+  Duration discovery{};                 ///< real time before time 0, for DDS to connect programs
   std::optional<ScanOptions> scan{};
   CommandLimits limits{};
 };

@@ -91,8 +91,20 @@ Result<void> OutsideRobot::wait_until_open(const std::vector<std::string>& chann
   }
 }
 
+/// DDS connects a reader and a writer by messages at real times, and does not report when a reader
+/// of another program is complete.
+Result<void> OutsideRobot::wait_for_discovery() {
+  const Time end = monotonic_now() + options_.discovery;
+  while (monotonic_now() < end) {
+    if (auto fine = children_.check(); !fine) return fine;
+    ::poll(nullptr, 0, 20);
+  }
+  return success();
+}
+
 Result<std::vector<OpenChannel>> OutsideRobot::channels() {
   if (auto open = wait_until_open(options_.wait_for); !open) return open.error();
+  if (auto waited = wait_for_discovery(); !waited) return waited.error();
   if (auto rested = rest(); !rested) return rested.error();
   if (auto open = wait_until_open({}); !open) return open.error();
   open_.insert_or_assign(options_.names.pose_channel, odometry_type());
@@ -119,6 +131,9 @@ Result<void> OutsideRobot::wire(const Wiring& wiring) {
     expected.push_back(inbound.channel);
   }
   if (auto open = wait_until_open(expected); !open) return open;
+  if (!expected.empty()) {
+    if (auto waited = wait_for_discovery(); !waited) return waited;
+  }
   return rest();
 }
 

@@ -26,6 +26,7 @@ struct OutsideOptions {
   std::vector<std::string> wait_for{};  ///< channels that the programs open before time 0
   std::int64_t clock_rate_hz = 100;
   Duration rest{};                               ///< as for Rest::wait()
+  Duration discovery{};                          ///< real time for DDS to connect programs
   Duration timeout = Duration::from_ms(20'000);  ///< for the start, and for each rest
 };
 
@@ -64,6 +65,7 @@ class OutsideRobot final : public RobotNodes {
   OutsideRobot(OutsideOptions options, Step clock_step)
       : options_(std::move(options)), clock_step_(clock_step), children_(options_.names.robot) {}
   Result<void> start_gateway();
+  Result<void> wait_for_discovery();
   Result<void> wait_until_open(const std::vector<std::string>& channels);
   Result<void> open_outbound(std::uint32_t outbound, const OpenChannel& channel);
   void send(std::uint32_t outbound, const OpenChannel& channel, const Message<RawMessage>& message);

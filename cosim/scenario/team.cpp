@@ -167,6 +167,7 @@ Result<std::vector<std::string>> outside_command(const Scenario& scenario, NodeI
   add("--command-channel", wiring.command_channel);
   add("--clock-rate", std::to_string(body.clock_rate_hz));
   add("--rest-ns", std::to_string(body.rest.ns));
+  add("--discovery-ns", std::to_string(body.discovery.ns));
   add("--timeout-ns", std::to_string(scenario.team.timeout.ns));
   if (wiring.sensors) {
     for (const SensorChannel& sensor : wiring.sensors->channels(node)) {
@@ -284,7 +285,8 @@ Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario, const 
     Worker::Options how;
     how.name = "robot '" + scenario.robots[node] + "'";
     // Real programs have their own time limit, with an error that names the program.
-    how.timeout = real ? Duration{3 * team.timeout.ns} : team.timeout;
+    how.timeout = team.timeout;
+    if (real) how.timeout = {3 * team.timeout.ns + 2 * team.bodies[node]->discovery.ns};
     how.grace = team.timeout;  // nodes may write files at their end
     auto worker = Worker::start(how, *words);
     if (!worker) return worker.error();
