@@ -53,8 +53,15 @@ def of_experiment(wanted: Experiment, results: Results) -> Plot | None:
         groups.setdefault(name, []).append(row)
     with facets(list(groups)) as (figure, axes):
         for ax, group in zip(axes, groups.values(), strict=False):
-            _stack(ax, [{p: row.estimate(f"{p}_ms").value for p in DELAY_PARTS} for row in group])
+            means = [{p: row.estimate(f"{p}_ms").value for p in DELAY_PARTS} for row in group]
+            # Delays differ by a factor of ten thousand, so the bars show shares.
+            sums = [max(1e-12, math.fsum(bar.values())) for bar in means]
+            shares = zip(means, sums, strict=True)
+            _stack(ax, [{p: 100 * v / whole for p, v in bar.items()} for bar, whole in shares])
+            for x, whole in enumerate(sums):
+                ax.text(x, 101, f"{whole:,.3g} ms", ha="center", va="bottom", fontsize=6)
             ax.set_xticks(range(len(group)), [f"{row.parameters['distance_m']:g}" for row in group])
             ax.set_xlabel("distance (m)")
-        label_rows(axes, "mean delay (ms)")
+        axes[0].set_ylim(0, 112)
+        label_rows(axes, "share of the mean delay (%)")
     return Plot("delay_parts", f"The parts of the mean delay ({wanted.name}). {_WORDS}", figure)

@@ -29,11 +29,14 @@ def _largest_part(row: Row) -> str:
     return f"{part} is {100 * value / whole:.0f} % of the delay"
 
 
-def _loss(row: Row, told: float, transport: str, sight: str) -> str:
+def _loss(row: Row, told: float, parameters: Parameters) -> str:
+    transport, sight = parameters["transport"], parameters["sight"]
     here = _value(row, "loss_percent")
     if abs(here - told) <= _NEAR_POINTS:
         return "loss as in the paper"
     if here < told:
+        if sight == "NLOS" and parameters["architecture"] == "master":
+            return "less loss: the master is a drone here, and its path passes above the ridge"
         if transport == "tcp":
             return "less loss: TCP had 2 s to repeat, the paper's evaluation ended earlier"
         reason = "seven attempts and a lower rate still succeed at this distance"
@@ -52,7 +55,7 @@ def _delay(row: Row, told: float, transport: str) -> str:
     largest = _largest_part(row)
     if here < told:
         return f"shorter delay: the paper's grows with distance, here {largest}"
-    if transport == "tcp":
+    if transport == "tcp" and largest.startswith("retransmission"):
         return f"longer delay: messages wait for repeated ones ({largest})"
     return f"longer delay: {plain(here)} ms a message, of which {largest}"
 
@@ -61,11 +64,11 @@ def why(results: Results, parameters: Parameters) -> str:
     row = results.row(**parameters)
     if row is None or not row.values("loss_percent"):
         return "not run"
-    transport, sight = str(parameters["transport"]), str(parameters["sight"])
+    transport = str(parameters["transport"])
     delay = paper.table(parameters, "delay_sum_s")
     loss = paper.table(parameters, "loss_percent")
     if delay is None or loss is None:
         largest = _largest_part(row)
         return "no figure in the paper" + (f"; {largest}" if largest else "")
-    text = f"{_loss(row, loss, transport, sight)}; {_delay(row, delay, transport)}"
+    text = f"{_loss(row, loss, parameters)}; {_delay(row, delay, transport)}"
     return text[0].upper() + text[1:] + "."
