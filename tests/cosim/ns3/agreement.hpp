@@ -80,6 +80,12 @@ inline double ns3_waits_ms(const std::string& kind) {
   return kind == "802.15.4" ? 0 : 0.0045;
 }
 
+/// The difference of the losses that counts as agreement: 5 points, and one standard error.
+inline double loss_tolerance(const LinkMeasured& a, const LinkMeasured& b, int packets) {
+  const auto variance = [](double loss) { return loss * (1 - loss); };
+  return 0.05 + std::sqrt((variance(a.loss) + variance(b.loss)) / packets);
+}
+
 /// The difference of the mean delays that counts as agreement: 10 %, and three standard errors.
 inline double delay_tolerance_ms(const LinkMeasured& a, const LinkMeasured& b) {
   return 0.1 * b.delay_ms + 3 * std::hypot(a.delay_error_ms, b.delay_error_ms);

@@ -8,7 +8,7 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr int kPackets = 400;
+constexpr int kPackets = 1000;
 
 LinkMeasured measure_ns3(const LinkCell& cell, std::uint64_t seed) {
   Ns3Options options;
@@ -26,7 +26,7 @@ void expect_agreement(const LinkCell& cell) {
   const std::string where = cell.kind + " " + cell.rate + " at " + std::to_string(cell.distance_m) +
                             " m, " + std::to_string(cell.bytes) + " bytes" +
                             (cell.to == kEveryone ? " to everyone" : "");
-  EXPECT_NEAR(ours.loss, theirs.loss, 0.05) << where;
+  EXPECT_NEAR(ours.loss, theirs.loss, loss_tolerance(ours, theirs, kPackets)) << where;
   if (std::min(ours.arrived, theirs.arrived) >= 100) {
     EXPECT_NEAR(ours.delay_ms + ns3_waits_ms(cell.kind), theirs.delay_ms,
                 delay_tolerance_ms(ours, theirs))
@@ -44,7 +44,7 @@ class Ns3Agreement : public testing::TestWithParam<Row> {};
 
 TEST_P(Ns3Agreement, losses_and_delays_over_distance_and_size_agree) {
   const Row& row = GetParam();
-  for (const double share : {0.25, 0.6, 1.0}) {
+  for (const double share : {0.4, 1.0}) {
     for (const std::size_t bytes : {50UL, row.kind[5] == '5' ? 100UL : 1400UL}) {
       expect_agreement({row.kind, row.rate, share * row.far_m, bytes});
       expect_agreement({row.kind, row.rate, share * row.far_m, bytes, "rayleigh", kEveryone});
