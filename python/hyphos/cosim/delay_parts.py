@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hyphos.cosim.experiment import Experiment
+from hyphos.cosim.experiments.say import plain
 from hyphos.cosim.results import Results, Row
 from hyphos.cosim.runs import DELAY_PARTS
 from hyphos.lab.plots import COLOURS, STYLE, Plot, facets, label_rows, legend_below
@@ -59,7 +60,7 @@ def of_experiment(wanted: Experiment, results: Results) -> Plot | None:
             shares = zip(means, sums, strict=True)
             _stack(ax, [{p: 100 * v / whole for p, v in bar.items()} for bar, whole in shares])
             for x, whole in enumerate(sums):
-                ax.text(x, 101, f"{whole:,.3g} ms", ha="center", va="bottom", fontsize=6)
+                ax.text(x, 101, f"{plain(whole)} ms", ha="center", va="bottom", fontsize=6)
             ax.set_xticks(range(len(group)), [f"{row.parameters['distance_m']:g}" for row in group])
             ax.set_xlabel("distance (m)")
         axes[0].set_ylim(0, 112)
