@@ -92,7 +92,7 @@ struct Overrides {
   std::string method;
   std::string seed;
   std::string replay{};  ///< a recording that replaces the radio
-  std::vector<Setting> settings{};
+  std::vector<OuterSetting> settings{};
 };
 
 /// Errors: not_found, permission, io, invalid_config: all problems at once, each with file, line

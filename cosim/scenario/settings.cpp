@@ -130,12 +130,12 @@ class Setter {
   std::string path_;
 };
 
-Source source_of(const Setting& setting) {
+Source source_of(const OuterSetting& setting) {
   return {std::make_shared<const std::string>(setting.option), 0, 0};
 }
 
 /// Applies one setting. Returns the size of the team if it is `robots=N`.
-std::optional<std::int64_t> apply(Value& root, const Setting& setting, Problems& problems) {
+std::optional<std::int64_t> apply(Value& root, const OuterSetting& setting, Problems& problems) {
   const Source source = source_of(setting);
   const std::size_t equal = setting.text.find('=');
   const std::string key = setting.text.substr(0, equal);
@@ -264,10 +264,11 @@ void resize_team(Value& root, std::int64_t size, const Source& source, Problems&
 
 }  // namespace
 
-void apply_settings(Value& scenario, const std::vector<Setting>& settings, Problems& problems) {
+void apply_settings(Value& scenario, const std::vector<OuterSetting>& settings,
+                    Problems& problems) {
   std::optional<std::int64_t> size;
   Source source;
-  for (const Setting& setting : settings) {
+  for (const OuterSetting& setting : settings) {
     if (const auto found = apply(scenario, setting, problems)) {
       size = found;
       source = source_of(setting);

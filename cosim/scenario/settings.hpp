@@ -11,7 +11,7 @@ namespace hyphos::cosim {
 
 /// KEY=VALUE. KEY is a path such as `radio.tx_power_dbm` or `world.boxes[0].loss_db`, VALUE is
 /// YAML.
-struct Setting {
+struct OuterSetting {
   std::string option;  ///< the option that holds it, for error texts: "--set"
   std::string text;
 };
@@ -27,7 +27,7 @@ inline constexpr std::int64_t kMostRobots = 10'000;
 ///   along y by the width of the team plus 5 m, so that no copy overlaps another robot.
 ///
 /// Mistakes become Problems that name the option and the key.
-void apply_settings(config::Value& scenario, const std::vector<Setting>& settings,
+void apply_settings(config::Value& scenario, const std::vector<OuterSetting>& settings,
                     config::Problems& problems);
 
 }  // namespace hyphos::cosim
