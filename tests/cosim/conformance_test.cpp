@@ -113,7 +113,7 @@ TEST(CosimAdapter, wrong_options_kinds_and_versions_are_refused) {
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, Code::corrupt);
   EXPECT_EQ(old.error().message,
-            "built for version 1 of the interface, not 2: recompile it with the cosim_adapter.h of "
+            "built for version 1 of the interface, not 3: recompile it with the cosim_adapter.h of "
             "this Hyphos");
   other = *sample;
   other.inject = nullptr;

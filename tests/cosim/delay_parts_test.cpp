@@ -83,7 +83,7 @@ TEST(CosimDelayParts, losses_make_retransmissions_longer) {
   };
   const char* radio = "kind: 802.11g, rate: 24, channel: {fading: rayleigh}, tx_power_dbm: ";
   const double near = mean(scenario_of(radio + std::string("30"), "transport: plain", ""));
-  const double far = mean(scenario_of(radio + std::string("14"), "transport: plain", ""));
+  const double far = mean(scenario_of(radio + std::string("12"), "transport: plain", ""));
   EXPECT_GT(far, 3 * near + 1000);
 }
 

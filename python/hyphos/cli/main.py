@@ -95,12 +95,20 @@ def make_app(only: str | None = None) -> typer.Typer:
             app.command(name, help=group.info.help)(_nothing)
             continue
         wanted = Renamed if name == "lab" else Checked
-        for command in group.registered_commands:
-            if not issubclass(command.cls or object, wanted):
-                command.cls = wanted
+        _check_values(group, wanted)
         own = group.info.cls  # a placeholder, unless the group has a class of its own
         app.add_typer(group, name=name, cls=own if isinstance(own, type) else PlainGroup)
     return app
+
+
+def _check_values(group: typer.Typer, wanted: type) -> None:
+    """Gives the class to all commands of a group and of the groups below."""
+    for command in group.registered_commands:
+        if not issubclass(command.cls or object, wanted):
+            command.cls = wanted
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _check_values(below.typer_instance, wanted)
 
 
 def _wanted() -> str | None:

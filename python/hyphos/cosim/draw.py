@@ -33,6 +33,7 @@ TITLES = {
     "read_delay_ms": "delay until the read (ms)",
     "delay_ms": "delay (ms)",
 }
+_NAME_LENGTH = 16  # of a robot, on the map
 _NAMED = 20  # robots with a name beside them on a map
 
 
@@ -88,8 +89,9 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
         mark: Any = "o" if yaw is None else (3, 0, math.degrees(yaw) - 90)
         ax.plot(end[1], end[2], linestyle="", marker=mark, markersize=9, color=colour, label=text)
         if text:
+            short = text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 1] + "…"
             ax.annotate(
-                text, (end[1], end[2]), xytext=(7, 5), textcoords="offset points", color=colour
+                short, (end[1], end[2]), xytext=(7, 5), textcoords="offset points", color=colour
             )
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel("x (m)")
