@@ -71,7 +71,8 @@ class ReceiveSink {
   /// The transport lost `count` messages of this channel on the receiving side.
   virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
   /// A publisher of this channel in another process appeared (true) or disappeared (false). Its
-  /// messages arrive between the two reports. `id` is the Meta::peer of its messages and is never 0.
+  /// messages arrive between the two reports. `id` is the Meta::peer of its messages and is never
+  /// 0.
   virtual void peer(std::string_view transport, std::string_view who, std::uint64_t id,
                     bool present) = 0;
   /// A publisher was refused at connect. The error names both types and both processes.

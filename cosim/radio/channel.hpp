@@ -90,7 +90,8 @@ class Channel {
   bool knife_edge_;
   double wavelength_m_;
   /// The largest gain of shadowing and fading together: √(a² + b²) of both limits. Their sum is
-  /// larger in 6 of 10,000 places with Rayleigh fading, and is cut there: each pair in range costs time.
+  /// larger in 6 of 10,000 places with Rayleigh fading, and is cut there: each pair in range costs
+  /// time.
   double most_above_db_ = 0;
   std::shared_ptr<const PathLoss> path_loss_;
   std::shared_ptr<const Fading> fading_;

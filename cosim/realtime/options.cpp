@@ -118,10 +118,9 @@ std::array<std::uint8_t, 6> RealTimeOptions::mac(std::size_t robot) {
 
 RealTimeOptions read_realtime(const Section& root, Duration step,
                               const std::vector<std::string>& robots, config::Problems& problems) {
-  const Section section(
-      root.find("realtime"), "realtime", problems,
-      {"lag_p99_ms", "lag_longest_ms", "subnet", "subnet6", "mtu", "spin_us", "priority",
-       "hold_senders", "probes", "probe_ms"});
+  const Section section(root.find("realtime"), "realtime", problems,
+                        {"lag_p99_ms", "lag_longest_ms", "subnet", "subnet6", "mtu", "spin_us",
+                         "priority", "hold_senders", "probes", "probe_ms"});
   RealTimeOptions to;
   to.limits.p99 = from_ms(section.real("lag_p99_ms", step.ms(), 1e-3, 1e6));
   to.limits.longest = from_ms(section.real("lag_longest_ms", to.limits.longest.ms(), 1e-3, 1e6));

@@ -199,8 +199,7 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
   apply_settings(value, overrides.settings, problems);
   const Section root(&value, "", problems,
                      {"duration_s", "seed", "physics", "method", "world", "robots", "radio",
-                      "traffic", "channels", "nodes", "realtime", "routing",
-                      "copies"});
+                      "traffic", "channels", "nodes", "realtime", "routing", "copies"});
   const Section physics(
       root.find("physics"), "physics", problems,
       {"simulator", "rate_hz", "world", "messages", "partition", "pose_topic", "timeout_ms"});
