@@ -50,10 +50,8 @@ Result<void> RemoteNetwork::init(std::uint32_t nodes, std::uint64_t seed) {
   request_.put(Request::init);
   request_.put(nodes);
   request_.put(seed);
-  const auto answer = ask(*worker_, request_, answer_);
-  if (!answer) return answer.error();
-  network_next_ = {};  // unknown until the first exchange: the network may have events of its own
-  return success();
+  bool more = false;
+  return read_answer(more);  // with the first event of the network
 }
 
 Result<void> RemoteNetwork::set_poses(std::span<const Pose> poses) {

@@ -71,7 +71,8 @@ class NetworkServer {
         const auto nodes = request.get<std::uint32_t>();
         const auto seed = request.get<std::uint64_t>();
         nodes_ = nodes;
-        return server_.send(network_.init(nodes, seed));
+        if (auto made = network_.init(nodes, seed); !made) return server_.send(made);
+        return tell();  // the network may have events of its own
       }
       case Request::step:
         return step(request);

@@ -205,12 +205,21 @@ TEST(CosimRemote, a_hanging_simulator_is_killed_after_its_timeout) {
 }
 
 /// Replies to every request with random bytes, sometimes with the beginning of a valid reply.
+/// The reply of a network without events to the start.
+Writer ready_network() {
+  Writer ready;
+  ready.put(std::uint8_t{0});  // no error
+  ready.put(kNever.ns);
+  ready.put(std::uint32_t{0});  // no outcomes
+  ready.put(std::uint8_t{0});   // and no more
+  return ready;
+}
+
 TEST(CosimRemote, garbage_is_a_clean_error) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     auto worker = Worker::fork({.name = "the radio"}, [seed](IpcChannel& channel) {
                     std::vector<std::byte> request;
-                    Writer ready;
-                    ready.put(std::uint8_t{0});
+                    const Writer ready = ready_network();
                     (void)channel.receive(request, kNever, {});
                     (void)channel.send(ready.bytes());
                     (void)channel.receive(request, kNever, {});
@@ -236,8 +245,7 @@ TEST(CosimRemote, garbage_is_a_clean_error) {
 TEST(CosimRemote, a_reply_without_a_request_is_detected) {
   auto worker = Worker::fork({.name = "the radio"}, [](IpcChannel& channel) {
                   std::vector<std::byte> request;
-                  Writer ready;
-                  ready.put(std::uint8_t{0});
+                  const Writer ready = ready_network();
                   (void)channel.receive(request, kNever, {});
                   (void)channel.send(ready.bytes());
                   (void)channel.send(ready.bytes());

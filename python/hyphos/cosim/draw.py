@@ -90,9 +90,7 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
         ax.plot(end[1], end[2], linestyle="", marker=mark, markersize=9, color=colour, label=text)
         if text:
             short = text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 1] + "…"
-            ax.annotate(
-                short, (end[1], end[2]), xytext=(7, 5), textcoords="offset points", color=colour
-            )
+            ax.annotate(short, (end[1], end[2]), xytext=(7, 5), textcoords="offset points")
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel("x (m)")
     ax.set_ylabel("y (m)")
