@@ -12,7 +12,8 @@
 
 namespace hyphos::cosim::mavlink {
 
-/// A UDP socket that sends to a first address, and to everyone who has sent to it. It never blocks.
+/// A UDP socket that sends to one given address and to each address that it has received from.
+/// It never blocks.
 class Link {
  public:
   /// `remote` is ADDRESS:PORT, with an IPv4 address. `port` 0: any local port. Errors:

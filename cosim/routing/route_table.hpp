@@ -45,7 +45,7 @@ class RouteTable {
 
   /// The usable route to a node. Null if there is none. The pointer is valid until the next call.
   [[nodiscard]] const Route* find(NodeId destination, Time now);
-  /// The last known state, valid or not. Null: the node was never heard of.
+  /// The last known state, valid or not. Null: no message has named the node.
   [[nodiscard]] const Route* last(NodeId destination, Time now);
   /// Accepts a path that is newer or, of the same age, shorter. Returns true if it was accepted.
   bool offer(const Offer& offer, Time now);

@@ -11,8 +11,8 @@ namespace hyphos::cosim {
 
 struct Scenario;
 
-/// Watches the robots of a run for what no program may notice: a robot that lies on its side, does
-/// not come forward on its path, or has left the ground. It does not change the run.
+/// Detects robots that lie on their side, make no progress on their path, or have left the ground.
+/// It does not change the run.
 ///
 /// Cost: a few nanoseconds for each robot, ten times in each simulated second.
 class Health {

@@ -58,7 +58,7 @@ TEST(CosimMavlink, bytes_that_are_no_frame_are_counted) {
   }
 }
 
-/// A vehicle that moves exactly as it is told, on ground at z = 0.
+/// A vehicle that follows each command exactly, on ground at z = 0.
 class Flight {
  public:
   explicit Flight(Autopilot autopilot) : vehicle_(autopilot, 1) { step(); }

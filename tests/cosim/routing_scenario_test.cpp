@@ -137,7 +137,7 @@ TEST(CosimRouting, packets_of_a_robot_that_is_off_are_counted) {
     const auto off = ran.report.packets.dropped[static_cast<std::size_t>(DropReason::node_off)];
     EXPECT_GE(off, 110U) << radio;  // 20 messages a second for 6 s
   }
-  // A robot that comes back is heard again.
+  // The neighbours receive a robot again after its outage.
   const std::string text =
       changed(changed(changed(kChain, "off_s: [6]", "off_s: [0, 2, 6, 6.5, 7, 8]"),
                       "routing: {protocol: aodv}\n", ""),

@@ -16,7 +16,7 @@ namespace hyphos::cosim {
 /// Antennas, obstacles, shadowing and lines of sight are those of the RadioModel, and so are all
 /// parts of a radio without a `kind`. With Models::ns3, ns-3's LogDistance, Friis or
 /// TwoRayGroundPropagationLossModel replaces the path loss, and its NakagamiPropagationLossModel
-/// the fading, with m = 1 for `rayleigh`. ns-3 draws its fading for each frame and receiver anew.
+/// the fading, with m = 1 for `rayleigh`. ns-3 draws new fading for each frame and receiver.
 class Propagation {
  public:
   void init(const RadioModel& model, Models models, std::uint32_t nodes);

@@ -43,7 +43,7 @@ struct Uav {
 using RobotCounts = std::vector<std::uint32_t>;
 inline constexpr std::size_t kOwnKinds = 2;
 
-/// What stands still in a world: the boxes and meshes of the options, and the ground.
+/// The fixed parts of a world: the boxes and meshes of the options, and the ground.
 struct Ground {
   const MujocoOptions* options = nullptr;
   const Terrain* terrain = nullptr;  ///< null: flat at z = 0
