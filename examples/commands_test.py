@@ -52,7 +52,7 @@ def spans(text: str) -> list[str]:
     found = [
         line.removeprefix("$ ").removeprefix(".venv/bin/")
         for block in blocks
-        for line in block.splitlines()
+        for line in block.replace("\\\n", " ").splitlines()  # a command may continue on a next line
     ]
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     found += re.findall(r"`([^`]+)`", prose)
