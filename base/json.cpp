@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 
 namespace hyphos {
 
@@ -27,7 +28,7 @@ std::string json_quote(std::string_view text) {
         ++length;
       }
       const std::string_view character = text.substr(0, length);
-      if (config::find_bad_utf8(character) == std::string_view::npos) {
+      if (find_bad_utf8(character) == std::string_view::npos) {
         out += character;
       } else {
         out += "\xef\xbf\xbd";

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 #include "hyphos/plan.hpp"
 #include "wire/packet.hpp"
 
@@ -236,7 +237,7 @@ std::string python_problem(std::string_view text) {
 
 std::string file_name_problem(std::string_view text) {
   if (text.empty()) return "a file name must not be empty";
-  if (text.size() > 4096 || config::find_bad_utf8(text) != std::string_view::npos ||
+  if (text.size() > 4096 || find_bad_utf8(text) != std::string_view::npos ||
       text.find_first_of("\n\r\t") != std::string_view::npos) {
     return "a file name is at most 4096 bytes of UTF-8 without control characters";
   }

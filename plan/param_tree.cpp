@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
 #include "plan/build.hpp"
 
 namespace hyphos::plan {
@@ -130,7 +131,7 @@ std::string path_problem(std::string_view path) {
   if (path.size() > kMaxSharedPath) {
     return "a path has at most " + std::to_string(kMaxSharedPath) + " bytes";
   }
-  if (config::find_bad_utf8(path) != std::string_view::npos ||
+  if (find_bad_utf8(path) != std::string_view::npos ||
       path.find_first_of("\t\r\n") != std::string_view::npos) {
     return "a path is one line of UTF-8 without control characters";
   }

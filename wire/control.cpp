@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 #include "hyphos/wire/head.pb.h"
 #include "wire/corrupt.hpp"
 #include "wire/packet.hpp"
@@ -91,7 +92,7 @@ struct Writer {
 
 /// Process names are shown to users and written to files, so they must be text.
 bool is_process_name(std::string_view name) {
-  return name.size() <= kMaxProcessBytes && config::find_bad_utf8(name) == std::string_view::npos;
+  return name.size() <= kMaxProcessBytes && find_bad_utf8(name) == std::string_view::npos;
 }
 
 /// The name of a node, for errors only: a wrong one is left out.

@@ -86,7 +86,7 @@ std::string routes_of(const Scenario& scenario, std::size_t robot) {
 
 }  // namespace
 
-std::string describe(const Scenario& scenario) {
+std::string describe_emulation(const Scenario& scenario) {
   const RealTimeOptions& realtime = scenario.realtime;
   const auto name = [&](std::size_t robot) { return quoted(scenario.robots[robot]); };
   std::string robots;

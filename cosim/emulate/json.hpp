@@ -14,7 +14,7 @@
 namespace hyphos::cosim {
 
 /// The robots with address and command, and the parameters of the run.
-[[nodiscard]] std::string describe(const Scenario& scenario);
+[[nodiscard]] std::string describe_emulation(const Scenario& scenario);
 /// The cost of a run on this machine, before it starts.
 [[nodiscard]] std::string rehearsed(const Scenario& scenario, const Rehearsal& rehearsal);
 /// The progress of a run.

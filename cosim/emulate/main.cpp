@@ -357,7 +357,7 @@ Result<void> work(std::span<const char* const> arguments) {
   auto scenario = load_scenario(words->scenario, words->overrides);
   if (!scenario) return scenario.error();
   if (words->describes) {
-    tell(describe(*scenario));
+    tell(describe_emulation(*scenario));
     return success();
   }
   if (auto fine = refuse_what_cannot_be(*scenario, *words); !fine) return fine;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "cosim/radio/decibels.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
@@ -15,8 +17,6 @@ constexpr std::uint64_t kBackoff = std::uint64_t{1} << 40;
 constexpr std::uint64_t kFrameError = std::uint64_t{2} << 40;
 constexpr std::uint64_t kHostJitter = std::uint64_t{3} << 40;
 constexpr std::uint64_t kDetection = std::uint64_t{4} << 40;
-
-double to_mw(double dbm) { return std::pow(10, dbm / 10); }
 
 Error past(const std::string& what, Time at, Time now) {
   return {Code::out_of_range,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "cosim/radio/decibels.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
@@ -23,11 +25,8 @@ constexpr Duration kReconnect = Duration::from_ms(200);
 constexpr double kStationNoiseDb = 4;  // a base station has 5 dB of noise figure, a robot 9
 constexpr double kLeastGain = -400;
 
-constexpr std::uint64_t kHostJitter = 3;  // purposes of random draws
+constexpr std::uint64_t kHostDelay = 3;  // purposes of random draws
 constexpr std::uint64_t kBlock = std::uint64_t{0x60} << 32;
-
-double to_mw(double dbm) { return std::pow(10, dbm / 10); }
-double to_db(double ratio) { return 10 * std::log10(ratio); }
 
 enum class Use { down, special, up };
 Use use_of(std::int64_t slot) {
@@ -87,7 +86,7 @@ Result<void> CellNetwork::inject(const Packet& packet) {
   if (auto checked = due_.check(packet); !checked) return checked;
   const auto most = static_cast<std::uint64_t>(options_.host_jitter.ns);
   const Duration jitter{
-      static_cast<std::int64_t>(draw(seed_, packet.id, kHostJitter, packet.from) % (most + 1))};
+      static_cast<std::int64_t>(draw(seed_, packet.id, kHostDelay, packet.from) % (most + 1))};
   Time& entry = users_[packet.from].last_entry;
   entry = std::max(entry, packet.stamp + jitter);
   push(entry, Kind::up, packet);
@@ -330,7 +329,7 @@ double CellNetwork::send_block(NodeId robot, bool down, std::int64_t slot, doubl
   for (int copy = 0; copy < kMostCopies; ++copy) {
     const Time start = now + kSlot * (copy * kRepeats);
     if (copy > 0) repeated_[{slot + copy * kRepeats, user.station, down}] += share;
-    ratio += std::pow(10, sinr_db(robot, user.station, down, start) / 10);
+    ratio += to_ratio(sinr_db(robot, user.station, down, start));
     const double lost = radio_->frame_error(static_cast<std::uint32_t>(rate), to_db(ratio), 0);
     const double chance =
         draw_unit(seed_, item.packet.id, kBlock + static_cast<std::uint64_t>(slot * 8 + copy),

@@ -10,16 +10,16 @@
 namespace hyphos::cosim {
 namespace {
 
-constexpr std::uint64_t kLoss = std::uint64_t{4} << 40;  // the purpose of a random draw
+constexpr std::uint64_t kLossDraw = std::uint64_t{4} << 40;  // the purpose of a random draw
 
-Error bad(Code code, std::string what) { return {code, std::move(what), "replay"}; }
+Error unfit(Code code, std::string what) { return {code, std::move(what), "replay"}; }
 
 }  // namespace
 
 Result<void> Replay::init(std::uint32_t nodes, std::uint64_t seed) {
   if (nodes != recording_->nodes()) {
-    return bad(Code::invalid_config, "the recording has " + std::to_string(recording_->nodes()) +
-                                         " nodes, but the run has " + std::to_string(nodes));
+    return unfit(Code::invalid_config, "the recording has " + std::to_string(recording_->nodes()) +
+                                           " nodes, but the run has " + std::to_string(nodes));
   }
   seed_ = seed;
   turns_.assign(std::size_t{nodes} * nodes, {Time{-1}, 0});
@@ -30,8 +30,8 @@ Result<void> Replay::init(std::uint32_t nodes, std::uint64_t seed) {
 Result<const Recording::Entry*> Replay::take(NodeId from, NodeId to, Time stamp) {
   const auto entries = recording_->link(from, to);
   if (entries.empty()) {
-    return bad(Code::invalid_config, "the recording has no data for the link from node " +
-                                         std::to_string(from) + " to node " + std::to_string(to));
+    return unfit(Code::invalid_config, "the recording has no data for the link from node " +
+                                           std::to_string(from) + " to node " + std::to_string(to));
   }
   const auto same = std::ranges::equal_range(entries, stamp, {}, &Recording::Entry::time);
   if (!same.empty()) {
@@ -61,7 +61,7 @@ Result<void> Replay::inject(const Packet& packet) {
     auto time = checked_add(packet.stamp, was.delay);
     if (!time) return time.error();
     Outcome outcome{.id = packet.id, .to = to, .time = *time, .reason = was.reason};
-    if (was.loss > 0 && draw_unit(seed_, packet.id, kLoss, to) < was.loss) {
+    if (was.loss > 0 && draw_unit(seed_, packet.id, kLossDraw, to) < was.loss) {
       outcome.reason = DropReason::channel_error;
     }
     if (outcome.reason != DropReason::none) outcome.fate = Fate::dropped;
@@ -107,7 +107,7 @@ Result<void> Replay::restore(std::span<const std::byte> state) {
   }
   Due due = due_;
   if (!due.restore(reader) || !fits || !reader.complete() || due.nodes() != due_.nodes()) {
-    return bad(Code::corrupt, "the saved state is not a state of a replay of this recording");
+    return unfit(Code::corrupt, "the saved state is not a state of a replay of this recording");
   }
   seed_ = seed;
   turns_ = std::move(turns);

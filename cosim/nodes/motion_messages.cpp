@@ -3,7 +3,7 @@
 #include <bit>
 #include <string_view>
 
-#include "wire/protobuf.hpp"
+#include "cosim/nodes/proto_bytes.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -16,23 +16,7 @@ constexpr std::string_view kWorld = "world";
 
 using Bytes = std::vector<std::byte>;
 
-template <typename Write>
-Bytes message(std::size_t most, Write write) {
-  Bytes bytes(most);
-  ProtoWriter writer(bytes.data());
-  write(writer);
-  bytes.resize(static_cast<std::size_t>(writer.end() - bytes.data()));
-  return bytes;
-}
-
-Bytes numbers(std::initializer_list<double> values) {
-  return message(values.size() * 9, [&](ProtoWriter& writer) {
-    std::uint32_t field = 1;
-    for (const double value : values) writer.fixed(field++, std::bit_cast<std::uint64_t>(value));
-  });
-}
-
-Bytes vector(const Vec3& v) { return numbers({v.x, v.y, v.z}); }
+Bytes vector(const Vec3& v) { return proto_doubles({v.x, v.y, v.z}); }
 
 struct Part {
   std::uint32_t field = 0;
@@ -42,7 +26,7 @@ struct Part {
 Bytes parts(std::initializer_list<Part> all) {
   std::size_t most = 0;
   for (const Part& part : all) most += part.bytes.size() + 12;
-  return message(most, [&](ProtoWriter& writer) {
+  return proto_bytes(most, [&](ProtoWriter& writer) {
     for (const Part& part : all) {
       writer.open(part.field, part.bytes.size());
       writer.raw(part.bytes);
@@ -72,14 +56,14 @@ TypeId twist_type() { return make_type_id("hyphos.msgs.Twist", Encoding::protobu
 
 std::vector<std::byte> encode_odometry(const Pose& pose, Time now, std::string_view frame) {
   const Quaternion& q = pose.orientation;
-  const Bytes header = message(32, [&](ProtoWriter& writer) {
+  const Bytes header = proto_bytes(32, [&](ProtoWriter& writer) {
     writer.varint(1, static_cast<std::uint64_t>(now.ns));
     writer.text(2, kWorld);
   });
-  const Bytes where = parts({{1, vector(pose.position)}, {2, numbers({q.x, q.y, q.z, q.w})}});
+  const Bytes where = parts({{1, vector(pose.position)}, {2, proto_doubles({q.x, q.y, q.z, q.w})}});
   const Bytes speed = parts({{1, vector(turned_back(q, pose.velocity))}, {2, vector(pose.turn)}});
   const Bytes rest = parts({{3, parts({{1, where}})}, {4, parts({{1, speed}})}});
-  return message(header.size() + rest.size() + frame.size() + 64, [&](ProtoWriter& writer) {
+  return proto_bytes(header.size() + rest.size() + frame.size() + 64, [&](ProtoWriter& writer) {
     writer.open(1, header.size());
     writer.raw(header);
     writer.text(2, frame);

@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "cosim/core/random.hpp"
+#include "cosim/nodes/proto_bytes.hpp"
 #include "wire/packet.hpp"
-#include "wire/protobuf.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -17,30 +17,13 @@ using wire::ProtoWriter;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kHead = 64;  // bytes: most of a header
 
-/// Writes a message of at most `most` bytes.
-template <typename Write>
-std::vector<std::byte> message(std::size_t most, Write write) {
-  std::vector<std::byte> bytes(most);
-  ProtoWriter writer(bytes.data());
-  write(writer);
-  bytes.resize(static_cast<std::size_t>(writer.end() - bytes.data()));
-  return bytes;
-}
-
 void put(ProtoWriter& writer, std::uint32_t field, const std::vector<std::byte>& part) {
   writer.open(field, part.size());
   writer.raw(part);
 }
 
-std::vector<std::byte> numbers(std::initializer_list<double> values) {
-  return message(values.size() * 9, [&](ProtoWriter& writer) {
-    std::uint32_t field = 1;
-    for (const double value : values) writer.fixed(field++, std::bit_cast<std::uint64_t>(value));
-  });
-}
-
 std::vector<std::byte> header(Time now, std::string_view frame) {
-  return message(kHead, [&](ProtoWriter& writer) {
+  return proto_bytes(kHead, [&](ProtoWriter& writer) {
     writer.varint(1, static_cast<std::uint64_t>(now.ns));
     writer.text(2, frame);
   });
@@ -110,11 +93,11 @@ Result<std::vector<std::byte>> Sensor::imu(Physics& physics, const Pose& pose, T
     *one += options_.turn_noise * normal(now, which++);
   }
   const Quaternion& q = pose.orientation;
-  return message(kHead + 160, [&](ProtoWriter& writer) {
+  return proto_bytes(kHead + 160, [&](ProtoWriter& writer) {
     put(writer, 1, header(now, "base"));
-    put(writer, 2, numbers({q.x, q.y, q.z, q.w}));
-    put(writer, 4, numbers({turn.x, turn.y, turn.z}));
-    put(writer, 6, numbers({force.x, force.y, force.z}));
+    put(writer, 2, proto_doubles({q.x, q.y, q.z, q.w}));
+    put(writer, 4, proto_doubles({turn.x, turn.y, turn.z}));
+    put(writer, 6, proto_doubles({force.x, force.y, force.z}));
   });
 }
 
@@ -132,7 +115,7 @@ Result<std::vector<std::byte>> Sensor::lidar(Physics& physics, Time now) {
   }
   const double between =
       options_.rays > 1 ? (options_.to - options_.from) / (options_.rays - 1) : 0;
-  return message(kHead + 64 + 4 * ranges.size(), [&](ProtoWriter& writer) {
+  return proto_bytes(kHead + 64 + 4 * ranges.size(), [&](ProtoWriter& writer) {
     put(writer, 1, header(now, "lidar"));
     put_float(writer, 2, options_.from);
     put_float(writer, 3, options_.to);

@@ -5,6 +5,7 @@
 
 #include "cosim/core/random.hpp"
 #include "cosim/core/time.hpp"
+#include "cosim/radio/decibels.hpp"
 #include "cosim/radio/radio.hpp"
 
 namespace hyphos::cosim {
@@ -14,8 +15,6 @@ constexpr std::uint64_t kPhase = 0x56;  // the purpose of a random draw
 constexpr double kWeakest = -20;        // dB over the noise. Weaker jammers have no effect
 constexpr int kMostChanges = 64;        // in one look at the future of a countdown
 constexpr Duration kGlance = Duration::from_ms(10);
-
-double to_mw(double dbm) { return std::pow(10, dbm / 10); }
 
 /// The share of a jammer's power inside the band of a radio.
 double share_inside(const Jammer& jammer, double centre_hz, double width_hz) {

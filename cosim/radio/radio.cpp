@@ -4,13 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "cosim/radio/decibels.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
 constexpr double kThermalDbm = -173.975;  // of 1 Hz at 290 K
-
-double to_ratio(double db) { return std::pow(10, db / 10); }
-double to_db(double ratio) { return 10 * std::log10(ratio); }
 
 /// "6, 9, 12".
 template <typename Names>

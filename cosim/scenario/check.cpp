@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostErrors = 20;
 
-void put(JsonWriter& json, std::string_view key, std::string_view value) {
+void put_text(JsonWriter& json, std::string_view key, std::string_view value) {
   json.key(key);
   json.text(value);
 }
@@ -52,9 +52,9 @@ std::string describe(const Scenario& scenario) {
   json.begin_list();
   for (const auto& flow : scenario.flows.flows) json.text(flow.name);
   json.end_list();
-  put(json, "method", scenario.method);
-  put(json, "physics", to_string(scenario.physics));
-  put(json, "network", to_string(scenario.network));
+  put_text(json, "method", scenario.method);
+  put_text(json, "physics", to_string(scenario.physics));
+  put_text(json, "network", to_string(scenario.network));
   json.key("duration_s");
   json.real(static_cast<double>(scenario.duration.ns) * 1e-9);
   json.end_object();

@@ -107,7 +107,7 @@ double lost(const RadioModel& model, std::uint32_t rate, double sinr_db, std::si
   return 1 - model.detection(sinr_db) * (1 - model.frame_error(rate, sinr_db, bytes));
 }
 
-void put(JsonWriter& json, std::string_view key, double value) {
+void put_number(JsonWriter& json, std::string_view key, double value) {
   json.key(key);
   json.real(value);
 }
@@ -154,13 +154,13 @@ double put_distance(JsonWriter& json, const Pairs& pairs, double distance) {
   std::ranges::sort(ratios);
   const auto [clear, blocked, probability] = path_loss(pairs, distance);
   json.begin_object();
-  put(json, "distance_m", distance);
-  put(json, "path_loss_db", clear);
-  put(json, "path_loss_nlos_db", blocked);
-  put(json, "los_probability", probability);
-  put(json, "snr_db", ratios[kPairs / 2]);
-  put(json, "snr_p5_db", ratios[kPairs / 20]);
-  put(json, "snr_p95_db", ratios[kPairs - kPairs / 20]);
+  put_number(json, "distance_m", distance);
+  put_number(json, "path_loss_db", clear);
+  put_number(json, "path_loss_nlos_db", blocked);
+  put_number(json, "los_probability", probability);
+  put_number(json, "snr_db", ratios[kPairs / 2]);
+  put_number(json, "snr_p5_db", ratios[kPairs / 20]);
+  put_number(json, "snr_p95_db", ratios[kPairs - kPairs / 20]);
   put_list(json, "loss", losses);
   json.end_object();
   return *std::ranges::min_element(losses);
@@ -175,7 +175,7 @@ void put_errors(JsonWriter& json, const Pairs& pairs) {
       losses.push_back(lost(pairs.model, rate, ratio, pairs.bytes));
     }
     json.begin_object();
-    put(json, "snr_db", ratio);
+    put_number(json, "snr_db", ratio);
     put_list(json, "loss", losses);
     json.end_object();
   }
@@ -201,12 +201,12 @@ void put_radio(JsonWriter& json, const Scenario& scenario, const Pairs& pairs) {
     rate = named->kind().rates.front().name;
   }
   text("rate", rate);
-  put(json, "shadowing_db", options.shadowing_db);
-  put(json, "tx_power_dbm", pairs.model.options().tx_power_dbm);
-  put(json, "noise_dbm", pairs.model.noise_dbm());
-  put(json, "bytes", static_cast<double>(pairs.bytes));
-  put(json, "from_height_m", pairs.from.z + pairs.model.options().antennas[0].height_m);
-  put(json, "to_height_m", pairs.to_height + pairs.model.options().antennas[1].height_m);
+  put_number(json, "shadowing_db", options.shadowing_db);
+  put_number(json, "tx_power_dbm", pairs.model.options().tx_power_dbm);
+  put_number(json, "noise_dbm", pairs.model.noise_dbm());
+  put_number(json, "bytes", static_cast<double>(pairs.bytes));
+  put_number(json, "from_height_m", pairs.from.z + pairs.model.options().antennas[0].height_m);
+  put_number(json, "to_height_m", pairs.to_height + pairs.model.options().antennas[1].height_m);
   json.key("rates");
   json.begin_list();
   for (std::uint32_t i = 0; i < pairs.rates; ++i) {

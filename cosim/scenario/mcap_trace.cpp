@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cosim/scenario/pose_json.hpp"
 #include "cosim/scenario/scenario.hpp"
 #include "wire/packet.hpp"
 
@@ -40,20 +41,12 @@ const std::array<NamedSchema, 5> kSchemas{{{"hyphos.cosim.Packet", kPacketSchema
                                            {"hyphos.cosim.Links", SceneLines::links_schema()},
                                            {"foxglove.SceneUpdate", SceneLines::scene_schema()}}};
 
-std::string vector(const Vec3& v) {
-  return JsonLine().add("x", v.x).add("y", v.y).add("z", v.z).take();
-}
-
 std::string pose_line(Time now, const Pose& pose) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::string stamp =
-      JsonLine().add("sec", now.ns / kSecond).add("nsec", now.ns % kSecond).take();
-  const Quaternion& q = pose.orientation;
-  const std::string orientation =
-      JsonLine().add("x", q.x).add("y", q.y).add("z", q.z).add("w", q.w).take();
-  const std::string placed =
-      JsonLine().json("position", vector(pose.position)).json("orientation", orientation).take();
-  return JsonLine().json("timestamp", stamp).text("frame_id", "world").json("pose", placed).take();
+  return JsonLine()
+      .json("timestamp", time_json(now))
+      .text("frame_id", "world")
+      .json("pose", pose_json(pose.position, pose.orientation))
+      .take();
 }
 
 }  // namespace

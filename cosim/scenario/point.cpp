@@ -3,14 +3,14 @@
 #include <array>
 #include <cmath>
 
+#include "cosim/scenario/ranges.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
 using config::Problems;
 using config::Section;
 using config::Value;
-
-constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precision of double
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Vec3 read_point(const Value* value, const std::string& path, Problems& problems)
   std::array<double, 3> numbers{};
   bool right = value->is(Value::Kind::list) && value->items.size() == numbers.size();
   for (std::size_t i = 0; right && i < numbers.size(); ++i) {
-    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
+    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kMostMetres;
   }
   if (!right) {
     problems.error(value->source, path + ": expected three numbers [x, y, z] in metres, found " +

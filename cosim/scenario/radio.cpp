@@ -33,8 +33,8 @@ std::vector<std::string_view> names_of(const Known& known) {
 }
 
 /// Reads `radio.file`, relative to the scenario unless its path is absolute.
-void read_recording(const Section& radio, const std::string& scenario_path, Scenario& scenario,
-                    Problems& problems) {
+void read_recorded_network(const Section& radio, const std::string& scenario_path,
+                           Scenario& scenario, Problems& problems) {
   const bool replays = scenario.network == NetworkKind::replay;
   const Value* given = radio.find("file");
   if ((given != nullptr) != replays) {
@@ -230,7 +230,7 @@ void read_radio(const Section& root, const std::string& path, Scenario& scenario
                                                 {"ns3", NetworkKind::ns3},
                                                 {"replay", NetworkKind::replay},
                                                 {"ideal", NetworkKind::ideal}});
-  read_recording(radio, path, scenario, problems);
+  read_recorded_network(radio, path, scenario, problems);
   scenario.transport = radio.choice<Transport>("transport", Transport::udp,
                                                {{"udp", Transport::udp}, {"tcp", Transport::tcp}});
   if (radio.has("transport") && scenario.network != NetworkKind::ns3) {

@@ -10,6 +10,7 @@
 
 #include "cosim/radio/kinds.hpp"
 #include "cosim/routing/aodv.hpp"
+#include "cosim/scenario/ranges.hpp"
 #include "cosim/scenario/scenario.hpp"
 
 namespace hyphos::cosim {
@@ -20,7 +21,6 @@ using config::Section;
 using config::Value;
 using Table = routing::TableRouter::Table;
 
-constexpr double kMostSeconds = 1e7;
 constexpr Duration kHello = Duration::from_ms(1000);
 constexpr std::string_view kDefault = "default";
 

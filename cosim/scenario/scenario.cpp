@@ -12,6 +12,7 @@
 #include "cosim/scenario/model.hpp"
 #include "cosim/scenario/point.hpp"
 #include "cosim/scenario/radio.hpp"
+#include "cosim/scenario/ranges.hpp"
 #include "cosim/scenario/sensors.hpp"
 #include "cosim/scenario/traffic.hpp"
 
@@ -22,9 +23,6 @@ using config::Problems;
 using config::Section;
 using config::Value;
 
-constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precision of double
-constexpr double kMostSeconds = 1e7;
-
 Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
 
 Path read_circle(const Section& robot, Problems& problems) {
@@ -33,7 +31,7 @@ Path read_circle(const Section& robot, Problems& problems) {
   if (!circle.has("centre")) circle.error("centre", "is missing: give a point [x, y, z]");
   Circle made;
   made.centre = read_point(circle, "centre", problems);
-  made.radius = circle.real("radius_m", 1, 1e-3, kWorld);
+  made.radius = circle.real("radius_m", 1, 1e-3, kMostMetres);
   made.angular_speed = circle.real("speed", 1, -1000, 1000) / made.radius;
   made.phase = circle.real("phase", 0, -1000, 1000);
   return made;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cosim/core/json_line.hpp"
+#include "cosim/scenario/pose_json.hpp"
 #include "cosim/scenario/scenario.hpp"
 
 namespace hyphos::cosim {
@@ -37,21 +38,6 @@ constexpr const char* kLinksSchema = R"({"type":"object","properties":{
 "links":{"type":"array","items":{"type":"object","properties":{
 "from":{"type":"string"},"to":{"type":"string"},"snr_db":{"type":"number"}}}}}})";
 
-std::string stamp(std::int64_t ns) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  return JsonLine().add("sec", ns / kSecond).add("nsec", ns % kSecond).take();
-}
-
-std::string vector(const Vec3& v) {
-  return JsonLine().add("x", v.x).add("y", v.y).add("z", v.z).take();
-}
-
-std::string pose_of(const Vec3& at, const Quaternion& q = {}) {
-  const std::string turn =
-      JsonLine().add("x", q.x).add("y", q.y).add("z", q.z).add("w", q.w).take();
-  return JsonLine().json("position", vector(at)).json("orientation", turn).take();
-}
-
 std::string colour(double r, double g, double b, double a) {
   return JsonLine().add("r", r).add("g", g).add("b", b).add("a", a).take();
 }
@@ -66,8 +52,10 @@ std::string colour_of(double snr_db) {
 std::string entity(const std::string& id, std::int64_t now_ns, Duration life,
                    std::initializer_list<std::pair<std::string_view, std::string>> primitives) {
   JsonLine line;
-  line.json("timestamp", stamp(now_ns)).text("frame_id", "world").text("id", id);
-  line.json("lifetime", stamp(life.ns)).truth("frame_locked", false).json("metadata", "[]");
+  line.json("timestamp", time_json(Time{now_ns})).text("frame_id", "world").text("id", id);
+  line.json("lifetime", time_json(Time{life.ns}))
+      .truth("frame_locked", false)
+      .json("metadata", "[]");
   for (const char* const kind :
        {"arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models"}) {
     const auto given =
@@ -104,9 +92,9 @@ std::string SceneLines::world() const {
   const auto cube = [](const Box& box) {
     const Vec3 size = box.high - box.low;
     return JsonLine()
-        .json("pose", pose_of((box.low + box.high) * 0.5))
+        .json("pose", pose_json((box.low + box.high) * 0.5))
         .json("size",
-              vector({std::max(size.x, 0.05), std::max(size.y, 0.05), std::max(size.z, 0.05)}))
+              vector_json({std::max(size.x, 0.05), std::max(size.y, 0.05), std::max(size.z, 0.05)}))
         .json("color", colour(0.5, 0.5, 0.55, 0.6))
         .take();
   };
@@ -138,12 +126,12 @@ std::string SceneLines::links(Time now, std::span<const Pose> poses) const {
 
 std::string SceneLines::robot(NodeId node, Time now, const Pose& pose) const {
   const std::string cube = JsonLine()
-                               .json("pose", pose_of(pose.position, pose.orientation))
-                               .json("size", vector({0.7, 0.5, 0.35}))
+                               .json("pose", pose_json(pose.position, pose.orientation))
+                               .json("size", vector_json({0.7, 0.5, 0.35}))
                                .json("color", colour(0.1, 0.4, 0.8, 1))
                                .take();
   const std::string arrow = JsonLine()
-                                .json("pose", pose_of(pose.position, pose.orientation))
+                                .json("pose", pose_json(pose.position, pose.orientation))
                                 .add("shaft_length", 1.2)
                                 .add("shaft_diameter", 0.12)
                                 .add("head_length", 0.4)
@@ -151,7 +139,7 @@ std::string SceneLines::robot(NodeId node, Time now, const Pose& pose) const {
                                 .json("color", colour(0.95, 0.6, 0.1, 1))
                                 .take();
   const std::string name = JsonLine()
-                               .json("pose", pose_of(pose.position + Vec3{0, 0, 1}))
+                               .json("pose", pose_json(pose.position + Vec3{0, 0, 1}))
                                .truth("billboard", true)
                                .add("font_size", 0.6)
                                .truth("scale_invariant", false)
@@ -178,10 +166,10 @@ std::string SceneLines::sample(Time now, std::span<const Pose> poses) {
   }
   const std::string lines = JsonLine()
                                 .add("type", std::int64_t{2})  // LINE_LIST
-                                .json("pose", pose_of({}))
+                                .json("pose", pose_json({}))
                                 .add("thickness", 2.0)
                                 .truth("scale_invariant", true)
-                                .json("points", json_list(points, vector))
+                                .json("points", json_list(points, vector_json))
                                 .json("color", colour(0, 0, 0, 0))
                                 .json("colors", json_list(colours, [](const auto& c) { return c; }))
                                 .json("indices", "[]")
@@ -191,8 +179,8 @@ std::string SceneLines::sample(Time now, std::span<const Pose> poses) {
   if (!lost_.empty()) {
     const auto sphere = [](const Vec3& at) {
       return JsonLine()
-          .json("pose", pose_of(at + Vec3{0, 0, 0.5}))
-          .json("size", vector({0.5, 0.5, 0.5}))
+          .json("pose", pose_json(at + Vec3{0, 0, 0.5}))
+          .json("size", vector_json({0.5, 0.5, 0.5}))
           .json("color", colour(0.9, 0.1, 0.1, 0.8))
           .take();
     };

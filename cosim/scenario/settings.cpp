@@ -167,7 +167,7 @@ std::optional<std::int64_t> apply(Value& root, const OuterSetting& setting, Prob
   return std::nullopt;
 }
 
-bool read_point(const Value& value, Point& point) {
+bool parse_point(const Value& value, Point& point) {
   if (!value.is(Value::Kind::list) || value.items.size() != point.size()) return false;
   for (std::size_t i = 0; i < point.size(); ++i) {
     if (!config::read_real(value.items[i], point[i])) return false;
@@ -191,7 +191,7 @@ void each_point(Value& robot, const Use& use) {
 
 void move_point(Value& value, const Point& by) {
   Point point{};
-  if (!read_point(value, point)) return;  // reported when the scenario is read
+  if (!parse_point(value, point)) return;  // reported when the scenario is read
   for (std::size_t i = 0; i < point.size(); ++i) {
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), point[i] + by[i]);
@@ -204,7 +204,7 @@ Point apart_of(Value& root, Value& robots, Problems& problems) {
   const Section copies(root.find("copies"), "copies", problems, {"apart_m"});
   Point given{};
   if (const Value* apart = copies.find("apart_m")) {
-    if (!read_point(*apart, given) || given == Point{}) {
+    if (!parse_point(*apart, given) || given == Point{}) {
       copies.error("apart_m", "expected three numbers [x, y, z] in metres, not all 0, found " +
                                   config::describe(*apart));
     }
@@ -215,7 +215,7 @@ Point apart_of(Value& root, Value& robots, Problems& problems) {
   for (Entry& entry : robots.entries) {
     each_point(entry.value, [&](const Value& value, double radius) {
       Point point{};
-      if (!read_point(value, point)) return;
+      if (!parse_point(value, point)) return;
       low = std::min(low, point[1] - radius);
       high = std::max(high, point[1] + radius);
     });

@@ -41,8 +41,8 @@ std::vector<NodeId> read_names(const Section& section, std::string_view key,
   return nodes;
 }
 
-CrossingChannel read_channel(const std::string& name, const Value& value,
-                             const std::vector<std::string>& robots, Problems& problems) {
+CrossingChannel read_crossing(const std::string& name, const Value& value,
+                              const std::vector<std::string>& robots, Problems& problems) {
   const Section section(&value, "channels." + name, problems, {"from", "to", "as"});
   CrossingChannel channel;
   channel.name = name;
@@ -244,7 +244,7 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
   for (const config::Entry& entry : channels->entries) {
     const bool several = entry.value.is(Value::Kind::list);
     for (const Value& way : several ? entry.value.items : std::vector<Value>{entry.value}) {
-      team.wiring.channels.push_back(read_channel(entry.key, way, robots, problems));
+      team.wiring.channels.push_back(read_crossing(entry.key, way, robots, problems));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cosim/programs/recording.hpp"
+#include "cosim/scenario/ranges.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -16,8 +17,7 @@ using config::Problems;
 using config::Section;
 using config::Value;
 
-constexpr std::int64_t kMostBytes = 65'507;  // of a datagram
-constexpr double kMostSeconds = 1e7;
+constexpr std::int64_t kMostBytes = 65'507;                          // of a datagram
 constexpr std::uintmax_t kMostRecorded = std::uintmax_t{256} << 20;  // bytes of a file
 
 Time seconds(double s) { return {std::llround(s * 1e9)}; }
@@ -37,7 +37,7 @@ NodeId read_robot(const Section& section, std::string_view key, const Scenario& 
                                         : static_cast<NodeId>(found - scenario.robots.begin());
 }
 
-void read_recording(const Section& section, const std::string& beside, FlowOptions& flow) {
+void read_recorded_flow(const Section& section, const std::string& beside, FlowOptions& flow) {
   namespace fs = std::filesystem;
   const std::string name = section.text("recording", "");
   const fs::path path = fs::path(beside).parent_path() / name;
@@ -124,7 +124,7 @@ FlowOptions read_flow(const Section& section, const std::string& name, const std
     flow.lasts = Duration{seconds(section.real("seconds", 1, 1e-6, kMostSeconds)).ns};
   }
   flow.count = static_cast<std::uint64_t>(section.integer("count", 0, 1, 1'000'000'000));
-  if (flow.kind == recording) read_recording(section, beside, flow);
+  if (flow.kind == recording) read_recorded_flow(section, beside, flow);
   return flow;
 }
 

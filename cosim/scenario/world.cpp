@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "cosim/scenario/point.hpp"
+#include "cosim/scenario/ranges.hpp"
 #include "cosim/scenario/scenario.hpp"
 #include "cosim/world/terrain_file.hpp"
 
@@ -16,7 +17,6 @@ using config::Problems;
 using config::Section;
 using config::Value;
 
-constexpr double kWorld = 1e7;  // metres: beyond any radio, within the precision of double
 constexpr std::size_t kMostThings = 10'000;
 
 /// The numbers of a list such as [x, y]. Zeros if the value is something else.
@@ -28,7 +28,7 @@ std::array<double, N> read_list(const Section& section, std::string_view key, Pr
   if (value == nullptr) return numbers;
   bool right = value->is(Value::Kind::list) && value->items.size() == N;
   for (std::size_t i = 0; right && i < N; ++i) {
-    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
+    right = config::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kMostMetres;
   }
   if (right) return numbers;
   problems.error(value->source, section.path(key) + ": expected " + expected + ", found " +

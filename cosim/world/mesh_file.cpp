@@ -19,7 +19,7 @@ constexpr std::uint32_t kMostFaces = 200'000;  // of MuJoCo
 constexpr std::size_t kStlHead = 84;
 constexpr std::size_t kStlFace = 50;
 
-Error bad(std::string where, std::string what) {
+Error unusable(std::string where, std::string what) {
   return {Code::invalid_config, std::move(what), std::move(where)};
 }
 
@@ -27,12 +27,13 @@ Result<std::vector<Vec3>> read_stl(std::string_view bytes, const std::string& na
   std::uint32_t faces = 0;
   if (bytes.size() >= kStlHead) std::memcpy(&faces, bytes.data() + 80, sizeof faces);
   if (faces == 0 || bytes.size() != kStlHead + std::size_t{faces} * kStlFace) {
-    return bad(name, "is not a binary STL: its size does not fit its " + std::to_string(faces) +
-                         " triangles. Save a text STL as a binary one");
+    return unusable(name, "is not a binary STL: its size does not fit its " +
+                              std::to_string(faces) +
+                              " triangles. Save a text STL as a binary one");
   }
   if (faces > kMostFaces) {
-    return bad(name, std::to_string(faces) + " triangles, but at most " +
-                         std::to_string(kMostFaces) + " are possible: simplify the mesh");
+    return unusable(name, std::to_string(faces) + " triangles, but at most " +
+                              std::to_string(kMostFaces) + " are possible: simplify the mesh");
   }
   std::vector<Vec3> points;
   points.reserve(std::size_t{faces} * 3);
@@ -67,13 +68,14 @@ Result<std::vector<Vec3>> read_obj(std::string_view text, const std::string& nam
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!row.starts_with("v ") && !row.starts_with("v\t")) continue;
     const auto point = vertex(row);
-    if (!point) return bad(name + ":" + std::to_string(line), "expected v x y z, three numbers");
+    if (!point)
+      return unusable(name + ":" + std::to_string(line), "expected v x y z, three numbers");
     points.push_back(*point);
     if (points.size() > 3 * std::size_t{kMostFaces}) {
-      return bad(name + ":" + std::to_string(line), "too many points: simplify the mesh");
+      return unusable(name + ":" + std::to_string(line), "too many points: simplify the mesh");
     }
   }
-  if (points.size() < 4) return bad(name, "a mesh needs at least four points (lines v x y z)");
+  if (points.size() < 4) return unusable(name, "a mesh needs at least four points (lines v x y z)");
   return points;
 }
 
@@ -87,7 +89,8 @@ Result<Box> box_around(const Mesh& mesh) {
   std::string ending = mesh.file.substr(std::min(mesh.file.size(), mesh.file.rfind('.')));
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
   if (ending != ".stl" && ending != ".obj") {
-    return bad(mesh.file, "a mesh is a binary STL or an OBJ: convert it, for example with assimp");
+    return unusable(mesh.file,
+                    "a mesh is a binary STL or an OBJ: convert it, for example with assimp");
   }
   auto points = ending == ".stl" ? read_stl(*bytes, mesh.file) : read_obj(*bytes, mesh.file);
   if (!points) return points.error();
@@ -97,9 +100,9 @@ Result<Box> box_around(const Mesh& mesh) {
   for (const Vec3& point : *points) {
     const Vec3 p = mesh.at + turned(about_z(mesh.yaw), point * mesh.scale);
     if (!is_finite(p) || length(p - mesh.at) > kMostSize) {
-      return bad(mesh.file,
-                 "a point of the mesh is farther than 100 km from its origin or is not "
-                 "a number: correct the mesh or its scale");
+      return unusable(mesh.file,
+                      "a point of the mesh is farther than 100 km from its origin or is not "
+                      "a number: correct the mesh or its scale");
     }
     box.low =
         first ? p

@@ -60,7 +60,7 @@ class Words {
   std::size_t line_ = 1;
 };
 
-Error bad(const std::string& file, const Words& words, std::string what) {
+Error unreadable(const std::string& file, const Words& words, std::string what) {
   return {Code::invalid_config, std::move(what), file + ":" + std::to_string(words.line())};
 }
 
@@ -92,17 +92,19 @@ Result<void> read_esri(std::string_view text, const std::string& name, TerrainGr
     static constexpr std::array kKeys{"ncols",    "nrows",     "xllcorner", "yllcorner",
                                       "cellsize", "xllcenter", "yllcenter", "nodata_value"};
     if (std::ranges::find(kKeys, key) == kKeys.end() || !words.number(head[key])) {
-      return bad(name, words,
-                 "expected a line `ncols N`, `nrows N`, `cellsize M` or another of an ESRI ASCII "
-                 "grid, found '" +
-                     key + "'");
+      return unreadable(
+          name, words,
+          "expected a line `ncols N`, `nrows N`, `cellsize M` or another of an ESRI ASCII "
+          "grid, found '" +
+              key + "'");
     }
   }
   const double columns = head["ncols"];
   const double rows = head["nrows"];
   const double cell = head["cellsize"];
-  if (!is_size(columns, rows)) return bad(name, words, "ncols and nrows: " + sizes());
-  if (!(cell >= 1e-3 && cell <= 1e5)) return bad(name, words, "cellsize must be positive, in m");
+  if (!is_size(columns, rows)) return unreadable(name, words, "ncols and nrows: " + sizes());
+  if (!(cell >= 1e-3 && cell <= 1e5))
+    return unreadable(name, words, "cellsize must be positive, in m");
   to.columns = static_cast<std::size_t>(columns);
   to.rows = static_cast<std::size_t>(rows);
   to.cell_x = to.cell_y = cell;
@@ -112,17 +114,19 @@ Result<void> read_esri(std::string_view text, const std::string& name, TerrainGr
     for (std::size_t column = 0; column < to.columns; ++column) {
       double height = 0;
       if (!words.number(height)) {
-        return bad(name, words,
-                   "expected " + std::to_string(to.heights.size()) + " heights in m, found " +
-                       (words.ended() ? "the end of the file" : "another word"));
+        return unreadable(name, words,
+                          "expected " + std::to_string(to.heights.size()) +
+                              " heights in m, found " +
+                              (words.ended() ? "the end of the file" : "another word"));
       }
       if (unknown != head.end() && height == unknown->second) {
-        return bad(name, words, "a height is missing (NODATA_value): fill the gaps first");
+        return unreadable(name, words, "a height is missing (NODATA_value): fill the gaps first");
       }
       to.heights[row * to.columns + column] = static_cast<float>(height);
     }
   }
-  if (!words.ended()) return bad(name, words, "there are more heights than ncols times nrows");
+  if (!words.ended())
+    return unreadable(name, words, "there are more heights than ncols times nrows");
   return success();
 }
 
@@ -131,17 +135,17 @@ Result<void> read_grey(std::string_view bytes, const TerrainOptions& options, Te
   Words words(bytes, true);
   const std::string_view magic = words.next();
   if (magic != "P2" && magic != "P5") {
-    return bad(name, words, "is not a grey map: it must begin with P2 or P5");
+    return unreadable(name, words, "is not a grey map: it must begin with P2 or P5");
   }
   double columns = 0;
   double rows = 0;
   double white = 0;
   if (!words.number(columns) || !words.number(rows) || !words.number(white)) {
-    return bad(name, words, "expected width, height and the largest grey value");
+    return unreadable(name, words, "expected width, height and the largest grey value");
   }
-  if (!is_size(columns, rows)) return bad(name, words, "width and height: " + sizes());
+  if (!is_size(columns, rows)) return unreadable(name, words, "width and height: " + sizes());
   if (!(white >= 1 && white <= 65535 && white == std::floor(white))) {
-    return bad(name, words, "the largest grey value must be from 1 to 65535");
+    return unreadable(name, words, "the largest grey value must be from 1 to 65535");
   }
   to.columns = static_cast<std::size_t>(columns);
   to.rows = static_cast<std::size_t>(rows);
@@ -150,9 +154,9 @@ Result<void> read_grey(std::string_view bytes, const TerrainOptions& options, Te
   std::string_view raw = words.rest();
   if (!raw.empty()) raw.remove_prefix(1);  // one blank ends the header
   if (magic == "P5" && raw.size() < count * width) {
-    return bad(name, words,
-               "is cut off: " + std::to_string(raw.size()) + " bytes of " +
-                   std::to_string(count * width) + " for its heights");
+    return unreadable(name, words,
+                      "is cut off: " + std::to_string(raw.size()) + " bytes of " +
+                          std::to_string(count * width) + " for its heights");
   }
   if (!(options.size_x > 0 && options.size_y > 0)) {
     return Error{Code::invalid_config, "a grey map has no size: give size_m: [x, y]", name};
@@ -167,9 +171,10 @@ Result<void> read_grey(std::string_view bytes, const TerrainOptions& options, Te
         grey = grey * 256 + static_cast<unsigned char>(raw[i * width + b]);
       }
     } else if (!words.number(grey)) {
-      return bad(name, words, "expected " + std::to_string(count) + " grey values");
+      return unreadable(name, words, "expected " + std::to_string(count) + " grey values");
     }
-    if (grey < 0 || grey > white) return bad(name, words, "a grey value is beyond the largest");
+    if (grey < 0 || grey > white)
+      return unreadable(name, words, "a grey value is beyond the largest");
     const std::size_t row = to.rows - 1 - i / to.columns;  // a picture begins at its top
     to.heights[row * to.columns + i % to.columns] =
         static_cast<float>(options.low + (options.high - options.low) * grey / white);

@@ -1,6 +1,7 @@
 #include "node/log/log_line.hpp"
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::log {
@@ -45,7 +46,7 @@ std::string bounded_text(std::string_view text, std::size_t limit) {
   kept.reserve(std::min(text.size(), limit));
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = config::utf8_length(text.substr(at));
+    const std::size_t length = utf8_length(text.substr(at));
     if (kept.size() + std::max<std::size_t>(length, 1) > limit) break;
     if (length == 0) {
       kept.push_back('?');

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 
 namespace hyphos::params {
 namespace {
@@ -59,7 +60,7 @@ std::string number_problem(const ParamInfo& info, T value) {
 }
 
 std::string text_problem(const ParamInfo& info, const std::string& text) {
-  if (config::find_bad_utf8(text) != std::string_view::npos) {
+  if (find_bad_utf8(text) != std::string_view::npos) {
     return "text must be UTF-8 without control characters";
   }
   if (info.choices.empty()) return {};
@@ -193,14 +194,14 @@ std::string description_problem(const ParamInfo& info) {
   if (std::string why = name_problem(info.name); !why.empty()) return why;
   for (const std::string* one : {&info.unit, &info.description}) {
     if (one->size() > kMaxDescription) return "a unit or description has at most 4096 bytes";
-    if (config::find_bad_utf8(*one) != std::string_view::npos) {
+    if (find_bad_utf8(*one) != std::string_view::npos) {
       return "a unit or description must be UTF-8 without control characters";
     }
   }
   if (info.choices.size() > kMaxChoices) return "a parameter has at most 256 choices";
   for (const std::string& choice : info.choices) {
     if (choice.empty() || choice.size() > kMaxName ||
-        config::find_bad_utf8(choice) != std::string_view::npos) {
+        find_bad_utf8(choice) != std::string_view::npos) {
       return "a choice must be 1 to 128 bytes of UTF-8";
     }
     if (std::count(info.choices.begin(), info.choices.end(), choice) > 1) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 #include "node/transforms/transform_maths.hpp"
 #include "node/transforms/transform_text.hpp"
 
@@ -21,7 +22,7 @@ std::string name_problem(std::string_view name) {
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), is_control) ||
-      config::find_bad_utf8(name) != std::string_view::npos) {
+      find_bad_utf8(name) != std::string_view::npos) {
     return "the name of a frame contains a control character or is not UTF-8";
   }
   return {};

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/utf8.hpp"
+
 namespace hyphos::config {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/config.hpp"
+#include "base/utf8.hpp"
 #include "hyphos/plan.hpp"
 
 /// Any text is either refused with a reason, or becomes a plan that can be printed and connected. A
@@ -22,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string json = hyphos::to_json(*plan);
-  if (hyphos::config::find_bad_utf8(json) != std::string::npos) std::abort();
+  if (hyphos::find_bad_utf8(json) != std::string::npos) std::abort();
   if (hyphos::to_text(*plan).empty() || hyphos::to_dot(*plan).empty()) std::abort();
   for (const hyphos::ProcessPlan& process : plan->processes) {
     if (!hyphos::connections(*plan, process.name)) std::abort();

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "cosim/core/random.hpp"
+#include "cosim/radio/decibels.hpp"
 #include "cosim/radio/fading/models.hpp"
 
 namespace hyphos::cosim {
@@ -38,13 +39,11 @@ class Rician final : public Fading {
   double nlos_;
 };
 
-double ratio(double db) { return std::pow(10, db / 10); }
-
 }  // namespace
 
 namespace make {
 std::unique_ptr<Fading> rician(const FadingOptions& options) {
-  return std::make_unique<Rician>(options, ratio(options.k_los_db), ratio(options.k_nlos_db));
+  return std::make_unique<Rician>(options, to_ratio(options.k_los_db), to_ratio(options.k_nlos_db));
 }
 std::unique_ptr<Fading> rayleigh(const FadingOptions& options) {
   return std::make_unique<Rician>(options, 0, 0);

@@ -9,14 +9,14 @@ namespace {
 
 // 51 resource blocks of 12 carriers of 30 kHz (3GPP TS 38.101-1, table 5.3.2-1). 14 % of the
 // symbols are control and reference signals (TS 38.306, 4.1.2).
-constexpr double kBandwidth = 51 * 12 * 30e3;
+constexpr double kCarrierHz = 51 * 12 * 30e3;
 constexpr double kData = 0.86;
 
 /// A channel quality of 3GPP TS 38.214, table 5.2.2.1-2, by its efficiency in bits per symbol.
 constexpr Rate cqi(std::string_view name, double efficiency) {
-  return {name, efficiency * kBandwidth * kData * 1e-6, Modulation::qpsk, Coding::none, 1, 0, {}};
+  return {name, efficiency * kCarrierHz * kData * 1e-6, Modulation::qpsk, Coding::none, 1, 0, {}};
 }
-constexpr std::array<Rate, 15> kRates{
+constexpr std::array<Rate, 15> kQualities{
     {cqi("cqi1", 0.1523), cqi("cqi2", 0.2344), cqi("cqi3", 0.3770), cqi("cqi4", 0.6016),
      cqi("cqi5", 0.8770), cqi("cqi6", 1.1758), cqi("cqi7", 1.4766), cqi("cqi8", 1.9141),
      cqi("cqi9", 2.4063), cqi("cqi10", 2.7305), cqi("cqi11", 3.3223), cqi("cqi12", 3.9023),
@@ -34,7 +34,7 @@ double loss(std::uint32_t rate, double sinr_db) {
   return std::erfc((sinr_db - middle) / (kSlopeDb * std::numbers::sqrt2)) / 2;
 }
 
-Duration airtime(const RadioKind& /*kind*/, const Rate& rate, std::size_t frame_bytes) {
+Duration block_airtime(const RadioKind& /*kind*/, const Rate& rate, std::size_t frame_bytes) {
   return Duration{std::llround(8e3 * static_cast<double>(frame_bytes) / rate.mbit)};
 }
 
@@ -46,10 +46,10 @@ constinit const RadioKind kCell = {
     .about = "5G-like cells at 3.5 GHz in 20 MHz, rates by channel quality",
     .source = "3GPP TS 38.214, table 5.2.2.1-2; Brueninghaus et al., PIMRC 2005",
     .frequency_hz = 3.5e9,
-    .bandwidth_hz = kBandwidth,
+    .bandwidth_hz = kCarrierHz,
     .noise_figure_db = 9,  // of a robot
     .least_snr_db = -10,
-    .rates = kRates,
+    .rates = kQualities,
     .preamble = Duration{0},
     .symbol = Duration{0},
     .preamble_samples = 0,
@@ -58,7 +58,7 @@ constinit const RadioKind kCell = {
     .mac_bytes = 8,  // SDAP, PDCP, RLC and MAC
     .network_bytes = 28,
     .most_bytes = 9000,
-    .airtime = airtime,
+    .airtime = block_airtime,
     .slot = Duration::from_us(500),
     .sifs = Duration{0},
     .difs = Duration{0},

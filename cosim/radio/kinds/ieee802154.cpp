@@ -6,7 +6,7 @@ namespace hyphos::cosim::radios {
 namespace {
 
 // Symbols of 16 µs carry 4 bits. An acknowledgement has 11 bytes with preamble and header.
-constexpr std::array<Rate, 1> kRates{
+constexpr std::array<Rate, 1> kOnlyRate{
     {{"250k", 0.25, Modulation::oqpsk_dsss, Coding::none, 4, 0, Duration::from_us(352)}}};
 
 }  // namespace
@@ -21,7 +21,7 @@ constinit const RadioKind kIeee802154 = {
     .bandwidth_hz = 2e6,
     .noise_figure_db = 11,
     .least_snr_db = -8,
-    .rates = kRates,
+    .rates = kOnlyRate,
     .preamble = Duration::from_us(192),  // preamble 4, SFD 1, PHR 1 bytes
     .symbol = Duration::from_us(16),
     .preamble_samples = 0,
