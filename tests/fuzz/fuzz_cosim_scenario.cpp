@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t robots = scenario->robots.size();
   if (robots < 2 || scenario->paths.size() != robots || scenario->kinds.size() != robots ||
       scenario->commands.size() != robots || scenario->duration.ns <= 0 ||
-      find_bad_utf8(describe(*scenario)) != std::string::npos) {
+      find_bad_utf8(describe_emulation(*scenario)) != std::string::npos) {
     std::abort();
   }
   return 0;
