@@ -8,6 +8,7 @@
 
 #include "gateway/net/web_socket.hpp"
 #include "hyphos/buffer.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -43,6 +44,8 @@ class Sink {
   virtual void close(net::CloseCode code, std::string_view why) = 0;
   /// True if the client gets topics in CBOR unless it asks for another form.
   [[nodiscard]] virtual bool prefers_cbor() const { return false; }
+  /// The arrival of the message that the session handles, CLOCK_MONOTONIC. 0: it arrives now.
+  [[nodiscard]] virtual Time arrived() const { return {}; }
   /// Calls Session::tick() at this time of CLOCK_MONOTONIC, or earlier.
   virtual void wake_at(std::int64_t monotonic_ns) = 0;
 };
