@@ -18,6 +18,9 @@ struct Frame {
   bool binary = false;
   std::array<Buffer, 3> parts;
   bool lent = false;  ///< the message is in memory that others wait for, as in net::Message::lent()
+  /// If not empty: the parts are JSON, except that the message is CBOR, as the value of the member
+  /// of this name. Only for clients that use BSON.
+  std::string_view cbor_member = {};
 
   [[nodiscard]] std::size_t size() const {
     return parts[0].size() + parts[1].size() + parts[2].size();
