@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hyphos/buffer.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos::gateway {
 
@@ -13,15 +14,20 @@ struct DecodedText {
   Buffer bytes;
 };
 
-/// The memory that holds a message to be read, and the parts that are already decoded.
+/// The memory that holds a message to be read, the parts that are already decoded, and its arrival.
 struct DecodeHint {
   DecodeHint() = default;
   // Implicit, because most callers know only the memory.
   DecodeHint(Buffer its_memory) : memory(std::move(its_memory)) {}  // NOLINT(*-explicit-*)
-  explicit DecodeHint(const DecodedText* its_decoded) : decoded(its_decoded) {}
+  DecodeHint(Buffer its_memory, Time its_arrival)
+      : memory(std::move(its_memory)), arrived(its_arrival) {}
+  DecodeHint(const DecodedText* its_decoded, Time its_arrival)
+      : decoded(its_decoded), arrived(its_arrival) {}
 
   Buffer memory;                         ///< attached bytes may stay in it, empty: they are copied
   const DecodedText* decoded = nullptr;  ///< of a JSON text, or null
+  /// CLOCK_MONOTONIC. Messages that arrived together are a burst. 0: it arrives now.
+  Time arrived = {};
 };
 
 }  // namespace hyphos::gateway

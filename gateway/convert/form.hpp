@@ -15,4 +15,14 @@ enum class Form : std::uint8_t {
   cbor,  ///< CBOR of rosbridge: uint8[] as byte string, numeric arrays as typed arrays (RFC 8746)
 };
 
+/// The encodings between a client and the graph.
+struct Forms {
+  // Implicit, because most clients have one encoding.
+  Forms(Form both) : in(both), out(both) {}  // NOLINT(*-explicit-*)
+  Forms(Form from_client, Form to_client) : in(from_client), out(to_client) {}
+
+  Form in;   ///< of messages from the client
+  Form out;  ///< of messages to the client
+};
+
 }  // namespace hyphos::gateway

@@ -72,13 +72,13 @@ class Actions {
   /// returned error concerns the request only. The callbacks report the outcome of the goal.
   virtual Result<std::unique_ptr<SentGoal>> send_goal(const Client& client,
                                                       const std::string& action,
-                                                      const std::string& type, Form form,
+                                                      const std::string& type, Forms forms,
                                                       std::span<const std::byte> goal,
                                                       GoalCallbacks callbacks) = 0;
   /// Lets a client execute an action.
   virtual Result<std::unique_ptr<ActionServer>> open_server(const Client& client,
                                                             const std::string& action,
-                                                            const std::string& type, Form form,
+                                                            const std::string& type, Forms forms,
                                                             ActionCallbacks callbacks) = 0;
 
   /// The result of an action with default values: numbers are 0, strings and arrays are empty.

@@ -71,6 +71,7 @@ class GraphSentGoal final : public SentGoal {
 
 class GraphServedGoal final : public ServedGoal {
  public:
+  /// `form`: of feedback and results from the client
   GraphServedGoal(RawGoalHandle core, const ActionCodec& codec, Form form, Clock clock)
       : core_(std::move(core)), codec_(codec), form_(form), clock_(std::move(clock)) {}
 
@@ -123,7 +124,7 @@ GraphActions::GraphActions(Node node, std::shared_ptr<Types> types, const GraphV
 
 Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
                                                           const std::string& action,
-                                                          const std::string& type, Form form,
+                                                          const std::string& type, Forms forms,
                                                           std::span<const std::byte> goal,
                                                           GoalCallbacks callbacks) {
   const std::string name = channel_of(action);
@@ -144,25 +145,25 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
   if (!asked) return asked.error();
   const RawActionClient core(asked->core);
   auto made =
-      raw_message_of(core.memory(), codec->goal->converter, form, goal, node_.clock().now().ns);
+      raw_message_of(core.memory(), codec->goal->converter, forms.in, goal, node_.clock().now().ns);
   if (!made) return made.error();
   auto ears = std::make_shared<GraphSentGoal::Ears>();
   ears->callbacks = std::move(callbacks);
   ears->until = asked->until;
   const auto sent = core.send(
       std::move(*made),
-      [ears, codec = *codec, form](const MessageRef& message) {
+      [ears, codec = *codec, form = forms.out](const MessageRef& message) {
         const auto converted = message_of(message, codec.feedback->converter, form);
         const std::lock_guard lock(ears->mutex);
         if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
       },
       kAccepted);
-  sent.on_result([ears, codec = *codec, form](const Result<hyphos::GoalResult<MessageRef>>& last) {
+  sent.on_result([ears, codec = *codec, form = result_form(forms.out)](
+                     const Result<hyphos::GoalResult<MessageRef>>& last) {
     Result<GoalResult> end = GoalResult{};
     if (!last) {
       end = last.error();
-    } else if (auto converted =
-                   message_of(last->value, codec.result->converter, result_form(form))) {
+    } else if (auto converted = message_of(last->value, codec.result->converter, form)) {
       end = GoalResult{end_of(last->state), std::move(*converted)};
     } else {
       end = converted.error();
@@ -192,7 +193,8 @@ std::vector<ActionInfo> GraphActions::list() const {
 
 Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& client,
                                                                 const std::string& action,
-                                                                const std::string& type, Form form,
+                                                                const std::string& type,
+                                                                Forms forms,
                                                                 ActionCallbacks callbacks) {
   const std::string name = channel_of(action);
   if (!clients_.lets(client, Use::serve, action)) return denied(client, "serve", action);
@@ -203,14 +205,14 @@ Result<std::unique_ptr<ActionServer>> GraphActions::open_server(const Client& cl
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // the client decides how to handle several goals
   options.depth = calls_.server_depth();
-  auto execute = [codec = *codec, form, callbacks = std::move(callbacks),
+  auto execute = [codec = *codec, forms, callbacks = std::move(callbacks),
                   clock = node_.clock()](const RawGoalHandle& core) {
-    auto goal = message_of(core.message(), codec.goal->converter, form);
+    auto goal = message_of(core.message(), codec.goal->converter, forms.out);
     if (!goal) {
       (void)core.abort(goal.error());
       return;
     }
-    const auto handle = std::make_shared<GraphServedGoal>(core, codec, form, clock);
+    const auto handle = std::make_shared<GraphServedGoal>(core, codec, forms.in, clock);
     core.on_cancel([weak = std::weak_ptr<ServedGoal>(handle), cancel = callbacks.cancel] {
       if (const auto alive = weak.lock()) cancel(alive);
     });

@@ -21,11 +21,11 @@ class GraphActions final : public Actions {
                GraphClients& clients, GraphCalls& calls);
 
   Result<std::unique_ptr<SentGoal>> send_goal(const Client& client, const std::string& action,
-                                              const std::string& type, Form form,
+                                              const std::string& type, Forms forms,
                                               std::span<const std::byte> goal,
                                               GoalCallbacks callbacks) override;
   Result<std::unique_ptr<ActionServer>> open_server(const Client& client, const std::string& action,
-                                                    const std::string& type, Form form,
+                                                    const std::string& type, Forms forms,
                                                     ActionCallbacks callbacks) override;
   [[nodiscard]] Result<Buffer> blank_result(const std::string& type, Form form) const override;
   [[nodiscard]] std::vector<ActionInfo> list() const override;

@@ -35,7 +35,7 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
     return made.error();
   }
   if (!waits_ && !setup_.spread) return publish(*made);
-  if (!waits_) return publish_paced(*std::move(made), message.size());
+  if (!waits_) return publish_paced(*std::move(made), message.size(), within.arrived);
   const MutexLock lock(mutex_);
   if (room && !kept_) return publish(*made);
   if (!kept_) {
@@ -49,10 +49,12 @@ Result<void> GraphPublisher::publish(std::span<const std::byte> message, const D
   return first ? second : first;
 }
 
-Result<void> GraphPublisher::publish_paced(RawMessage message, std::size_t size) {
+Result<void> GraphPublisher::publish_paced(RawMessage message, std::size_t size, Time arrived) {
   const MutexLock lock(mutex_);
   const bool room = publisher_.has_room(size);
-  if (!kept_ && pace_.lets(monotonic_now().ns, room)) return publish_counted(message, room);
+  const std::int64_t now_ns = monotonic_now().ns;
+  const std::int64_t arrived_ns = arrived.ns == 0 ? now_ns : arrived.ns;
+  if (!kept_ && pace_.lets(now_ns, arrived_ns, room)) return publish_counted(message, room);
   if (!kept_) {
     kept_ = {std::move(message), size, monotonic_now().ns};
     return success();

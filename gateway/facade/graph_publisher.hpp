@@ -52,7 +52,7 @@ class GraphPublisher final : public ClientPublisher {
   }
   Result<void> publish(const RawMessage& message) const;
   /// For a channel that drops: publishes at once, or keeps the message for a moment in a burst.
-  Result<void> publish_paced(RawMessage message, std::size_t size);
+  Result<void> publish_paced(RawMessage message, std::size_t size, Time arrived);
   [[nodiscard]] Result<bool> flush_paced() HYPHOS_REQUIRES(mutex_);
   /// Publishes, and counts a message that makes a queue drop.
   Result<void> publish_counted(const RawMessage& message, bool room) HYPHOS_REQUIRES(mutex_);

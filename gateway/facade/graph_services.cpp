@@ -40,7 +40,7 @@ GraphServices::GraphServices(Node node, std::shared_ptr<Types> types, const Grap
       calls_(calls) {}
 
 Result<std::unique_ptr<Server>> GraphServices::open_server(
-    const Client& client, const std::string& service, const std::string& type, Form form,
+    const Client& client, const std::string& service, const std::string& type, Forms forms,
     std::function<void(const Buffer& request, Answer answer)> callback) {
   const std::string name = channel_of(service);
   if (!clients_.lets(client, Use::serve, service)) return denied(client, "serve", service);
@@ -54,20 +54,20 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
   options.mode = Mode::concurrent;
   options.depth = calls_.server_depth();
   options.max_pending = options.depth;
-  const auto serve = [codec = *codec, form, callback = std::move(callback),
+  const auto serve = [codec = *codec, forms, callback = std::move(callback),
                       clock = node_.clock()](const RawRequest& received) {
-    auto request = message_of(received.message(), *codec.request, form);
+    auto request = message_of(received.message(), *codec.request, forms.out);
     if (!request) {
       (void)received.refuse(request.error());
       return;
     }
-    callback(*request, [received, codec, form, clock](const Result<Buffer>& reply) {
+    callback(*request, [received, codec, forms, clock](const Result<Buffer>& reply) {
       if (!reply) {
         (void)received.refuse(reply.error());
         return;
       }
       auto made =
-          raw_message_of(received.memory(), *codec.reply, form, reply->bytes(), clock.now().ns);
+          raw_message_of(received.memory(), *codec.reply, forms.in, reply->bytes(), clock.now().ns);
       (void)(made ? received.reply(std::move(*made)) : received.refuse(made.error()));
     });
   };
@@ -78,7 +78,7 @@ Result<std::unique_ptr<Server>> GraphServices::open_server(
 }
 
 void GraphServices::call(const Client& client, const std::string& service, const std::string& type,
-                         Form form, std::span<const std::byte> request, Duration timeout,
+                         Forms forms, std::span<const std::byte> request, Duration timeout,
                          Answer answer) {
   const std::string name = channel_of(service);
   if (!clients_.lets(client, Use::call, service)) return answer(denied(client, "call", service));
@@ -97,12 +97,13 @@ void GraphServices::call(const Client& client, const std::string& service, const
       calls_.use(client, kServices, name, codec->request_id, call_type_of(*codec), known.served);
   if (!asked) return answer(asked.error());
   const RawClient core = asked->core;
-  auto made = raw_message_of(core.memory(), *codec->request, form, request, node_.clock().now().ns);
+  auto made =
+      raw_message_of(core.memory(), *codec->request, forms.in, request, node_.clock().now().ns);
   if (!made) return answer(made.error());
   // The conversion of the reply runs on the thread pool.
   core.call_async(
       std::move(*made), timeout,
-      [until = std::move(asked->until), &converter = *codec->reply, form,
+      [until = std::move(asked->until), &converter = *codec->reply, form = forms.out,
        answer = std::move(answer)](const Result<MessageRef>& reply) {
         answer(reply ? message_of(*reply, converter, form) : Result<Buffer>(reply.error()));
       });

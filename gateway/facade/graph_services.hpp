@@ -23,9 +23,9 @@ class GraphServices final : public Services {
                 GraphClients& clients, GraphCalls& calls);
 
   Result<std::unique_ptr<Server>> open_server(
-      const Client& client, const std::string& service, const std::string& type, Form form,
+      const Client& client, const std::string& service, const std::string& type, Forms forms,
       std::function<void(const Buffer& request, Answer answer)> callback) override;
-  void call(const Client& client, const std::string& service, const std::string& type, Form form,
+  void call(const Client& client, const std::string& service, const std::string& type, Forms forms,
             std::span<const std::byte> request, Duration timeout, Answer answer) override;
   [[nodiscard]] Result<Buffer> blank_reply(std::string_view type, Form form) const override;
   [[nodiscard]] std::optional<ServiceInfo> find(const std::string& service) const override;

@@ -9,29 +9,39 @@ void HoldUp::earn(std::int64_t passed_ns) {
   left_ns = std::min(most_ns, left_ns + passed_ns / part);
 }
 
-std::int64_t Pace::drain(std::int64_t now_ns) {
+double Pace::drained(double level, std::int64_t passed_ns) const {
   constexpr double kPerNs = 1e-6;
+  return std::max(0.0, level - burst_ * kPerNs * static_cast<double>(passed_ns));
+}
+
+std::int64_t Pace::drain(std::int64_t now_ns) {
   const std::int64_t before_ns = std::exchange(last_ns_, now_ns);
   const std::int64_t passed_ns = before_ns == 0 ? 0 : std::max<std::int64_t>(now_ns - before_ns, 0);
-  level_ = std::max(0.0, level_ - burst_ * kPerNs * static_cast<double>(passed_ns));
+  level_ = drained(level_, passed_ns);
   return passed_ns;
 }
 
 bool Pace::pass(bool room) {
-  waits_for_room_ = !room && (level_ * 2 >= burst_ || last_ns_ < crowded_ns_);
-  if (waits_for_room_ && for_room_.left_ns > 0) {
+  if (room && last_ns_ >= crowded_ns_) crowded_ = false;
+  waits_for_room_ = !room && (crowded_ || together_ * 2 >= burst_);
+  if (waits_for_room_) {
+    crowded_ = for_room_.left_ns > 0;
     crowded_ns_ = last_ns_ + kCrowded;
-    return false;
+    if (crowded_) return false;
   }
   if (level_ + 1 > burst_ && to_spread_.left_ns > 0) {
     waits_for_room_ = false;
     return false;
   }
   level_ = std::min(level_ + 1, burst_);
+  together_ = std::min(together_ + 1, burst_);
   return true;
 }
 
-bool Pace::lets(std::int64_t now_ns, bool room) {
+bool Pace::lets(std::int64_t now_ns, std::int64_t arrived_ns, bool room) {
+  const std::int64_t before_ns = last_arrival_ns_;
+  last_arrival_ns_ = std::max(before_ns, arrived_ns);
+  together_ = drained(together_, last_arrival_ns_ - before_ns);
   const std::int64_t passed_ns = drain(now_ns);
   to_spread_.earn(passed_ns);
   for_room_.earn(passed_ns);

@@ -43,12 +43,12 @@ class Services {
 
   /// Lets a client serve a service. `callback` gets a request and replies to it, now or later.
   virtual Result<std::unique_ptr<Server>> open_server(
-      const Client& client, const std::string& service, const std::string& type, Form form,
+      const Client& client, const std::string& service, const std::string& type, Forms forms,
       std::function<void(const Buffer& request, Answer answer)> callback) = 0;
   /// Calls a service for a client. An empty `type` means the type of the server, which must exist.
   /// The reply comes once, on the thread pool. Errors: as Client::call (hyphos/service.hpp).
   virtual void call(const Client& client, const std::string& service, const std::string& type,
-                    Form form, std::span<const std::byte> request, Duration timeout,
+                    Forms forms, std::span<const std::byte> request, Duration timeout,
                     Answer answer) = 0;
 
   /// The reply of a service with default values: numbers are 0, strings and arrays are empty.

@@ -126,7 +126,11 @@ void Stream::start(Callbacks callbacks) {
 
 void Stream::read() {
   try {
-    if (holds_up_) deliver();
+    if (holds_up_) {
+      deliver();
+    } else {
+      arrived_ns_ = monotonic_now().ns;
+    }
     std::size_t budget = kBytesInTurn;
     while (state_ < State::closing && !holds_up_ && read_some(budget)) {
     }

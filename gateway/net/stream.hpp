@@ -76,6 +76,9 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   [[nodiscard]] std::size_t waiting() const;
   /// True while the peer is paused: its data is not read.
   [[nodiscard]] bool holds_up() const { return holds_up_; }
+  /// The latest possible arrival of the unit that a callback gets. Units that were read together,
+  /// and the bytes that waited while the peer was paused, have one time. Only for callbacks.
+  [[nodiscard]] Time arrived() const { return {arrived_ns_}; }
   /// The time of the last received bytes, read or unread, with a precision of some milliseconds.
   /// Initially the time of opening. It stays the same until more bytes arrive. Cost: a system call.
   [[nodiscard]] Time heard();
@@ -116,8 +119,9 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   // Owned by the read chain, which is one thread at a time.
   Callbacks callbacks_;
   UnitReader reader_;
-  int gulp_ = 1;         ///< bytes that wake the chain
-  bool at_end_ = false;  ///< the peer has closed or is gone
+  std::int64_t arrived_ns_ = 0;  ///< when the chain began to read
+  int gulp_ = 1;                 ///< bytes that wake the chain
+  bool at_end_ = false;          ///< the peer has closed or is gone
   Duration pause_ = kFirstPause;
 
   // Owned by the writer: the thread that has set writing_.

@@ -33,6 +33,7 @@ Graph::Graph(const Context& context, net::Loop& calls, const Member& member, Tcp
       calls_(calls),
       member_(member),
       server_(server),
+      udpros_(context),
       topics_in_(context, calls, member, settings.topics),
       topics_out_(context, member, server, settings.channels),
       services_in_(context, calls, member, settings.services),
@@ -66,6 +67,7 @@ void Graph::looked(Result<GraphState> state) {
     actions_in_.look(*state, topics_in_);
     actions_out_.look(*state, actions_in_);
     topics_out_.look(*state, topics_in_);
+    udpros_.look(*state, server_);
     services_in_.look(*state);
     services_out_.look(*state, services_in_);
     params_.look();
@@ -94,6 +96,7 @@ void Graph::stop(std::function<void()> done) {
     services_in_.stop();
     services_out_.stop();
     topics_out_.stop();
+    udpros_.stop();
     topics_in_.stop();
   }
   // Queued behind the unregistrations: calls to one address keep their order.
@@ -135,41 +138,59 @@ void Graph::add_requests() {
     if (!stopped_) topics_in_.publishers(p[1].text(), p[2]);
     return outcome(1, "", 0);
   });
-  methods_.add("requestTopic", "caller_id topic protocols*", [this](const Params& p) {
-    const std::string& topic = p[1].text();
-    if (stopped_ || !server_.offers_topic(topic)) {
-      return outcome(0, context_.node + " does not publish " + topic, Value::Array());
+  methods_.add("requestTopic", "caller_id topic protocols*",
+               [this](const Params& p) { return request_topic(p); });
+}
+
+Value Graph::request_topic(const Params& params) {
+  const std::string& topic = params[1].text();
+  const auto offered = server_.topic(topic);
+  if (stopped_ || !offered) {
+    return outcome(0, context_.node + " does not publish " + topic, Value::Array());
+  }
+  const auto uri = Uri::parse(member_.uri);
+  const std::string host = uri ? uri->host : std::string();
+  std::string why = "the gateway supports TCPROS and UDPROS";
+  const auto* protocols = params[2].get_if<Value::Array>();
+  // The subscriber lists them in the order of its preference.
+  for (const Value& one : protocols == nullptr ? Value::Array() : *protocols) {
+    const auto* words = one.get_if<Value::Array>();
+    if (words == nullptr || words->empty()) continue;
+    if (words->front().text() == "TCPROS") {
+      return outcome(1, "ready",
+                     Value::Array{"TCPROS", host, static_cast<std::int32_t>(server_.port())});
     }
-    const auto* protocols = p[2].get_if<Value::Array>();
-    const bool speaks =
-        protocols != nullptr &&
-        std::any_of(protocols->begin(), protocols->end(), [](const auto& one) {
-          const auto* words = one.template get_if<Value::Array>();
-          return words != nullptr && !words->empty() && words->front().text() == "TCPROS";
-        });
-    if (!speaks) return outcome(0, "the gateway supports only TCPROS", Value::Array());
-    const auto uri = Uri::parse(member_.uri);
-    return outcome(1, "ready",
-                   Value::Array{"TCPROS", uri ? uri->host : std::string(),
-                                static_cast<std::int32_t>(server_.port())});
-  });
+    if (words->front().text() != "UDPROS") continue;
+    auto reply = udpros_.add(caller_of(params), topic, *offered, *words, host);
+    if (reply) return outcome(1, "ready", std::move(*reply));
+    why = reply.error().to_string();
+    context_.facade.clients().count({caller_of(params), context_.group},
+                                    to_string(reply.error().code), why);
+  }
+  return outcome(0, why, Value::Array());
+}
+
+std::vector<ConnectionInfo> Graph::outbound() const {
+  std::vector<ConnectionInfo> all = server_.connections();
+  for (ConnectionInfo& info : udpros_.connections()) all.push_back(std::move(info));
+  return all;
 }
 
 Value Graph::bus_info() const {
   std::vector<ConnectionInfo> all = topics_in_.connections();
-  for (ConnectionInfo& info : server_.connections()) all.push_back(std::move(info));
+  for (ConnectionInfo& info : outbound()) all.push_back(std::move(info));
   Value::Array rows;
   for (const ConnectionInfo& info : all) {
-    rows.emplace_back(Value::Array{info.id, info.peer, info.inbound ? "i" : "o", "TCPROS",
+    rows.emplace_back(Value::Array{info.id, info.peer, info.inbound ? "i" : "o", info.protocol,
                                    info.topic, info.connected,
-                                   "TCPROS connection with " + info.address});
+                                   info.protocol + " connection with " + info.address});
   }
   return rows;
 }
 
 Value Graph::bus_stats() const {
   Value::Array published;
-  for (const ConnectionInfo& info : server_.connections()) {
+  for (const ConnectionInfo& info : outbound()) {
     published.emplace_back(
         Value::Array{info.topic, count_of(info.bytes),
                      list_of(list_of(info.id, count_of(info.bytes), count_of(info.messages),

@@ -11,6 +11,7 @@
 #include "gateway/ros1/settings.hpp"
 #include "gateway/ros1/tcpros_server.hpp"
 #include "gateway/ros1/topics.hpp"
+#include "gateway/ros1/udpros_server.hpp"
 
 namespace hyphos::gateway::ros1 {
 
@@ -33,6 +34,8 @@ class Graph {
  private:
   void add_questions();
   void add_requests();
+  [[nodiscard]] Value request_topic(const Methods::Params& params);
+  [[nodiscard]] std::vector<ConnectionInfo> outbound() const;
   [[nodiscard]] Value bus_info() const;
   [[nodiscard]] Value bus_stats() const;
 
@@ -44,6 +47,7 @@ class Graph {
   net::Loop& calls_;
   const Member& member_;
   TcprosServer& server_;
+  UdprosServer udpros_;
   TopicsIn topics_in_;
   TopicsOut topics_out_;
   ServicesIn services_in_;

@@ -114,10 +114,11 @@ void InboundTopic::begin(Result<net::Connection> connection) {
                                                                 : std::size_t{kMaxHeader});
            },
        .unit =
-           [self = shared_from_this()](const Buffer& unit) {
-             if (self->graph_publisher_) return self->take(unit);
-             self->greeted(unit.bytes().subspan(4));
-           },
+           // the stream owns its callbacks
+       [self = shared_from_this(), from = stream.get()](const Buffer& unit) {
+         if (self->graph_publisher_) return self->take(unit, from->arrived());
+         self->greeted(unit.bytes().subspan(4));
+       },
        .memory = [self = shared_from_this()](auto, auto size) { return self->lend(size); },
        .ready = [self = shared_from_this()] { return self->ready(); },
        .refused = [self = shared_from_this()](
@@ -167,22 +168,22 @@ void InboundTopic::greeted(std::span<const std::byte> bytes) {
   });
 }
 
-void InboundTopic::take(const Buffer& unit) {
+void InboundTopic::take(const Buffer& unit, Time arrived) {
   const auto message = unit.bytes().subspan(4);
   traffic_.add(message.size());
   share_ = {};
-  if (is_rosout(topic_, type_.name)) return take_line(message);
+  if (is_rosout(topic_, type_.name)) return take_line(message, arrived);
   // The graph counts refused messages by their reason.
-  if (!graph_publisher_->publish(message, unit))
+  if (!graph_publisher_->publish(message, {unit, arrived}))
     traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
-void InboundTopic::take_line(std::span<const std::byte> message) {
+void InboundTopic::take_line(std::span<const std::byte> message, Time arrived) {
   const auto line = line_of_ros1(message);
   if (!line) {
     context_.facade.clients().count(known_publisher(), "corrupt", line.error().to_string());
   }
-  if (!line || !graph_publisher_->publish(line->bytes())) {
+  if (!line || !graph_publisher_->publish(line->bytes(), {Buffer(), arrived})) {
     traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
   }
 }

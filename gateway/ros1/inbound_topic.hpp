@@ -53,8 +53,8 @@ class InboundTopic final : public std::enable_shared_from_this<InboundTopic> {
 
   // In the threads of the connection:
   void greeted(std::span<const std::byte> bytes);
-  void take(const Buffer& unit);
-  void take_line(std::span<const std::byte> message);
+  void take(const Buffer& unit, Time arrived);
+  void take_line(std::span<const std::byte> message, Time arrived);
   /// Memory for a large message of `size` bytes.
   [[nodiscard]] WritableBuffer lend(std::size_t size);
   /// Returns false while the last message waits for room in the graph.

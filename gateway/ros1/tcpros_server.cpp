@@ -36,14 +36,16 @@ class TcprosServer::Shared {
  public:
   explicit Shared(Context its_place) : context(std::move(its_place)) {}
 
+  [[nodiscard]] std::optional<Topic> topic(std::string_view name) {
+    const MutexLock lock(mutex);
+    const auto found = topics.find(name);
+    return found == topics.end() ? std::nullopt : std::optional(found->second);
+  }
+
   const Context context;
   std::unique_ptr<net::Listener> listener;
 
   Mutex mutex;
-  struct Topic {
-    TypeInfo type;
-    bool latched = false;
-  };
   std::map<std::string, Topic, std::less<>> topics HYPHOS_GUARDED_BY(mutex);
   std::map<std::string, ServiceTypeInfo, std::less<>> services HYPHOS_GUARDED_BY(mutex);
   std::map<std::int32_t, std::weak_ptr<Incoming>> connections HYPHOS_GUARDED_BY(mutex);
@@ -131,12 +133,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
 
   void open_topic(const Header& header) {
     name_ = field(header, "topic");
-    std::optional<Shared::Topic> topic;
-    {
-      const MutexLock lock(shared_->mutex);
-      const auto found = shared_->topics.find(name_);
-      if (found != shared_->topics.end()) topic = found->second;
-    }
+    const auto topic = shared_->topic(name_);
     if (!topic) return refuse("unknown", shared_->context.node + " does not publish " + name_);
     const TypeInfo* const type = &topic->type;
     const std::string wrong = mismatch(header, type->name, type->md5);
@@ -345,7 +342,7 @@ std::uint16_t TcprosServer::port() const { return shared_->listener->port(); }
 
 void TcprosServer::offer_topic(const std::string& topic, const TypeInfo& type, bool latched) {
   const MutexLock lock(shared_->mutex);
-  shared_->topics.insert_or_assign(topic, Shared::Topic{type, latched});
+  shared_->topics.insert_or_assign(topic, Topic{type, latched});
 }
 
 void TcprosServer::offer_service(const std::string& service, const ServiceTypeInfo& type) {
@@ -371,9 +368,8 @@ void TcprosServer::withdraw_service(const std::string& service) {
   }
 }
 
-bool TcprosServer::offers_topic(const std::string& topic) const {
-  const MutexLock lock(shared_->mutex);
-  return shared_->topics.contains(topic);
+std::optional<TcprosServer::Topic> TcprosServer::topic(std::string_view name) const {
+  return shared_->topic(name);
 }
 
 std::vector<ConnectionInfo> TcprosServer::connections() const {

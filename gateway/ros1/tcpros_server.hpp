@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gateway/facade/graph_facade.hpp"
@@ -48,7 +50,12 @@ class TcprosServer {
   void withdraw_topic(const std::string& topic);
   void withdraw_service(const std::string& service);
 
-  [[nodiscard]] bool offers_topic(const std::string& topic) const;
+  struct Topic {
+    TypeInfo type;
+    bool latched = false;
+  };
+  /// The offered topic of this name, or none.
+  [[nodiscard]] std::optional<Topic> topic(std::string_view name) const;
   [[nodiscard]] std::vector<ConnectionInfo> connections() const;
 
   class Shared;

@@ -6,7 +6,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Statistics of a TCPROS connection, for `rosnode info`. Thread-safe.
+/// Statistics of a connection, for `rosnode info`. Thread-safe.
 struct Traffic {
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> bytes{0};
@@ -29,6 +29,7 @@ struct ConnectionInfo {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
+  std::string protocol = "TCPROS";
 };
 
 }  // namespace hyphos::gateway::ros1

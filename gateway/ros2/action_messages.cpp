@@ -1,6 +1,7 @@
 #include "gateway/ros2/action_messages.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "gateway/ros2/cdr.hpp"
 
@@ -43,10 +44,22 @@ GoalInfo take_info(CdrReader& reader) {
   return info;
 }
 
-template <typename Value>
-std::optional<Value> checked(const CdrReader& reader, Value value) {
+/// The result of `take`. nullopt: too few bytes.
+template <typename Take>
+auto read(std::span<const std::byte> bytes, Take take)
+    -> std::optional<std::invoke_result_t<Take, CdrReader&>> {
+  CdrReader reader(bytes);
+  auto value = take(reader);
   if (reader.failed()) return std::nullopt;
   return value;
+}
+
+/// nullopt: too few bytes, or a number outside 0 to `last`.
+template <typename Enum>
+std::optional<Enum> read_enum(std::span<const std::byte> bytes, Enum last) {
+  const auto number = read(bytes, [](CdrReader& reader) { return reader.number<std::int8_t>(); });
+  if (!number || *number < 0 || *number > static_cast<std::int8_t>(last)) return std::nullopt;
+  return static_cast<Enum>(*number);
 }
 
 }  // namespace
@@ -84,9 +97,7 @@ std::vector<std::byte> write_acceptance(bool accepted, Time stamp) {
 }
 
 std::optional<bool> read_acceptance(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const bool accepted = reader.flag();
-  return checked(reader, accepted);
+  return read(bytes, [](CdrReader& reader) { return reader.flag(); });
 }
 
 std::vector<std::byte> write_goal_id(const GoalId& id) {
@@ -96,18 +107,11 @@ std::vector<std::byte> write_goal_id(const GoalId& id) {
 }
 
 std::optional<GoalId> read_goal_id(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const GoalId id = take_id(reader);
-  return checked(reader, id);
+  return read(bytes, take_id);
 }
 
 std::optional<GoalStatus> status_of_result(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const auto number = reader.number<std::int8_t>();
-  if (reader.failed() || number < 0 || number > static_cast<std::int8_t>(GoalStatus::aborted)) {
-    return std::nullopt;
-  }
-  return static_cast<GoalStatus>(number);
+  return read_enum(bytes, GoalStatus::aborted);
 }
 
 std::vector<std::byte> put_status(GoalStatus status, std::span<const std::byte> result) {
@@ -124,9 +128,7 @@ std::vector<std::byte> write_cancel(const GoalInfo& which) {
 }
 
 std::optional<GoalInfo> read_cancel(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const GoalInfo which = take_info(reader);
-  return checked(reader, which);
+  return read(bytes, take_info);
 }
 
 bool includes(const GoalInfo& which, const GoalInfo& goal) {
@@ -145,12 +147,7 @@ std::vector<std::byte> write_canceling(CancelCode code, const std::vector<GoalIn
 }
 
 std::optional<CancelCode> read_cancel_code(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const auto number = reader.number<std::int8_t>();
-  if (reader.failed() || number < 0 || number > static_cast<std::int8_t>(CancelCode::terminated)) {
-    return std::nullopt;
-  }
-  return static_cast<CancelCode>(number);
+  return read_enum(bytes, CancelCode::terminated);
 }
 
 std::vector<std::byte> write_states(const std::vector<GoalRecord>& states) {
@@ -164,16 +161,17 @@ std::vector<std::byte> write_states(const std::vector<GoalRecord>& states) {
 }
 
 std::optional<std::vector<GoalRecord>> read_states(std::span<const std::byte> bytes) {
-  CdrReader reader(bytes);
-  const std::size_t count = reader.count();
-  std::vector<GoalRecord> states;
-  for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
-    GoalRecord state;
-    state.info = take_info(reader);
-    state.status = static_cast<GoalStatus>(reader.number<std::int8_t>());
-    states.push_back(state);
-  }
-  return checked(reader, states);
+  return read(bytes, [](CdrReader& reader) {
+    const std::size_t count = reader.count();
+    std::vector<GoalRecord> states;
+    for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
+      GoalRecord state;
+      state.info = take_info(reader);
+      state.status = static_cast<GoalStatus>(reader.number<std::int8_t>());
+      states.push_back(state);
+    }
+    return states;
+  });
 }
 
 }  // namespace hyphos::gateway::ros2

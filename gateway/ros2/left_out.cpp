@@ -21,12 +21,6 @@ bool is_hidden(const std::string& name) { return name.find("/_") != std::string:
 /// "hyphos.msgs.Log", or "an unknown type".
 std::string known(const std::string& type) { return type.empty() ? "an unknown type" : type; }
 
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "a node" : text;
-}
-
 std::string text_of(const GUID_t& guid) {
   std::ostringstream text;
   text << guid;
@@ -95,7 +89,7 @@ void LeftOut::look_at_channels(const Now& now) {
       continue;
     }
     const std::string whose =
-        "the channel of " + list_of(info.publishers) + " carries " + known(info.carries);
+        "the channel of " + list_of(info.publishers, "a node") + " carries " + known(info.carries);
     if (!is_name(info.topic)) {
       report(
           "name " + info.topic, info.topic, "unsupported",

@@ -146,4 +146,14 @@ bool is_rosout(std::string_view topic, std::string_view type) {
   return topic == kRosout && type == kLogType;
 }
 
+std::string list_of(const std::vector<std::string>& names, std::string_view none,
+                    std::string_view quote) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text.append(quote).append(name).append(quote);
+  }
+  return text.empty() ? std::string(none) : text;
+}
+
 }  // namespace hyphos::gateway::ros2

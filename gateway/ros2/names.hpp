@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 /// The mapping of ROS 2 topics, services and types to DDS names.
 namespace hyphos::gateway::ros2 {
@@ -46,5 +48,9 @@ struct ServiceTopic {
 [[nodiscard]] bool is_name(std::string_view name);
 /// "/ns/name" → {"/ns", "name"}. For "name", {"/", "name"}.
 [[nodiscard]] std::pair<std::string, std::string> split_node(std::string_view name);
+
+/// "/a, /b" for people. `none` if the list is empty. `quote` surrounds each name.
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names, std::string_view none,
+                                  std::string_view quote = "");
 
 }  // namespace hyphos::gateway::ros2

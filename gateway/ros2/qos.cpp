@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "gateway/ros2/names.hpp"
+
 namespace hyphos::gateway::ros2 {
 namespace {
 
@@ -15,10 +17,8 @@ bool is_longer(std::int64_t offered, std::int64_t asked) {
   return asked > 0 && (offered == 0 || offered > asked);
 }
 
-std::string list_of(const std::vector<std::string>& partitions) {
-  std::string text;
-  for (const std::string& one : partitions) text += (text.empty() ? "'" : ", '") + one + "'";
-  return text.empty() ? "the default one" : text;
+std::string partitions_of(const Qos& qos) {
+  return list_of(qos.partitions, "the default one", "'");
 }
 bool share_one(const std::vector<std::string>& offered, const std::vector<std::string>& asked) {
   if (offered.empty() && asked.empty()) return true;
@@ -67,8 +67,7 @@ std::vector<Difference> compare(const Qos& offered, const Qos& asked) {
     found.push_back({std::string(word(asked)) + " ownership", word(offered), ""});
   }
   if (!share_one(offered.partitions, asked.partitions)) {
-    found.push_back(
-        {"the partitions " + list_of(asked.partitions), list_of(offered.partitions), ""});
+    found.push_back({"the partitions " + partitions_of(asked), partitions_of(offered), ""});
   }
   if (asked.xcdr1 != offered.xcdr1) {
     found.push_back({std::string("the data representation ") + (asked.xcdr1 ? "XCDR1" : "XCDR2"),

@@ -162,7 +162,7 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
     return;
   }
   ClientPublisher& publisher = *found->second.publisher;
-  const auto published = publisher.publish(frame.payload, unit);
+  const auto published = publisher.publish(frame.payload, {unit, line_->stream->arrived()});
   if (!published) return lost(found->first, found->second, published.error());
   warn_of_overruns(found->first, found->second);
   if (publisher.keeps()) waiting_ = found->first;

@@ -23,6 +23,10 @@ namespace hyphos::gateway::rosbridge {
 /// Converts an object of JSON to a document. Whole numbers get 32 bits if they fit. Errors:
 /// corrupt.
 [[nodiscard]] Result<std::string> json_to_bson(std::string_view json);
+/// The same. The value of `member` at the top level is replaced by a value of CBOR, if there is
+/// one.
+[[nodiscard]] Result<std::string> json_to_bson(std::string_view json, std::string_view member,
+                                               std::span<const std::byte> cbor);
 
 /// The status that reports an error to a client.
 [[nodiscard]] std::string bson_error(std::string_view text);

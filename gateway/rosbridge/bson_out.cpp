@@ -55,19 +55,22 @@ void add(BsonWriter& out, std::string_view key, const element& value) {
 }
 
 /// Reads the CBOR that the gateway writes: definite lengths, and typed arrays in little endian.
-/// Throws Error, which cbor_to_bson() catches.
+/// Throws Error, which the functions below catch.
 class FromCbor {
  public:
-  explicit FromCbor(Bytes bytes) : bytes_(bytes) {}
+  FromCbor(Bytes bytes, BsonWriter& out) : bytes_(bytes), out_(out) {}
 
-  std::string convert() {
+  void document() {
     const Head head = next();
     if (head.major != kCborMap) fail();
     const std::size_t begun = out_.begin();
     members(head.value, 0);
     out_.end(begun);
     if (at_ != bytes_.size()) fail();
-    return out_.take();
+  }
+  void member(std::string_view key) {
+    value(key, 0);
+    if (at_ != bytes_.size()) fail();
   }
 
  private:
@@ -190,12 +193,14 @@ class FromCbor {
 
   const Bytes bytes_;
   std::size_t at_ = 0;
-  BsonWriter out_;
+  BsonWriter& out_;
 };
 
 }  // namespace
 
-Result<std::string> json_to_bson(std::string_view json) {
+Result<std::string> json_to_bson(std::string_view json) { return json_to_bson(json, {}, {}); }
+
+Result<std::string> json_to_bson(std::string_view json, std::string_view member, Bytes cbor) {
   simdjson::dom::parser parser;
   simdjson::dom::object object;
   if (parser.parse(json.data(), json.size()).get(object) != simdjson::SUCCESS) {
@@ -203,7 +208,17 @@ Result<std::string> json_to_bson(std::string_view json) {
   }
   BsonWriter out;
   const std::size_t begun = out.begin();
-  add_all(out, object);
+  try {
+    for (const auto& [key, value] : object) {
+      if (!cbor.empty() && key == member) {
+        FromCbor(cbor, out).member(key);
+      } else {
+        add(out, key, value);
+      }
+    }
+  } catch (const Error& error) {
+    return error;
+  }
   out.end(begun);
   return out.take();
 }
@@ -220,7 +235,9 @@ std::string bson_error(std::string_view text) {
 
 Result<std::string> cbor_to_bson(Bytes bytes) {
   try {
-    return FromCbor(bytes).convert();
+    BsonWriter out;
+    FromCbor(bytes, out).document();
+    return out.take();
   } catch (const Error& error) {
     return error;
   }

@@ -34,13 +34,13 @@ void fail_call(Context& context, const std::string& service, const std::string& 
 }
 
 void answer(Context& context, const std::string& service, const std::string& id, const Shape& shape,
-            const Buffer& values) {
+            const Buffer& values, Form form) {
   if (values.size() > context.options.max_message) {
     return fail_call(context, service, id, shape,
                      {Code::exhausted, "the reply is larger than --max-message allows", service});
   }
   const Ends ends = response_ends(service, id, true);
-  const Frame frame{false, {Buffer::copy_of(ends.head), values, Buffer::copy_of(ends.tail)}};
+  const Frame frame = frame_around(ends.head, "values", values, form, ends.tail);
   if (!shape.png && frame.size() <= shape.fragment_size) {
     (void)context.sink.send(kControlOutput, 0, {&frame, 1});
   } else {
@@ -73,29 +73,32 @@ Result<void> Calls::start(const Request& request, const Shape& shape) {
                  at_limit("this client", most, "calls in flight", "--max-calls-per-client"), name};
   }
   if (const Rosapi::Entry* own = Rosapi::find(name)) {
-    rosapi_.answer(*own, request.args,
-                   [respond = responder(request, shape)](const Result<std::string>& values) {
-                     respond(values ? Result<Buffer>(Buffer::copy_of(*values)) : values.error());
-                   });
+    rosapi_.answer(
+        *own, request.args,
+        [respond = responder(request, shape, Form::json)](const Result<std::string>& values) {
+          respond(values ? Result<Buffer>(Buffer::copy_of(*values)) : values.error());
+        });
     return success();
   }
   const auto args = arguments_object(request.args, name, [&] { return request_type(name); });
   if (!args) return args.error();
-  context_.facade.services().call(context_.client, name, request.type, Form::json,
+  const Form form = context_.form_of(shape);
+  context_.facade.services().call(context_.client, name, request.type, {Form::json, form},
                                   std::as_bytes(std::span(*args)), timeout_of(request),
-                                  responder(request, shape));
+                                  responder(request, shape, form));
   return success();
 }
 
 // One more call is in flight until the returned function is called.
-std::function<void(Result<Buffer>)> Calls::responder(const Request& request, const Shape& shape) {
+std::function<void(Result<Buffer>)> Calls::responder(const Request& request, const Shape& shape,
+                                                     Form form) {
   pending_->fetch_add(1);
-  return [gate = gate_, pending = pending_, service = request.service, id = request.id,
-          shape](const Result<Buffer>& result) {
+  return [gate = gate_, pending = pending_, service = request.service, id = request.id, shape,
+          form](const Result<Buffer>& result) {
     pending->fetch_sub(1);
     gate->pass([&](Context& context) {
       if (result) {
-        answer(context, service, id, shape, *result);
+        answer(context, service, id, shape, *result, form);
       } else {
         fail_call(context, service, id, shape, result.error());
       }

@@ -23,8 +23,9 @@ class Calls {
 
  private:
   Result<void> start(const Request& request, const Shape& shape);
+  /// `form`: of the values.
   [[nodiscard]] std::function<void(Result<Buffer>)> responder(const Request& request,
-                                                              const Shape& shape);
+                                                              const Shape& shape, Form form);
   [[nodiscard]] Result<TypeInfo> request_type(const std::string& service) const;
 
   Context& context_;

@@ -62,6 +62,17 @@ net::Message as_message(std::span<const Frame> unit) {
   return net::Message(std::move(joined).freeze(used));
 }
 
+/// For a client that uses BSON.
+Result<std::string> document_of(const Frame& frame) {
+  const auto& [before, body, behind] = frame.parts;
+  std::string joined(before.text());
+  joined += frame.cbor_member.empty() ? body.text() : "null";
+  joined += behind.text();
+  if (frame.binary) return cbor_to_bson(std::as_bytes(std::span(joined)));
+  return frame.cbor_member.empty() ? json_to_bson(joined)
+                                   : json_to_bson(joined, frame.cbor_member, body.bytes());
+}
+
 net::Stream::Options stream_options(const Options& options) {
   net::Stream::Options out;
   out.queue.depth = std::max<std::size_t>(options.queue_depth, 1);
@@ -120,10 +131,7 @@ std::size_t Connection::send(OutputClass output_class, std::uint32_t depth,
 net::Message Connection::as_documents(std::span<const Frame> unit) const {
   std::string all;
   for (const Frame& frame : unit) {
-    std::string joined;
-    for (const Buffer& part : frame.parts) joined += part.text();
-    const auto document =
-        frame.binary ? cbor_to_bson(std::as_bytes(std::span(joined))) : json_to_bson(joined);
+    const auto document = document_of(frame);
     if (document) {
       all += *document;
     } else {

@@ -50,6 +50,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   void close(net::CloseCode code, std::string_view why) override;
   void wake_at(std::int64_t monotonic_ns) override;
   [[nodiscard]] bool prefers_cbor() const override { return bson_; }
+  [[nodiscard]] Time arrived() const override { return stream_->arrived(); }
 
  private:
   Result<net::Measured> measure(std::span<const std::byte> bytes);

@@ -31,6 +31,13 @@ std::string id_member(std::string_view id) {
   return id.empty() ? std::string() : R"(,"id":)" + std::string(id);
 }
 
+Frame frame_around(std::string_view head, std::string_view member, const Buffer& value, Form form,
+                   std::string_view tail) {
+  Frame frame{false, {Buffer::copy_of(head), value, Buffer::copy_of(tail)}};
+  if (form == Form::cbor) frame.cbor_member = member;
+  return frame;
+}
+
 Result<Shape> shape_of(const Request& request) {
   Shape shape;
   if (request.fragment_size) {

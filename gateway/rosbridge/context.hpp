@@ -51,6 +51,13 @@ class Context {
   /// Splits a text into frames of the requested format. Errors: out_of_range.
   [[nodiscard]] Result<std::vector<Frame>> frames(std::string_view text, const Shape& shape);
   void count(std::string_view why, std::string_view detail) const;
+  /// The form of values in replies of this format. BSON has binary data, which JSON lacks. But a
+  /// reply in pieces or in a picture is text.
+  [[nodiscard]] Form form_of(const Shape& shape) const {
+    const bool whole = !shape.png && shape.fragment_size == SIZE_MAX;
+    return whole ? form() : Form::json;
+  }
+  [[nodiscard]] Form form() const { return sink.prefers_cbor() ? Form::cbor : Form::json; }
 
  private:
   std::atomic<std::uint64_t> fragments_{0};  // numbers the fragmented messages
@@ -74,6 +81,10 @@ class ContextGate {
 
 /// The format of a reply that a request asks for. Errors: unsupported.
 [[nodiscard]] Result<Shape> shape_of(const Request& request);
+
+/// The frame of `head`, the value of `member` in this form, and `tail`, which join to an object.
+[[nodiscard]] Frame frame_around(std::string_view head, std::string_view member,
+                                 const Buffer& value, Form form, std::string_view tail);
 
 /// Makes a name absolute. Internal names are absolute, but clients may omit the first slash.
 [[nodiscard]] std::string absolute(const std::string& name);

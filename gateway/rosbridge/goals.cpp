@@ -9,10 +9,12 @@
 namespace hyphos::gateway::rosbridge {
 namespace {
 
-std::string result_text(const std::string& action, const std::string& id, std::string_view values,
-                        int status, bool result) {
-  return R"({"op":"action_result","action":)" + json_string(action) + R"(,"values":)" +
-         std::string(values) + R"(,"status":)" + std::to_string(status) + R"(,"result":)" +
+std::string result_head(const std::string& action) {
+  return R"({"op":"action_result","action":)" + json_string(action) + R"(,"values":)";
+}
+
+std::string result_tail(const std::string& id, GoalEnd end, bool result) {
+  return R"(,"status":)" + std::to_string(status_of(end)) + R"(,"result":)" +
          (result ? "true" : "false") + id_member(id) + "}";
 }
 
@@ -23,16 +25,26 @@ void fail_goal(Context& context, const std::string& action, const std::string& i
   if (!error.where.empty()) text += " (" + error.where + ")";
   // A goal that is canceled before it began has no result.
   const GoalEnd end = error.code == Code::canceled ? GoalEnd::canceled : GoalEnd::aborted;
-  context.send(result_text(action, id, json_string(text), status_of(end), false), shape);
+  context.send(result_head(action) + json_string(text) + result_tail(id, end, false), shape);
+}
+
+/// The frames of `head`, `values` and `tail`.
+Result<std::vector<Frame>> frames_around(Context& context, const Shape& shape,
+                                         const std::string& head, const Buffer& values,
+                                         const std::string& tail) {
+  const Form form = context.form_of(shape);
+  if (form == Form::cbor) {
+    return std::vector<Frame>{frame_around(head, "values", values, form, tail)};
+  }
+  return context.frames(head + std::string(values.text()) + tail, shape);
 }
 
 void tell_feedback(Context& context, const std::string& action, const std::string& id,
                    const Shape& shape, const Buffer& feedback) {
   if (feedback.size() > context.options.max_message) return context.count("too_big", action);
-  const auto frames =
-      context.frames(R"({"op":"action_feedback","action":)" + json_string(action) +
-                         R"(,"values":)" + std::string(feedback.text()) + id_member(id) + "}",
-                     shape);
+  const std::string head =
+      R"({"op":"action_feedback","action":)" + json_string(action) + R"(,"values":)";
+  const auto frames = frames_around(context, shape, head, feedback, id_member(id) + "}");
   if (!frames) return context.count("fragments", frames.error().message);
   std::size_t dropped = context.sink.send(kFeedbackOutput, context.options.queue_depth, *frames);
   for (; dropped > 0; --dropped) context.count("slow_client", action);
@@ -86,8 +98,9 @@ Result<void> Goals::start(const Request& request, const std::string& key, const 
     return context_.facade.types().message(type->goal);
   });
   if (!args) return args.error();
-  auto sent = context_.facade.actions().send_goal(context_.client, name, request.action_type,
-                                                  Form::json, std::as_bytes(std::span(*args)),
+  const Forms forms{Form::json, context_.form_of(shape)};
+  auto sent = context_.facade.actions().send_goal(context_.client, name, request.action_type, forms,
+                                                  std::as_bytes(std::span(*args)),
                                                   callbacks(request, key, shape));
   if (!sent) return sent.error();
   std::shared_ptr<SentGoal> goal = *std::move(sent);
@@ -125,7 +138,10 @@ GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, c
             context, action, id, shape,
             {Code::exhausted, "the result is larger than --max-message allows", action});
       }
-      context.send(result_text(action, id, end->result.text(), status_of(end->end), true), shape);
+      const auto frames = frames_around(context, shape, result_head(action), end->result,
+                                        result_tail(id, end->end, true));
+      if (!frames) return context.status(Level::error, frames.error().message, "");
+      (void)context.sink.send(kControlOutput, 0, *frames);
     });
   };
   return callbacks;

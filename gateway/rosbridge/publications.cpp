@@ -100,8 +100,8 @@ Result<void> Publications::publish(const Request& request) {
                                                      : request.msg;
   // The graph facade counts its own refusals. A changed text has another address, so its decoded
   // string is not found.
-  const auto published =
-      to->publisher->publish(std::as_bytes(std::span(msg)), DecodeHint(request.decoded));
+  const auto published = to->publisher->publish(
+      std::as_bytes(std::span(msg)), DecodeHint(request.decoded, context_.sink.arrived()));
   last_ = to;
   if (!published) context_.tell(request, published.error());
   warn_of_overruns(topic, *to);

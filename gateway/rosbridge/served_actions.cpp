@@ -58,8 +58,9 @@ Result<void> ServedActions::advertise(const Request& request) {
   }
   servers_.erase(name);
   abort_all(name);
-  auto server = context_.facade.actions().open_server(
-      context_.client, name, request.type, Form::json, callbacks(request.action, request.type));
+  auto server = context_.facade.actions().open_server(context_.client, name, request.type,
+                                                      {Form::json, context_.form()},
+                                                      callbacks(request.action, request.type));
   if (!server) return server.error();
   servers_[name] = *std::move(server);
   return success();
@@ -90,9 +91,7 @@ ActionCallbacks ServedActions::callbacks(const std::string& action, const std::s
       const std::string head = R"({"op":"send_action_goal","id":)" + id + R"(,"action":)" +
                                json_string(action) + R"(,"action_type":)" + json_string(type) +
                                R"(,"args":)";
-      const Frame frame{
-          false,
-          {Buffer::copy_of(head), goal, Buffer::copy_of(std::string_view(R"(,"feedback":true})"))}};
+      const Frame frame = frame_around(head, "args", goal, context.form(), R"(,"feedback":true})");
       (void)context.sink.send(kControlOutput, 0, {&frame, 1});
     });
     if (!taken) handle->fail(refusal);

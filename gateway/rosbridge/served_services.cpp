@@ -51,7 +51,7 @@ Result<void> ServedServices::advertise(const Request& request) {
   servers_.erase(name);
   fail_all(name);
   auto server = context_.facade.services().open_server(
-      context_.client, name, request.type, Form::json,
+      context_.client, name, request.type, {Form::json, context_.form()},
       [gate = gate_, pending = pending_, service = request.service](const Buffer& asked,
                                                                     const Answer& answer) {
         take(gate, pending, service, asked, answer);
@@ -78,8 +78,7 @@ void ServedServices::take(const std::shared_ptr<ContextGate>& gate,
     displaced = pending->add({id, absolute(service), answer}, most);
     const std::string head = R"({"op":"call_service","id":)" + id + R"(,"service":)" +
                              json_string(service) + R"(,"args":)";
-    const Frame frame{false,
-                      {Buffer::copy_of(head), request, Buffer::copy_of(std::string_view("}"))}};
+    const Frame frame = frame_around(head, "args", request, context.form(), "}");
     (void)context.sink.send(kControlOutput, 0, {&frame, 1});
   });
   // Reply callbacks run code of the graph facade, so they are called outside the call gate.

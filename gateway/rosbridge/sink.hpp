@@ -8,6 +8,7 @@
 
 #include "gateway/net/web_socket.hpp"
 #include "hyphos/buffer.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -17,6 +18,9 @@ struct Frame {
   bool binary = false;
   std::array<Buffer, 3> parts;
   bool lent = false;  ///< the message is in memory that others wait for, as in net::Message::lent()
+  /// If not empty: the parts are JSON, except that the message is CBOR, as the value of the member
+  /// of this name. Only for clients that use BSON.
+  std::string_view cbor_member = {};
 
   [[nodiscard]] std::size_t size() const {
     return parts[0].size() + parts[1].size() + parts[2].size();
@@ -43,6 +47,8 @@ class Sink {
   virtual void close(net::CloseCode code, std::string_view why) = 0;
   /// True if the client gets topics in CBOR unless it asks for another form.
   [[nodiscard]] virtual bool prefers_cbor() const { return false; }
+  /// The arrival of the message that the session handles, CLOCK_MONOTONIC. 0: it arrives now.
+  [[nodiscard]] virtual Time arrived() const { return {}; }
   /// Calls Session::tick() at this time of CLOCK_MONOTONIC, or earlier.
   virtual void wake_at(std::int64_t monotonic_ns) = 0;
 };

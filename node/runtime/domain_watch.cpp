@@ -3,11 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <optional>
 
-#include "hyphos/time.hpp"
 #include "shm/control.hpp"
 #include "shm/domain.hpp"
 #include "shm/os.hpp"
@@ -17,10 +17,6 @@ namespace hyphos {
 namespace {
 
 constexpr const char* kBase = "/dev/shm";
-/// A folder gets the time of a tick of the kernel. Two changes in one tick have the same time, so a
-/// stamp that was first seen less than some ticks ago is no proof that nothing has changed.
-constexpr Duration kTicks = Duration::from_ms(50);
-
 /// The identity and the last change of the folder of a domain.
 struct Stamp {
   dev_t device = 0;
@@ -30,6 +26,14 @@ struct Stamp {
 
   bool operator==(const Stamp&) const = default;
 };
+
+/// The clock from which a folder gets the time of a change. The kernel advances it at its ticks. A
+/// busy machine delays ticks, so no number of milliseconds is certain to have one.
+std::int64_t tick_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 std::optional<Stamp> stamp_of(const std::string& path) {
   struct stat info{};
@@ -82,10 +86,11 @@ class DomainWatch::Impl {
     std::vector<std::uint64_t> present;
     bool complete = true;
     if (domain_) {
-      // Before the files are listed: a later change gives another stamp.
+      // Before the files are listed. Two changes in one tick have the same time. So a later change
+      // gives another stamp only if a tick has followed the change that this stamp shows.
       const auto now = stamp_of(domain_->path());
       if (now) folder_ = {now->device, now->inode};
-      if (now && is_settled(*now)) stamp_ = now;
+      if (now && tick_ns() > now->changed_ns) stamp_ = now;
       present = domain_->participants();
       for (const std::uint64_t id : present) complete = is_known(id, changes) && complete;
     }
@@ -95,14 +100,6 @@ class DomainWatch::Impl {
       changes.ended.push_back(process.first);
       return true;
     });
-  }
-
-  [[nodiscard]] bool is_settled(const Stamp& stamp) {
-    if (first_seen_ && first_seen_->first == stamp) {
-      return monotonic_now() - first_seen_->second > kTicks;
-    }
-    first_seen_ = {stamp, monotonic_now()};
-    return false;
   }
 
   /// Opens the metrics of a new process. Returns false if the next look must try again.
@@ -150,7 +147,6 @@ class DomainWatch::Impl {
   std::optional<shm::Domain> domain_;
   std::pair<dev_t, ino_t> folder_;
   std::optional<Stamp> stamp_;  ///< of the last list of files, none if it may have changed since
-  std::optional<std::pair<Stamp, Time>> first_seen_;  ///< the last stamp, and when it was new
   std::map<std::uint64_t, Known> processes_;
   Cost cost_;
 };

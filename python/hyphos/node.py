@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -15,7 +14,6 @@ from hyphos._errors import Error
 from hyphos._hyphos import (
     CallbackGroup,
     ClockJump,
-    MessageInfo,
     Policy,
     Subscription,
     Synchronizer,
@@ -31,6 +29,7 @@ from hyphos.action import (
 )
 from hyphos.channel_places import ChannelPlaces
 from hyphos.clock import Clock
+from hyphos.delivery import delivery
 from hyphos.groups import Groups
 from hyphos.log import Log
 from hyphos.params import Params, Plain, RemoteParams, fixed_param
@@ -155,16 +154,7 @@ class Node(Closing):
         """
         codec = codec_for(type)
         self._announce(codec)
-        decode = codec.decode
-        if _takes_info(callback):
-
-            def deliver(payload: Any, buffers: Any, info: MessageInfo) -> None:
-                callback(decode(payload, buffers), info)
-        else:
-
-            def deliver(payload: Any, buffers: Any, info: MessageInfo) -> None:  # noqa: ARG001
-                callback(decode(payload, buffers))
-
+        deliver = delivery(callback, codec)
         return self._core.subscribe(channel, codec.id, deliver, mode, local, policy, group)
 
     def callback_group(self) -> CallbackGroup:
@@ -586,16 +576,3 @@ class Runtime(ChannelPlaces, Groups, Closing):
     def close(self) -> None:
         """Drops this handle. The runtime ends with its last node and publisher."""
         self._core.close()
-
-
-def _takes_info(callback: Callable[..., object]) -> bool:
-    try:
-        parameters = inspect.signature(callback).parameters.values()
-    except (TypeError, ValueError):  # some built-in functions have no signature
-        return False
-    needed = [
-        p
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    return len(needed) == 2

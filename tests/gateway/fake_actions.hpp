@@ -24,7 +24,7 @@ class FakeActions final : public Actions {
   FakeActions(FakePool& pool, const FakeTypes& types) : pool_(pool), types_(types) {}
 
   Result<std::unique_ptr<ActionServer>> open_server(const Client& client, const std::string& action,
-                                                    const std::string& type, Form,
+                                                    const std::string& type, Forms,
                                                     ActionCallbacks callbacks) override {
     if (const auto known = types_.action(type); !known) return known.error();
     const std::lock_guard lock(mutex_);
@@ -38,7 +38,7 @@ class FakeActions final : public Actions {
   }
 
   Result<std::unique_ptr<SentGoal>> send_goal(const Client&, const std::string& action,
-                                              const std::string&, Form,
+                                              const std::string&, Forms,
                                               std::span<const std::byte> bytes,
                                               GoalCallbacks callbacks) override {
     const std::lock_guard lock(mutex_);

@@ -46,7 +46,7 @@ class FakeServices final : public Services {
   }
 
   Result<std::unique_ptr<Server>> open_server(
-      const Client& client, const std::string& service, const std::string& type, Form,
+      const Client& client, const std::string& service, const std::string& type, Forms,
       std::function<void(const Buffer& request, Answer answer)> callback) override {
     const auto known = types_.service(type);
     if (!known) return known.error();
@@ -63,7 +63,7 @@ class FakeServices final : public Services {
     return std::unique_ptr<Server>(new FakeServer(*this, service, std::move(served)));
   }
 
-  void call(const Client&, const std::string& service, const std::string&, Form,
+  void call(const Client&, const std::string& service, const std::string&, Forms,
             std::span<const std::byte> request, Duration timeout, Answer answer) override {
     const std::lock_guard lock(mutex_);
     auto call = std::make_shared<Call>(std::move(answer));

@@ -178,6 +178,7 @@ PYTHON = (
     "view_arrays",
     "node_view",
     "channel_places",
+    "delivery",
     "groups",
     "node",
     "diagnostics",

@@ -257,6 +257,32 @@ TEST_F(ShmTransportTest, slots_and_files_of_a_dead_subscriber_are_reclaimed) {
   }));
 }
 
+TEST_F(ShmTransportTest, files_of_a_process_killed_at_its_start_are_removed) {
+  constexpr int kChildren = 20;
+  std::array<int, 2> turns{};
+  ASSERT_EQ(::pipe(turns.data()), 0);
+  std::array<pid_t, kChildren> pids{};
+  for (pid_t& pid : pids) {
+    pid = child([&] {
+      char turn = 0;
+      (void)!::read(turns[0], &turn, 1);
+      const auto self = join("short");
+      ::raise(SIGKILL);  // before any thread of the transport must have run
+    });
+  }
+  auto survivor = join("survivor");
+  const std::size_t files = folder_.files();
+  for (int i = 0; i < kChildren; ++i) {
+    ASSERT_EQ(::write(turns[1], "x", 1), 1);
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    EXPECT_NE(std::ranges::find(pids, ended), pids.end());
+    ASSERT_TRUE(eventually([&] { return folder_.files() == files; })) << i;
+  }
+  ::close(turns[0]);
+  ::close(turns[1]);
+}
+
 TEST_F(ShmTransportTest, messages_of_a_dead_publisher_are_still_delivered) {
   std::array<int, 2> sent{};
   ASSERT_EQ(::pipe(sent.data()), 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 import socket
@@ -14,13 +15,12 @@ _BLOCKS = 49
 _DDS_DOMAINS = 94
 
 _numbers = itertools.count()
-_held: list[socket.socket] = []
 
 
 def _claim(what: str, count: int) -> int:
     """As in tests/own_port.hpp. The name of an abstract socket has the scope of ports."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    _held.append(claim)
+    atexit.register(claim.close)  # also keeps it until then
     for tried in range(count):
         number = (os.getpid() + tried) % count
         try:

@@ -43,8 +43,11 @@ Result<void> Directory::start(std::shared_ptr<shm::Participant> self) {
     const std::uint64_t id = shm::owner_of(file);
     if (id != 0 && self_->domain().is_dead(id)) remove_files(id);
   }
+  // Here instead of in the thread: this process may be killed before the thread runs, and the
+  // others must then know the process to clean up after it.
+  self_->notify_all();
   thread_ = std::thread([this] { run(); });
-  signal_control_and_peers();
+  signal_control();
   return {};
 }
 

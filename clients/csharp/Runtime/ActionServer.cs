@@ -1,8 +1,5 @@
 using System;
 using System.Runtime.InteropServices;
-#if UNITY_5_3_OR_NEWER
-using AOT;
-#endif
 
 namespace Hyphos
 {
@@ -100,11 +97,8 @@ namespace Hyphos
 
     /// <summary>An action of this node. Dispose() aborts its goals, and gives the same guarantee as
     /// for a Subscription.</summary>
-    public sealed unsafe class ActionServer : Handle
+    public sealed unsafe class ActionServer : Handle, IReceiver
     {
-        private static readonly RequestCallback callback_ = OnGoal;
-        private static readonly IntPtr address_ = Marshal.GetFunctionPointerForDelegate(callback_);
-
         private readonly Node node_;
         private readonly Action<Goal> handler_;
         private GCHandle self_;
@@ -132,7 +126,7 @@ namespace Hyphos
                 types.Result = result.Native((IntPtr)third);
                 IntPtr handle;
                 NativeError error;
-                int code = Native.hyphos_action_serve(owner.Value, text, &types, &options, address_,
+                int code = Native.hyphos_action_serve(owner.Value, text, &types, &options, Incoming.Address,
                                                       GCHandle.ToIntPtr(self_), &handle, &error);
                 if (code != 0) self_.Free();
                 HyphosException.Check(code, &error);
@@ -148,26 +142,7 @@ namespace Hyphos
             self_.Free();
         }
 
-        [MonoPInvokeCallback(typeof(RequestCallback))]
-        private static void OnGoal(IntPtr user, IntPtr goal, NativeMessage* message)
-        {
-            ActionServer self = null;
-            Delivery delivery = new Delivery();
-            try
-            {
-                self = (ActionServer)GCHandle.FromIntPtr(user).Target;
-                Node.EnterCallback();
-                try { self.handler_(new Goal(goal, delivery.Begin(message))); }
-                finally
-                {
-                    delivery.End();
-                    Node.LeaveCallback();
-                }
-            }
-            catch (Exception exception)
-            {
-                if (self != null) self.node_.Failed(exception);
-            }
-        }
+        void IReceiver.Receive(IntPtr goal, MessageView message) { handler_(new Goal(goal, message)); }
+        void IReceiver.Failed(Exception exception) { node_.Failed(exception); }
     }
 }

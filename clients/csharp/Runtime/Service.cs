@@ -1,8 +1,5 @@
 using System;
 using System.Runtime.InteropServices;
-#if UNITY_5_3_OR_NEWER
-using AOT;
-#endif
 
 namespace Hyphos
 {
@@ -69,11 +66,8 @@ namespace Hyphos
 
     /// <summary>A service of this node. Dispose() gives the same guarantee as for a
     /// Subscription.</summary>
-    public sealed unsafe class Service : Handle
+    public sealed unsafe class Service : Handle, IReceiver
     {
-        private static readonly RequestCallback callback_ = OnRequest;
-        private static readonly IntPtr address_ = Marshal.GetFunctionPointerForDelegate(callback_);
-
         private readonly Node node_;
         private readonly Action<Request> handler_;
         private GCHandle self_;
@@ -96,7 +90,7 @@ namespace Hyphos
                 NativeType answer = reply.Native((IntPtr)second);
                 IntPtr handle;
                 NativeError error;
-                int code = Native.hyphos_serve(owner.Value, text, &question, &answer, &options, address_,
+                int code = Native.hyphos_serve(owner.Value, text, &question, &answer, &options, Incoming.Address,
                                                GCHandle.ToIntPtr(self_), &handle, &error);
                 if (code != 0) self_.Free();
                 HyphosException.Check(code, &error);
@@ -152,26 +146,7 @@ namespace Hyphos
             self_.Free();
         }
 
-        [MonoPInvokeCallback(typeof(RequestCallback))]
-        private static void OnRequest(IntPtr user, IntPtr request, NativeMessage* message)
-        {
-            Service self = null;
-            Delivery delivery = new Delivery();
-            try
-            {
-                self = (Service)GCHandle.FromIntPtr(user).Target;
-                Node.EnterCallback();
-                try { self.handler_(new Request(request, delivery.Begin(message))); }
-                finally
-                {
-                    delivery.End();
-                    Node.LeaveCallback();
-                }
-            }
-            catch (Exception exception)
-            {
-                if (self != null) self.node_.Failed(exception);
-            }
-        }
+        void IReceiver.Receive(IntPtr request, MessageView message) { handler_(new Request(request, message)); }
+        void IReceiver.Failed(Exception exception) { node_.Failed(exception); }
     }
 }

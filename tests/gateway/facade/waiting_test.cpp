@@ -30,7 +30,31 @@ class Waiting : public testing::Test {
     publisher_ =
         facade_.topics().open_publisher({"test"}, "/part", "made/Part", Form::json, {}).or_throw();
   }
+  /// A channel that drops the oldest of ten messages.
+  void open_dropping() {
+    SubscriptionOptions options;
+    options.policy = Policy{};
+    options.policy->depth = 10;
+    options.ready = [] {};
+    heard_ = robot_
+                 .raw_subscribe("part", (*types_->default_codec("made/Part"))->id, options,
+                                [this](const Message<RawMessage>&) { ++count_; })
+                 .or_throw();
+    publisher_ = facade_.topics()
+                     .open_publisher({"test"}, "/part", "made/Part", Form::json, {.spread = true})
+                     .or_throw();
+  }
   Result<void> publish() { return publisher_->publish(bytes_of(R"({"x":1})")); }
+  /// Publishes a message that arrived at this time, if the channel has room or drops.
+  void pass(std::int64_t arrived_ms) {
+    ASSERT_TRUE(publish_at(arrived_ms));
+    while (!publisher_->flush().or_throw()) {
+    }
+  }
+  Result<void> publish_at(std::int64_t arrived_ms) {
+    const Time arrived{Duration::from_ms(arrived_ms).ns};
+    return publisher_->publish(bytes_of(R"({"x":1})"), {Buffer(), arrived});
+  }
   std::uint64_t counted(const std::string& why) const {
     const auto counters = facade_.counters();
     const auto at = counters.find("drop.gateway." + why);
@@ -84,6 +108,25 @@ TEST_F(Waiting, a_kept_message_is_dropped_after_the_channel_timeout) {
   EXPECT_EQ(heard_.poll(10), 2U);
   EXPECT_TRUE(publish());
   EXPECT_EQ(heard_.poll(10), 1U) << "publishing continues";
+}
+
+TEST_F(Waiting, only_messages_that_arrived_together_wait_for_room) {
+  open_dropping();
+  for (int i = 0; i < 10; ++i) pass(1);
+  EXPECT_EQ(publisher_->overruns(), 0U);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    pass(1000 * static_cast<std::int64_t>(i));
+    EXPECT_EQ(publisher_->overruns(), i) << "a single message replaces the oldest one at once";
+  }
+  heard_.poll(10);
+  for (int i = 0; i < 10; ++i) pass(9000);
+  ASSERT_TRUE(publish_at(9000));
+  EXPECT_FALSE(publisher_->flush().or_throw());
+  EXPECT_EQ(heard_.poll(1), 1U);
+  while (!publisher_->flush().or_throw()) {
+  }
+  EXPECT_EQ(publisher_->overruns(), 3U);
+  EXPECT_EQ(heard_.poll(20), 10U);
 }
 
 TEST_F(Waiting, a_message_kept_at_the_end_is_counted) {

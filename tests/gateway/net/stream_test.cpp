@@ -116,6 +116,32 @@ TEST(Stream, each_piece_of_a_large_unit_is_a_sign_of_life) {
   EXPECT_EQ(receive_sized(client), "x");
 }
 
+TEST(Stream, units_that_were_read_together_have_one_arrival) {
+  std::mutex mutex;
+  std::map<std::string, std::int64_t> arrivals;
+  StreamServer server([&](const std::shared_ptr<Stream>& stream, const Buffer& unit) {
+    const std::lock_guard lock(mutex);
+    arrivals[std::string(unit.text().substr(4))] = stream->arrived().ns;
+  });
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return arrivals.size();
+  };
+  RawClient client(server.port());
+  client.send(sized("a") + sized("b"));
+  ASSERT_TRUE(eventually([&] { return count() == 2; }));
+  EXPECT_EQ(arrivals["a"], arrivals["b"]);
+  server.ready = false;
+  client.send(sized("c") + sized("d"));
+  ASSERT_TRUE(eventually([&] { return server.stream(0)->holds_up(); }));
+  client.send(sized("e"));  // waits in the socket
+  server.ready = true;
+  ASSERT_TRUE(eventually([&] { return count() == 5; }));
+  EXPECT_GT(arrivals["c"], arrivals["b"]);
+  EXPECT_EQ(arrivals["c"], arrivals["d"]);
+  EXPECT_EQ(arrivals["c"], arrivals["e"]);
+}
+
 TEST(Stream, a_peer_that_leaves_inside_a_large_unit_is_reported) {
   StreamServer server(kEcho);
   {

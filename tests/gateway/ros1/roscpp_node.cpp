@@ -2,6 +2,7 @@
 //   talker    publishes "hi" on /in
 //   keeper    publishes "kept" on /names, latched
 //   listener [TOPIC]  prints the messages of TOPIC (default /out)
+//   udp TOPIC SIZE    prints the lengths of the messages of TOPIC, in datagrams of SIZE bytes
 //   server    serves /assent
 //   caller    calls /negate, and prints whether the replies were right
 //   tuner     waits for the parameter /tester/speed, prints it, and sets it to 1
@@ -62,6 +63,16 @@ void heard(const std_msgs::String::ConstPtr& message) { std::cout << message->da
 
 void listen(ros::NodeHandle& node, const std::string& topic) {
   const ros::Subscriber subscriber = node.subscribe(topic, 10, heard);
+  ros::spin();
+}
+
+void measured(const std_msgs::String::ConstPtr& message) {
+  std::cout << message->data.size() << std::endl;
+}
+
+void listen_by_udp(ros::NodeHandle& node, const std::string& topic, int datagram) {
+  const auto hints = ros::TransportHints().udp().maxDatagramSize(datagram);
+  const ros::Subscriber subscriber = node.subscribe(topic, 10, measured, hints);
   ros::spin();
 }
 
@@ -130,6 +141,7 @@ int main(int argc, char** argv) {
   if (role == "talker") talk(node);
   if (role == "keeper") keep(node);
   if (role == "listener") listen(node, argc > 2 ? argv[2] : "/out");
+  if (role == "udp" && argc > 3) listen_by_udp(node, argv[2], std::stoi(argv[3]));
   if (role == "tuner") tune(node);
   if (role == "level") measure(node);
   if (role == "server") serve(node);

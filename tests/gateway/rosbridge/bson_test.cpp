@@ -110,6 +110,19 @@ TEST(Bson, cbor_becomes_a_document_with_binary_data_and_arrays) {
   }
 }
 
+TEST(Bson, a_member_of_cbor_takes_the_place_of_its_value_in_json) {
+  const std::string cbor = RAW("\xa1\x61x\x43\1\2\3");  // {"x": h'010203'}
+  const auto document =
+      json_to_bson(R"({"op":"a","values":null,"in":{"values":1}})", "values", bytes(cbor));
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(json(*document), R"({"op":"a","values":{"x":"AQID"},"in":{"values":1}})");
+  EXPECT_NE(document->find(RAW("\x05x\0\3\0\0\0\0\1\2\3")), std::string::npos) << "binary data";
+  for (std::size_t size = 1; size < cbor.size(); ++size) {
+    EXPECT_FALSE(json_to_bson(R"({"values":null})", "values", bytes(cbor.substr(0, size)))) << size;
+  }
+  EXPECT_FALSE(json_to_bson(R"({"values":null})", "values", bytes(cbor + "x")));
+}
+
 TEST(Bson, every_cut_document_is_corrupt) {
   for (const std::string& whole : {kHello, kAwesome}) {
     for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,10 @@ def port(hyphos_start: Start, domain: str, tmp_path: Path) -> int:
     services = tmp_path / "echo_msgs/srv"
     services.mkdir(parents=True)
     (services / "Echo.srv").write_text("int64 a\n---\nint64 b\n")
+    (services / "Blob.srv").write_text("uint8[] a\n---\nuint8[] b\nfloat32[] c\n")
+    actions = services.parent / "action"
+    actions.mkdir()
+    (actions / "Blob.action").write_text("uint8[] a\n---\nuint8[] b\n---\nuint8[] c\n")
     words = ("--port", "0", "-d", domain, "--ros", str(services.parent))
     program = hyphos_start("gateway", "rosbridge", *words, "--max-message", "1000000")
     return int(program.line().strip().rpartition(":")[2])
@@ -130,6 +135,67 @@ def test_services_work_in_both_directions(port: int, client: BsonClient) -> None
             "result": True,
             "id": "d",
         }
+
+
+@pytest.fixture
+def server(port: int) -> Iterator[BsonClient]:
+    """A second client."""
+    with connected_bson(port) as opened:
+        yield opened
+
+
+def serving(server: BsonClient, **what: str) -> None:
+    """Returns when the gateway has the service or action of the client."""
+    server.say(**what)
+    server.say(op="call_service", id="time", service="/rosapi/get_time")
+    assert server.hear()["id"] == "time"
+
+
+BLOB = bytes(range(256))
+
+
+def test_bytes_of_requests_and_replies_are_binary(client: BsonClient, server: BsonClient) -> None:
+    serving(server, op="advertise_service", service="/blob", type="echo_msgs/Blob")
+    for more in ({}, {"fragment_size": 1_000_000}):
+        client.say(op="call_service", id="d", service="/blob", args={"a": BLOB}, **more)
+        asked = server.hear()
+        assert (asked["op"], asked["args"]) == ("call_service", {"a": BLOB})
+        values = {"b": BLOB[::-1], "c": [1.5, float("nan")]}
+        server.say(
+            op="service_response", id=asked["id"], service="/blob", values=values, result=True
+        )
+        told = client.hear()
+        assert (told["op"], told["result"], told["id"]) == ("service_response", True, "d")
+        if more:  # a reply that may come in pieces is text
+            assert told["values"] == {"b": base64.b64encode(BLOB[::-1]).decode(), "c": [1.5, None]}
+        else:
+            assert told["values"]["b"] == BLOB[::-1]
+            assert told["values"]["c"][0] == 1.5
+            assert np.isnan(told["values"]["c"][1])
+
+
+def test_bytes_of_goals_and_their_results_are_binary(
+    client: BsonClient, server: BsonClient
+) -> None:
+    kind = "echo_msgs/Blob"
+    serving(server, op="advertise_action", action="/blob", type=kind)
+    goal = {"action": "/blob", "action_type": kind, "feedback": True}
+    client.say(op="send_action_goal", id="g", args={"a": BLOB}, **goal)
+    asked = server.hear()
+    assert (asked["op"], asked["args"]) == ("send_action_goal", {"a": BLOB})
+    server.say(op="action_feedback", action="/blob", id=asked["id"], values={"c": BLOB[:3]})
+    told = client.hear()
+    assert (told["op"], told["values"]) == ("action_feedback", {"c": BLOB[:3]})
+    server.say(
+        op="action_result",
+        action="/blob",
+        id=asked["id"],
+        values={"b": BLOB[::-1]},
+        status=4,
+        result=True,
+    )
+    told = client.hear()
+    assert (told["op"], told["values"], told["status"]) == ("action_result", {"b": BLOB[::-1]}, 4)
 
 
 def test_an_invalid_document_is_an_error_and_the_next_one_works(client: BsonClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -352,6 +353,18 @@ def test_latched_messages_of_roscpp_and_the_robot_reach_late_nodes(
     _wait_for_channel("place", domain)
     wait_until(lambda: "/place" in ros.run("rostopic", "list"), "the topic")
     assert ros.start(str(ROSCPP), "listener", "/place").line().strip() == "kitchen"
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup core ros)")
+@pytest.mark.cell("worlds", "roscpp", "topic")
+def test_roscpp_receives_datagrams_of_a_channel(node: hyphos.Node, ros: Ros) -> None:
+    publisher = node.publisher("long", String)
+    node.every(lambda: publisher.publish(String(data="x" * 5000)), rate_hz=50)
+    listener = ros.start(str(ROSCPP), "udp", "/long", "500")
+    assert [listener.line().strip() for _ in range(20)] == ["5000"] * 20
+    assert "UDPROS" in ros.run("rosnode", "info", "/hyphos")
+    listener.signal(signal.SIGKILL)
+    wait_until(lambda: "UDPROS" not in ros.run("rosnode", "info", "/hyphos"), "the end")
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup core ros)")

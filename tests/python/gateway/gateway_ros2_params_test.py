@@ -49,6 +49,7 @@ def laser(domain: str) -> Iterator[hyphos.Params]:
 
 
 @pytest.mark.usefixtures("gateway", "laser")
+@pytest.mark.cell("worlds", "Cyclone DDS", "parameters")
 def test_ros_2_lists_gets_describes_and_dumps_a_node(program: RosProgram) -> None:
     assert "/left_arm" in ros2_params.nodes(program, "/left_arm", "/hyphos")
     arm = ParamTool(program, "/left_arm")
@@ -72,6 +73,7 @@ def test_ros_2_lists_gets_describes_and_dumps_a_node(program: RosProgram) -> Non
 
 
 @pytest.mark.usefixtures("gateway")
+@pytest.mark.cell("worlds", "Cyclone DDS", "parameters")
 def test_ros_2_sets_values_by_the_checks_of_the_node(
     laser: hyphos.Params, program: RosProgram
 ) -> None:
