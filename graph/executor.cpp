@@ -1,9 +1,9 @@
 #include "graph/executor.hpp"
 
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
@@ -14,6 +14,7 @@
 #include "base/crash.hpp"
 #include "base/futex.hpp"
 #include "base/hot.hpp"
+#include "graph/arena.hpp"
 
 namespace hyphos::graph {
 namespace {
@@ -64,9 +65,12 @@ void wake(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 struct Executor::Worker {
+  Worker(int threads, GuestPlaces& places) : arena(threads, places) {}
+
   alignas(64) std::atomic<std::uint32_t> awake{0};
   Work work;  // handed over by the waking thread. None: check the queues
   Worker* next = nullptr;
+  Arena arena;
 };
 
 // The ready list of one polling thread.
@@ -88,39 +92,54 @@ class Executor::Ready final : public transport::ReadyList {
 /// counts the threads that are neither parked nor inside a Waiting. It equals `most`, except while
 /// a thread continues after its wait and no other thread has parked yet. A parked thread is in no
 /// other list and gets no work. A receiving thread runs work in place of an idle one, which is in
-/// no list meanwhile. While the pool ends, no thread is idle: the last thread that runs work runs
-/// the queued work, too.
-struct Executor::State {
-  State(int threads, int at_once)
-      : most(at_once),
+/// no list meanwhile. So does a worker of oneTBB (a guest: Arena (1)). It returns the place if work
+/// is queued. While the pool ends, no thread is idle: the last thread that runs work runs the
+/// queued work, too.
+struct Executor::State final : GuestPlaces {
+  State(int count, int at_once)
+      : threads(count),
+        most(at_once),
         // oneTBB counts the calling thread as one of the pool. Our calling thread never joins,
         // hence + 1.
-        limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
-        // Our threads have reserved slots, two of them for receiving threads. The other slots are
-        // for parallel algorithms inside callbacks.
-        arena(2 * threads + 1, static_cast<unsigned>(threads) + 2),
-        ready(at_once) {}
+        limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(count) + 1),
+        ready(at_once) {
+    // Threads that may run no callback are places of guests.
+    for (int i = most; i < threads; ++i) {
+      Worker& worker = *workers.emplace_back(std::make_unique<Worker>(threads, *this));
+      worker.next = std::exchange(guest_places, &worker);
+    }
+  }
 
-  void run(Worker& self, bool in_arena);
+  void* take_place() override;
+  void return_place(void* place) override;
+  bool place_needed() override;
+
+  void run(Worker& self);
   void work_off(Worker& self);
   [[nodiscard]] Worker* assign(Priority priority, Work work) HYPHOS_REQUIRES(mutex);
   void give(Priority priority, Work work);
   [[nodiscard]] Work take() HYPHOS_REQUIRES(mutex);
   void serve(const transport::PollFunction& poll, int number);
+  void recall_guest();
+  void return_to_list(Worker& place) HYPHOS_REQUIRES(mutex);
   void work_in_place(Ready& self);
   void run_rest();
   [[nodiscard]] bool park(Worker& self, BriefLock& lock) HYPHOS_REQUIRES(mutex, lock);
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
 
+  const int threads;
   const int most;  // number of callbacks that run at once
   tbb::global_control limit;
-  tbb::task_arena arena;
   BriefMutex mutex;
   std::array<Ring, 3> queues HYPHOS_GUARDED_BY(mutex);  // by priority
   // Last in, first out: the thread with the warmest cache first.
   Worker* idle HYPHOS_GUARDED_BY(mutex) = nullptr;
   Worker* parked HYPHOS_GUARDED_BY(mutex) = nullptr;
+  Worker* guest_places HYPHOS_GUARDED_BY(mutex) = nullptr;  // places for guests alone
+  int guests HYPHOS_GUARDED_BY(mutex) = 0;                  // in a place of `idle`
+  bool over HYPHOS_GUARDED_BY(mutex) = false;
+  BriefCondition place_free;  // notified when `idle` or `guest_places` grows, or `over` is set
   int ready HYPHOS_GUARDED_BY(mutex);
   int waiting HYPHOS_GUARDED_BY(mutex) = 0;
   std::uint64_t unfinished HYPHOS_GUARDED_BY(mutex) = 0;  // work that is queued or running
@@ -128,18 +147,15 @@ struct Executor::State {
   bool stopping HYPHOS_GUARDED_BY(mutex) = false;
   CallbackErrors errors HYPHOS_GUARDED_BY(mutex);
   std::vector<std::unique_ptr<Worker>> workers HYPHOS_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Arena>> rx_arenas HYPHOS_GUARDED_BY(mutex);  // of receiving threads
   std::vector<std::thread> stand_ins HYPHOS_GUARDED_BY(mutex);
 };
 
-void Executor::State::run(Worker& self, bool in_arena) {
+void Executor::State::run(Worker& self) {
   ::pthread_setname_np(::pthread_self(), "hyphos-pool");
   const crash::HandlerStack stack;
   current_pool = this;
-  if (in_arena) {
-    arena.execute([&] { work_off(self); });
-  } else {
-    work_off(self);  // the arena has no slot for more threads, and the waiting thread keeps its own
-  }
+  self.arena.execute([&] { work_off(self); });
 }
 
 // Since a wait has ended there is one thread too many. This one sleeps until it is needed again.
@@ -162,9 +178,9 @@ bool Executor::State::begin_waiting(const std::shared_ptr<State>& self) {
     ++waiting;
     if (--ready >= most || stopping) return true;
     if (parked == nullptr) {
-      Worker& worker = *workers.emplace_back(std::make_unique<Worker>());
+      Worker& worker = *workers.emplace_back(std::make_unique<Worker>(threads, *this));
       try {
-        stand_ins.emplace_back([self, &worker] { self->run(worker, false); });
+        stand_ins.emplace_back([self, &worker] { self->run(worker); });
       } catch (const std::system_error&) {  // no more threads are available
         workers.pop_back();
         ++ready;
@@ -221,6 +237,7 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
       self.awake.store(0, std::memory_order_relaxed);
       self.next = std::exchange(idle, &self);
       lock.unlock();
+      place_free.notify_all();
       sleep_while_zero(self.awake);
       work = std::exchange(self.work, nullptr);
     } else {
@@ -273,6 +290,9 @@ HYPHOS_HOT void Executor::State::work_in_place(Ready& self) {
   Worker* const place = idle;
   if (place == nullptr) {  // the idle thread got other work meanwhile, and will find this work
     queues[static_cast<std::size_t>(self.priority)].push(std::move(work));
+    const bool no_place = guests > 0;
+    lock.unlock();
+    if (no_place) recall_guest();
     return;
   }
   idle = place->next;
@@ -287,11 +307,67 @@ HYPHOS_HOT void Executor::State::work_in_place(Ready& self) {
   }
   current_pool = nullptr;
   if (stopping) return;  // the idle thread is woken by the destructor
+  return_to_list(*place);
+  lock.unlock();
+  place_free.notify_all();
+}
+
+void Executor::State::return_to_list(Worker& place) {
   if (ready > most) {
     --ready;
-    place->next = std::exchange(parked, place);
+    place.next = std::exchange(parked, &place);
   } else {
-    place->next = std::exchange(idle, place);
+    place.next = std::exchange(idle, &place);
+  }
+}
+
+void* Executor::State::take_place() {
+  BriefLock lock(mutex);
+  Worker*& places = most < threads ? guest_places : idle;
+  place_free.wait(
+      lock, [&]() HYPHOS_REQUIRES(mutex) { return over || (places != nullptr && !stopping); });
+  if (over) return nullptr;
+  Worker* const place = std::exchange(places, places->next);
+  if (most == threads) ++guests;
+  return place;
+}
+
+void Executor::State::return_place(void* place) {
+  Worker& worker = *static_cast<Worker*>(place);
+  Worker* woken = nullptr;
+  {
+    const MutexLock lock(mutex);
+    if (most < threads) {
+      worker.next = std::exchange(guest_places, &worker);
+    } else {
+      --guests;
+      if (stopping) return;  // the idle thread is woken by the destructor
+      worker.work = ready > most ? nullptr : take();
+      if (worker.work) {
+        woken = &worker;
+      } else {
+        return_to_list(worker);
+      }
+    }
+  }
+  if (woken != nullptr) wake(woken->awake);
+  place_free.notify_all();
+}
+
+bool Executor::State::place_needed() {
+  const MutexLock lock(mutex);
+  return std::ranges::any_of(queues, [](const Ring& queue) { return !queue.empty(); });
+}
+
+void Executor::State::recall_guest() {
+  std::vector<Arena*> arenas;
+  {
+    const MutexLock lock(mutex);
+    for (const auto& worker : workers) arenas.push_back(&worker->arena);
+    for (const auto& arena : rx_arenas) arenas.push_back(arena.get());
+  }
+  for (Arena* const arena : arenas) {
+    if (arena->recall()) return;
   }
 }
 
@@ -299,8 +375,8 @@ Executor::Executor(int threads, bool one_by_one)
     : state_(std::make_shared<State>(threads, one_by_one ? 1 : threads)) {
   assert(threads >= 1);
   for (int i = 0; i < state_->most; ++i) {
-    Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>());
-    threads_.emplace_back([state = state_, &worker] { state->run(worker, true); });
+    Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>(threads, *state_));
+    threads_.emplace_back([state = state_, &worker] { state->run(worker); });
   }
 }
 
@@ -321,6 +397,11 @@ Executor::~Executor() {
       thread.join();
     }
   }
+  {
+    const MutexLock lock(state_->mutex);
+    state_->over = true;
+  }
+  state_->place_free.notify_all();
 }
 
 // Returns the thread to wake for the work, or null.
@@ -337,11 +418,14 @@ HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work wor
 
 HYPHOS_HOT void Executor::State::give(Priority priority, Work work) {
   Worker* worker = nullptr;
+  bool no_place = false;
   {
     const MutexLock lock(mutex);
     worker = assign(priority, std::move(work));
+    no_place = worker == nullptr && guests > 0;
   }
   if (worker != nullptr) wake(worker->awake);
+  if (no_place) recall_guest();
 }
 
 HYPHOS_HOT void Executor::Ready::hand_over() {
@@ -353,6 +437,7 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::Ready
   Ready* const here = static_cast<Ready*>(ready);
   assert(here == nullptr || &here->pool == state_.get());
   Worker* worker = nullptr;
+  bool no_place = false;
   {
     const MutexLock lock(state_->mutex);
     ++state_->unfinished;
@@ -362,14 +447,23 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::Ready
       return;
     }
     worker = state_->assign(priority, std::move(work));
+    no_place = worker == nullptr && state_->guests > 0;
   }
   if (worker != nullptr) wake(worker->awake);
+  if (no_place) state_->recall_guest();
 }
 
 void Executor::serve(transport::PollFunction poll) {
   for (const int number : {0, 1}) {
-    threads_.emplace_back([state = state_, poll, number] {
-      state->arena.execute([&] { state->serve(poll, number); });
+    Arena* arena = nullptr;
+    {
+      const MutexLock lock(state_->mutex);
+      auto& made =
+          state_->rx_arenas.emplace_back(std::make_unique<Arena>(state_->threads, *state_));
+      arena = made.get();
+    }
+    threads_.emplace_back([state = state_, arena, poll, number] {
+      arena->execute([&] { state->serve(poll, number); });
     });
   }
 }
