@@ -49,6 +49,8 @@ class Executor final {
   void wait_idle();
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
+  /// True if only one callback runs at a time.
+  [[nodiscard]] bool one_by_one() const;
 
   /// The process ends from now on. Callbacks that still run find their node disconnected.
   void begin_ending() { ending_.store(true, std::memory_order_relaxed); }

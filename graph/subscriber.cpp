@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
+// A task of a concurrent subscription runs several short callbacks, but none after this time. So
+// work of a higher priority waits no longer than for one long callback.
+constexpr std::int64_t kTurnNs = 50'000;
+
+int share_of(const Subscriber::Options& options, const Executor& executor) {
+  const bool in_turns = options.mode == Mode::concurrent && executor.one_by_one();
+  return options.group != nullptr || in_turns ? 1 : Strand::kFairShare;
+}
+
 /// The innermost callback of this thread and its message.
 struct Running {
   const Subscriber* subscriber = nullptr;
@@ -43,8 +52,9 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       callback_(std::move(callback)),
       executor_(executor),
       trace_(std::move(trace)),
+      concurrent_(options_.mode == Mode::concurrent && !options_.ready),
       ring_(options_.policy.depth),
-      strand_(options_.mode, options_.group ? 1 : Strand::kFairShare) {}
+      strand_(options_.mode, share_of(options_, executor)) {}
 
 HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
 
@@ -215,19 +225,26 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* read
   if (!strand_.needs_task(count_)) return;
   lock.unlock();
   if (options_.group == nullptr) {
-    executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+    enqueue_task(ready);
   } else {
     options_.group->request(shared_from_this(), options_.policy.priority, ready);
   }
   lock.lock();
 }
 
+HYPHOS_HOT void Subscriber::enqueue_task(transport::ReadyList* ready) {
+  executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+}
+
 HYPHOS_HOT void Subscriber::drain_task() {
   // The task may hold the last reference to this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
+  std::int64_t now = concurrent_ ? monotonic_now().ns : 0;
+  const std::int64_t until = now + kTurnNs;
   BriefLock lock(mutex_);
-  std::int64_t now = 0;
-  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) { return run_one(lock, now); });
+  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) {
+    return !(concurrent_ && now > until) && run_one(lock, now);
+  });
   schedule(lock, nullptr);
   changed_.notify_all();
   tell_if_ended(lock);
@@ -237,7 +254,9 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   if (count_ == 0 || closed_) return false;
   detail::Delivery delivery = pop();
   strand_.begin();
+  const bool more = concurrent_ && strand_.needs_task(count_);
   lock.unlock();
+  if (more) enqueue_task(nullptr);
   changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
   // For consecutive messages, the end of one callback is the start of the next. This saves a clock

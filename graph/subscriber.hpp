@@ -128,6 +128,7 @@ class Subscriber final : public detail::SubscriptionCore,
   detail::Delivery pop() HYPHOS_REQUIRES(mutex_);
   /// The caller must keep the object alive.
   void tell_if_ended(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void enqueue_task(transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
 
   const ForkMark mark_;
   const std::shared_ptr<Channel> channel_;
@@ -137,6 +138,7 @@ class Subscriber final : public detail::SubscriptionCore,
   Executor& executor_;
   const std::unique_ptr<trace::Endpoint> trace_;
   log::OncePerSecond errors_;
+  const bool concurrent_;  // and callbacks run on the pool
 
   BriefMutex mutex_;
   BriefCondition changed_;  // notified when room appears, or a callback or a task ends
