@@ -1,6 +1,7 @@
 // The thread pool beside oneTBB's flow graph, in turns in one run:
 //
-//   bench_pool [--rounds N] [--messages N] [--threads N] [--only CASE] [--peer hyphos|tbb]
+//   bench_pool [--rounds N] [--messages N] [--threads N] [--depth N] [--only CASE]
+//              [--peer hyphos|tbb]
 //
 // `concurrent`: one thread publishes back to back to one node that runs in parallel.
 // `concurrent_8`: the same to eight such nodes. `serial`: to one node that runs one callback at a
@@ -40,8 +41,9 @@ struct Arguments {
   std::string only;
   std::string peer;
   int rounds = 9;
-  long messages = 200'000;
+  long messages = 60'000;
   int threads = 2;
+  std::uint32_t depth = 65'536;  // of the queues. The queues of the flow graph have no bound
 };
 
 /// Counts the callbacks, and lets one thread wait for the last one.
@@ -73,12 +75,12 @@ class Side {
 
 class Hyphos final : public Side {
  public:
-  Hyphos(Mode mode, int nodes, int threads, const OnSample& on_sample)
-      : runtime_(Runtime::open(options(threads)).or_throw()),
+  Hyphos(Mode mode, int nodes, const Arguments& args, const OnSample& on_sample)
+      : runtime_(Runtime::open(options(args.threads)).or_throw()),
         node_(runtime_.node("pool").or_throw()) {
     Policy policy;
     policy.overflow = Overflow::block;
-    policy.depth = 1024;
+    policy.depth = args.depth;
     publisher_ = node_.publisher<Sample>("sample", {.policy = policy});
     for (int i = 0; i < nodes; ++i) {
       node_.subscribe<Sample>("sample", {.mode = mode, .policy = policy},
@@ -139,7 +141,7 @@ constexpr Case kCases[] = {{"concurrent", Mode::concurrent, 1, false},
 std::unique_ptr<Side> open(const std::string& peer, const Case& what, const Arguments& args,
                            const OnSample& on_sample) {
   if (peer == "tbb") return std::make_unique<Tbb>(what.mode, what.nodes, on_sample);
-  return std::make_unique<Hyphos>(what.mode, what.nodes, args.threads, on_sample);
+  return std::make_unique<Hyphos>(what.mode, what.nodes, args, on_sample);
 }
 
 // Returns messages per second.
@@ -147,9 +149,8 @@ double flood(const std::string& peer, const Case& what, const Arguments& args) {
   const long warm = args.messages / 10;
   Arrivals warmed(warm * what.nodes);
   Arrivals all(args.messages * what.nodes);
-  const auto side = open(peer, what, args, [&](const Sample& sample) {
-    (sample.sequence < 0 ? warmed : all).add();
-  });
+  const auto side = open(peer, what, args,
+                         [&](const Sample& sample) { (sample.sequence < 0 ? warmed : all).add(); });
   for (long i = 0; i < warm; ++i) side->publish({0, -1});
   warmed.wait();
   const std::int64_t begin = now_ns();
@@ -161,7 +162,7 @@ double flood(const std::string& peer, const Case& what, const Arguments& args) {
 // Returns the latencies in microseconds, sorted.
 std::vector<double> wake(const std::string& peer, const Case& what, const Arguments& args) {
   constexpr std::int64_t kPeriodNs = 2'000'000;
-  const auto count = static_cast<std::size_t>(std::max(args.messages / 400, 10L));
+  const auto count = static_cast<std::size_t>(std::max(args.messages / 100, 10L));
   std::vector<double> took(count);
   Arrivals all(static_cast<long>(count));
   const auto side = open(peer, what, args, [&](const Sample& sample) {
@@ -209,8 +210,7 @@ void measure(const Case& what, const Arguments& args) {
   for (std::size_t i = 0; i < peers.size(); ++i) {
     if (high[i].empty()) continue;
     if (what.paced) {
-      std::printf(" %s p50 %.1f us p95 %.1f us", peers[i].c_str(), median(high[i]),
-                  median(p95[i]));
+      std::printf(" %s p50 %.1f us p95 %.1f us", peers[i].c_str(), median(high[i]), median(p95[i]));
     } else {
       std::printf(" %s %ld/s", peers[i].c_str(), rounded(median(high[i])));
     }
@@ -233,6 +233,7 @@ int main(int argc, char** argv) {
     if (option == "--peer") args.peer = argv[i + 1];
     if (option == "--rounds") args.rounds = std::atoi(argv[i + 1]);
     if (option == "--messages") args.messages = std::atol(argv[i + 1]);
+    if (option == "--depth") args.depth = static_cast<std::uint32_t>(std::atol(argv[i + 1]));
     if (option == "--threads") args.threads = std::atoi(argv[i + 1]);
   }
   hyphos::lab::use_precise_timers();

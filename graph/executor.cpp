@@ -94,7 +94,7 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
       work();
       work = nullptr;
       count_finished();
-      if (role.place < 0 || owed.load(std::memory_order_relaxed) > 0) settle(self);
+      if (role.place < 0 || owed.load(std::memory_order_relaxed) > 0) work = settle(self);
       continue;
     }
     if (ending) break;
@@ -255,8 +255,7 @@ Executor::Executor(int threads, bool one_by_one)
   assert(threads >= 1);
   const MutexLock lock(state_->mutex);
   for (int i = 0; i < state_->most; ++i) {
-    Worker& worker =
-        *state_->workers.emplace_back(std::make_unique<Worker>(threads, *state_, i));
+    Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>(threads, *state_, i));
     threads_.emplace_back([state = state_, &worker] { state->run(worker); });
   }
 }
@@ -292,6 +291,14 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::Ready
   assert(here == nullptr || &here->pool == state_.get());
   if (here != nullptr && !here->work && state_->idle.any()) {
     here->keep(priority, std::move(work));
+  } else {
+    state_->add(priority, std::move(work), Fresh::yes);
+  }
+}
+
+HYPHOS_HOT void Executor::enqueue_last(Priority priority, Work work) {
+  if (role.pool == state_.get() && role.place >= 0) {
+    state_->queues.push(state_->own_queue(), priority, std::move(work), Fresh::yes);
   } else {
     state_->add(priority, std::move(work), Fresh::yes);
   }

@@ -19,11 +19,15 @@ namespace hyphos::graph {
 ///
 /// Each thread has a oneTBB arena. The parallel algorithms and flow graphs of its callbacks run
 /// there. A worker of oneTBB takes the place of an idle thread of the pool while it is in an arena,
-/// so callbacks and algorithms share one limit: at most `threads` threads are at work. The work
-/// queue is ours. Within a priority, work starts in the order of arrival. One sleeping thread is
-/// woken for one piece of work, and a thread without work sleeps immediately. The reason: oneTBB
-/// wakes all its workers together, and they then search for more work for some 150 us. At the
-/// message rates of a robot that costs more than the callbacks.
+/// so callbacks and algorithms share one limit: at most `threads` threads are at work.
+///
+/// The work queues are ours, one for each place. Work of a higher priority starts first. Within a
+/// priority, work that is added by one thread starts in the order of arrival, unless idle threads
+/// take it. A pool of one thread starts all work in that order. One sleeping thread is woken for
+/// one piece of work, and a thread without work sleeps immediately, except under load: if it rests
+/// more often than each 50 us, it looks for work for 3 us. The reason: oneTBB wakes all its workers
+/// together, and they then search for more work for some 150 us. At the message rates of a robot
+/// that costs more than the callbacks. docs/explanation/thread_pool.md explains the pool.
 class Executor final {
  public:
   using Work = std::function<void()>;
@@ -42,6 +46,9 @@ class Executor final {
   /// `ready`: the list of the calling thread, if it polls for this pool. The list keeps the work if
   /// it is empty and a thread of the pool is idle, and then no thread is woken.
   void enqueue(Priority priority, Work work, transport::ReadyList* ready = nullptr);
+  /// The same for work of the pool that ends soon: wakes no thread, because the calling thread
+  /// looks at the queues next.
+  void enqueue_last(Priority priority, Work work);
   /// Starts two threads that call `poll`. They run ready work only in place of idle threads of the
   /// pool. Returns at once. The polls must end before the executor is destroyed.
   void serve(transport::PollFunction poll);

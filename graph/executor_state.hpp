@@ -19,8 +19,7 @@ namespace hyphos::graph {
 
 /// A thread of the pool. It works in a place, or sleeps.
 struct Executor::Worker {
-  Worker(int threads, GuestPlaces& places, int first)
-      : place(first), arena(threads, places) {}
+  Worker(int threads, GuestPlaces& places, int first) : place(first), arena(threads, places) {}
 
   enum Awake : std::uint32_t { kAsleep, kAwake, kEnded };
   /// Returns false if the thread has ended, or will end without sleeping.
@@ -30,8 +29,8 @@ struct Executor::Worker {
   void sleep();
 
   alignas(64) std::atomic<std::uint32_t> awake{kAwake};
-  int place;      // for the next turn. Set by the thread that owns the place
-  Work work;      // handed over by the waking thread. None: look at the queues
+  int place;               // for the next turn. Set by the thread that owns the place
+  Work work;               // handed over by the waking thread. None: look at the queues
   Worker* next = nullptr;  // in the list of parked threads
   unsigned turn = 0;
   std::int64_t rested_ns = 0;
@@ -102,7 +101,7 @@ struct Executor::State final : GuestPlaces {
   void release(int place);
   [[nodiscard]] bool retake(Worker& self, int place);
   void after_rest();
-  void settle(Worker& self);
+  [[nodiscard]] Work settle(Worker& self);
   [[nodiscard]] bool regain();
   [[nodiscard]] bool begin_waiting();
   void end_waiting();
@@ -110,9 +109,7 @@ struct Executor::State final : GuestPlaces {
   [[nodiscard]] bool all_finished();
   void* take_place() override;
   void return_place(void* place) override;
-  bool place_needed() override {
-    return queues.any() || owed.load(std::memory_order_relaxed) > 0;
-  }
+  bool place_needed() override { return queues.any() || owed.load(std::memory_order_relaxed) > 0; }
 
   struct alignas(64) Place {
     Worker* sleeper = nullptr;  // owned with the place
@@ -128,7 +125,7 @@ struct Executor::State final : GuestPlaces {
   std::vector<Place> places;  // those from `most` on are for guests alone
 
   alignas(64) IdlePlaces idle;
-  IdlePlaces spare;  // idle places for guests alone
+  IdlePlaces spare;                                // idle places for guests alone
   alignas(64) std::atomic<bool> searching{false};  // one thread, for some microseconds
   // Read by all threads, and rarely written.
   alignas(64) std::atomic<bool> stopping{false};

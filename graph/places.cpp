@@ -23,6 +23,7 @@ HYPHOS_HOT void Executor::State::release(int place) {
       given_up.push_back(place);
       update_owed();
       lock.unlock();
+      if (queues.any()) wake_one();
       idle.meet();
       after_rest();
       return;
@@ -47,11 +48,15 @@ bool Executor::State::retake(Worker& self, int place) {
 /// called idle.meet().
 HYPHOS_HOT void Executor::State::after_rest() {
   if (waiters.load(std::memory_order_seq_cst) > 0) {
-    { const MutexLock lock(rest_mutex); }
+    {
+      const MutexLock lock(rest_mutex);
+    }
     rested.notify_all();
   }
   if (guests_waiting.load(std::memory_order_seq_cst) > 0) {
-    { const MutexLock lock(guest_mutex); }
+    {
+      const MutexLock lock(guest_mutex);
+    }
     place_free.notify_all();
   }
 }
@@ -101,26 +106,29 @@ bool Executor::State::make_stand_in(int place) {
   return true;
 }
 
-/// After a piece of work, if there is a placeless thread: (3).
-void Executor::State::settle(Worker& self) {
+/// After a piece of work, if there is a placeless thread: (3). Returns the work with which another
+/// thread wakes this one, if it had to park.
+Executor::Work Executor::State::settle(Worker& self) {
   BriefLock lock(mutex);
-  if (stopping.load()) return;
+  if (stopping.load()) return nullptr;
   if (role.place < 0) {
     --placeless;
     role.place = take_given_up();
     update_owed();
-    if (role.place >= 0) return;
+    if (role.place >= 0) return nullptr;
   } else {
-    if (static_cast<int>(given_up.size()) >= placeless) return;
+    if (static_cast<int>(given_up.size()) >= placeless) return nullptr;
     given_up.push_back(std::exchange(role.place, -1));
     update_owed();
   }
   self.awake.store(Worker::kAsleep, std::memory_order_relaxed);
   park(self);
   lock.unlock();
+  if (queues.any()) wake_one();
   idle.meet();
   after_rest();
   self.sleep();
+  return std::exchange(self.work, nullptr);
 }
 
 /// The same for a receiving thread without a place. False if it gets none.

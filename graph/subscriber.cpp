@@ -213,7 +213,7 @@ HYPHOS_HOT detail::Delivery Subscriber::pop() {
   return out;
 }
 
-HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* ready) {
+HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* ready, bool last) {
   if (options_.ready) {
     if (count_ == 0 || std::exchange(told_, true)) return;
     lock.unlock();
@@ -224,7 +224,9 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* read
   }
   if (!strand_.needs_task(count_)) return;
   lock.unlock();
-  if (options_.group == nullptr) {
+  if (options_.group == nullptr && last) {
+    executor_.enqueue_last(options_.policy.priority, [this] { drain_task(); });
+  } else if (options_.group == nullptr) {
     enqueue_task(ready);
   } else {
     options_.group->request(shared_from_this(), options_.policy.priority, ready);
@@ -245,7 +247,7 @@ HYPHOS_HOT void Subscriber::drain_task() {
   strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) {
     return !(concurrent_ && now > until) && run_one(lock, now);
   });
-  schedule(lock, nullptr);
+  schedule(lock, nullptr, true);
   changed_.notify_all();
   tell_if_ended(lock);
 }
@@ -386,7 +388,6 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   stamps.decoded = decoded > dequeued ? decoded : 0;
   stamps.callback = delivery.callback_ns;
   trace::Record& record = **trace_;
-  const auto writers = options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
   record.count(trace::Counter::received);
   record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
   std::size_t bytes = 0;
@@ -400,13 +401,24 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   const std::int64_t end = monotonic_now().ns;
   // Recorded after the callback: at the message rates of a robot the histograms' cache lines are
   // cold, and fetching them takes microseconds.
-  //
+  if (concurrent_) {
+    const MutexLock lock(timings_mutex_);
+    record_times(delivery, stamps, dequeued, end, trace::Writers::one);
+  } else {
+    record_times(delivery, stamps, dequeued, end,
+                 options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many);
+  }
+  trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
+  return end;
+}
+
+inline void Subscriber::record_times(const detail::Delivery& delivery, const Stamps& stamps,
+                                     std::int64_t dequeued, std::int64_t end,
+                                     trace::Writers writers) {
   // The latency of a latched value sent again is excluded, because it includes the age of the
   // value.
   if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   trace_->timings()->record_callback(end - delivery.callback_ns, writers);
-  trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
-  return end;
 }
 
 bool Subscriber::is_expired(const detail::Delivery& delivery, std::int64_t now) const {

@@ -31,6 +31,7 @@ HYPHOS_HOT void WorkQueues::push(std::size_t to, Priority priority, Work&& work,
   Queue& queue = queues_[to];
   if (level == kHigh) high_.fetch_add(1, std::memory_order_seq_cst);
   const MutexLock lock(queue.mutex);
+  ++queue.locked;
   queue.rings[level].push(std::move(work));
   if (fresh == Fresh::yes) {
     queue.pushed.store(queue.pushed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -40,6 +41,7 @@ HYPHOS_HOT void WorkQueues::push(std::size_t to, Priority priority, Work&& work,
 
 HYPHOS_HOT WorkQueues::Work WorkQueues::pop(Queue& queue, std::size_t level) {
   const MutexLock lock(queue.mutex);
+  ++queue.locked;
   Ring& ring = queue.rings[level];
   if (ring.count() == 0) return nullptr;  // another thread was faster
   Work work = ring.pop();
@@ -72,6 +74,11 @@ std::uint64_t WorkQueues::pushed() const {
   std::uint64_t sum = 0;
   for (const Queue& queue : queues_) sum += queue.pushed.load(std::memory_order_acquire);
   return sum;
+}
+
+std::uint64_t WorkQueues::locked(std::size_t queue) {
+  const MutexLock lock(queues_[queue].mutex);
+  return queues_[queue].locked;
 }
 
 bool WorkQueues::any() const {

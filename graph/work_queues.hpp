@@ -42,6 +42,9 @@ class WorkQueues {
   [[nodiscard]] std::size_t size() const { return queues_.size(); }
   /// The number of fresh pieces of work so far. Those that happened before this call are included.
   [[nodiscard]] std::uint64_t pushed() const;
+  /// How often the mutex of this queue was locked so far. For tests and for the model of contention
+  /// in docs/explanation/thread_pool.md.
+  [[nodiscard]] std::uint64_t locked(std::size_t queue);
 
  private:
   static constexpr std::size_t kLevels = 3;
@@ -64,6 +67,7 @@ class WorkQueues {
     std::array<std::atomic<std::uint32_t>, kLevels> counts{};  // of `rings`
     std::atomic<std::uint64_t> pushed{0};
     std::array<Ring, kLevels> rings HYPHOS_GUARDED_BY(mutex);
+    std::uint64_t locked HYPHOS_GUARDED_BY(mutex) = 0;
   };
 
   [[nodiscard]] Work take_of(std::size_t level, std::size_t first);
