@@ -2,7 +2,8 @@
 //
 //   bench_cosim pingpong       every method at four windows: round trips, bounds, syncs
 //   bench_cosim overhead       the engine itself, in one process and with the network in another
-//   bench_cosim team           multiples of real time: teams with the analytic radio
+//   bench_cosim team [N [S]]   multiples of real time: teams with the analytic radio, or only that
+//                              of N robots, for S simulated seconds
 //   bench_cosim syncs          adaptive and fixed windows on the same traffic
 
 #include <algorithm>
@@ -177,15 +178,15 @@ RadioOptions fading_radio() {
   return options;
 }
 
-int team() {
+int team(std::uint32_t robots, Duration end) {
   print_machine();
   std::printf(
       "Kinematic robots, packets of 100 bytes to everyone, physics and windows of 1 ms. Radios at\n"
       "6 Mbit/s: the simple one (range 158 m), and 802.11g with two rays, shadowing and Rician "
       "fading.\n\n"
       "| radio | robots | rate | world | simulated | took | × real time | packets | copies "
-      "delivered | lost on the air |\n"
-      "|---|---|---|---|---|---|---|---|---|---|\n");
+      "delivered | lost on the air | trace |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n");
   struct Size {
     std::uint32_t robots;
     double rate_hz;
@@ -193,10 +194,12 @@ int team() {
   };
   for (const Size& size :
        {Size{3, 100, 100}, Size{10, 20, 100}, Size{50, 20, 400}, Size{500, 10, 2500}}) {
+    if (robots != 0 && robots != size.robots) continue;
     for (const RadioOptions& radio : {RadioOptions{}, fading_radio()}) {
       Case given{wandering(size.robots, size.side_m)};
       const RadioModel model = RadioModel::make(radio, nullptr, 1).or_throw();
       given.range_m = model.range_m();
+      given.end = end;
       AnalyticRadio network(radio, nullptr);
       Periodic programs({.nodes = size.robots, .rate_hz = size.rate_hz, .bytes = 100});
       const Report report = run(given, network, programs).or_throw();
@@ -204,13 +207,16 @@ int team() {
       const auto dropped = [&](DropReason reason) {
         return report.packets.dropped[static_cast<std::size_t>(reason)];
       };
-      std::printf("| %s | %u | %.0f Hz | %.0f m | %.0f s | %.2f s | %.1f | %llu | %llu | %llu |\n",
-                  radio.kind.empty() ? "simple" : "fading", size.robots, size.rate_hz, size.side_m,
-                  given.end.seconds(), took, given.end.seconds() / took,
-                  static_cast<unsigned long long>(report.packets.packets),
-                  static_cast<unsigned long long>(report.packets.delivered),
-                  static_cast<unsigned long long>(dropped(DropReason::collision) +
-                                                  dropped(DropReason::channel_error)));
+      std::printf(
+          "| %s | %u | %.0f Hz | %.0f m | %.1f s | %.2f s | %.1f | %llu | %llu | %llu | "
+          "%016llx |\n",
+          radio.kind.empty() ? "simple" : "fading", size.robots, size.rate_hz, size.side_m,
+          given.end.seconds(), took, given.end.seconds() / took,
+          static_cast<unsigned long long>(report.packets.packets),
+          static_cast<unsigned long long>(report.packets.delivered),
+          static_cast<unsigned long long>(dropped(DropReason::collision) +
+                                          dropped(DropReason::channel_error)),
+          static_cast<unsigned long long>(report.trace_hash));
     }
   }
   return 0;
@@ -252,8 +258,12 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "pingpong") return ping_pong();
   if (what == "overhead") return overhead();
-  if (what == "team") return team();
+  if (what == "team") {
+    const double seconds = argc > 3 ? std::atof(argv[3]) : 10;
+    return team(argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 0,
+                Duration::from_seconds(seconds));
+  }
   if (what == "syncs") return syncs();
-  std::fprintf(stderr, "usage: bench_cosim pingpong | overhead | team | syncs\n");
+  std::fprintf(stderr, "usage: bench_cosim pingpong | overhead | team [N [S]] | syncs\n");
   return 2;
 }

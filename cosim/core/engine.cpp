@@ -336,14 +336,16 @@ Result<void> Engine::advance_network(Time end) {
 }
 
 Result<void> Engine::close_window(Time network_end, Time end) {
-  std::ranges::sort(outcomes_, happens_before);
+  if (!std::ranges::is_sorted(outcomes_, happens_before)) {
+    std::ranges::sort(outcomes_, happens_before);
+  }
   auto send = sent_.begin();
   for (Outcome& outcome : outcomes_) {
     auto entry = ledger_.check(outcome, network_end_, network_end);
     if (!entry) return entry.error();
     for (; send != sent_.end() && send->stamp <= outcome.time; ++send) parts_.trace.send(*send);
     parts_.trace.outcome(outcome, end);
-    const Packet sent = (*entry)->packet;
+    const Packet& sent = (*entry)->packet;  // until settle()
     if (observer_) observer_(outcome, sent);
     if (outcomes_used_) {
       parts_.method.settled({outcome, sent, (*entry)->settled, (*entry)->open == outcome.copies});

@@ -36,6 +36,17 @@ std::string packets_of(const RealTimeReport& report) {
       .take();
 }
 
+std::string in_part_of(const Scenario& scenario, const std::map<NodeId, InPart>& in_part) {
+  return json_list(in_part, [&](const auto& entry) {
+    return JsonLine()
+        .text("robot", scenario.robots[entry.first])
+        .add("count", entry.second.count)
+        .add("first_s", static_cast<double>(entry.second.first.ns) * 1e-9)
+        .text("left_out", entry.second.left_out)
+        .take();
+  });
+}
+
 std::string bodies_of(const Scenario& scenario, const Bodies* bodies) {
   if (bodies == nullptr) return "null";
   const auto lost = [](const Lost& one) {
@@ -46,18 +57,18 @@ std::string bodies_of(const Scenario& scenario, const Bodies* bodies) {
         .add("count", one.count)
         .take();
   };
-  const auto in_part = [&](const auto& entry) {
-    return JsonLine()
-        .text("robot", scenario.robots[entry.first])
-        .add("count", entry.second.count)
-        .add("first_s", static_cast<double>(entry.second.first.ns) * 1e-9)
-        .text("left_out", entry.second.left_out)
-        .take();
-  };
   return JsonLine()
       .add("motions", bodies->motions())
       .json("lost", json_list(bodies->lost(), lost))
-      .json("in_part", json_list(bodies->in_part(), in_part))
+      .json("in_part", in_part_of(scenario, bodies->in_part()))
+      .take();
+}
+
+std::string mavlink_of(const Scenario& scenario, const mavlink::Vehicles& vehicles) {
+  if (!scenario.paced()) return "null";
+  return JsonLine()
+      .add("motions", vehicles.motions())
+      .json("in_part", in_part_of(scenario, vehicles.in_part()))
       .take();
 }
 
@@ -144,7 +155,8 @@ std::string progress(const RealTimeReport& report) {
 }
 
 std::string summary(const Scenario& scenario, const RealTimeReport& report,
-                    const MachineWatch::Use& use, const Bodies* bodies) {
+                    const MachineWatch::Use& use, const Bodies* bodies,
+                    const mavlink::Vehicles& vehicles) {
   const LagLimits& limits = scenario.realtime.limits;
   const auto reasons = why_invalid(report, limits);
   return JsonLine()
@@ -172,6 +184,7 @@ std::string summary(const Scenario& scenario, const RealTimeReport& report,
       .add("refused", report.refused)
       .json("packets", packets_of(report))
       .json("bodies", bodies_of(scenario, bodies))
+      .json("mavlink", mavlink_of(scenario, vehicles))
       .json("machine", JsonLine()
                            .add("own", use.own)
                            .add("others", use.others)

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "cosim/mavlink/vehicles.hpp"
 #include "cosim/outside/bodies.hpp"
 #include "cosim/realtime/lag.hpp"
 #include "cosim/realtime/machine.hpp"
@@ -19,8 +20,9 @@ namespace hyphos::cosim {
 [[nodiscard]] std::string rehearsed(const Scenario& scenario, const Rehearsal& rehearsal);
 /// The progress of a run.
 [[nodiscard]] std::string progress(const RealTimeReport& report);
-/// The result of a run.
+/// The result of a run. `bodies` may be null.
 [[nodiscard]] std::string summary(const Scenario& scenario, const RealTimeReport& report,
-                                  const MachineWatch::Use& use, const Bodies* bodies);
+                                  const MachineWatch::Use& use, const Bodies* bodies,
+                                  const mavlink::Vehicles& vehicles);
 
 }  // namespace hyphos::cosim

@@ -19,6 +19,7 @@
 #include "cosim/emulate/bystander.hpp"
 #include "cosim/emulate/devices.hpp"
 #include "cosim/emulate/json.hpp"
+#include "cosim/mavlink/vehicles.hpp"
 #include "cosim/outside/bodies.hpp"
 #include "cosim/realtime/emulator.hpp"
 #include "cosim/scenario/simulators.hpp"
@@ -319,9 +320,15 @@ Result<void> emulate(Scenario scenario, const Words& words) {
       options);
   auto bodies = open_bodies(scenario, words);
   if (!bodies) return bodies.error();
-  if (*bodies) {
-    emulator.each_window(
-        [&](Time now, Physics& physics) { return (*bodies)->window(now, physics); });
+  auto vehicles = mavlink::Vehicles::open(scenario.mavlink);
+  if (!vehicles) return vehicles.error();
+  if (*bodies || scenario.paced()) {
+    emulator.each_window([&](Time now, Physics& physics) -> Result<void> {
+      if (*bodies) {
+        if (auto worked = (*bodies)->window(now, physics); !worked) return worked;
+      }
+      return vehicles->window(now, physics);
+    });
   }
   if (auto ready = emulator.start(); !ready) return ready;
   tell("ready");
@@ -344,7 +351,7 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) & ~O_NONBLOCK);
   RealTimeReport report = emulator.report();
   report.programs = bystander.snapshot();
-  if (ran) tell(summary(scenario, report, machine.finish(), bodies->get()));
+  if (ran) tell(summary(scenario, report, machine.finish(), bodies->get(), *vehicles));
   if (*file != nullptr && std::fclose(*file) != 0 && ran) {
     return Error{Code::io, "the file cannot be written completely", words.trace};
   }

@@ -26,7 +26,10 @@ namespace {
 class Algorithm1 final : public Method {
  public:
   Algorithm1(const MethodOptions& options, const Variant& variant)
-      : options_(options), unit_ns_(variant.unit_ns), window_(options.window) {}
+      : options_(options),
+        unit_ns_(variant.unit_ns),
+        time_(options.step),
+        window_(options.window) {}
 
   Exchange exchange() const override { return Exchange::shifted; }
   bool uses_outcomes() const override { return true; }
@@ -36,9 +39,9 @@ class Algorithm1 final : public Method {
     if (!in_round_) begin(situation);
     if (!in_round_) {
       ++idle_;
-      return advance(situation, options_.window);
+      return time_.advance(situation, options_.window);
     }
-    return advance(situation, adapted(situation));
+    return time_.advance(situation, adapted(situation));
   }
 
   void settled(const Settled& settled) override {
@@ -120,15 +123,9 @@ class Algorithm1 final : public Method {
     return options_.step.longest();
   }
 
-  Window advance(const Situation& situation, Duration by) {
-    target_ = std::max(target_, situation.now) + by;
-    const std::int64_t end = options_.step.index_at_or_before(target_);
-    return {std::max(end, situation.index + 1), false};
-  }
-
   MethodOptions options_;
   std::int64_t unit_ns_;
-  Time target_;  // t of the listing
+  ListingTime time_;
 
   bool in_round_ = false;
   Pair pair_{};  // P and S

@@ -31,7 +31,8 @@ class VelocityAware final : public Method {
         window_(options.window),
         unit_ns_(variant.unit_ns),
         updates_(variant.updates_window),
-        lenient_(variant.lenient) {}
+        lenient_(variant.lenient),
+        time_(options.step) {}
 
   Exchange exchange() const override { return Exchange::shifted; }
 
@@ -39,7 +40,7 @@ class VelocityAware final : public Method {
     if (situation.active.empty()) {
       if (!lenient_) return idle_deadlock(situation);
       ++idle_;
-      return advance(situation, initial_);
+      return time_.advance(situation, initial_);
     }
     const double difference = speed_difference(situation, situation.active.back());
     Duration adapted = equation_3(window_, difference, unit_ns_);
@@ -57,7 +58,7 @@ class VelocityAware final : public Method {
                    "method"};
     }
     if (updates_) window_ = adapted;
-    return advance(situation, adapted);
+    return time_.advance(situation, adapted);
   }
 
   std::vector<std::string> remarks() const override {
@@ -76,19 +77,13 @@ class VelocityAware final : public Method {
             "method"};
   }
 
-  Window advance(const Situation& situation, Duration by) {
-    target_ = std::max(target_, situation.now) + by;
-    const std::int64_t end = step_.index_at_or_before(target_);
-    return {std::max(end, situation.index + 1), false};
-  }
-
   Step step_;
   Duration initial_;
   Duration window_;
   std::int64_t unit_ns_;
   bool updates_;
   bool lenient_;
-  Time target_;  // t of the listing
+  ListingTime time_;
   std::uint64_t idle_ = 0;
   std::uint64_t shortened_ = 0;
 };

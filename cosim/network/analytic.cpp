@@ -95,17 +95,14 @@ Result<void> AnalyticRadio::advance(Time end) {
     now_ = event.time;
     handle(event);
   }
-  while (!later_.empty() && later_.top().time < end) {
-    outcomes_.push_back(later_.top());
-    later_.pop();
-  }
+  later_.take_before(end, outcomes_);
   now_ = end;
   return success();
 }
 
 Time AnalyticRadio::next_event_time() const {
   const Time event = events_.empty() ? kNever : events_.top().time;
-  return later_.empty() ? event : std::min(event, later_.top().time);
+  return std::min(event, later_.next());
 }
 
 Result<void> AnalyticRadio::poll(std::vector<Outcome>& outcomes) {
@@ -223,7 +220,9 @@ void AnalyticRadio::find_receptions(Frame& frame) const {
     frame.receptions.push_back(
         {node, *power, to_mw(*power), 0, RadioModel::propagation(here, poses_[node].position)});
   });
-  std::ranges::sort(frame.receptions, {}, &Reception::node);
+  if (!std::ranges::is_sorted(frame.receptions, {}, &Reception::node)) {
+    std::ranges::sort(frame.receptions, {}, &Reception::node);
+  }
 }
 
 double AnalyticRadio::sinr_db(const Reception& reception, double jammed_mw) const {
@@ -331,6 +330,8 @@ DropReason AnalyticRadio::judge(const Frame& frame, const Reception& reception) 
   const std::uint32_t attempt = stations_[frame.packet.from].attempt;
   const double clean_db = reception.power_dbm - model_->noise_dbm();
   if (!reception.detected) {
+    // detect() has compared the same numbers if nothing disturbed the frame from its start on.
+    if (reception.interference_mw == 0 && jammers_.empty()) return DropReason::out_of_range;
     const double found = draw_unit(seed_, frame.packet.id, kDetection + attempt, reception.node);
     return found < model_->detection(clean_db) ? DropReason::collision : DropReason::out_of_range;
   }

@@ -7,6 +7,7 @@
 
 #include "cosim/core/simulator.hpp"
 #include "cosim/network/cells.hpp"
+#include "cosim/network/due.hpp"
 #include "cosim/network/radio_model.hpp"
 
 namespace hyphos::cosim {
@@ -56,11 +57,6 @@ class AnalyticRadio final : public Network {
     std::uint64_t token = 0;  // generation (attempt), index in arriving_ (arrival), or frame
 
     bool operator>(const Event& other) const;
-  };
-  struct Later {
-    bool operator()(const Outcome& a, const Outcome& b) const {
-      return std::tie(a.time, a.id, a.to) > std::tie(b.time, b.id, b.to);
-    }
   };
   struct Reception {
     NodeId node = 0;
@@ -149,7 +145,7 @@ class AnalyticRadio final : public Network {
   std::vector<Packet> arriving_;
   std::vector<std::uint64_t> free_arriving_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::priority_queue<Outcome, std::vector<Outcome>, Later> later_;  // still on the air
+  OutcomeQueue later_;  // still on the air
   std::vector<Outcome> outcomes_;
 };
 

@@ -54,6 +54,9 @@ struct AnalyticRadio::State {
       put_packet(to, value);
     } else if constexpr (std::same_as<T, Outcome>) {
       put_outcome(to, value);
+    } else if constexpr (std::same_as<T, OutcomeQueue>) {
+      to.put(static_cast<std::uint64_t>(value.size()));
+      for (const Outcome* const outcome : value.in_order()) put_outcome(to, *outcome);
     } else if constexpr (List<T>) {
       to.put(static_cast<std::uint64_t>(value.size()));
       for (const auto& item : value) put(to, item);
@@ -73,6 +76,12 @@ struct AnalyticRadio::State {
       value = get_packet(from);
     } else if constexpr (std::same_as<T, Outcome>) {
       value = get_outcome(from).value_or(Outcome{});
+    } else if constexpr (std::same_as<T, OutcomeQueue>) {
+      value.clear();
+      const auto count = from.get<std::uint64_t>();
+      for (std::uint64_t i = 0; i < count && !from.failed(); ++i) {
+        value.push(get_outcome(from).value_or(Outcome{}));
+      }
     } else if constexpr (List<T> || Queue<T>) {
       value = {};
       const auto count = from.get<std::uint64_t>();

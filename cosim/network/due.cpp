@@ -1,11 +1,55 @@
 #include "cosim/network/due.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
 
 namespace hyphos::cosim {
+
+void OutcomeQueue::push(Outcome outcome) {
+  auto place = static_cast<std::uint32_t>(outcomes_.size());
+  const Time time = outcome.time;
+  const PacketId id = outcome.id;
+  const NodeId to = outcome.to;
+  if (free_.empty()) {
+    outcomes_.push_back(std::move(outcome));
+  } else {
+    place = free_.back();
+    free_.pop_back();
+    outcomes_[place] = std::move(outcome);
+  }
+  heap_.push_back({time, id, to, place});
+  std::ranges::push_heap(heap_, std::greater<>());
+}
+
+Outcome OutcomeQueue::pop() {
+  std::ranges::pop_heap(heap_, std::greater<>());
+  const std::uint32_t place = heap_.back().place;
+  heap_.pop_back();
+  free_.push_back(place);
+  return std::move(outcomes_[place]);
+}
+
+void OutcomeQueue::take_before(Time end, std::vector<Outcome>& to) {
+  while (next() < end) to.push_back(pop());
+}
+
+void OutcomeQueue::clear() {
+  heap_.clear();
+  outcomes_.clear();
+  free_.clear();
+}
+
+std::vector<const Outcome*> OutcomeQueue::in_order() const {
+  std::vector<Key> keys = heap_;
+  std::ranges::sort(keys);
+  std::vector<const Outcome*> all;
+  all.reserve(keys.size());
+  for (const Key& key : keys) all.push_back(&outcomes_[key.place]);
+  return all;
+}
 
 Error Due::past(Time at) const {
   return {Code::out_of_range,
@@ -17,7 +61,7 @@ Error Due::past(Time at) const {
 void Due::clear(std::uint32_t nodes) {
   nodes_ = nodes;
   now_ = {};
-  due_ = {};
+  due_.clear();
   over_.clear();
 }
 
@@ -32,7 +76,7 @@ Result<void> Due::check(const Packet& packet) const {
 
 Result<void> Due::advance(Time end) {
   if (end < now_) return past(end);
-  for (; !due_.empty() && due_.top().time < end; due_.pop()) over_.push_back(due_.top());
+  due_.take_before(end, over_);
   now_ = end;
   return success();
 }
@@ -46,7 +90,7 @@ void Due::save(Writer& state) const {
   state.put(nodes_);
   state.put(now_.ns);
   state.put(static_cast<std::uint64_t>(due_.size()));
-  for (auto due = due_; !due.empty(); due.pop()) put_outcome(state, due.top());
+  for (const Outcome* const outcome : due_.in_order()) put_outcome(state, *outcome);
 }
 
 bool Due::restore(Reader& state) {

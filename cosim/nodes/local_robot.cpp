@@ -11,12 +11,6 @@ namespace {
 
 constexpr const char* kOurNode = "cosim";
 
-SubscriptionOptions where_it_is_published() {
-  SubscriptionOptions options;
-  options.mode = Mode::inline_;
-  return options;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LocalRobot>> LocalRobot::open(const RobotOptions& options) {
@@ -26,18 +20,9 @@ Result<std::unique_ptr<LocalRobot>> LocalRobot::open(const RobotOptions& options
   how.overrides = options.settings;
   how.lockstep = true;
   how.lockstep_nodes = options.nodes;
-  how.clock = ClockMode::sim;
-  auto runtime = Runtime::open(how);
-  if (!runtime) return runtime.error();
-  auto node = runtime->node(kOurNode);
-  if (!node) return node.error();
-  SimTimeOptions time_options;
-  time_options.start = Time{0};
-  time_options.manual = true;
-  auto time = SimTime::open(*node, time_options);
-  if (!time) return time.error();
-  return std::unique_ptr<LocalRobot>(
-      new LocalRobot(options, std::move(*runtime), std::move(*node), std::move(*time)));
+  auto opened = open_in_step(std::move(how), kOurNode);
+  if (!opened) return opened.error();
+  return std::unique_ptr<LocalRobot>(new LocalRobot(options, std::move(*opened)));
 }
 
 Result<void> LocalRobot::load() {
@@ -95,7 +80,7 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
     // Inbound channels open after outbound_channels. A publisher that opens a channel without
     // endpoints would recreate it, without the latched values of publishers that have closed.
     for (const Wiring::Inbound& inbound : wiring.inbound_channels) {
-      if (auto opened = open_inbound(inbound); !opened) return opened;
+      if (auto opened = arrivals_.open(node_, inbound, inbound.channel); !opened) return opened;
     }
     return success();
   };
@@ -111,13 +96,6 @@ Result<void> LocalRobot::open_sensors(const std::vector<SensorChannel>& sensors)
     if (!opened) return opened.error();
     made = std::move(*opened);
   }
-  return success();
-}
-
-Result<void> LocalRobot::open_inbound(const Wiring::Inbound& inbound) {
-  auto publisher = node_.raw_publisher(inbound.channel, inbound.type);
-  if (!publisher) return publisher.error();
-  inbound_.push_back({inbound, std::move(*publisher)});
   return success();
 }
 
@@ -147,39 +125,10 @@ std::uint64_t LocalRobot::stable_sender(std::uint64_t sender, const std::string&
 
 void LocalRobot::send(std::uint32_t outbound, const OpenChannel& channel,
                       const Message<RawMessage>& message) {
+  if (arrivals_.is_foreign(message.sender())) return;
   const MutexLock lock(mutex_);
-  if (foreign_.contains(message.sender())) return;
-  Envelope envelope{{}, message->payload, message->buffers};
-  envelope.meta.type_hash = channel.type.hash;
-  envelope.meta.sequence = message.sequence();
-  envelope.meta.sender = stable_sender(message.sender(), channel.name);
-  envelope.meta.replayed = message.replayed();
-  envelope.meta.stamps.publish = time_.now().ns;
-  output_.sent.push_back(
-      {outbound, Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
-}
-
-Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
-  auto decoded = wire::decode_packet(arrived.packet);
-  if (!decoded) return decoded.error();
-  const wire::Header& head = decoded->header;
-  const auto inbound = std::ranges::find_if(inbound_, [&](const Inbound& known) {
-    return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
-  });
-  if (inbound == inbound_.end()) return success();  // a channel for other robots
-  if (head.type != inbound->wiring.type) {
-    return Error{Code::type_mismatch,
-                 "a packet of channel '" + head.channel + "' carries " + head.type.name +
-                     " instead of " + inbound->wiring.type.name,
-                 options_.name};
-  }
-  {
-    const MutexLock lock(mutex_);
-    foreign_.insert(head.meta.sender);
-  }
-  decoded->envelope.meta = head.meta;
-  inbound->publisher.bring(decoded->envelope);
-  return success();
+  const std::uint64_t sender = stable_sender(message.sender(), channel.name);
+  output_.sent.push_back({outbound, packet_of(channel, message, sender, time_.now())});
 }
 
 /// Runs in the pool. Everything sees the new time, and the inputs come before timers.
@@ -188,16 +137,11 @@ void LocalRobot::bring_in(const RobotInput& input) {
   if (input.pose && has_pose_) {
     pose_.publish(Buffer::adopt(encode_odometry(*input.pose, input.now)));
   }
-  for (const Reading& reading : input.readings) {
-    if (reading.sensor >= sensors_.size()) continue;
-    BufferList attached;
-    for (const Buffer& buffer : reading.attached) {
-      if (!attached.full()) attached.push_back(buffer);
-    }
-    sensors_[reading.sensor].publish(reading.message, attached);
-  }
+  for (const Reading& reading : input.readings) publish_reading(sensors_, reading);
   for (const RobotInput::Arrived& arrived : input.packets) {
-    if (received_ = receive(arrived); !received_) return;
+    const auto published = arrivals_.publish(arrived, options_.name);
+    received_ = published ? success() : Result<void>(published.error());
+    if (!received_) return;
   }
 }
 
@@ -215,17 +159,6 @@ Result<RobotOutput> LocalRobot::finish() {
   return output;
 }
 
-Result<std::vector<RobotDrops>> LocalRobot::drops() {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
-  for (const EndpointInfo& end : runtime_.endpoints()) {
-    for (const auto& [name, count] : end.counters) {
-      if (name.starts_with("drop.")) sums[{end.channel, name}] += count;
-    }
-  }
-  std::vector<RobotDrops> all;
-  all.reserve(sums.size());
-  for (const auto& [what, count] : sums) all.push_back({what.first, what.second, count});
-  return all;
-}
+Result<std::vector<RobotDrops>> LocalRobot::drops() { return drops_of(sum_drops(runtime_)); }
 
 }  // namespace hyphos::cosim

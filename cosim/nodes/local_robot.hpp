@@ -3,10 +3,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string_view>
 
 #include "base/mutex.hpp"
+#include "cosim/nodes/in_step.hpp"
 #include "cosim/nodes/robot.hpp"
 #include "hyphos/hyphos.hpp"
 
@@ -36,23 +36,16 @@ class LocalRobot final : public RobotNodes {
   Result<std::vector<RobotDrops>> drops() override;
 
  private:
-  struct Inbound {
-    Wiring::Inbound wiring;
-    RawPublisher publisher;
-  };
-
-  LocalRobot(RobotOptions options, Runtime runtime, Node node, SimTime time)
+  LocalRobot(RobotOptions options, InStep process)
       : options_(std::move(options)),
-        runtime_(std::move(runtime)),
-        node_(std::move(node)),
-        time_(std::move(time)) {}
+        runtime_(std::move(process.runtime)),
+        node_(std::move(process.node)),
+        time_(std::move(process.time)) {}
   Result<void> open_outbound(std::uint32_t outbound, const OpenChannel& channel);
-  Result<void> open_inbound(const Wiring::Inbound& inbound);
   Result<void> open_sensors(const std::vector<SensorChannel>& sensors);
   Result<void> open_command(const std::string& channel);
   void send(std::uint32_t outbound, const OpenChannel& channel, const Message<RawMessage>& message);
   void bring_in(const RobotInput& input);
-  [[nodiscard]] Result<void> receive(const RobotInput::Arrived& arrived);
   /// Runs `work` on the pool, and waits for all resulting callbacks.
   [[nodiscard]] Result<void> run(const std::function<void()>& work);
   [[nodiscard]] std::uint64_t stable_sender(std::uint64_t sender, const std::string& channel)
@@ -62,7 +55,7 @@ class LocalRobot final : public RobotNodes {
   Runtime runtime_;
   Node node_;
   SimTime time_;
-  std::vector<Inbound> inbound_;
+  Arrivals arrivals_;
   std::vector<RawPublisher> sensors_;  // by number
   RawPublisher pose_;
   bool has_pose_ = false;
@@ -73,7 +66,6 @@ class LocalRobot final : public RobotNodes {
   RobotOutput output_ HYPHOS_GUARDED_BY(mutex_);
   // id in this run → id that all runs share
   std::map<std::uint64_t, std::uint64_t> senders_ HYPHOS_GUARDED_BY(mutex_);
-  std::set<std::uint64_t> foreign_ HYPHOS_GUARDED_BY(mutex_);  // senders on other robots
 };
 
 }  // namespace hyphos::cosim

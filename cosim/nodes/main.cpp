@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "cosim/nodes/in_step.hpp"
 #include "cosim/nodes/local_robot.hpp"
-#include "cosim/nodes/remote_robot.hpp"
 
 namespace {
 
@@ -45,11 +45,11 @@ bool parse(int argc, char** argv, Words& to) {
   return argc % 2 == 1 && !to.robot.name.empty() && to.fd >= 0;
 }
 
-Result<std::unique_ptr<LocalRobot>> make(const RobotOptions& options) {
+Result<std::unique_ptr<RobotNodes>> make(const RobotOptions& options) {
   auto robot = LocalRobot::open(options);
-  if (!robot) return robot;
+  if (!robot) return robot.error();
   if (auto loaded = (*robot)->load(); !loaded) return loaded.error();
-  return robot;
+  return std::unique_ptr<RobotNodes>(std::move(*robot));
 }
 
 }  // namespace
@@ -64,16 +64,5 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  auto channel = IpcChannel::open(UniqueFd(words.fd));
-  if (!channel) {
-    std::fprintf(stderr, "hyphos-cosim-robot: %s\n", channel.error().to_string().c_str());
-    return 1;
-  }
-  auto robot = make(words.robot);
-  if (!robot) {
-    serve_failure(*channel, robot.error());
-    return 1;
-  }
-  serve(*channel, **robot);
-  return 0;
+  return serve_robot("hyphos-cosim-robot", words.fd, [&] { return make(words.robot); });
 }

@@ -16,19 +16,10 @@ Result<std::unique_ptr<Body>> Body::open(const BodyNames& names, OnCommand on_co
   RuntimeOptions how;
   how.process = "body";
   how.domain = names.domain;
-  how.clock = ClockMode::sim;
   how.threads = 2;
-  auto runtime = Runtime::open(how);
-  if (!runtime) return runtime.error();
-  auto node = runtime->node(kOurNode);
-  if (!node) return node.error();
-  SimTimeOptions time_options;
-  time_options.start = Time{0};
-  time_options.manual = true;
-  auto time = SimTime::open(*node, time_options);
-  if (!time) return time.error();
-  std::unique_ptr<Body> body(
-      new Body(names, std::move(*runtime), std::move(*node), std::move(*time)));
+  auto process = open_in_step(std::move(how), kOurNode);
+  if (!process) return process.error();
+  std::unique_ptr<Body> body(new Body(names, std::move(*process)));
   if (auto opened = body->open_channels(std::move(on_command)); !opened) return opened.error();
   body->runtime_.ready();
   return body;
@@ -44,10 +35,8 @@ Result<void> Body::open_channels(OnCommand on_command) {
     if (!opened) return opened.error();
     sensors_.push_back(std::move(*opened));
   }
-  SubscriptionOptions options;
-  options.mode = Mode::inline_;
   auto command = node_.raw_subscribe(
-      outer(names_.command_channel), twist_type(), options,
+      outer(names_.command_channel), twist_type(), where_it_is_published(),
       [this, on_command = std::move(on_command)](const Message<RawMessage>& message) {
         const auto motion = decode_twist(message->payload.bytes());
         if (motion) {
@@ -65,15 +54,6 @@ void Body::set_time(Time now) {
 
 void Body::publish_pose(const Pose& pose, Time now) {
   pose_.publish(Buffer::adopt(encode_odometry(pose, now, frame_)));
-}
-
-void Body::publish(const Reading& reading) {
-  if (reading.sensor >= sensors_.size()) return;
-  BufferList attached;
-  for (const Buffer& buffer : reading.attached) {
-    if (!attached.full()) attached.push_back(buffer);
-  }
-  sensors_[reading.sensor].publish(reading.message, attached);
 }
 
 std::string Body::outer(const std::string& channel) const {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cosim/core/geometry.hpp"
-#include "cosim/nodes/robot.hpp"
+#include "cosim/nodes/in_step.hpp"
 #include "hyphos/hyphos.hpp"
 
 namespace hyphos::cosim {
@@ -38,7 +38,7 @@ class Body {
 
   void set_time(Time now);
   void publish_pose(const Pose& pose, Time now);
-  void publish(const Reading& reading);
+  void publish(const Reading& reading) { publish_reading(sensors_, reading); }
 
   [[nodiscard]] Node& node() { return node_; }
   [[nodiscard]] Runtime& runtime() { return runtime_; }
@@ -52,11 +52,11 @@ class Body {
   [[nodiscard]] std::uint64_t unreadable() const { return unreadable_.load(); }
 
  private:
-  Body(BodyNames names, Runtime runtime, Node node, SimTime time)
+  Body(BodyNames names, InStep process)
       : names_(std::move(names)),
-        runtime_(std::move(runtime)),
-        node_(std::move(node)),
-        time_(std::move(time)) {}
+        runtime_(std::move(process.runtime)),
+        node_(std::move(process.node)),
+        time_(std::move(process.time)) {}
   Result<void> open_channels(OnCommand on_command);
 
   BodyNames names_;

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "cosim/nodes/remote_robot.hpp"
+#include "cosim/nodes/in_step.hpp"
 #include "cosim/outside/children.hpp"
 #include "cosim/outside/follow.hpp"
 #include "cosim/outside/outside_robot.hpp"
@@ -93,18 +93,12 @@ bool parse(int argc, char** argv, Words& to) {
 }
 
 int step(const Words& words) {
-  auto channel = IpcChannel::open(UniqueFd(words.fd));
-  if (!channel) {
-    std::fprintf(stderr, "hyphos-cosim-outside: %s\n", channel.error().to_string().c_str());
-    return 1;
-  }
-  auto robot = OutsideRobot::open(words.robot);
-  if (!robot) {
-    serve_failure(*channel, robot.error());
-    return 1;
-  }
-  serve(*channel, **robot);
-  return 0;
+  return serve_robot("hyphos-cosim-outside", words.fd,
+                     [&]() -> Result<std::unique_ptr<RobotNodes>> {
+                       auto robot = OutsideRobot::open(words.robot);
+                       if (!robot) return robot.error();
+                       return std::unique_ptr<RobotNodes>(std::move(*robot));
+                     });
 }
 
 /// Runs `work` in a child process, and ends everything that it has started, however it ends: the

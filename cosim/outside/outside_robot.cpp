@@ -125,9 +125,8 @@ Result<void> OutsideRobot::wire(const Wiring& wiring) {
   }
   std::vector<std::string> expected;
   for (const Wiring::Inbound& inbound : wiring.inbound_channels) {
-    auto publisher = body_->node().raw_publisher(body_->outer(inbound.channel), inbound.type);
-    if (!publisher) return publisher.error();
-    inbound_.push_back({inbound, std::move(*publisher)});
+    const std::string channel = body_->outer(inbound.channel);
+    if (auto opened = arrivals_.open(body_->node(), inbound, channel); !opened) return opened;
     expected.push_back(inbound.channel);
   }
   if (auto open = wait_until_open(expected); !open) return open;
@@ -141,10 +140,8 @@ Result<void> OutsideRobot::open_outbound(std::uint32_t outbound, const OpenChann
   auto opened = body_->opened_by_programs();
   if (!opened) return opened.error();
   const std::string outer = body_->outer(channel.name);
-  SubscriptionOptions options;
-  options.mode = Mode::inline_;
   auto subscription = body_->node().raw_subscribe(
-      opened->contains(outer) ? outer : channel.name, channel.type, options,
+      opened->contains(outer) ? outer : channel.name, channel.type, where_it_is_published(),
       [this, outbound, channel](const Message<RawMessage>& message) {
         send(outbound, channel, message);
       });
@@ -153,45 +150,22 @@ Result<void> OutsideRobot::open_outbound(std::uint32_t outbound, const OpenChann
 
 void OutsideRobot::send(std::uint32_t outbound, const OpenChannel& channel,
                         const Message<RawMessage>& message) {
+  if (arrivals_.is_foreign(message.sender())) return;
   const MutexLock lock(mutex_);
-  if (foreign_.contains(message.sender())) return;
   activity_.fetch_add(1);
   auto& senders = senders_[outbound];
   const std::string name =
       options_.names.robot + '/' + channel.name + '/' + std::to_string(senders.size());
   const std::uint64_t sender =
       senders.try_emplace(message.sender(), wire::fnv1a(name)).first->second;
-  Envelope envelope{{}, message->payload, message->buffers};
-  envelope.meta.type_hash = channel.type.hash;
-  envelope.meta.sequence = message.sequence();
-  envelope.meta.sender = sender;
-  envelope.meta.replayed = message.replayed();
-  envelope.meta.stamps.publish = body_->now().ns;
-  sent_.push_back({outbound, sender, message.sequence(),
-                   Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
+  sent_.push_back(
+      {outbound, sender, message.sequence(), packet_of(channel, message, sender, body_->now())});
 }
 
 Result<void> OutsideRobot::receive(const RobotInput::Arrived& arrived) {
-  auto decoded = wire::decode_packet(arrived.packet);
-  if (!decoded) return decoded.error();
-  const wire::Header& head = decoded->header;
-  const auto inbound = std::ranges::find_if(inbound_, [&](const Inbound& known) {
-    return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
-  });
-  if (inbound == inbound_.end()) return success();  // a channel for other robots
-  if (head.type != inbound->wiring.type) {
-    return Error{Code::type_mismatch,
-                 "a packet of channel '" + head.channel + "' carries " + head.type.name +
-                     " instead of " + inbound->wiring.type.name,
-                 options_.names.robot};
-  }
-  {
-    const MutexLock lock(mutex_);
-    foreign_.insert(head.meta.sender);
-  }
-  decoded->envelope.meta = head.meta;
-  inbound->publisher.bring(decoded->envelope);
-  return rest();
+  const auto published = arrivals_.publish(arrived, options_.names.robot);
+  if (!published) return published.error();
+  return *published ? rest() : success();
 }
 
 Result<void> OutsideRobot::begin(const RobotInput& input) {
@@ -234,19 +208,14 @@ RobotOutput OutsideRobot::take() {
 }
 
 Result<std::vector<RobotDrops>> OutsideRobot::drops() {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
-  for (const EndpointInfo& end : body_->runtime().endpoints()) {
-    for (const auto& [name, count] : end.counters) {
-      if (name.starts_with("drop.")) sums[{body_->inner(end.channel), name}] += count;
-    }
+  DropSums sums;
+  for (const auto& [what, count] : sum_drops(body_->runtime())) {
+    sums[{body_->inner(what.first), what.second}] += count;
   }
   if (body_->unreadable() > 0) {
     sums[{options_.names.command_channel, "drop.command.unreadable"}] += body_->unreadable();
   }
-  std::vector<RobotDrops> all;
-  all.reserve(sums.size());
-  for (const auto& [what, count] : sums) all.push_back({what.first, what.second, count});
-  return all;
+  return drops_of(sums);
 }
 
 }  // namespace hyphos::cosim

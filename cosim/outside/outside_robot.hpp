@@ -4,13 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/mutex.hpp"
 #include "cosim/core/time.hpp"
-#include "cosim/nodes/robot.hpp"
+#include "cosim/nodes/in_step.hpp"
 #include "cosim/outside/body.hpp"
 #include "cosim/outside/children.hpp"
 #include "cosim/outside/rest.hpp"
@@ -51,10 +50,6 @@ class OutsideRobot final : public RobotNodes {
   Result<std::vector<RobotDrops>> drops() override;
 
  private:
-  struct Inbound {
-    Wiring::Inbound wiring;
-    RawPublisher publisher;
-  };
   struct Sent {
     std::uint32_t outbound = 0;
     std::uint64_t sender = 0;
@@ -76,7 +71,7 @@ class OutsideRobot final : public RobotNodes {
   OutsideOptions options_;
   Step clock_step_;
   std::unique_ptr<Body> body_;
-  std::vector<Inbound> inbound_;
+  Arrivals arrivals_;
   std::map<std::string, TypeId> open_;  // by inner name
   Rest rest_;
   const RobotInput* input_ = nullptr;
@@ -88,7 +83,6 @@ class OutsideRobot final : public RobotNodes {
   // By channel: id in this run → id that all runs share.
   std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> senders_
       HYPHOS_GUARDED_BY(mutex_);
-  std::set<std::uint64_t> foreign_ HYPHOS_GUARDED_BY(mutex_);
 
   Children children_;
 };

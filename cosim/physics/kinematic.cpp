@@ -34,34 +34,41 @@ Level along(const Circle& path, double t) {
   return {path.centre + outwards * path.radius, velocity, heading(velocity), path.angular_speed};
 }
 
-Level along(const Waypoints& path, double t) {
-  const std::size_t count = path.points.size();
-  if (count == 0) return {};
-  const std::size_t legs = path.loop ? count : count - 1;
-  double total = 0;
-  for (std::size_t i = 0; i < legs; ++i) {
-    total += length(path.points[(i + 1) % count] - path.points[i]);
-  }
-  if (total == 0 || path.speed <= 0) return {path.points.front(), {}};
+/// The leg on which a robot is, and the metres that it has done of it. Null: it stands at an end.
+struct OnLeg {
+  const Course::Leg* leg = nullptr;
+  double metres = 0;
+};
+OnLeg find_leg(const Waypoints& path, const Course& course, double t) {
   double way = path.speed * t;
-  if (path.loop) {
-    way = std::fmod(way, total);
-  } else if (way >= total) {
-    return {path.points.back(), {}, heading(path.points.back() - path.points[count - 2])};
+  if (path.loop && way >= course.total) way = std::fmod(way, course.total);
+  if (way >= course.total) return {};
+  for (const Course::Leg& leg : course.legs) {
+    if (way < leg.size) return {&leg, way};
+    way -= leg.size;
   }
-  for (std::size_t i = 0; i < legs; ++i) {
-    const Vec3 leg = path.points[(i + 1) % count] - path.points[i];
-    const double size = length(leg);
-    if (way < size) {
-      return {path.points[i] + leg * (way / size), leg * (path.speed / size), heading(leg)};
-    }
-    way -= size;
-  }
-  return {path.loop ? path.points.front() : path.points.back(), {}};
+  return {};
 }
 
+Vec3 place_on(const OnLeg& on) { return on.leg->from + on.leg->way * (on.metres / on.leg->size); }
+
+Level along(const Waypoints& path, const Course& course, double t) {
+  const std::size_t count = path.points.size();
+  if (count == 0) return {};
+  if (course.total == 0 || path.speed <= 0) return {path.points.front(), {}};
+  if (const OnLeg on = find_leg(path, course, t); on.leg != nullptr) {
+    return {place_on(on), on.leg->velocity, on.leg->yaw};
+  }
+  if (path.loop) return {path.points.front(), {}};
+  return {path.points.back(), {}, heading(path.points.back() - path.points[count - 2])};
+}
+
+Level along(const Waypoints& path, double t) { return along(path, Course(path), t); }
+
+double seconds_of(Time t) { return t.ns < 0 ? 0 : static_cast<double>(t.ns) * 1e-9; }
+
 Level level_at(const Path& path, Time t) {
-  const double seconds = t.ns < 0 ? 0 : static_cast<double>(t.ns) * 1e-9;
+  const double seconds = seconds_of(t);
   return std::visit([&](const auto& kind) { return along(kind, seconds); }, path);
 }
 
@@ -90,7 +97,26 @@ Pose pose_of(const Level& level) {
 
 }  // namespace
 
+Course::Course(const Waypoints& path) {
+  const std::size_t count = path.points.size();
+  const std::size_t most = path.loop || count == 0 ? count : count - 1;
+  for (std::size_t i = 0; i < most; ++i) {
+    const Vec3 way = path.points[(i + 1) % count] - path.points[i];
+    const double size = length(way);
+    const double yaw = heading(way);
+    legs.push_back({path.points[i], way, size, way * (path.speed / size), yaw, about_z(yaw)});
+    total += size;
+  }
+}
+
 Pose pose_at(const Path& path, Time t) { return pose_of(level_at(path, t)); }
+
+Kinematic::Kinematic(std::vector<Path> paths) : paths_(std::move(paths)) {
+  for (const Path& path : paths_) {
+    const auto* points = std::get_if<Waypoints>(&path);
+    courses_.push_back(points == nullptr ? std::nullopt : std::optional<Course>(*points));
+  }
+}
 
 Result<std::string> Kinematic::steer(NodeId robot, const Motion& motion) {
   if (robot >= poses_.size()) {
@@ -138,7 +164,19 @@ Result<void> Kinematic::advance(Time end) {
 
 void Kinematic::place() {
   poses_.resize(paths_.size());
-  for (NodeId i = 0; i < paths_.size(); ++i) poses_[i] = pose_of(level(i));
+  for (NodeId i = 0; i < paths_.size(); ++i) poses_[i] = pose(i);
+}
+
+/// The pose of level(), without the sine and cosine of a heading that does not change on a leg.
+Pose Kinematic::pose(NodeId robot) const {
+  const auto* points = std::get_if<Waypoints>(&paths_[robot]);
+  if (points != nullptr && (steered_.empty() || !steered_.contains(robot))) {
+    const OnLeg on = find_leg(*points, *courses_[robot], seconds_of(now_));
+    if (on.leg != nullptr && points->speed > 0) {
+      return {place_on(on), on.leg->velocity, on.leg->orientation, {}};
+    }
+  }
+  return pose_of(level(robot));
 }
 
 Level Kinematic::level(NodeId robot) const {

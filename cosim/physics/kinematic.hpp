@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,22 @@ struct Circle {
 
 using Path = std::variant<ConstantVelocity, Waypoints, Circle>;
 
+/// The legs of Waypoints, with everything that does not depend on time.
+struct Course {
+  struct Leg {
+    Vec3 from;
+    Vec3 way;
+    double size = 0;  ///< m
+    Vec3 velocity;
+    double yaw = 0;
+    Quaternion orientation{};
+  };
+  explicit Course(const Waypoints& path);
+
+  std::vector<Leg> legs;
+  double total = 0;  ///< m
+};
+
 /// The pose on a path at time `t`.
 [[nodiscard]] Pose pose_at(const Path& path, Time t);
 
@@ -56,7 +73,7 @@ struct Steered {
 /// it does not depend on the steps. Cost: some tens of nanoseconds per robot and step.
 class Kinematic final : public Physics {
  public:
-  explicit Kinematic(std::vector<Path> paths) : paths_(std::move(paths)) {}
+  explicit Kinematic(std::vector<Path> paths);
 
   Result<void> init(std::uint32_t nodes, std::uint64_t seed) override;
   Result<void> advance(Time end) override;
@@ -69,8 +86,10 @@ class Kinematic final : public Physics {
  private:
   void place();
   [[nodiscard]] Level level(NodeId robot) const;
+  [[nodiscard]] Pose pose(NodeId robot) const;
 
   std::vector<Path> paths_;
+  std::vector<std::optional<Course>> courses_;  // of paths that are Waypoints
   std::map<NodeId, Steered> steered_;
   std::vector<Pose> poses_;
   Time now_;

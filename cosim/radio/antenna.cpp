@@ -12,13 +12,11 @@ constexpr double kLeastDbi = -20;
 
 }  // namespace
 
-Vec3 Antenna::place(const Pose& robot) const {
-  if (height_m == 0) return robot.position;
+Vec3 Antenna::raised(const Pose& robot) const {
   return robot.position + turned(robot.orientation, {0, 0, height_m});
 }
 
-double Antenna::towards(const Pose& robot, const Vec3& target) const {
-  if (pattern == Pattern::isotropic) return gain_dbi;
+double Antenna::dipole_towards(const Pose& robot, const Vec3& target) const {
   const Vec3 way = turned_back(robot.orientation, target - place(robot));
   const double distance = length(way);
   if (distance == 0) return gain_dbi + kLeastDbi;

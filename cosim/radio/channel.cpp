@@ -71,6 +71,7 @@ Channel::Channel(const Setup& setup)
       shadowing_(setup.seed, setup.shadowing_db, setup.options.shadowing_distance_m),
       sight_(setup.seed, setup.options.sight_distance_m) {
   most_above_db_ = std::hypot(shadowing_.most_db(), fading_->fades() ? Fading::kMostDb : 0);
+  most_fading_db_ = {fading_->most_db(false), fading_->most_db(true)};
 }
 
 const Antenna& Channel::antenna(NodeId node) const {
@@ -102,8 +103,7 @@ Channel::Parts Channel::slow_parts(const Link& link, NodeId a, const Pose& at_a,
 
 Channel::Parts Channel::parts(NodeId a, const Pose& at_a, NodeId b, const Pose& at_b,
                               Time time) const {
-  const Link link = Link::between({a, antenna(a).place(at_a), at_a.orientation},
-                                  {b, antenna(b).place(at_b), at_b.orientation});
+  const Link link = Link::between({a, antenna(a).place(at_a)}, {b, antenna(b).place(at_b)});
   Parts parts = slow_parts(link, a, at_a, at_b);
   parts.shadowing_db = shadowing_.loss_db(link);
   if (fading_->fades()) {
@@ -116,8 +116,7 @@ Channel::Parts Channel::parts(NodeId a, const Pose& at_a, NodeId b, const Pose& 
 
 std::optional<double> Channel::gain_db(NodeId a, const Pose& at_a, NodeId b, const Pose& at_b,
                                        Time time, double least_db) const {
-  const Link link = Link::between({a, antenna(a).place(at_a), at_a.orientation},
-                                  {b, antenna(b).place(at_b), at_b.orientation});
+  const Link link = Link::between({a, antenna(a).place(at_a)}, {b, antenna(b).place(at_b)});
   const Parts slow = slow_parts(link, a, at_a, at_b);
   double gain = slow.antennas_db - slow.path_loss_db - slow.obstacles_db;
   if (gain + most_above_db_ < least_db) return std::nullopt;
@@ -125,7 +124,8 @@ std::optional<double> Channel::gain_db(NodeId a, const Pose& at_a, NodeId b, con
   gain -= shadowing;
   if (fading_->fades()) {
     const double most = std::min(Fading::kMostDb, most_above_db_ + shadowing);
-    if (gain + most < least_db) return std::nullopt;
+    const double reachable = std::min(most, most_fading_db_[slow.line_of_sight ? 1 : 0]);
+    if (gain + reachable < least_db) return std::nullopt;
     const double ratio = fading_->gain(link, time, slow.line_of_sight);
     gain += std::min(most, 10 * std::log10(std::max(ratio, 1e-30)));
   }

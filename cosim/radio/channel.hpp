@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,7 @@ class Channel {
   double most_above_db_ = 0;
   std::shared_ptr<const PathLoss> path_loss_;
   std::shared_ptr<const Fading> fading_;
+  std::array<double, 2> most_fading_db_{};  ///< without and with a line of sight
   Shadowing shadowing_;
   Sight sight_;
 };

@@ -33,6 +33,8 @@ class Fading {
 
   /// The gain as a ratio of powers. Depends on seed, link, places and time only.
   [[nodiscard]] virtual double gain(const Link& link, Time time, bool line_of_sight) const = 0;
+  /// No gain in dB is larger, before the cut at kMostDb.
+  [[nodiscard]] virtual double most_db(bool line_of_sight) const = 0;
   /// False: the gain is always 1.
   [[nodiscard]] virtual bool fades() const { return true; }
 };

@@ -13,7 +13,6 @@ namespace hyphos::cosim {
 struct End {
   NodeId node = 0;
   Vec3 place;  ///< of the antenna, m
-  Quaternion orientation{};
 };
 
 /// A pair of antennas. `low` has the lower node number, so both directions of a pair are the same

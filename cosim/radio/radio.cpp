@@ -116,9 +116,11 @@ double Radio::frame_error(std::uint32_t rate, double sinr_db, std::size_t payloa
     bits += static_cast<double>(8 * bytes + kind_->service_bits);
     headers += kind_->preamble_samples > 0 ? static_cast<double>(kind_->header_bits) : 0;
   });
-  const double data = no_errors(bit_error(kind_->rates[rate], snr), bits);
+  const double error = bit_error(kind_->rates[rate], snr);
+  const double data = no_errors(error, bits);
   if (data == 0 || headers == 0) return 1 - data;
-  return 1 - data * no_errors(bit_error(kind_->rates.front(), snr), headers);
+  const double of_header = rate == 0 ? error : bit_error(kind_->rates.front(), snr);
+  return 1 - data * no_errors(of_header, headers);
 }
 
 Duration Radio::airtime(std::uint32_t rate, std::size_t payload) const {

@@ -37,15 +37,18 @@ class Waves {
   [[nodiscard]] std::complex<double> at(const Link& link, Time time) const;
   /// The real part alone, at half the cost.
   [[nodiscard]] double real_at(const Link& link, Time time) const;
+  /// From now on, sums without AVX2. For tests: both sums are equal bit by bit.
+  void use_plain_sums() { wide_ = false; }
 
  private:
   using Turns = std::array<double, kMostWaves>;
 
-  /// The angle of each wave, in turns.
-  void fill(const Link& link, Time time, Turns& turns) const;
+  template <typename Sum>
+  auto sum(const Link& link, Time time, Sum* plain, Sum* wide) const;
 
   std::uint64_t seed_;
   std::uint64_t purpose_;
+  bool wide_;  // with AVX2
   // Turns per metre along x and y of each end, and per second. Separate arrays, so that compilers
   // vectorize the sums.
   std::size_t count_;

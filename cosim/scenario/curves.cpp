@@ -130,8 +130,7 @@ std::array<double, 3> path_loss(const Pairs& pairs, double distance) {
   }
   const Antenna& from = options.antennas[0];
   const Antenna& to = options.antennas[1];
-  const Link link{{0, from.place({pairs.from, {}}), {}},
-                  {1, to.place({pairs.to(distance), {}}), {}}};
+  const Link link{{0, from.place({pairs.from, {}})}, {1, to.place({pairs.to(distance), {}})}};
   const PathLoss& model = named->channel().path_loss();
   return {model.loss_db(link, true), model.loss_db(link, false), model.los_probability(link)};
 }

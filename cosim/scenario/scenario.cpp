@@ -225,9 +225,6 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
   read_world(root, name, scenario, problems);
   read_robots(root, name, scenario, problems);
   read_radio(root, name, scenario, problems);
-  if (scenario.world.terrain && scenario.network == NetworkKind::ns3) {
-    root.error("world", "the radio of ns-3 knows no terrain: use `radio.simulator: analytic`");
-  }
   if (!overrides.replay.empty()) {
     const config::Source source{std::make_shared<const std::string>("--replay"), 0, 0};
     load_recording(overrides.replay, source, scenario, problems);

@@ -135,8 +135,8 @@ Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const Ru
   }
   auto path = adapter(options, "ns3");
   if (!path) return path.error();
-  const Ns3Options told{scenario.radio, scenario.transport, scenario.models,
-                        scenario.scene.boxes()};
+  const Ns3Options told{scenario.radio, scenario.transport, scenario.models, scenario.scene.boxes(),
+                        scenario.world.terrain};
   return Worker::start({.name = "ns3", .timeout = options.patience},
                        {(program_folder(options) / "hyphos-cosim-worker").string(), "--adapter",
                         *path, "--options", to_text(told)});

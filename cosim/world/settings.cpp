@@ -56,6 +56,10 @@ void write_terrain(std::string& text, const TerrainOptions& options) {
   }
 }
 
+bool is_terrain(const Setting& setting) {
+  return setting.key == "terrain" || setting.key == "terrain_file" || setting.key == "hill";
+}
+
 Result<void> take_terrain(const Setting& setting, TerrainOptions& options) {
   if (setting.key == "terrain_file") {
     if (setting.values.size() != 1) return bad(setting.key, "expected one file");

@@ -15,7 +15,8 @@ namespace hyphos::cosim {
 [[nodiscard]] Result<std::string> from_word(std::string_view word);
 
 void write_terrain(std::string& text, const TerrainOptions& options);
-/// Takes "terrain", "terrain_file" or "hill".
+/// True for "terrain", "terrain_file" and "hill", which take_terrain() takes.
+[[nodiscard]] bool is_terrain(const Setting& setting);
 [[nodiscard]] Result<void> take_terrain(const Setting& setting, TerrainOptions& options);
 void write_mesh(std::string& text, const Mesh& mesh);
 [[nodiscard]] Result<Mesh> read_mesh(const Setting& setting);

@@ -116,6 +116,30 @@ TEST(CosimKinematic, paths_have_the_expected_positions) {
   EXPECT_NEAR(pose_at(loop, {39'000'000'000}).position.x, 1, 1e-9);
 }
 
+TEST(CosimKinematic, a_team_has_the_poses_of_its_paths_bit_by_bit) {
+  const std::vector<Path> paths{
+      Waypoints{{{0, 0, 0}, {10, 3, 0}, {10, 3, 0}, {-4, 7, 2}}, 1.7, true},
+      Waypoints{{{0, 0, 0}, {10, 3, 0}}, 2.5, false},
+      Waypoints{{{5, 5, 1}}, 2, true},
+      Waypoints{{{5, 5, 1}, {5, 5, 1}}, 2, false},
+      Circle{{1, 2, 3}, 4, 0.5, 1},
+      ConstantVelocity{{1, 1, 1}, {0.1, -3, 0}}};
+  Kinematic physics(paths);
+  ASSERT_TRUE(physics.init(static_cast<std::uint32_t>(paths.size()), 1).ok());
+  for (std::int64_t ms = 0; ms < 60'000; ms += 37) {
+    const Time now{ms * 1'000'000};
+    ASSERT_TRUE(physics.advance(now).ok());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const Pose wanted = pose_at(paths[i], now);
+      const Pose& found = physics.poses()[i];
+      ASSERT_EQ(found.position, wanted.position) << i << " at " << ms;
+      ASSERT_EQ(found.velocity, wanted.velocity) << i << " at " << ms;
+      ASSERT_EQ(found.orientation, wanted.orientation) << i << " at " << ms;
+      ASSERT_EQ(found.turn, wanted.turn) << i << " at " << ms;
+    }
+  }
+}
+
 TEST(CosimKinematic, init_requires_one_path_per_robot) {
   Kinematic physics({ConstantVelocity{}});
   const auto ready = physics.init(2, 1);

@@ -245,6 +245,61 @@ TEST_F(Adaptive, the_power_error_of_a_window_is_within_its_limit) {
   }
 }
 
+/// The worst error, from one pair at a time: no pair is left out because of another one.
+BoundTracker::Error one_by_one(const RadioBounds& radio, const std::vector<Pose>& used,
+                               const std::vector<Pose>& before, const std::vector<Pose>& after,
+                               const std::vector<Pair>& pairs) {
+  BoundTracker::Error worst;
+  for (const Pair& pair : pairs) {
+    BoundTracker alone(radio);
+    const auto error = alone.over_step(used, before, after, 0.01, std::vector{pair});
+    worst.position_m = std::max(worst.position_m, error.position_m);
+    if (error.power_db <= worst.power_db) continue;
+    worst.power_db = error.power_db;
+    worst.sight_db = error.sight_db;
+    worst.pair = pair;
+  }
+  return worst;
+}
+
+TEST(CosimBounds, the_worst_pair_of_many_is_the_worst_of_each_alone) {
+  const Scene walls({{{20, -5, 0}, {25, 60, 5}, 12}});
+  std::mt19937_64 random(11);
+  const auto in = [&](double most) {
+    return std::uniform_real_distribution<double>(-most, most)(random);
+  };
+  constexpr NodeId kRobots = 12;
+  std::vector<Pair> pairs;
+  for (NodeId i = 0; i < kRobots; ++i) {
+    for (NodeId j = 0; j < kRobots; ++j) {
+      if (i != j) pairs.push_back({i, j});
+    }
+  }
+  for (int round = 0; round < 400; ++round) {
+    const RadioBounds radio{2.0 + round % 3, 1, round % 5 == 0 ? 60.0 : 1e9,
+                            round % 4 == 0 ? &walls : nullptr};
+    const double speed = round % 7 == 0 ? 0 : std::pow(10, in(2));
+    std::vector<Pose> used(kRobots);
+    for (Pose& pose : used) pose = {{in(80), in(80), 1}, {in(speed), in(speed), 0}};
+    std::vector<Pose> before = used;
+    for (Pose& pose : before) pose.position = pose.position + pose.velocity * 0.05;
+    std::vector<Pose> after = before;
+    for (Pose& pose : after) pose.position = pose.position + pose.velocity * 0.01;
+    std::ranges::shuffle(pairs, random);
+    BoundTracker tracker(radio);
+    (void)tracker.over_step(after, after, after, 0.01, pairs);  // leaves nothing behind
+    const auto found = tracker.over_step(used, before, after, 0.01, pairs);
+    const auto wanted = one_by_one(radio, used, before, after, pairs);
+    ASSERT_EQ(found.position_m, wanted.position_m) << round;
+    if (std::isinf(wanted.power_db)) {
+      ASSERT_EQ(found.power_db, wanted.power_db) << round;
+      continue;
+    }
+    ASSERT_NEAR(found.power_db, wanted.power_db, 1e-9 * wanted.power_db) << round;
+    ASSERT_EQ(found.sight_db, wanted.sight_db) << round;
+  }
+}
+
 TEST(CosimAdaptive, a_tenth_of_the_network_calls_gives_the_same_trace) {
   const auto with = [](const char* method, std::int64_t window_ms) {
     Trial trial;

@@ -1,9 +1,11 @@
 #include "cosim/remote/remote.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <thread>
@@ -243,18 +245,24 @@ TEST(CosimRemote, garbage_is_a_clean_error) {
 }
 
 TEST(CosimRemote, a_reply_without_a_request_is_detected) {
-  auto worker = Worker::fork({.name = "the radio"}, [](IpcChannel& channel) {
+  std::array<int, 2> told{};  // the second reply has been sent
+  ASSERT_EQ(::pipe2(told.data(), O_CLOEXEC), 0);
+  auto worker = Worker::fork({.name = "the radio"}, [&](IpcChannel& channel) {
                   std::vector<std::byte> request;
                   const Writer ready = ready_network();
                   (void)channel.receive(request, kNever, {});
                   (void)channel.send(ready.bytes());
                   (void)channel.send(ready.bytes());
+                  (void)!::write(told[1], "", 1);
                   for (;;) ::pause();
                 }).or_throw();
   RemoteNetwork remote(std::move(worker));
   auto first = remote.init(2, 1);
-  if (first.ok())
-    first = remote.advance({1});  // the second reply may arrive after the first was read
+  ::close(told[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(told[0], &byte, 1), 1);
+  ::close(told[0]);
+  if (first.ok()) first = remote.advance({1});
   ASSERT_FALSE(first.ok());
   EXPECT_EQ(first.error().code, Code::corrupt);
 }

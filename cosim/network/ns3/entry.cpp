@@ -1,19 +1,31 @@
 #include "cosim/adapter/expose.hpp"
 #include "cosim/network/ns3/lr_wpan.hpp"
 #include "cosim/network/ns3/network.hpp"
+#include "cosim/world/terrain_file.hpp"
 
 namespace {
 
 using namespace hyphos::cosim;
 
+hyphos::Result<Scene> scene_of(const Ns3Options& options) {
+  if (!options.terrain) return Scene(options.boxes);
+  auto terrain = load_terrain(*options.terrain);
+  if (!terrain) return terrain.error();
+  return Scene(options.boxes, std::make_shared<const Terrain>(std::move(*terrain)));
+}
+
 struct Ns3 {
   static hyphos::Result<std::unique_ptr<Network>> open(std::string_view text) {
     auto options = ns3_options(text);
     if (!options) return options.error();
+    auto scene = scene_of(*options);
+    if (!scene) return scene.error();
     if (options->radio.kind == "802.15.4") {
-      return std::unique_ptr<Network>(std::make_unique<LrWpanNetwork>(std::move(*options)));
+      return std::unique_ptr<Network>(
+          std::make_unique<LrWpanNetwork>(std::move(*options), std::move(*scene)));
     }
-    return std::unique_ptr<Network>(std::make_unique<Ns3Network>(std::move(*options)));
+    return std::unique_ptr<Network>(
+        std::make_unique<Ns3Network>(std::move(*options), std::move(*scene)));
   }
 };
 

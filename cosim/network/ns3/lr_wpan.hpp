@@ -22,8 +22,8 @@ namespace hyphos::cosim {
 /// analytic radio.
 class LrWpanNetwork final : public Network {
  public:
-  explicit LrWpanNetwork(Ns3Options options)
-      : options_(std::move(options)), scene_(options_.boxes) {}
+  explicit LrWpanNetwork(Ns3Options options, Scene scene)
+      : options_(std::move(options)), scene_(std::move(scene)) {}
   ~LrWpanNetwork() override;
 
   Result<void> init(std::uint32_t nodes, std::uint64_t seed) override;

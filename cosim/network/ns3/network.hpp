@@ -20,8 +20,8 @@ namespace hyphos::cosim {
 /// ns-3's state is global: a process can create only one such network in its life.
 class Ns3Network final : public Network {
  public:
-  explicit Ns3Network(Ns3Options options)
-      : options_(std::move(options)), scene_(options_.boxes), medium_(fates_) {}
+  explicit Ns3Network(Ns3Options options, Scene scene)
+      : options_(std::move(options)), scene_(std::move(scene)), medium_(fates_) {}
   ~Ns3Network() override;
 
   Result<void> init(std::uint32_t nodes, std::uint64_t seed) override;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "cosim/adapter/settings.hpp"
+#include "cosim/world/settings.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -142,6 +143,9 @@ Result<void> take(Ns3Options& options, const Setting& setting) {
     auto solid = box(setting);
     if (!solid) return solid.error();
     options.boxes.push_back(*solid);
+  } else if (is_terrain(setting)) {
+    if (!options.terrain) options.terrain.emplace();
+    return take_terrain(setting, *options.terrain);
   } else if (setting.key == "transport") {
     const std::string_view value = setting.values.size() == 1 ? setting.values[0] : "";
     if (value != "udp" && value != "tcp") {
@@ -200,6 +204,7 @@ std::string to_text(const Ns3Options& options) {
                 std::array{static_cast<double>(options.radio.host_jitter.ns)});
   if (!options.radio.kind.empty()) write_named(text, options);
   for (const Box& solid : options.boxes) write_box(text, solid);
+  if (options.terrain) write_terrain(text, *options.terrain);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cosim/core/terrain.hpp"
 #include "cosim/network/radio_model.hpp"
 
 namespace hyphos::cosim {
@@ -25,6 +26,7 @@ struct Ns3Options {
   Transport transport = Transport::udp;
   Models models = Models::ns3;
   std::vector<Box> boxes{};  ///< of the world's Scene
+  std::optional<TerrainOptions> terrain{};
 };
 
 /// Writes the options as the text that the adapter reads.

@@ -95,12 +95,8 @@ bool of_model(std::string_view key) {
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
-bool of_terrain(std::string_view key) {
-  return key == "terrain" || key == "terrain_file" || key == "hill";
-}
-
 Result<void> take(MujocoOptions& options, const Setting& setting) {
-  if (of_terrain(setting.key)) {
+  if (is_terrain(setting)) {
     if (!options.terrain) options.terrain.emplace();
     return take_terrain(setting, *options.terrain);
   }

@@ -16,7 +16,9 @@ namespace hyphos::cosim::make {
 
 namespace hyphos::cosim {
 
-/// The scattered waves of all models: Clarke's, whose spectrum is that of Jakes.
+/// The scattered waves of all models: Clarke's, whose spectrum is that of Jakes. Their mean power
+/// is 1, and their largest field is √kScattered.
+inline constexpr std::size_t kScattered = 16;
 [[nodiscard]] Waves scattered(const FadingOptions& options);
 
 }  // namespace hyphos::cosim

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "cosim/radio/fading/models.hpp"
 
@@ -55,6 +56,7 @@ class Quantiles {
     const double share = place - static_cast<double>(i);
     return std::exp(table_[i] + (table_[i + 1] - table_[i]) * share);
   }
+  [[nodiscard]] double most_db() const { return 10 * std::numbers::log10e * table_.back() + 1e-9; }
 
  private:
   static constexpr std::size_t kCount = 256;
@@ -89,6 +91,9 @@ class Nakagami final : public Fading {
   double gain(const Link& link, Time time, bool line_of_sight) const override {
     const double rayleigh = std::norm(waves_.at(link, time));
     return line_of_sight ? los_(rayleigh) : nlos_(rayleigh);
+  }
+  double most_db(bool line_of_sight) const override {
+    return (line_of_sight ? los_ : nlos_).most_db();
   }
 
  private:

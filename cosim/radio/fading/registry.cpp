@@ -17,6 +17,7 @@ class None final : public Fading {
   double gain(const Link& /*link*/, Time /*time*/, bool /*line_of_sight*/) const override {
     return 1;
   }
+  double most_db(bool /*line_of_sight*/) const override { return 0; }
   bool fades() const override { return false; }
 };
 
@@ -30,10 +31,9 @@ std::unique_ptr<Fading> no_fading(const FadingOptions& /*options*/) {
 
 Waves scattered(const FadingOptions& options) {
   constexpr std::uint64_t kPurpose = 0x53;
-  constexpr std::size_t kWaves = 16;
   const double per_metre = options.frequency_hz / kSpeedOfLight;
   return {options.seed, kPurpose,
-          clarke_waves(per_metre, options.scatterer_speed * per_metre, kWaves)};
+          clarke_waves(per_metre, options.scatterer_speed * per_metre, kScattered)};
 }
 
 std::span<const KnownFading> known_fadings() { return kKnown; }

@@ -30,6 +30,12 @@ class Rician final : public Fading {
     }
     return std::norm(field);
   }
+  double most_db(bool line_of_sight) const override {
+    const double k = line_of_sight ? los_ : nlos_;
+    constexpr double kCosineError = 1e-3;  // dB, far more than that of cos_turns()
+    const double scattered = std::sqrt(static_cast<double>(kScattered) / (k + 1));
+    return 20 * std::log10(scattered + std::sqrt(k / (k + 1))) + kCosineError;
+  }
 
  private:
   Waves waves_;

@@ -180,18 +180,20 @@ def compare(
     skip: Skip = True,
     ahead: Ahead = True,
     radio_process: RadioProcess = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 3 if a method cannot run the scenario.")
+    ] = False,
 ) -> None:
     """Run a scenario with every method, one after the other, and print a line for each.
 
-    Exit code 3: a method cannot run this scenario.
+    A method that cannot run this scenario has its reason in its line. Exit code 1: a run failed.
     """
     from hyphos.cosim.program import become  # noqa: PLC0415
 
-    become(
-        _words(
-            "compare", scenario, seed, settings, skip=skip, ahead=ahead, radio_process=radio_process
-        )
+    words = _words(
+        "compare", scenario, seed, settings, skip=skip, ahead=ahead, radio_process=radio_process
     )
+    become([*words, *(["--strict"] if strict else [])])
 
 
 @app.command()

@@ -213,7 +213,9 @@ def check(output: Path) -> str:
             "unsupported", f"'{output.suffix}' is no animation", str(output), "use .gif or .mp4"
         )
     if kind == ".mp4" and shutil.which("ffmpeg") is None:
-        raise Error("unsupported", "MP4 needs ffmpeg", str(output), "apt install ffmpeg, or .gif")
+        raise Error(
+            "unsupported", "MP4 needs ffmpeg", str(output), "scripts/setup animation, or .gif"
+        )
     if not output.resolve().parent.is_dir():
         raise Error("not_found", "the folder does not exist", str(output.parent))
     return kind

@@ -60,6 +60,7 @@ def summary_lines(run: dict[str, Any]) -> Iterator[str]:
         yield from _probe(probe, run["probe_ms"])
     yield (f"lost here  {run['overrun']} before the read, {run['refused']} refused by a device")
     yield from _bodies(run["bodies"])
+    yield from _mavlink(run["mavlink"])
     machine = run["machine"]
     yield (
         f"processor  {machine['own']:.1%} of the machine's by this radio, {machine['others']:.1%} "
@@ -79,14 +80,25 @@ def _bodies(told: dict[str, Any] | None) -> Iterator[str]:
     if told is None:
         return
     yield f"motion     {told['motions']} commands of programs moved the robots"
+    yield from _in_part(told)
+    for one in told["lost"]:
+        where = f", channel {one['channel']}" if one["channel"] else ""
+        yield f"lost       {one['count']} on robot {one['robot']}{where}: {one['reason']}"
+
+
+def _mavlink(told: dict[str, Any] | None) -> Iterator[str]:
+    if told is None:
+        return
+    yield f"mavlink    {told['motions']} commands moved the drones"
+    yield from _in_part(told)
+
+
+def _in_part(told: dict[str, Any]) -> Iterator[str]:
     for one in told["in_part"]:
         yield (
             f"in part    robot {one['robot']} followed {one['count']} motion commands in part, "
             f"first at {one['first_s']:.3f} s: {one['left_out']}"
         )
-    for one in told["lost"]:
-        where = f", channel {one['channel']}" if one["channel"] else ""
-        yield f"lost       {one['count']} on robot {one['robot']}{where}: {one['reason']}"
 
 
 def _packets(counts: dict[str, Any]) -> Iterator[str]:

@@ -28,7 +28,7 @@ struct Places {
 };
 
 Link link_of(double distance, double low, double high) {
-  return Link::between({0, {0, 0, low}, {}}, {1, {distance, 0, high}, {}});
+  return Link::between({0, {0, 0, low}}, {1, {distance, 0, high}});
 }
 
 TEST(Ns3Models, path_losses_on_the_ground_equal_those_of_ns3) {
@@ -138,8 +138,7 @@ TEST(Ns3Models, a_base_station_has_the_path_losses_of_tr_38_901) {
     const auto model =
         find_path_loss("air_to_ground")
             ->make({.frequency_hz = kFrequency, .environment = place, .base_station = true});
-    return model->loss_db(Link::between({0, {0, 0, base_m}, {}}, {1, {distance, 0, user_m}, {}}),
-                          clear);
+    return model->loss_db(Link::between({0, {0, 0, base_m}}, {1, {distance, 0, user_m}}), clear);
   };
   for (double distance = 60; distance < 4000; distance *= 1.17) {
     for (const bool clear : {true, false}) {

@@ -104,6 +104,27 @@ TEST(Ns3Named, lr_wpan_divides_packets_and_names_its_losses) {
   }
 }
 
+TEST(Ns3Named, a_hill_costs_its_loss_as_in_the_analytic_radio) {
+  for (const char* kind : {"802.11g", "802.15.4"}) {
+    for (const double height : {0.0, 12.0}) {
+      Ns3Options options = named(kind);
+      options.models = Models::hyphos;
+      options.terrain.emplace();
+      options.terrain->size_x = options.terrain->size_y = 200;
+      options.terrain->hills.push_back({0, 0, 8, height});
+      options.terrain->loss_db = 60;
+      const Scene scene(
+          {}, std::make_shared<const Terrain>(Terrain::make(*options.terrain).or_throw()));
+      AnalyticRadio ours(options.radio, &scene);
+      const std::vector<Pose> across{{{-30, 0, 1}, {}}, {{30, 0, 1}, {}}};
+      const Sums mine = traffic(ours, across, 100);
+      const Sums theirs = traffic(*ns3(options), across, 100);
+      EXPECT_EQ(mine.delivered, theirs.delivered) << kind << height;
+      EXPECT_EQ(theirs.delivered, height == 0 ? 100 : 0) << kind;
+    }
+  }
+}
+
 TEST(Ns3Named, windows_change_no_outcome_with_fading_of_ns3_and_jammers) {
   for (const char* fading : {"rayleigh", "nakagami", "rician"}) {
     Ns3Options options = named("802.11g");

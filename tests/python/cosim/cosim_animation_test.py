@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,37 @@ def test_an_animation_has_moving_frames(run: Path, hyphos_start: Start, tmp_path
             picture.seek(number)
             frames.append(picture.convert("RGB").tobytes())
     assert len(set(frames)) == 3
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="scripts/setup animation")
+def test_an_mp4_has_moving_frames(run: Path, hyphos_start: Start, tmp_path: Path) -> None:
+    output = tmp_path / "run.mp4"
+    code, out, err = hyphos_start("cosim", "animate", str(run), "-o", str(output)).end()
+    assert code == 0, out + err
+    words = ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name,pix_fmt,width,height"]
+    told = subprocess.run([*words, "-of", "json", str(output)], capture_output=True, check=True)
+    [stream] = json.loads(told.stdout)["streams"]
+    assert (stream["codec_name"], stream["pix_fmt"]) == ("h264", "yuv420p")  # browsers play these
+    words = ["ffmpeg", "-v", "error", "-i", str(output), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(words, capture_output=True, check=True).stdout
+    size = stream["width"] * stream["height"] * 3
+    assert len(data) % size == 0
+    count = len(data) // size
+    assert 100 <= count <= 180
+    frames = [data[i * size : (i + 1) * size] for i in (0, count // 2, count - 1)]
+    assert len(set(frames)) == 3
+    # The first frame is white paper with a drawing, and no noise of a wrong size or format.
+    assert frames[0].count(255) > size / 2
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="scripts/setup animation")
+def test_a_failure_of_ffmpeg_is_an_error(run: Path, hyphos_start: Start, tmp_path: Path) -> None:
+    (tmp_path / "taken.mp4").mkdir()
+    words = ("cosim", "animate", str(run), "-o", str(tmp_path / "taken.mp4"))
+    code, out, err = hyphos_start(*words).end()
+    assert code == 1, out
+    assert "ffmpeg failed" in err
+    assert "Traceback" not in err
 
 
 def test_a_run_writes_its_animation(hyphos_start: Start, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 from helpers import Start
+from hyphos import Error
+from hyphos.cosim.emulation import Emulation, Ways
+from lab_places import need
 
 os.environ["MAVLINK20"] = "1"
 mavutil = pytest.importorskip("pymavlink.mavutil", reason="pip install -r requirements.txt")
@@ -27,6 +31,14 @@ robots:
   iris: {kind: uav, at: [0, 0, 0.06], mavlink: {autopilot: AUTOPILOT, remote: "127.0.0.1:PORT"}}
 radio: {simulator: ideal}
 traffic: {rate_hz: 1}
+"""
+# A lag that no machine reaches, so that the run is valid on every machine.
+REAL_TIME = """
+duration_s: 300
+realtime: {lag_p99_ms: 600000, lag_longest_ms: 600000}
+robots:
+  husky: {at: [5, 5, 0.5]}
+  iris: {kind: uav, at: [0, 0, 0.06], mavlink: {remote: "127.0.0.1:PORT", port: OWN}}
 """
 ARM, TAKE_OFF, LAND, SET_MODE, INTERVAL = 400, 22, 21, 176, 511
 OFFBOARD = 6 << 16
@@ -72,6 +84,11 @@ class Drone:
         return at.x, at.y, at.z
 
 
+def listen() -> tuple[Any, int]:
+    link = mavutil.mavlink_connection("udpin:127.0.0.1:0", source_system=255)
+    return link, link.port.getsockname()[1]
+
+
 @pytest.fixture
 def fly(hyphos_start: Start, tmp_path: Path) -> Iterator[Callable[[str, str], Drone]]:
     links = []
@@ -79,9 +96,8 @@ def fly(hyphos_start: Start, tmp_path: Path) -> Iterator[Callable[[str, str], Dr
     def begin(physics: str, autopilot: str) -> Drone:
         if physics == "mujoco" and not MUJOCO.exists():
             pytest.skip("no MuJoCo adapter: run scripts/setup core cosim, make build")
-        link = mavutil.mavlink_connection("udpin:127.0.0.1:0", source_system=255)
+        link, port = listen()
         links.append(link)
-        port = link.port.getsockname()[1]
         text = SCENARIO.replace("PHYSICS", physics).replace("AUTOPILOT", autopilot)
         path = tmp_path / "drone.yaml"
         path.write_text(text.replace("PORT", str(port)))
@@ -147,3 +163,42 @@ def test_an_ardupilot_follows_velocities_in_guided(fly: Callable[[str, str], Dro
     assert abs(fix.relative_alt / 1000 - 3) < 0.5
     drone.link.mav.mission_request_list_send(drone.system, 1)
     assert drone.wait("MISSION_COUNT").count == 0
+
+
+@need()
+def test_an_emulation_serves_a_drone_in_real_time(tmp_path: Path) -> None:
+    link, port = listen()
+    path = tmp_path / "drone.yaml"
+    path.write_text(REAL_TIME.replace("PORT", str(port)).replace("OWN", "0"))
+    try:
+        with Emulation(path, Ways(seconds=1000)) as running:
+            running.begin()
+            drone = Drone(link)
+            drone.system = drone.wait("HEARTBEAT").get_srcSystem()
+            assert drone.system == 2
+            assert drone.command(ARM, 1) == ACCEPTED
+            assert drone.command(TAKE_OFF, 0, 0, 0, 0, 0, 0, 3) == ACCEPTED
+            drone.wait("LOCAL_POSITION_NED", lambda m: abs(m.z + 3) < 0.3)
+            assert drone.command(LAND) == ACCEPTED
+            drone.wait("EXTENDED_SYS_STATE", lambda m: m.landed_state == 1)
+            summary = running.end()
+    finally:
+        link.close()
+    assert summary["valid"]
+    assert summary["mavlink"]["motions"] > 50
+    assert summary["mavlink"]["in_part"] == []
+    assert summary["bodies"] is None
+
+
+@need()
+def test_an_emulation_names_a_port_that_another_program_has(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        own = taken.getsockname()[1]
+        path = tmp_path / "drone.yaml"
+        path.write_text(REAL_TIME.replace("PORT", "14550").replace("OWN", str(own)))
+        with pytest.raises(Error):
+            Emulation(path, Ways(seconds=1000)).up()
+    assert f"cannot bind UDP port {own}" in capfd.readouterr().err

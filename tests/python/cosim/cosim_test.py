@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def test_an_error_in_a_scenario_has_its_line(hyphos_start: Start, tmp_path: Path
 
 def test_methods_are_compared_on_one_scenario(hyphos_start: Start) -> None:
     code, out, err = hyphos_start("cosim", "compare", str(EXAMPLE)).end()
-    assert code == 3, err  # a method that cannot run is no success
+    assert code == 0, err  # every method that can run has run
     table = out[: out.index("delay: mean")]
     rows = {words[0]: words[1:] for line in table.splitlines()[1:] if (words := line.split())}
     assert len(rows) == 16
@@ -108,8 +109,40 @@ def test_methods_are_compared_on_one_scenario(hyphos_start: Start) -> None:
     assert "cannot run: idle deadlock" in " ".join(rows["velocity_aware_s"])
     assert delay["velocity_aware_lenient_s"] > delay["lockstep"]
     assert delay["algorithm_1_ms"] > delay["lockstep"]
-    assert "4 of 16 methods cannot run this scenario: velocity_aware_s, velocity_aware_ms," in out
+    assert (
+        "4 of 16 methods cannot run this scenario, for the reasons above: velocity_aware_s," in out
+    )
     assert "sliding_window exceeds a requested bound: latency 95.000 ms" in out
+
+
+SHORT = (
+    "duration_s: 0.2\nmethod: {window_ms: 5}\nrobots: {a: {at: [0, 0, 1]}, b: {at: [9, 0, 1]}}\n"
+)
+
+
+def test_a_strict_comparison_fails_if_a_method_cannot_run(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
+    idle = tmp_path / "idle.yaml"
+    idle.write_text(SHORT)
+    assert hyphos_start("cosim", "compare", str(idle)).end()[0] == 0
+    code, out, _ = hyphos_start("cosim", "compare", str(idle), "--strict").end()
+    assert code == 3
+    assert "cannot run this scenario" in out
+
+
+def test_a_comparison_with_a_run_that_fails_is_a_failure(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        broken = tmp_path / "broken.yaml"
+        drone = f"c: {{kind: uav, at: [0, 0, 1], mavlink: {{port: {port}}}}}"
+        broken.write_text(SHORT.replace("}}", "}, " + drone + "}"))
+        code, out, _ = hyphos_start("cosim", "compare", str(broken)).end()
+    assert code == 1
+    assert out.count(f"failed: cannot bind UDP port {port}") == 16
 
 
 def test_compare_succeeds_if_every_method_runs(hyphos_start: Start, tmp_path: Path) -> None:
@@ -121,7 +154,7 @@ def test_compare_succeeds_if_every_method_runs(hyphos_start: Start, tmp_path: Pa
         "radio: {simulator: ideal, delay_ms: 10}\n"
         "traffic: {flows: {x: {from: a, to: b, rate_hz: 1000, start_s: 0}}}\n"
     )
-    code, out, err = hyphos_start("cosim", "compare", str(busy)).end()
+    code, out, err = hyphos_start("cosim", "compare", str(busy), "--strict").end()
     assert code == 0, out + err
     assert "cannot run" not in out
 
