@@ -48,6 +48,7 @@ class LocalRobot final : public RobotNodes {
         time_(std::move(time)) {}
   Result<void> open_outbound(std::uint32_t outbound, const OpenChannel& channel);
   Result<void> open_inbound(const Wiring::Inbound& inbound);
+  Result<void> open_poses(const Wiring& wiring);
   Result<void> open_sensors(const std::vector<SensorChannel>& sensors);
   Result<void> open_command(const std::string& channel);
   void send(std::uint32_t outbound, const OpenChannel& channel, const Message<RawMessage>& message);
@@ -65,7 +66,9 @@ class LocalRobot final : public RobotNodes {
   std::vector<Inbound> inbound_;
   std::vector<RawPublisher> sensors_;  // by number
   RawPublisher pose_;
+  RawPublisher frame_;
   bool has_pose_ = false;
+  bool has_frame_ = false;
   const RobotInput* input_ = nullptr;  // of the current step
   Result<void> received_ = success();
 

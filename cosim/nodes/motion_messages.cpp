@@ -3,6 +3,7 @@
 #include <bit>
 #include <string_view>
 
+#include "cosim/sense/messages.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::cosim {
@@ -13,8 +14,6 @@ using wire::ProtoValue;
 using wire::ProtoWriter;
 
 constexpr std::string_view kWorld = "world";
-
-using Bytes = std::vector<std::byte>;
 
 template <typename Write>
 Bytes message(std::size_t most, Write write) {
@@ -85,6 +84,22 @@ std::vector<std::byte> encode_odometry(const Pose& pose, Time now, std::string_v
     writer.text(2, frame);
     writer.raw(rest);
   });
+}
+
+TypeId transforms_type() { return make_type_id("hyphos.msgs.TfMessage", Encoding::protobuf); }
+
+std::vector<std::byte> encode_frame(const Pose& pose, Time now, std::string_view frame) {
+  const FramePlace place{std::string(kWorld), std::string(frame), pose.position, pose.orientation};
+  return encode_transforms(now, std::span(&place, 1));
+}
+
+PublisherOptions publisher_of(const SensorChannel& sensor) {
+  PublisherOptions options;
+  if (sensor.latched) {
+    options.policy.emplace();
+    options.policy->latched = true;
+  }
+  return options;
 }
 
 std::optional<Motion> decode_twist(std::span<const std::byte> bytes) {
