@@ -10,6 +10,10 @@
 namespace hyphos::cosim {
 namespace {
 
+// The versions that added functions to the end of the interface.
+constexpr std::uint32_t kSenseAbi = 3;
+constexpr std::uint32_t kLookAbi = 4;
+
 Code code_of(int result) {
   switch (result) {
     case HYPHOS_COSIM_INVALID:
@@ -140,6 +144,7 @@ class CNetwork final : public Network {
       outcome.copies = told.copies;
       outcome.sampled = {told.sampled_ns};
       outcome.power_dbm = told.power_dbm;
+      if (told.has_parts != 0) outcome.parts = parts_from_c(told.parts_ns);
       if (outcome.fate == Fate::delivered) {
         outcome.bytes = Buffer::copy_of(
             std::as_bytes(std::span(told.bytes, static_cast<std::size_t>(told.size))));
@@ -208,6 +213,21 @@ class CPhysics final : public Physics {
     }
     return Vec3{values[0], values[1], values[2]};
   }
+  Result<Picture> look(NodeId robot, const View& view) override {
+    if (at_.calls().abi < kLookAbi || at_.calls().look == nullptr) {
+      return Physics::look(robot, view);
+    }
+    const std::size_t pixels = std::size_t{view.width} * view.height;
+    Picture picture;
+    picture.rgb.resize(3 * pixels);
+    if (view.depth) picture.depth.resize(pixels);
+    const hyphos_cosim_view given = view_to_c(view);
+    auto* const rgb = reinterpret_cast<std::uint8_t*>(picture.rgb.data());
+    float* const depth = view.depth ? picture.depth.data() : nullptr;
+    const int returned = at_.calls().look(at_.self(), robot, &given, rgb, depth);
+    if (auto drawn = at_.result(returned); !drawn) return drawn.error();
+    return picture;
+  }
   Result<std::vector<std::byte>> save() const override { return at_.save(); }
   Result<void> restore(std::span<const std::byte> state) override {
     if (auto restored = at_.restore(state); !restored) return restored;
@@ -230,7 +250,7 @@ class CPhysics final : public Physics {
   }
 
   [[nodiscard]] bool senses() const {
-    return at_.calls().abi >= HYPHOS_COSIM_ABI && at_.calls().sense != nullptr;
+    return at_.calls().abi >= kSenseAbi && at_.calls().sense != nullptr;
   }
 
   Handle at_;

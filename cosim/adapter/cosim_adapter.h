@@ -18,8 +18,9 @@ extern "C" {
 #endif
 
 /* Version 2 added orientation and turn to poses, and the optional function steer(). Version 3 added
- * the optional function sense() at the end. Hyphos loads both. */
-#define HYPHOS_COSIM_ABI 3u
+ * the optional function sense() at the end. Version 4 added the optional function look() after it,
+ * and the parts of a delay at the end of outcomes. Hyphos loads all of them. */
+#define HYPHOS_COSIM_ABI 4u
 #define HYPHOS_COSIM_OLDEST_ABI 2u
 #define HYPHOS_COSIM_EVERYONE 0xffffffffu
 #define HYPHOS_COSIM_NEVER INT64_MAX
@@ -82,6 +83,19 @@ typedef struct {
   const double* directions; /* RAYS: three for each ray, unit vectors in the robot frame */
 } hyphos_cosim_query;
 
+/* A camera of a robot at the end of the last advance. Pixels are square, and the optical axis is
+ * the centre of the picture. */
+typedef struct {
+  double mount[3]; /* in the robot frame, m */
+  double
+      rotation[4]; /* x, y, z, w: of the camera in the robot frame, its x axis is the optical one */
+  uint32_t width;
+  uint32_t height;
+  double focal;   /* pixels */
+  double nearest; /* m */
+  double range;   /* m */
+} hyphos_cosim_view;
+
 typedef struct {
   uint64_t id;
   uint32_t from;
@@ -102,6 +116,11 @@ typedef struct {
   uint64_t size;
   int64_t sampled_ns; /* when the channel was sampled, or NEVER */
   double power_dbm;   /* at sampled_ns */
+  /* Since version 4, of a delivered packet, from its stamp on: processing, queueing,
+   * retransmission, transmission, propagation. They add up to time_ns minus the stamp. */
+  uint32_t has_parts; /* 0: not reported */
+  uint32_t reserved2;
+  int64_t parts_ns[5];
 } hyphos_cosim_outcome;
 
 typedef struct {
@@ -138,6 +157,11 @@ typedef struct {
    * force at the origin of the robot, in its frame, m/s^2: 9.81 along z at rest. RAYS writes the
    * distance to the first thing on each ray, other robots included, or infinity. */
   int (*sense)(void* self, uint32_t robot, const hyphos_cosim_query* query, double* values);
+  /* Since version 4, physics only, may be NULL. Writes the rows of a picture from the top: three
+   * bytes (red, green, blue) for each pixel and, unless `depth` is NULL, metres along the optical
+   * axis, or infinity. The robot itself is not in the picture. */
+  int (*look)(void* self, uint32_t robot, const hyphos_cosim_view* view, uint8_t* rgb,
+              float* depth);
 } hyphos_cosim_simulator;
 
 #ifdef __cplusplus

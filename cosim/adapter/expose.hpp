@@ -118,7 +118,11 @@ struct ExposedNetwork : Exposed<Network, Opens> {
              .bytes = reinterpret_cast<const std::uint8_t*>(exposed.bytes.data()),
              .size = exposed.bytes.size(),
              .sampled_ns = outcome.sampled.ns,
-             .power_dbm = outcome.power_dbm};
+             .power_dbm = outcome.power_dbm,
+             .has_parts = outcome.parts ? 1U : 0U,
+             .reserved2 = 0,
+             .parts_ns = {}};
+    if (outcome.parts) parts_to_c(*outcome.parts, told->parts_ns);
     return 1;
   }
 };
@@ -161,6 +165,15 @@ struct ExposedPhysics : Exposed<Physics, Opens> {
     std::ranges::copy(*distances, values);
     return HYPHOS_COSIM_OK;
   }
+  static int look(void* self, std::uint32_t robot, const hyphos_cosim_view* view, std::uint8_t* rgb,
+                  float* depth) {
+    Base& exposed = Base::at(self);
+    auto picture = (*exposed.simulator)->look(robot, view_from_c(*view, depth != nullptr));
+    if (!picture) return exposed.say(picture.error());
+    std::memcpy(rgb, picture->rgb.data(), picture->rgb.size());
+    if (depth != nullptr) std::ranges::copy(picture->depth, depth);
+    return HYPHOS_COSIM_OK;
+  }
   static std::int64_t save(void* self, std::uint8_t* state, std::uint64_t capacity) {
     Base& exposed = Base::at(self);
     if (state == nullptr) {
@@ -188,7 +201,8 @@ const hyphos_cosim_simulator* exposed_network() {
                                                At::set_poses,    At::inject,
                                                At::poll,         nullptr,
                                                nullptr,          nullptr,
-                                               nullptr,          nullptr};
+                                               nullptr,          nullptr,
+                                               nullptr};
   return &calls;
 }
 
@@ -202,7 +216,8 @@ const hyphos_cosim_simulator* exposed_physics() {
                                                nullptr,          nullptr,
                                                nullptr,          At::poses,
                                                At::steer,        At::save,
-                                               At::restore,      At::sense};
+                                               At::restore,      At::sense,
+                                               At::look};
   return &calls;
 }
 

@@ -89,6 +89,12 @@ Quaternion about_z(double angle) {
   return {0, 0, std::sin(angle / 2), std::cos(angle / 2)};
 }
 
+Quaternion operator*(const Quaternion& a, const Quaternion& b) {
+  return {
+      a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+      a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+}
+
 Vec3 turned(const Quaternion& by, const Vec3& v) {
   const Vec3 axis{by.x, by.y, by.z};
   const Vec3 twice = cross(axis, v) * 2;

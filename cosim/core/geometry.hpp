@@ -45,6 +45,8 @@ inline double norm(const Quaternion& q) {
 /// True if the length is 1 up to rounding. False if a component is not a number.
 inline bool is_rotation(const Quaternion& q) { return std::abs(norm(q) - 1) < 1e-3; }
 [[nodiscard]] Quaternion about_z(double angle);
+/// First `inner`, then `outer`.
+[[nodiscard]] Quaternion operator*(const Quaternion& outer, const Quaternion& inner);
 /// Rotates a vector of the rotated frame into the outer frame, and back.
 [[nodiscard]] Vec3 turned(const Quaternion& by, const Vec3& v);
 [[nodiscard]] Vec3 turned_back(const Quaternion& by, const Vec3& v);
@@ -72,6 +74,13 @@ struct Box {
   Vec3 low;
   Vec3 high;
   double loss_db = 0;
+};
+
+/// A colour in pictures. Each part is from 0 to 1.
+struct Color {
+  double red = 0;
+  double green = 0;
+  double blue = 0;
 };
 
 class Terrain;

@@ -34,4 +34,11 @@ Result<Vec3> Physics::felt(NodeId robot) {
                ""};
 }
 
+Result<Picture> Physics::look(NodeId robot, const View&) {
+  return Error{Code::unsupported,
+               "robot " + std::to_string(robot) +
+                   " has a camera, but this physics simulator draws no pictures: use MuJoCo",
+               ""};
+}
+
 }  // namespace hyphos::cosim

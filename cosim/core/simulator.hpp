@@ -52,6 +52,24 @@ struct Rays {
   std::vector<Vec3> directions{};
 };
 
+/// A camera on a robot. Pixels are square, and the optical axis is the centre of the picture.
+struct View {
+  Vec3 mount{};      ///< m, in the robot frame
+  Quaternion aim{};  ///< of the camera in the robot frame: x along the optical axis, z up
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  double focal_px = 1;  ///< focal length
+  double nearest_m = 0;
+  double range_m = 0;  ///< things beyond it are not drawn
+  bool depth = false;  ///< Picture::depth as well
+};
+
+/// A drawn picture, row by row from the top.
+struct Picture {
+  std::vector<std::byte> rgb{};  ///< three bytes for each pixel
+  std::vector<float> depth{};    ///< m along the optical axis. Infinite: nothing within the range
+};
+
 class Physics : public Simulator {
  public:
   /// Called first. From then on `poses().size()` is `nodes`.
@@ -69,6 +87,9 @@ class Physics : public Simulator {
   /// The reading of an ideal accelerometer at the origin of a robot, in its frame, in m/s²: 9.81
   /// along z at rest. Errors: unsupported, not_found.
   [[nodiscard]] virtual Result<Vec3> felt(NodeId robot);
+  /// The picture of a camera at the end of the last advance, the robot itself excluded. Errors:
+  /// unsupported (also without a renderer), not_found.
+  [[nodiscard]] virtual Result<Picture> look(NodeId robot, const View& view);
 };
 
 class Network : public Simulator {

@@ -75,14 +75,14 @@ std::string mavlink_of(const Scenario& scenario, const mavlink::Vehicles& vehicl
 std::string body_of(const Scenario& scenario, std::size_t robot) {
   const auto& body = scenario.team.bodies[robot];
   if (!body) return "null";
-  JsonLine sensors;
-  if (body->scan) sensors.text(body->scan->channel, scan_type().name);
+  const auto word = [](const SensorChannel& channel) { return quoted(to_word(channel)); };
   return JsonLine()
       .json("gateway", json_list(body->gateway, quoted))
       .text("prefix", body->prefix)
       .text("pose_channel", scenario.team.wiring.pose_channel)
       .text("command_channel", scenario.team.wiring.command_channel)
-      .json("sensors", sensors.take())
+      .truth("transforms", scenario.team.wiring.transforms)
+      .json("sensors", json_list(channels_of(scenario.team.sensing[robot]), word))
       .take();
 }
 

@@ -32,7 +32,8 @@ using namespace hyphos::cosim;
 constexpr const char* kUsage =
     "usage: hyphos-cosim-emulate describe SCENARIO [--seed N]\n"
     "       hyphos-cosim-emulate run SCENARIO --host NAMESPACE=ADDRESS/PREFIX ...\n"
-    "           [--seconds S] [--seed N] [--trace FILE] [--radio-process] [--body ROBOT=FD ...]\n"
+    "           [--seconds S] [--seed N] [--trace FILE] [--mcap FILE] [--radio-process]\n"
+    "           [--body ROBOT=FD ...]\n"
     "One host for each robot, in the order of the robots. Prints `ready` when the devices are up, "
     "and\n"
     "starts with the first line of its input. Ends after S seconds, with SIGINT or SIGTERM, or "
@@ -47,6 +48,7 @@ struct Words {
   std::vector<lab::Host> hosts;
   double seconds = 0;  // 0: the duration in the scenario
   std::string trace;
+  std::string mcap;
   std::vector<int> bodies;  // sockets, by robot number. -1: none
   Overrides overrides;
   RunOptions run;
@@ -75,6 +77,8 @@ Result<void> take(std::string_view option, const std::string& value, Words& to) 
     to.overrides.seed = value;
   } else if (option == "--trace") {
     to.trace = value;
+  } else if (option == "--mcap") {
+    to.mcap = value;
   } else if (option == "--body") {
     return take_body(value, to);
   } else if (option == "--host") {
@@ -258,9 +262,10 @@ Result<void> rehearse_first(const Scenario& scenario, const RunOptions& run) {
 }
 
 /// The bodies of the robots. Null if no program has asked for one.
-Result<std::unique_ptr<Bodies>> open_bodies(const Scenario& scenario, const Words& words) {
+Result<std::unique_ptr<Bodies>> open_bodies(const Scenario& scenario, const Words& words,
+                                            Physics& physics) {
   if (words.bodies.empty()) return std::unique_ptr<Bodies>();
-  auto sensors = open_sensors(scenario);
+  auto sensors = open_sensors(scenario, physics);
   if (!sensors) return sensors.error();
   Bodies::Options options;
   options.names = scenario.robots;
@@ -285,6 +290,14 @@ Result<std::FILE*> open_trace(const std::string& path) {
   if (file == nullptr) return Error{Code::io, "the file cannot be written", path};
   std::fputs("# real-time emulation: the trace differs from run to run\n", file);
   return file;
+}
+
+/// The recording of the run. Null: none is wanted.
+Result<std::unique_ptr<McapTrace>> open_mcap(const Scenario& scenario, const std::string& path) {
+  if (path.empty()) return std::unique_ptr<McapTrace>();
+  auto made = McapTrace::create(path, true, scenario, McapTrace::Of::real_time);
+  if (!made) return made.error();
+  return std::make_unique<McapTrace>(std::move(*made));
 }
 
 Result<void> emulate(Scenario scenario, const Words& words) {
@@ -318,12 +331,20 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   Emulator emulator(
       {*simulators->physics, *simulators->network, devices, *file == nullptr ? nullptr : &trace},
       options);
-  auto bodies = open_bodies(scenario, words);
+  auto bodies = open_bodies(scenario, words, *simulators->physics);
   if (!bodies) return bodies.error();
   auto vehicles = mavlink::Vehicles::open(scenario.mavlink);
   if (!vehicles) return vehicles.error();
-  if (*bodies || scenario.paced()) {
+  auto mcap = open_mcap(scenario, words.mcap);
+  if (!mcap) return mcap.error();
+  if (*mcap) {
+    emulator.observe(
+        [&](const Packet& packet) { (*mcap)->sent(packet); },
+        [&](const Outcome& outcome, const Packet& packet) { (*mcap)->outcome(outcome, packet); });
+  }
+  if (*bodies || *mcap || scenario.paced()) {
     emulator.each_window([&](Time now, Physics& physics) -> Result<void> {
+      if (*mcap) (*mcap)->instant(now, physics.poses());
       if (*bodies) {
         if (auto worked = (*bodies)->window(now, physics); !worked) return worked;
       }
@@ -352,6 +373,9 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   RealTimeReport report = emulator.report();
   report.programs = bystander.snapshot();
   if (ran) tell(summary(scenario, report, machine.finish(), bodies->get(), *vehicles));
+  if (*mcap) {
+    if (auto closed = (*mcap)->close(); !closed && ran) return closed;
+  }
   if (*file != nullptr && std::fclose(*file) != 0 && ran) {
     return Error{Code::io, "the file cannot be written completely", words.trace};
   }

@@ -57,12 +57,7 @@ Result<std::vector<OpenChannel>> LocalRobot::channels() {
 Result<void> LocalRobot::wire(const Wiring& wiring) {
   Result<void> wired;
   const auto connect = [&]() -> Result<void> {
-    if (!wiring.pose_channel.empty()) {
-      auto opened = node_.raw_publisher(wiring.pose_channel, odometry_type());
-      if (!opened) return opened.error();
-      pose_ = std::move(*opened);
-      has_pose_ = true;
-    }
+    if (auto opened = open_poses(wiring); !opened) return opened;
     if (auto opened = open_sensors(wiring.sensor_channels); !opened) return opened;
     if (!wiring.command_channel.empty()) {
       if (auto opened = open_command(wiring.command_channel); !opened) return opened;
@@ -88,11 +83,27 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
   return wired;
 }
 
+Result<void> LocalRobot::open_poses(const Wiring& wiring) {
+  if (!wiring.pose_channel.empty()) {
+    auto opened = node_.raw_publisher(wiring.pose_channel, odometry_type());
+    if (!opened) return opened.error();
+    pose_ = std::move(*opened);
+    has_pose_ = true;
+  }
+  if (!wiring.frame_channel.empty()) {
+    auto opened = node_.raw_publisher(wiring.frame_channel, transforms_type());
+    if (!opened) return opened.error();
+    frame_ = std::move(*opened);
+    has_frame_ = true;
+  }
+  return success();
+}
+
 Result<void> LocalRobot::open_sensors(const std::vector<SensorChannel>& sensors) {
   for (const SensorChannel& sensor : sensors) {
     RawPublisher& made = sensors_.emplace_back();
     if (sensor.name.empty()) continue;
-    auto opened = node_.raw_publisher(sensor.name, sensor.type);
+    auto opened = node_.raw_publisher(sensor.name, sensor.type, publisher_of(sensor));
     if (!opened) return opened.error();
     made = std::move(*opened);
   }
@@ -136,6 +147,10 @@ void LocalRobot::bring_in(const RobotInput& input) {
   if (input.now > time_.now()) time_.advance(input.now - time_.now());
   if (input.pose && has_pose_) {
     pose_.publish(Buffer::adopt(encode_odometry(*input.pose, input.now)));
+  }
+  // A stamp of 0 is no time of a transform.
+  if (input.pose && has_frame_ && input.now.ns > 0) {
+    frame_.publish(Buffer::adopt(encode_frame(*input.pose, input.now)));
   }
   for (const Reading& reading : input.readings) publish_reading(sensors_, reading);
   for (const RobotInput::Arrived& arrived : input.packets) {

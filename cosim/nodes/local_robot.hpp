@@ -42,6 +42,7 @@ class LocalRobot final : public RobotNodes {
         node_(std::move(process.node)),
         time_(std::move(process.time)) {}
   Result<void> open_outbound(std::uint32_t outbound, const OpenChannel& channel);
+  Result<void> open_poses(const Wiring& wiring);
   Result<void> open_sensors(const std::vector<SensorChannel>& sensors);
   Result<void> open_command(const std::string& channel);
   void send(std::uint32_t outbound, const OpenChannel& channel, const Message<RawMessage>& message);
@@ -58,7 +59,9 @@ class LocalRobot final : public RobotNodes {
   Arrivals arrivals_;
   std::vector<RawPublisher> sensors_;  // by number
   RawPublisher pose_;
+  RawPublisher frame_;
   bool has_pose_ = false;
+  bool has_frame_ = false;
   const RobotInput* input_ = nullptr;  // of the current step
   Result<void> received_ = success();
 

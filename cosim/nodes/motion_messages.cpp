@@ -3,7 +3,8 @@
 #include <bit>
 #include <string_view>
 
-#include "cosim/nodes/proto_bytes.hpp"
+#include "cosim/sense/messages.hpp"
+#include "cosim/sense/proto_bytes.hpp"
 
 namespace hyphos::cosim {
 namespace {
@@ -13,8 +14,6 @@ using wire::ProtoValue;
 using wire::ProtoWriter;
 
 constexpr std::string_view kWorld = "world";
-
-using Bytes = std::vector<std::byte>;
 
 Bytes vector(const Vec3& v) { return proto_doubles({v.x, v.y, v.z}); }
 
@@ -69,6 +68,22 @@ std::vector<std::byte> encode_odometry(const Pose& pose, Time now, std::string_v
     writer.text(2, frame);
     writer.raw(rest);
   });
+}
+
+TypeId transforms_type() { return make_type_id("hyphos.msgs.TfMessage", Encoding::protobuf); }
+
+std::vector<std::byte> encode_frame(const Pose& pose, Time now, std::string_view frame) {
+  const FramePlace place{std::string(kWorld), std::string(frame), pose.position, pose.orientation};
+  return encode_transforms(now, std::span(&place, 1));
+}
+
+PublisherOptions publisher_of(const SensorChannel& sensor) {
+  PublisherOptions options;
+  if (sensor.latched) {
+    options.policy.emplace();
+    options.policy->latched = true;
+  }
+  return options;
 }
 
 std::optional<Motion> decode_twist(std::span<const std::byte> bytes) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <thread>
 
+#include "cosim/nodes/motion_messages.hpp"
+
 namespace hyphos::cosim {
 namespace {
 
@@ -53,8 +55,7 @@ Result<void> NodePrograms::wire() {
   for (NodeId node = 0; node < robots_.size(); ++node) {
     Robot& robot = robots_[node];
     if (!robot.nodes) continue;
-    wire_body(node, wirings[node]);
-    if (auto wired = wire_instruments(node, wirings[node]); !wired) return wired;
+    if (auto wired = wire_body(node, wirings[node]); !wired) return wired;
     if (auto wired = robot.nodes->wire(wirings[node]); !wired) return wired;
   }
   return success();
@@ -62,54 +63,41 @@ Result<void> NodePrograms::wire() {
 
 /// The channels of the robot's own body: pose, sensors and command, as far as its programs open
 /// them.
-void NodePrograms::wire_body(NodeId node, Wiring& wiring) {
+Result<void> NodePrograms::wire_body(NodeId node, Wiring& wiring) {
   Robot& robot = robots_[node];
   if (robot.find(options_.pose_channel) != nullptr) {
     wiring.pose_channel = options_.pose_channel;
+    robot.poses = 0;
+  }
+  if (const OpenChannel* const frames = robot.find("tf");
+      options_.transforms && frames != nullptr && frames->type == transforms_type()) {
+    wiring.frame_channel = frames->name;
     robot.poses = 0;
   }
   if (robot.find(options_.command_channel) != nullptr) {
     wiring.command_channel = options_.command_channel;
   }
   if (node < options_.limits.size()) robot.guard = CommandGuard(options_.limits[node]);
-  if (!options_.sensors) return;
-  wiring.sensor_channels = options_.sensors->channels(node);
-  for (SensorChannel& sensor : wiring.sensor_channels) {
-    const OpenChannel* const open = robot.find(sensor.name);
-    if (open == nullptr) sensor.name.clear();
-    robot.heard.push_back(open != nullptr);
-    robot.senses |= open != nullptr;
-  }
+  return options_.sensors ? wire_sensors(node, wiring) : success();
 }
 
-/// A measurement arrives like a packet that the robot sends to itself.
-Result<void> NodePrograms::wire_instruments(NodeId node, Wiring& wiring) {
-  if (node >= options_.instruments.size()) return success();
-  for (const SensorOptions& sensor : options_.instruments[node]) {
-    const OpenChannel* const here = robots_[node].find(sensor.channel);
-    const TypeId type = type_of(sensor.kind);
-    if (here == nullptr) {
+Result<void> NodePrograms::wire_sensors(NodeId node, Wiring& wiring) {
+  wiring.sensor_channels = options_.sensors->channels(node);
+  for (std::uint32_t i = 0; i < wiring.sensor_channels.size(); ++i) {
+    SensorChannel& sensor = wiring.sensor_channels[i];
+    const OpenChannel* const here = robots_[node].find(sensor.name);
+    if (here == nullptr && sensor.needed) {
       return Error{Code::not_found,
                    "no node of robot '" + options_.names[node] + "' has opened channel '" +
-                       sensor.channel + "' of its sensor: " + opened_channels(),
-                   sensor.channel};
+                       sensor.name + "' of its sensor: " + opened_channels(),
+                   sensor.name};
     }
-    if (here->type != type) {
-      return two_types("a sensor", {sensor.channel, type}, options_.names[node], *here);
+    if (here != nullptr && here->type != sensor.type) {
+      return two_types("a sensor", {sensor.name, sensor.type}, options_.names[node], *here);
     }
-    wiring.inbound_channels.push_back({sensor.channel, {node}, sensor.channel, type});
-    robots_[node].instruments.emplace_back(sensor, node, options_.seed);
-  }
-  return success();
-}
-
-Result<void> NodePrograms::measure(NodeId node, Time now, const Pose& pose) {
-  Robot& robot = robots_[node];
-  for (Sensor& sensor : robot.instruments) {
-    if (sensor.due() > now) continue;
-    auto packet = sensor.measure(*options_.physics, pose, now);
-    if (!packet) return packet.error();
-    robot.input.packets.push_back({node, std::move(*packet)});
+    if (here != nullptr) continue;
+    sensor.name.clear();
+    options_.sensors->leave_out(node, i);
   }
   return success();
 }
@@ -185,7 +173,7 @@ Time NodePrograms::pose_due(const Robot& robot) const {
 }
 
 Time NodePrograms::sensor_due(NodeId node) const {
-  return robots_[node].senses ? options_.sensors->next(node) : kNever;
+  return options_.sensors && robots_[node].nodes ? options_.sensors->next(node) : kNever;
 }
 
 bool NodePrograms::is_due(NodeId node, Time now) const {
@@ -199,7 +187,6 @@ Time NodePrograms::next_event_time() const {
   for (NodeId node = 0; node < robots_.size(); ++node) {
     const Robot& robot = robots_[node];
     next = std::min({next, robot.next, pose_due(robot), sensor_due(node), robot.guard.deadline()});
-    for (const Sensor& one : robot.instruments) next = std::min(next, one.due());
   }
   return next;
 }
@@ -215,7 +202,6 @@ void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<con
     Robot& robot = robots_[node];
     if (robot.guard.expire(now)) outbox.steer(node, {});
     if (!robot.nodes) continue;
-    if (auto measured = measure(node, now, poses[node]); !measured) failure_ = measured.error();
     if (!is_due(node, now)) continue;
     robot.input.now = now;
     if (pose_due(robot) <= now) {
@@ -230,13 +216,8 @@ void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<con
 
 void NodePrograms::sense(NodeId node, Time now, std::span<const Pose> poses) {
   if (sensor_due(node) > now) return;
-  Robot& robot = robots_[node];
-  auto& readings = robot.input.readings;
-  auto sensed = options_.sensors->read(node, now, poses, readings);
+  auto sensed = options_.sensors->read(node, now, poses, robots_[node].input.readings);
   if (!sensed && !failure_) failure_ = sensed.error();
-  std::erase_if(readings, [&](const Reading& reading) {
-    return reading.sensor >= robot.heard.size() || !robot.heard[reading.sensor];
-  });
 }
 
 /// Runs at most `at_once` robots at a time. Each robot has its own time limit, which must not

@@ -8,7 +8,6 @@
 #include "cosim/core/engine.hpp"
 #include "cosim/nodes/command_guard.hpp"
 #include "cosim/nodes/robot.hpp"
-#include "cosim/nodes/sensors.hpp"
 
 namespace hyphos::cosim {
 
@@ -37,11 +36,9 @@ class NodePrograms final : public Programs {
     std::int64_t pose_rate_hz = 50;
     /// By node. Empty: a command holds until the next one, without limits.
     std::vector<CommandLimits> limits{};
-    std::shared_ptr<Sensors> sensors{};                     ///< null: no robot has sensors
-    std::vector<std::vector<SensorOptions>> instruments{};  ///< by node, answered by `physics`
-    Physics* physics = nullptr;                             ///< it must outlive the object
-    std::uint64_t seed = 1;                                 ///< of the noise of instruments
-    std::size_t at_once = 0;  ///< robots that run at the same time. 0: one per processor
+    std::shared_ptr<Sensors> sensors{};  ///< null: no robot has sensors
+    bool transforms = true;              ///< the poses on `tf` as well
+    std::size_t at_once = 0;             ///< robots that run at the same time. 0: one per processor
   };
   /// `robots` are ordered by node. Null means that nothing runs on that robot. Errors: not_found (a
   /// channel without a sender or a receiver), type_mismatch, and the errors of the robots.
@@ -65,10 +62,7 @@ class NodePrograms final : public Programs {
     std::vector<std::uint32_t> outbound_channels;  // index in Options::channels, by outbound
     Time next;                                     // the first step is due at once
     std::int64_t poses = -1;                       // poses sent so far. -1: it subscribes to none
-    bool senses = false;                           // a program subscribes to a sensor
-    std::vector<bool> heard;                       // by sensor: a program subscribes to it
     CommandGuard guard{};
-    std::vector<Sensor> instruments;
     RobotInput input;
     Time now;  // of the last step
     Result<void> begun = success();
@@ -80,14 +74,13 @@ class NodePrograms final : public Programs {
       : options_(std::move(options)), pose_step_(pose_step) {}
   Result<void> wire();
   Result<void> connect(std::uint32_t channel, std::vector<Wiring>& wirings);
-  Result<void> wire_instruments(NodeId node, Wiring& wiring);
-  Result<void> measure(NodeId node, Time now, const Pose& pose);
   void run_due(Outbox& outbox);
   Result<void> finish(NodeId node, Outbox& outbox);
   Result<void> take(NodeId node, RobotOutput output, Outbox& outbox);
   [[nodiscard]] bool is_due(NodeId node, Time now) const;
   void sense(NodeId node, Time now, std::span<const Pose> poses);
-  void wire_body(NodeId node, Wiring& wiring);
+  Result<void> wire_body(NodeId node, Wiring& wiring);
+  Result<void> wire_sensors(NodeId node, Wiring& wiring);
   [[nodiscard]] Time pose_due(const Robot& robot) const;
   [[nodiscard]] Time sensor_due(NodeId node) const;
   [[nodiscard]] std::string opened_channels() const;

@@ -43,6 +43,7 @@ struct Wiring {
   /// The channel of each sensor, by its number. An empty name: no subscriber.
   std::vector<SensorChannel> sensor_channels{};
   std::string pose_channel{};     ///< receives hyphos.msgs.Odometry. Empty: no subscriber
+  std::string frame_channel{};    ///< receives the pose as hyphos.msgs.TfMessage. Empty: none
   std::string command_channel{};  ///< hyphos.msgs.Twist that steer it. Empty: no publisher
 };
 

@@ -63,8 +63,10 @@ void put_wiring(Writer& writer, const Wiring& wiring) {
   put_list(writer, wiring.sensor_channels, [&](const SensorChannel& sensor) {
     writer.put_text(sensor.name);
     put_type(writer, sensor.type);
+    writer.put(static_cast<std::uint8_t>(sensor.latched));
   });
   writer.put_text(wiring.pose_channel);
+  writer.put_text(wiring.frame_channel);
   writer.put_text(wiring.command_channel);
 }
 
@@ -81,9 +83,11 @@ Wiring get_wiring(Reader& reader) {
   });
   wiring.sensor_channels = get_list(reader, [&] {
     std::string name = reader.get_text();
-    return SensorChannel{std::move(name), get_type(reader)};
+    TypeId type = get_type(reader);
+    return SensorChannel{std::move(name), std::move(type), reader.get<std::uint8_t>() != 0};
   });
   wiring.pose_channel = reader.get_text();
+  wiring.frame_channel = reader.get_text();
   wiring.command_channel = reader.get_text();
   return wiring;
 }

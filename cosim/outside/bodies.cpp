@@ -21,6 +21,31 @@ bool send(int socket, const Writer& writer) {
              static_cast<ssize_t>(bytes.size());
 }
 
+/// Sends a reading, in parts if it is large. After a part that does not fit, the rest is useless.
+bool send_reading(int socket, const Writer& reading) {
+  if (reading.size() <= kMostNews) return send(socket, reading);
+  constexpr std::size_t kPart = kMostNews - 64;  // the rest is for the head of the part
+  const auto count = static_cast<std::uint32_t>((reading.size() + kPart - 1) / kPart);
+  Writer writer;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto left = reading.bytes().subspan(i * kPart);
+    writer.clear();
+    writer.put(BodyNews::part);
+    writer.put(i);
+    writer.put(count);
+    writer.put_block(left.first(std::min(left.size(), kPart)));
+    if (!send(socket, writer)) return false;
+  }
+  return true;
+}
+
+/// Makes room for pictures. Without the right to exceed the limit of the machine it stays there.
+void make_room(int socket) {
+  const int size = kMostReading;
+  if (::setsockopt(socket, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) == 0) return;
+  (void)::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Bodies>> Bodies::open(Options options, const std::vector<int>& sockets) {
@@ -30,6 +55,7 @@ Result<std::unique_ptr<Bodies>> Bodies::open(Options options, const std::vector<
   for (NodeId node = 0; node < sockets.size(); ++node) {
     bodies->robots_.emplace_back();
     if (sockets[node] < 0) continue;
+    make_room(sockets[node]);
     auto clock_step = Step::from_rate(bodies->options_.clock_hz[node]);
     if (!clock_step) return clock_step.error();
     bodies->robots_.back().reset(new Robot{UniqueFd(sockets[node]), *clock_step, 0, 0,
@@ -104,7 +130,7 @@ Result<void> Bodies::tell(NodeId node, Time now, std::span<const Pose> poses) {
     writer.put_block(reading.message.bytes());
     writer.put(static_cast<std::uint32_t>(reading.attached.size()));
     for (const Buffer& buffer : reading.attached) writer.put_block(buffer.bytes());
-    if (!send(robot.socket.get(), writer)) ++robot.dropped;
+    if (!send_reading(robot.socket.get(), writer)) ++robot.dropped;
   }
   return success();
 }

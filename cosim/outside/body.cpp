@@ -30,8 +30,13 @@ Result<void> Body::open_channels(OnCommand on_command) {
   auto pose = node_.raw_publisher(outer(names_.pose_channel), odometry_type());
   if (!pose) return pose.error();
   pose_ = std::move(*pose);
+  if (names_.transforms) {
+    auto frames = node_.raw_publisher(outer("tf"), transforms_type());
+    if (!frames) return frames.error();
+    tf_ = std::move(*frames);
+  }
   for (const SensorChannel& sensor : names_.sensors) {
-    auto opened = node_.raw_publisher(outer(sensor.name), sensor.type);
+    auto opened = node_.raw_publisher(outer(sensor.name), sensor.type, publisher_of(sensor));
     if (!opened) return opened.error();
     sensors_.push_back(std::move(*opened));
   }
@@ -54,6 +59,13 @@ void Body::set_time(Time now) {
 
 void Body::publish_pose(const Pose& pose, Time now) {
   pose_.publish(Buffer::adopt(encode_odometry(pose, now, frame_)));
+}
+
+bool Body::publish_frame(const Pose& pose, Time now) {
+  // A stamp of 0 is no time of a transform.
+  if (!tf_ || now.ns <= 0 || tf_->listeners() == 0) return false;
+  tf_->publish(Buffer::adopt(encode_frame(pose, now, frame_)));
+  return true;
 }
 
 std::string Body::outer(const std::string& channel) const {

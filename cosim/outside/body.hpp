@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct BodyNames {
   std::string prefix{};  ///< empty, or the namespace of all channels except `clock`
   std::string pose_channel = "odom";
   std::string command_channel = "cmd_vel";
+  bool transforms = true;  ///< publish `tf`
   std::vector<SensorChannel> sensors{};
 };
 
@@ -38,6 +40,8 @@ class Body {
 
   void set_time(Time now);
   void publish_pose(const Pose& pose, Time now);
+  /// The pose as a transform, on `tf`. False if nobody subscribes to it.
+  bool publish_frame(const Pose& pose, Time now);
   void publish(const Reading& reading) { publish_reading(sensors_, reading); }
 
   [[nodiscard]] Node& node() { return node_; }
@@ -65,6 +69,7 @@ class Body {
   SimTime time_;
   std::string frame_;
   RawPublisher pose_;
+  std::optional<RawPublisher> tf_;
   std::vector<RawPublisher> sensors_;
   std::atomic<std::uint64_t> unreadable_{0};
 };

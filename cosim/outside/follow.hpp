@@ -11,9 +11,12 @@ enum class BodyNews : std::uint8_t {
   pose,     ///< Time, Pose
   reading,  ///< sensor, message, number of attached buffers, these buffers
   motion,   ///< Motion, from the body to the emulation
+  part,     ///< number and count of the parts, bytes: of a reading that needs several datagrams
 };
-/// A datagram is never larger. An image beyond it is dropped and counted.
-inline constexpr std::size_t kMostNews = 160 * 1024;
+/// A datagram is never larger.
+inline constexpr std::size_t kMostNews = 64 * 1024;
+/// The largest reading in parts.
+inline constexpr std::size_t kMostReading = 16 << 20;
 
 /// Publishes everything that arrives at the socket, and sends the motion commands of the programs
 /// back, until the other end closes. Errors: those of the channels, corrupt.

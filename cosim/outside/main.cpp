@@ -71,10 +71,11 @@ bool take(std::string_view key, const std::string& value, Words& to) {
   else if (key == "--link-fd" || key == "--socket-fd")
     return read(value, to.fd);
   else if (key == "--sensor") {
-    const std::size_t equals = value.find('=');
-    if (equals == std::string::npos) return false;
-    robot.names.sensors.push_back(
-        {value.substr(0, equals), make_type_id(value.substr(equals + 1), Encoding::protobuf)});
+    auto sensor = sensor_of(value);
+    if (!sensor) return false;
+    robot.names.sensors.push_back(std::move(*sensor));
+  } else if (key == "--transforms") {
+    robot.names.transforms = value == "true";
   } else {
     return false;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
+#include <utility>
 
 #include "base/config_reader.hpp"
 
@@ -12,8 +12,6 @@ namespace {
 
 using config::Section;
 
-constexpr double kDegree = std::numbers::pi / 180;
-constexpr std::int64_t kMostBeams = 8192;
 constexpr std::array<std::string_view, 4> kProtocols{"ros1", "ros2", "rosbridge", "ros_tcp"};
 
 std::vector<std::string> texts(const Section& section, std::string_view key) {
@@ -22,24 +20,29 @@ std::vector<std::string> texts(const Section& section, std::string_view key) {
   return all;
 }
 
-ScanOptions read_scan(const Section& body, config::Problems& problems) {
+/// The scanner of a body has become a sensor of the robot. The error contains its new spelling.
+void refuse_scan(const Section& robot, const Section& body, config::Problems& problems) {
+  using Name = std::pair<std::string_view, const char*>;
+  constexpr std::array<Name, 9> kNames{{{"channel", "channel"},
+                                        {"rate_hz", "rate_hz"},
+                                        {"beams", "rays"},
+                                        {"from_deg", "from_deg"},
+                                        {"to_deg", "to_deg"},
+                                        {"least_m", "nearest_m"},
+                                        {"range_m", "range_m"},
+                                        {"noise_m", "noise_m"},
+                                        {"body_m", "body_m"}}};
   const Section scan(body.find("scan"), body.path("scan"), problems,
                      {"channel", "rate_hz", "beams", "from_deg", "to_deg", "least_m", "range_m",
                       "height_m", "noise_m", "body_m"});
-  ScanOptions to;
-  to.channel = scan.text("channel", to.channel);
-  to.rate_hz = scan.integer("rate_hz", to.rate_hz, 1, 1000);
-  to.beams = static_cast<std::uint32_t>(scan.integer("beams", to.beams, 1, kMostBeams));
-  to.from = scan.real("from_deg", -180, -360, 360) * kDegree;
-  to.to = scan.real("to_deg", 180, -360, 360) * kDegree;
-  to.least_m = scan.real("least_m", to.least_m, 0, 1e6);
-  to.most_m = scan.real("range_m", to.most_m, 1e-3, 1e6);
-  to.height_m = scan.real("height_m", to.height_m, -1000, 1000);
-  to.noise_m = scan.real("noise_m", to.noise_m, 0, 100);
-  to.body_m = scan.real("body_m", to.body_m, 0, 100);
-  if (to.to < to.from) scan.error("to_deg", "must not be less than from_deg");
-  if (to.most_m < to.least_m) scan.error("range_m", "must not be less than least_m");
-  return to;
+  std::string keys = "frame: base, mount: [0, 0, " + scan.text("height_m", "0") + "]";
+  if (!scan.has("range_m")) keys += ", range_m: 20";
+  if (!scan.has("least_m")) keys += ", nearest_m: 0.05";
+  for (const auto& [old, name] : kNames) {
+    if (scan.has(old)) keys += std::string(", ") + name + ": " + scan.text(old, "");
+  }
+  body.error("scan", "a scanner is a sensor of the robot now. Replace it by " +
+                         robot.path("sensors") + ": {lidar: {" + keys + "}}");
 }
 
 CommandLimits read_limits(const Section& body, config::Problems& problems) {
@@ -84,10 +87,7 @@ std::optional<BodyOptions> read_body(const Section& robot, const std::string& na
   to.rest = {std::llround(body.real("rest_ms", 2, 0, 1000) * 1e6)};
   const bool dds = !to.gateway.empty() && to.gateway.front() == "ros2";
   to.discovery = {std::llround(body.real("discovery_s", dds ? 3 : 0, 0, 600) * 1e9)};
-  if (body.has("scan")) {
-    to.scan = read_scan(body, problems);
-    if (!to.prefix.empty()) to.scan->frame = to.prefix + "/" + to.scan->frame;
-  }
+  if (body.has("scan")) refuse_scan(robot, body, problems);
   to.limits = read_limits(body, problems);
   if (robot.has("plan")) {
     for (const char* key :

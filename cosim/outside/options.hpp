@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cosim/nodes/command_guard.hpp"
-#include "cosim/sense/scan.hpp"
 
 namespace hyphos::config {
 class Problems;
@@ -23,7 +22,6 @@ struct BodyOptions {
   std::int64_t clock_rate_hz = 100;     ///< of the channel `clock`
   Duration rest{};                      ///< pause before a rest of the programs counts
   Duration discovery{};                 ///< real time before time 0, for DDS to connect programs
-  std::optional<ScanOptions> scan{};
   CommandLimits limits{};
 };
 

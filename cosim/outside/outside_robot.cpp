@@ -182,6 +182,9 @@ Result<RobotOutput> OutsideRobot::finish() {
   if (input_->pose) {
     body_->publish_pose(*input_->pose, now);
     if (auto rested = rest(); !rested) return rested.error();
+    if (body_->publish_frame(*input_->pose, now)) {
+      if (auto rested = rest(); !rested) return rested.error();
+    }
   }
   for (const Reading& reading : input_->readings) {
     body_->publish(reading);

@@ -108,6 +108,12 @@ Result<void> Emulator::settle(Time begin, Time end) {
     const auto kept = kept_.find(outcome.id);
     if (outcome.fate == Fate::delivered) deliver(outcome, kept->second);
     if (parts_.trace != nullptr) parts_.trace->outcome(outcome, reached());
+    if (outcome_) {
+      const Kept& sent = kept->second;
+      const std::size_t headers = std::min(kHeaders, sent.packet.size());
+      const Buffer bytes = sent.packet.slice(headers, sent.packet.size() - headers);
+      outcome_(outcome, {outcome.id, sent.from, sent.to, sent.stamp, bytes});
+    }
     ledger_.settle(outcome);
     kept->second.copies -= outcome.copies;
     if (kept->second.copies > 0) continue;
@@ -154,9 +160,11 @@ Result<void> Emulator::take(Captured& captured) {
   if (!id) return id.error();
   packet.id = *id;
   const std::uint32_t copies = packet.to == kEveryone ? options_.nodes - 1 : 1;
-  kept_.emplace(packet.id, Kept{std::move(captured.bytes), packet.from, copies});
+  kept_.emplace(packet.id,
+                Kept{std::move(captured.bytes), packet.from, packet.to, packet.stamp, copies});
   change_held(packet.from, 1);
   if (parts_.trace != nullptr) parts_.trace->send(packet);
+  if (sent_) sent_(packet);
   if (auto taken = parts_.network.inject(packet); !taken) return taken;
   ledger_.enter(packet.id, packet.stamp);
   return success();

@@ -56,6 +56,12 @@ class Emulator {
   void each_window(std::function<Result<void>(Time, Physics&)> work) {
     window_work_ = std::move(work);
   }
+  /// Called for each packet that enters the network, and for each outcome with its packet.
+  void observe(std::function<void(const Packet&)> sent,
+               std::function<void(const Outcome&, const Packet&)> outcome) {
+    sent_ = std::move(sent);
+    outcome_ = std::move(outcome);
+  }
   /// Prepares the simulators. Call it before run().
   [[nodiscard]] Result<void> start();
   /// Runs to the end or to the first error. In both cases report() then describes the run up to
@@ -67,6 +73,8 @@ class Emulator {
   struct Kept {
     Buffer packet;
     NodeId from = 0;
+    NodeId to = 0;
+    Time stamp{};
     std::uint32_t copies = 0;  // copies without an outcome
   };
 
@@ -86,6 +94,8 @@ class Emulator {
   EmulatorOptions options_;
   std::function<bool(Time)> goes_on_;
   std::function<Result<void>(Time, Physics&)> window_work_;
+  std::function<void(const Packet&)> sent_;
+  std::function<void(const Outcome&, const Packet&)> outcome_;
   Ledger ledger_;
   Ticker window_;    // end of the current window
   Time origin_;      // origin of simulated time on the wall clock

@@ -51,20 +51,20 @@ std::string pose_line(Time now, const Pose& pose) {
 
 }  // namespace
 
-McapTrace::McapTrace(record::McapWriter writer, const Scenario& scenario)
+McapTrace::McapTrace(record::McapWriter writer, const Scenario& scenario, Of of)
     : writer_(std::move(writer)),
       robots_(scenario.robots),
-      nodes_(!scenario.team.empty()),
+      nodes_(of == Of::lock_step && !scenario.team.empty()),
       picture_(scenario) {}
 
 Result<McapTrace> McapTrace::create(const std::filesystem::path& path, bool overwrite,
-                                    const Scenario& scenario) {
+                                    const Scenario& scenario, Of of) {
   record::McapWriter::Options options;
   options.path = path;
   options.overwrite = overwrite;
   auto writer = record::McapWriter::create(options);
   if (!writer) return writer.error();
-  McapTrace trace(std::move(*writer), scenario);
+  McapTrace trace(std::move(*writer), scenario, of);
   if (auto opened = trace.open_channels(); !opened) return opened.error();
   auto said = trace.writer_.describe(
       "hyphos.cosim", {{"method", scenario.method}, {"seed", std::to_string(scenario.seed)}});
@@ -142,6 +142,10 @@ void McapTrace::window(Time reached, std::span<const Pose> poses) {
                                .add("length_ms", (reached - reached_).ms())
                                .take();
   lines_.push_back({reached_, windows_, line});
+  instant(reached, poses);
+}
+
+void McapTrace::instant(Time reached, std::span<const Pose> poses) {
   if (reached >= next_poses_) {
     next_poses_ = {(reached.ns / kPoses.ns + 1) * kPoses.ns};
     for (std::size_t i = 0; i < poses_.size(); ++i) {

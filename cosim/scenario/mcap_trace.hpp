@@ -22,13 +22,16 @@ struct Scenario;
 /// with a schema. Times are simulated. The same scenario and seed give the same bytes.
 class McapTrace {
  public:
+  enum class Of { lock_step, real_time };  ///< packets of real time are frames of real programs
   /// Errors: already_exists unless `overwrite`, and file system errors.
   [[nodiscard]] static Result<McapTrace> create(const std::filesystem::path& path, bool overwrite,
-                                                const Scenario& scenario);
+                                                const Scenario& scenario, Of of = Of::lock_step);
 
   void sent(const Packet& packet);
   void outcome(const Outcome& outcome, const Packet& sent);
   void window(Time reached, std::span<const Pose> poses);
+  /// The same without the window itself, for runs whose windows are all alike.
+  void instant(Time reached, std::span<const Pose> poses);
   /// Writes the index. Returns the first error of the whole trace.
   [[nodiscard]] Result<void> close();
 
@@ -38,7 +41,7 @@ class McapTrace {
     std::uint16_t channel = 0;
     std::string json;
   };
-  McapTrace(record::McapWriter writer, const Scenario& scenario);
+  McapTrace(record::McapWriter writer, const Scenario& scenario, Of of);
   Result<void> open_channels();
   [[nodiscard]] std::string name_of(NodeId node) const;
   [[nodiscard]] JsonLine head(const char* event, const Packet& packet, NodeId to) const;

@@ -127,8 +127,8 @@ void read_robots(const Section& root, const std::string& file, Scenario& scenari
     }
     scenario.mavlink.push_back(
         read_mavlink(robot, scenario.kinds.back(), scenario.mavlink.size(), problems));
-    scenario.team.wiring.instruments.push_back(
-        read_sensors(robot, scenario.physics == PhysicsKind::mujoco, problems));
+    scenario.team.sensing.push_back(read_sensors(
+        robot, scenario.team.bodies.back(), scenario.physics == PhysicsKind::mujoco, problems));
     scenario.robot_models.push_back(
         read_model(robot, file, scenario.physics == PhysicsKind::mujoco, problems));
     for (const char* key : {"speed", "loop"}) {

@@ -96,6 +96,7 @@ Result<std::unique_ptr<Physics>> physics_of(const Scenario& scenario, const RunO
   // The other boxes enclose the meshes, which MuJoCo gets as meshes.
   told.boxes.assign(boxes.begin(),
                     boxes.begin() + static_cast<std::ptrdiff_t>(scenario.world.solid_boxes));
+  told.colors = scenario.world.colors;
   told.terrain = scenario.world.terrain;
   told.meshes = scenario.world.meshes;
   for (std::size_t i = 0; i < scenario.paths.size(); ++i) {

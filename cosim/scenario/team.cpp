@@ -169,9 +169,10 @@ Result<std::vector<std::string>> outside_command(const Scenario& scenario, NodeI
   add("--rest-ns", std::to_string(body.rest.ns));
   add("--discovery-ns", std::to_string(body.discovery.ns));
   add("--timeout-ns", std::to_string(scenario.team.timeout.ns));
+  add("--transforms", wiring.transforms ? "true" : "false");
   if (wiring.sensors) {
     for (const SensorChannel& sensor : wiring.sensors->channels(node)) {
-      add("--sensor", sensor.name + "=" + sensor.type.name);
+      add("--sensor", to_word(sensor));
     }
   }
   for (const std::string& channel : body.wait_for) add("--wait-for", channel);
@@ -215,12 +216,15 @@ void read_body(const Section& robot, const std::string& name, const std::string&
 
 void read_team(const Section& root, const std::vector<std::string>& robots, Team& team,
                Problems& problems) {
-  const Section nodes(root.find("nodes"), "nodes", problems,
-                      {"pose_channel", "pose_rate_hz", "command_channel", "timeout_s"});
+  const Section nodes(
+      root.find("nodes"), "nodes", problems,
+      {"pose_channel", "pose_rate_hz", "command_channel", "timeout_s", "transforms"});
   team.wiring.names = robots;
   team.wiring.pose_channel = nodes.text("pose_channel", team.wiring.pose_channel);
   team.wiring.command_channel = nodes.text("command_channel", team.wiring.command_channel);
   team.wiring.pose_rate_hz = nodes.integer("pose_rate_hz", team.wiring.pose_rate_hz, 1, 1'000'000);
+  team.wiring.transforms = nodes.boolean("transforms", team.wiring.transforms);
+  for (RobotSensing& robot : team.sensing) robot.transforms = team.wiring.transforms;
   team.timeout = {std::llround(nodes.real("timeout_s", team.timeout.seconds(), 0.01, 1e5) * 1e9)};
   const bool moved =
       std::ranges::any_of(team.bodies, [](const auto& body) { return body.has_value(); });
@@ -249,28 +253,24 @@ void read_team(const Section& root, const std::vector<std::string>& robots, Team
   }
 }
 
-Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario) {
-  std::vector<std::optional<ScanOptions>> scanners;
-  bool some = false;
-  for (const auto& body : scenario.team.bodies) {
-    scanners.push_back(body ? body->scan : std::nullopt);
-    some |= scanners.back().has_value();
+Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario, Physics& physics) {
+  const auto& all = scenario.team.sensing;
+  if (std::ranges::all_of(all, [](const RobotSensing& robot) { return robot.sensors.empty(); })) {
+    return std::shared_ptr<Sensors>();
   }
-  if (!some) return std::shared_ptr<Sensors>();
-  auto scans = Scans::make(scenario.scene, std::move(scanners), scenario.seed);
-  if (!scans) return scans.error();
-  return std::shared_ptr<Sensors>(std::move(*scans));
+  const bool casts = scenario.physics == PhysicsKind::mujoco;
+  auto made = RobotSensors::make({&physics, &scenario.scene, casts, scenario.seed}, all);
+  if (!made) return made.error();
+  return std::shared_ptr<Sensors>(std::move(*made));
 }
 
 Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario, const RunOptions& options,
                                                 Physics& physics) {
   const Team& team = scenario.team;
   NodePrograms::Options wiring = team.wiring;
-  auto sensors = open_sensors(scenario);
+  auto sensors = open_sensors(scenario, physics);
   if (!sensors) return sensors.error();
   wiring.sensors = std::move(*sensors);
-  wiring.physics = &physics;
-  wiring.seed = scenario.seed;
   for (const auto& body : team.bodies) {
     wiring.limits.push_back(body ? body->limits : CommandLimits{});
   }
@@ -288,6 +288,7 @@ Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario, const 
     how.timeout = team.timeout;
     if (real) how.timeout = {3 * team.timeout.ns + 2 * team.bodies[node]->discovery.ns};
     how.grace = team.timeout;  // nodes may write files at their end
+    how.capacity += largest_readings(team.sensing[node]);
     auto worker = Worker::start(how, *words);
     if (!worker) return worker.error();
     robots.back() = std::make_unique<RemoteRobot>(std::move(*worker), real);

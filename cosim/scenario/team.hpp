@@ -8,6 +8,7 @@
 #include "base/config_reader.hpp"
 #include "cosim/nodes/node_programs.hpp"
 #include "cosim/outside/options.hpp"
+#include "cosim/sense/robot_sensors.hpp"
 
 namespace hyphos::cosim {
 
@@ -26,6 +27,7 @@ struct Team {
   /// Real programs in lock step, by node: robots with `body` and `run`. Empty: none on that robot.
   std::vector<std::optional<RealPrograms>> programs{};
   std::vector<std::optional<BodyOptions>> bodies{};  ///< by node
+  std::vector<RobotSensing> sensing{};               ///< by node
   NodePrograms::Options wiring{};
   Duration timeout = Duration::from_ms(20'000);  ///< until the nodes of a robot are idle
 
@@ -50,7 +52,9 @@ void read_team(const config::Section& root, const std::vector<std::string>& robo
 [[nodiscard]] Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario,
                                                               const RunOptions& options,
                                                               Physics& physics);
-/// The channels and sensors of the bodies of a scenario. Null: no robot has a sensor.
-[[nodiscard]] Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario);
+/// The sensors of the robots of a scenario. Null: no robot has one. `scenario` and `physics` must
+/// outlive them.
+[[nodiscard]] Result<std::shared_ptr<Sensors>> open_sensors(const Scenario& scenario,
+                                                            Physics& physics);
 
 }  // namespace hyphos::cosim

@@ -1,6 +1,7 @@
 #include "cosim/scenario/world.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -61,8 +62,26 @@ std::string beside(const std::string& scenario, const std::string& file) {
   return (std::filesystem::path(scenario).parent_path() / file).lexically_normal().string();
 }
 
-void read_boxes(const Section& world, std::vector<Box>& boxes, Problems& problems) {
-  each(world, "boxes", problems, {"low", "high", "loss_db"}, [&](const Section& box) {
+/// "#rrggbb".
+std::optional<Color> read_color(const Section& section, std::string_view key) {
+  if (!section.has(key)) return std::nullopt;
+  const std::string text = section.text(key, "");
+  std::uint32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const bool right = text.size() == 7 && text[0] == '#' &&
+                     std::from_chars(text.data() + 1, end, value, 16).ptr == end;
+  if (!right) {
+    section.error(key, "expected a color such as \"#d02020\" (in quotes), found '" + text + "'");
+    return std::nullopt;
+  }
+  const auto part = [&](int shift) { return (value >> shift & 0xff) / 255.0; };
+  return Color{part(16), part(8), part(0)};
+}
+
+void read_boxes(const Section& world, std::vector<Box>& boxes,
+                std::vector<std::optional<Color>>& colors, Problems& problems) {
+  each(world, "boxes", problems, {"low", "high", "loss_db", "color"}, [&](const Section& box) {
+    colors.push_back(read_color(box, "color"));
     for (const char* key : {"low", "high"}) {
       if (!box.has(key)) box.error(key, "is missing: give a corner [x, y, z]");
     }
@@ -129,7 +148,9 @@ std::shared_ptr<const Terrain> read_terrain(const Section& world, const std::str
 
 /// A tree is two boxes: the trunk and the crown. Half of its loss is that of the trunk.
 void read_trees(const Section& world, const Terrain* terrain, std::vector<Box>& boxes,
-                Problems& problems) {
+                std::vector<std::optional<Color>>& colors, Problems& problems) {
+  constexpr Color kTrunk{0.35, 0.25, 0.15};
+  constexpr Color kCrown{0.2, 0.4, 0.15};
   each(world, "trees", problems, {"at", "height_m", "trunk_m", "crown_m", "loss_db"},
        [&](const Section& tree) {
          if (!tree.has("at")) tree.error("at", "is missing: give a point [x, y]");
@@ -140,6 +161,7 @@ void read_trees(const Section& world, const Terrain* terrain, std::vector<Box>& 
          const double loss = tree.real("loss_db", 8, 0, 1000);
          const double ground = terrain != nullptr ? terrain->height(x, y) : 0;
          const double bough = ground + 0.3 * height;
+         colors.insert(colors.end(), {kTrunk, kCrown});
          boxes.push_back({{x - trunk, y - trunk, ground}, {x + trunk, y + trunk, bough}, loss / 2});
          boxes.push_back(
              {{x - crown, y - crown, bough}, {x + crown, y + crown, ground + height}, loss});
@@ -175,9 +197,9 @@ void read_world(const Section& root, const std::string& path, Scenario& scenario
   const Section world(root.find("world"), "world", problems,
                       {"boxes", "trees", "terrain", "meshes"});
   std::vector<Box> boxes;
-  read_boxes(world, boxes, problems);
+  read_boxes(world, boxes, scenario.world.colors, problems);
   auto terrain = read_terrain(world, path, scenario, problems);
-  read_trees(world, terrain.get(), boxes, problems);
+  read_trees(world, terrain.get(), boxes, scenario.world.colors, problems);
   scenario.world.solid_boxes = boxes.size();
   read_meshes(world, path, scenario, boxes, problems);
   scenario.scene = Scene(std::move(boxes), std::move(terrain));

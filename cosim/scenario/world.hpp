@@ -15,6 +15,7 @@ struct Scenario;
 struct WorldSources {
   std::optional<TerrainOptions> terrain{};
   std::vector<Mesh> meshes{};
+  std::vector<std::optional<Color>> colors{};  ///< of the solid boxes, in pictures
   std::size_t solid_boxes =
       0;  ///< the first boxes of the Scene are solid, the others enclose meshes
 };

@@ -16,7 +16,7 @@
 #include "cosim/nodes/robot_codec.hpp"
 #include "cosim/outside/children.hpp"
 #include "cosim/outside/rest.hpp"
-#include "cosim/sense/scan.hpp"
+#include "cosim/sense/sensors.hpp"
 #include "hyphos/msgs/geometry.pb.h"
 #include "hyphos/msgs/sensor.pb.h"
 #include "tests/cosim/rig.hpp"
@@ -196,7 +196,9 @@ TEST(CosimChildren, a_failed_program_is_named_and_its_descendants_end) {
 
 TEST(CosimRobotCodec, readings_and_sensors_survive) {
   Wiring wiring;
-  wiring.sensor_channels = {{"scan", scan_type()}, {"", {}}};
+  const TypeId scan = make_type_id("hyphos.msgs.LaserScan", Encoding::protobuf);
+  wiring.sensor_channels = {{"scan", scan}, {"", {}}, {"tf_static", scan, true}};
+  wiring.frame_channel = "tf";
   RobotInput input;
   input.readings = {
       {0, Buffer::copy_of("ranges"), {Buffer::copy_of("one"), Buffer::copy_of("two")}}};
@@ -207,9 +209,12 @@ TEST(CosimRobotCodec, readings_and_sensors_survive) {
   const Wiring read_wiring = get_wiring(reader);
   const RobotInput read_input = get_input(reader);
   ASSERT_TRUE(reader.complete());
-  ASSERT_EQ(read_wiring.sensor_channels.size(), 2U);
+  ASSERT_EQ(read_wiring.sensor_channels.size(), 3U);
+  EXPECT_EQ(read_wiring.frame_channel, "tf");
+  EXPECT_FALSE(read_wiring.sensor_channels[0].latched);
+  EXPECT_TRUE(read_wiring.sensor_channels[2].latched);
   EXPECT_EQ(read_wiring.sensor_channels[0].name, "scan");
-  EXPECT_EQ(read_wiring.sensor_channels[0].type, scan_type());
+  EXPECT_EQ(read_wiring.sensor_channels[0].type, scan);
   ASSERT_EQ(read_input.readings.size(), 1U);
   ASSERT_EQ(read_input.readings[0].attached.size(), 2U);
   EXPECT_EQ(read_input.readings[0].attached[1].bytes().size(), 3U);

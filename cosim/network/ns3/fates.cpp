@@ -13,10 +13,12 @@ ns3::TypeId PacketTag::GetTypeId() {
   return id;
 }
 
-void Fates::sent(const Packet& packet) {
+void Fates::sent(const Packet& packet, Time now) {
   const bool everyone = packet.to == kEveryone;
   Entry entry{.from = packet.from, .to = packet.to, .open = everyone ? nodes_ - 1 : 1};
   entry.copies.resize(everyone ? nodes_ : 1);
+  entry.stamp = packet.stamp;
+  entry.queued = now;
   if (everyone) entry.copies[packet.from].settled = true;
   if (entry.open > 0) open_.emplace(packet.id, std::move(entry));
 }
@@ -34,6 +36,20 @@ Fates::Copy* Fates::open_copy(PacketId id, NodeId node) {
   return copy == nullptr || copy->settled ? nullptr : const_cast<Copy*>(copy);
 }
 
+void Fates::transmitted(PacketId id, Time start) {
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  Time& first = found->second.first;
+  first = std::min(first, start);
+}
+
+void Fates::reaches(PacketId id, NodeId node, Time start, Duration delay) {
+  Copy* copy = open_copy(id, node);
+  if (copy == nullptr) return;
+  copy->started = start;
+  copy->delay = delay;
+}
+
 void Fates::heard(PacketId id, NodeId node, Time start, double power_dbm) {
   Copy* copy = open_copy(id, node);
   if (copy == nullptr) return;
@@ -46,8 +62,28 @@ bool Fates::heard_at(PacketId id, NodeId node) const {
   return copy != nullptr && copy->sampled != kNever;
 }
 
-void Fates::received(PacketId id, NodeId node, std::uint16_t sequence) {
-  if (Copy* copy = open_copy(id, node); copy != nullptr) copy->frames.push_back(sequence);
+void Fates::received(PacketId id, NodeId node, std::uint16_t sequence, Time now) {
+  Copy* copy = open_copy(id, node);
+  // A frame comes again if its acknowledgement was lost.
+  if (copy == nullptr || std::ranges::find(copy->frames, sequence) != copy->frames.end()) return;
+  copy->frames.push_back(sequence);
+  if (copy->started == kNever) return;
+  copy->arrived = now;
+  copy->propagation = copy->delay;
+  copy->airtime = copy->airtime + (now - copy->started - copy->delay);
+}
+
+/// The last frame decides about the propagation. The transmission is that of all frames that a
+/// packet needs. Other times between the first frame and the delivery are those of repetitions: of
+/// waiting for a free channel again, of lost frames, and in TCP of waiting for earlier bytes.
+std::optional<DelayParts> Fates::parts_of(const Entry& entry, const Copy& copy, Time now) {
+  if (copy.arrived == kNever || entry.first == kNever) return std::nullopt;
+  DelayParts parts{.processing = entry.queued - entry.stamp,
+                   .queueing = entry.first - entry.queued,
+                   .transmission = copy.airtime,
+                   .propagation = copy.propagation};
+  parts.retransmission = now - entry.stamp - parts.sum();
+  return parts;
 }
 
 bool Fates::has_received(PacketId id, NodeId node, std::uint16_t sequence) const {
@@ -61,6 +97,7 @@ void Fates::delivered(PacketId id, NodeId node, Time now, Buffer bytes) {
   Outcome outcome{.id = id, .to = node, .time = now, .bytes = std::move(bytes)};
   outcome.sampled = copy->sampled;
   outcome.power_dbm = copy->power_dbm;
+  outcome.parts = parts_of(open_.at(id), *copy, now);
   outcomes_.push_back(std::move(outcome));
   copy->settled = true;
   settle(id, 1);

@@ -134,6 +134,9 @@ void LrWpanNetwork::make_device(NodeId node, const RadioModel& model) {
   phy->SetNoisePowerSpectralDensity(
       with_power(spectra.CreateNoisePowerSpectralDensity(kChannel), model.noise_dbm()));
   device->AssignStreams(static_cast<std::int64_t>(node) * 8);
+  phy->TraceConnectWithoutContext(
+      "PhyTxBegin", ns3::Callback<void, ns3::Ptr<const ns3::Packet>>(
+                        [this, node](ns3::Ptr<const ns3::Packet> frame) { on_air(node, frame); }));
   mac->SetMcpsDataConfirmCallback(ns3::McpsDataConfirmCallback(
       [this, node](ns3::McpsDataConfirmParams params) { confirmed(node, params.m_status); }));
   mac->SetMcpsDataIndicationCallback(ns3::McpsDataIndicationCallback(
@@ -175,7 +178,7 @@ Result<void> LrWpanNetwork::inject(const Packet& packet) {
 }
 
 void LrWpanNetwork::enter(const Packet& packet) {
-  fates_.sent(packet);
+  fates_.sent(packet, now());
   auto& queue = queues_[packet.from];
   if (queue.size() >= options_.radio.queue_packets) {
     return fates_.all_dropped(packet.id, now(), DropReason::queue_full);
@@ -221,6 +224,19 @@ void LrWpanNetwork::send_frame(NodeId node) {
   devices_[node]->GetMac()->McpsDataRequest(params, frame);
 }
 
+/// Acknowledgements have no tag.
+void LrWpanNetwork::on_air(NodeId node, const ns3::Ptr<const ns3::Packet>& frame) {
+  PacketTag tag;
+  if (!frame->PeekPacketTag(tag)) return;
+  const Vec3 here = propagation_.pose(node).position;
+  fates_.transmitted(tag.id(), now());
+  for (NodeId to = 0; to < devices_.size(); ++to) {
+    const double metres = length(propagation_.pose(to).position - here);
+    const Duration delay{ns3::Seconds(metres / kSpeedOfLight).GetNanoSeconds()};
+    if (to != node) fates_.reaches(tag.id(), to, now(), delay);
+  }
+}
+
 void LrWpanNetwork::received(NodeId node, const ns3::Ptr<ns3::Packet>& frame) {
   PacketTag tag;
   std::uint8_t number[2] = {};
@@ -231,6 +247,7 @@ void LrWpanNetwork::received(NodeId node, const ns3::Ptr<ns3::Packet>& frame) {
     std::size_t& have = have_[from][node];
     // A frame comes twice if its acknowledgement was lost.
     if (have != static_cast<std::size_t>(number[0] << 8 | number[1])) return;
+    fates_.received(packet.id, node, static_cast<std::uint16_t>(have), now());
     if (++have == frames_of(packet)) {
       fates_.delivered(packet.id, node, now(), packet.bytes);
     }

@@ -44,6 +44,7 @@ class LrWpanNetwork final : public Network {
   void enter(const Packet& packet);
   void send_frame(NodeId node);
   void confirmed(NodeId node, ns3::LrWpanMcpsDataConfirmStatus status);
+  void on_air(NodeId node, const ns3::Ptr<const ns3::Packet>& frame);
   void received(NodeId node, const ns3::Ptr<ns3::Packet>& frame);
   [[nodiscard]] std::size_t frames_of(const Packet& packet) const;
   void next(NodeId node);

@@ -18,6 +18,10 @@ constexpr Duration kLongestFrame = Duration::from_ms(5);
 
 Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
 
+Duration delay_over(double distance_m) {
+  return {ns3::Seconds(distance_m / kSpeedOfLight).GetNanoSeconds()};
+}
+
 }  // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(RadioPhy);
@@ -86,8 +90,9 @@ void Medium::reach(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
   };
   note(from, start);
   for (const Reached& at : reached_) {
-    const ns3::Time delay = ns3::Seconds(at.distance_m / kSpeedOfLight);
-    note(at.node, start + Duration{delay.GetNanoSeconds()});
+    const Duration after = delay_over(at.distance_m);
+    const ns3::Time delay = ns3::NanoSeconds(after.ns);
+    note(at.node, start + after);
     const ns3::Ptr<ns3::WifiPpdu> copy = ppdu->Copy();
     ns3::Simulator::ScheduleWithContext(
         at.node, delay,
@@ -128,9 +133,15 @@ void Medium::send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
   reach(from, ppdu);
   const ns3::Ptr<const ns3::WifiPsdu> psdu = ppdu->GetPsdu();
   const ns3::WifiMacHeader& header = psdu->GetHeader(0);
-  PacketTag tag;
-  if (!header.IsData() || !psdu->GetPayload(0)->PeekPacketTag(tag)) return;
+  if (!header.IsData()) return;
   const Time start = now();
+  each_packet(*psdu->GetPayload(0), [&](PacketId id) {
+    fates_.transmitted(id, start);
+    for (const Reached& at : reached_)
+      fates_.reaches(id, at.node, start, delay_over(at.distance_m));
+  });
+  PacketTag tag;
+  if (!psdu->GetPayload(0)->PeekPacketTag(tag)) return;
   for (const Reached& at : reached_) {
     if (detectable(at.power_dbm)) fates_.heard(tag.id(), at.node, start, at.power_dbm);
   }

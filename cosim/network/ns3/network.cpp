@@ -39,6 +39,19 @@ Error past(const std::string& what, Time at, Time now) {
                                      " ns");
 }
 
+/// The sequence number of a received frame.
+std::uint16_t sequence_of(const ns3::Packet& frame, ns3::WifiPreamble preamble) {
+  const auto mpdu = frame.Copy();
+  // These generations send even a single frame as an aggregate.
+  if (preamble == ns3::WIFI_PREAMBLE_VHT_SU || preamble == ns3::WIFI_PREAMBLE_HE_SU) {
+    ns3::AmpduSubframeHeader delimiter;
+    mpdu->RemoveHeader(delimiter);
+  }
+  ns3::WifiMacHeader header;
+  mpdu->PeekHeader(header);
+  return header.GetSequenceNumber();
+}
+
 }  // namespace
 
 Ns3Network::~Ns3Network() {
@@ -139,21 +152,12 @@ void Ns3Network::watch(NodeId node) {
       "TcDrop", ns3::Callback<void, Packets>(
                     [this](Packets lost) { packet_dropped(lost, DropReason::queue_full); }));
   device->GetPhy()->GetState()->TraceConnectWithoutContext(
-      "RxOk",
-      ns3::Callback<void, Packets, double, ns3::WifiMode, ns3::WifiPreamble>(
-          [this, node](Packets frame, double, ns3::WifiMode, ns3::WifiPreamble preamble) {
-            PacketTag tag;
-            if (!frame->PeekPacketTag(tag)) return;
-            const auto mpdu = frame->Copy();
-            // These generations send even a single frame as an aggregate.
-            if (preamble == ns3::WIFI_PREAMBLE_VHT_SU || preamble == ns3::WIFI_PREAMBLE_HE_SU) {
-              ns3::AmpduSubframeHeader delimiter;
-              mpdu->RemoveHeader(delimiter);
-            }
-            ns3::WifiMacHeader header;
-            mpdu->PeekHeader(header);
-            fates_.received(tag.id(), node, header.GetSequenceNumber());
-          }));
+      "RxOk", ns3::Callback<void, Packets, double, ns3::WifiMode, ns3::WifiPreamble>(
+                  [this, node](Packets frame, double, ns3::WifiMode, ns3::WifiPreamble preamble) {
+                    each_packet(*frame, [&](PacketId id) {
+                      fates_.received(id, node, sequence_of(*frame, preamble), now());
+                    });
+                  }));
 }
 
 Result<void> Ns3Network::set_poses(std::span<const Pose> poses) {
@@ -184,7 +188,7 @@ Result<void> Ns3Network::inject(const Packet& packet) {
   Time& entry = last_entries_[packet.from];
   entry = std::max(entry, packet.stamp + jitter);
   simulator_->inject(entry, packet.id, packet.from, [this, packet, stream] {
-    fates_.sent(packet);
+    fates_.sent(packet, now());
     if (stream) {
       streams_->send(packet);
     } else {

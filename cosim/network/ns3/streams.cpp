@@ -77,7 +77,7 @@ void Streams::send(const Packet& packet) {
   std::memcpy(framed.data(), &length, sizeof length);
   std::copy_n(packet.bytes.data(), packet.bytes.size(), framed.begin() + sizeof length);
   connection.expected.push_back(packet.id);
-  connection.waiting.push_back(std::move(framed));
+  connection.waiting.emplace_back(packet.id, std::move(framed));
   write(key);
 }
 
@@ -109,12 +109,14 @@ void Streams::write(Key key) {
   if (found == connections_.end() || !found->second.open) return;
   Connection& connection = found->second;
   while (!connection.waiting.empty()) {
-    const std::vector<std::byte>& framed = connection.waiting.front();
+    const auto& [id, framed] = connection.waiting.front();
     const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(
         framed.size() - connection.written, connection.socket->GetTxAvailable()));
     if (part == 0) return;
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(framed.data()) + connection.written;
-    const int taken = connection.socket->Send(ns3::Create<ns3::Packet>(bytes, part));
+    const auto piece = ns3::Create<ns3::Packet>(bytes, part);
+    piece->AddByteTag(PacketTag(id));
+    const int taken = connection.socket->Send(piece);
     if (taken <= 0) return;
     connection.written += static_cast<std::size_t>(taken);
     if (connection.written < framed.size()) continue;

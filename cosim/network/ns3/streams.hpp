@@ -37,9 +37,10 @@ class Streams {
     ns3::Ptr<ns3::Socket> socket;
     std::uint16_t port = 0;  // of the sender
     bool open = false;
-    std::deque<std::vector<std::byte>> waiting{};  // length and bytes that TCP has not taken yet
-    std::size_t written = 0;                       // bytes written of the first entry
-    std::deque<PacketId> expected{};               // in the order of the bytes
+    /// Id, length and bytes that TCP has not taken yet.
+    std::deque<std::pair<PacketId, std::vector<std::byte>>> waiting{};
+    std::size_t written = 0;          // bytes written of the first entry
+    std::deque<PacketId> expected{};  // in the order of the bytes
     std::vector<std::byte> arrived{};
   };
   using Key = std::pair<NodeId, NodeId>;

@@ -47,6 +47,7 @@ inline constexpr std::size_t kOwnKinds = 2;
 struct Ground {
   const MujocoOptions* options = nullptr;
   const Terrain* terrain = nullptr;  ///< null: flat at z = 0
+  bool drawn = false;                ///< for pictures: a sun and a camera, and no contacts
 };
 
 /// The world and the given numbers of robots in MuJoCo's XML format, in the order of their kinds.

@@ -113,6 +113,14 @@ Result<void> take(MujocoOptions& options, const Setting& setting) {
     options.boxes.push_back(*solid);
     return success();
   }
+  if (setting.key == "color") {
+    auto v = numbers(setting, 3);
+    if (!v) return v.error();
+    if (options.boxes.empty()) return bad(setting, "must follow the line of a box");
+    options.colors.resize(options.boxes.size());
+    options.colors.back() = Color{(*v)[0], (*v)[1], (*v)[2]};
+    return success();
+  }
   if (setting.key == "step_us") {
     auto us = number(setting, 100, 10'000, true);
     if (!us) return us.error();
@@ -139,7 +147,12 @@ Result<void> take(MujocoOptions& options, const Setting& setting) {
 std::string to_text(const MujocoOptions& options) {
   std::string text;
   write_setting(text, "step_us", std::array{static_cast<double>(options.step.ns / 1000)});
-  for (const Box& solid : options.boxes) write_box(text, solid);
+  for (std::size_t i = 0; i < options.boxes.size(); ++i) {
+    write_box(text, options.boxes[i]);
+    if (i >= options.colors.size() || !options.colors[i]) continue;
+    const Color& color = *options.colors[i];
+    write_setting(text, "color", std::array{color.red, color.green, color.blue});
+  }
   if (options.terrain) write_terrain(text, *options.terrain);
   for (const Mesh& mesh : options.meshes) write_mesh(text, mesh);
   for (const MujocoRobot& robot : options.robots) {

@@ -56,13 +56,14 @@ struct MujocoOptions {
   Duration step = Duration::from_ms(1);
   std::vector<MujocoRobot> robots{};
   std::vector<Box> boxes{};
+  std::vector<std::optional<Color>> colors{};  ///< of the first boxes, in pictures
   std::optional<TerrainOptions> terrain{};
   std::vector<Mesh> meshes{};
 };
 
 /// Writes the options as the text that the adapter reads: "ugv x y z yaw speed" or "uav …",
-/// followed by "waypoint x y z", "loop 1", "name", "model FILE" and its drive; "box …"; "step_us
-/// 1000"; and the settings of cosim/world/settings.hpp.
+/// followed by "waypoint x y z", "loop 1", "name", "model FILE" and its drive; "box …", perhaps
+/// followed by "color r g b"; "step_us 1000"; and the settings of cosim/world/settings.hpp.
 [[nodiscard]] std::string to_text(const MujocoOptions& options);
 /// Errors: invalid_config, with the option's name as `where`.
 [[nodiscard]] Result<MujocoOptions> mujoco_options(std::string_view text);

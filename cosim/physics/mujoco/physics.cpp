@@ -102,6 +102,7 @@ Result<void> MujocoPhysics::init(std::uint32_t nodes, std::uint64_t) {
                                          std::to_string(nodes) + " nodes");
   }
   worlds_.clear();
+  pictures_.reset();
   if (auto loaded = load(); !loaded) return loaded;
   // Reports errors of the world at init().
   counts_.assign(kOwnKinds + models_.size(), 0);
@@ -206,8 +207,8 @@ Result<World*> MujocoPhysics::world_for(const RobotCounts& counts) {
   return worlds_.emplace(counts, std::move(*made)).first->second.get();
 }
 
-/// The world of some robots. Fills the group, in the order of their kinds.
-Result<World*> MujocoPhysics::gather(std::span<const std::uint32_t> robots) {
+/// Fills the group, in the order of kinds.
+void MujocoPhysics::arrange(std::span<const std::uint32_t> robots) {
   group_.clear();
   group_robots_.clear();
   group_controls_.clear();
@@ -221,6 +222,11 @@ Result<World*> MujocoPhysics::gather(std::span<const std::uint32_t> robots) {
       ++counts_[kind];
     }
   }
+}
+
+/// The world of some robots, which become the group.
+Result<World*> MujocoPhysics::gather(std::span<const std::uint32_t> robots) {
+  arrange(robots);
   return world_for(counts_);
 }
 

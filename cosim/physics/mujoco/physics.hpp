@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cosim/core/simulator.hpp"
+#include "cosim/physics/mujoco/pictures.hpp"
 #include "cosim/physics/mujoco/steering.hpp"
 #include "cosim/physics/mujoco/touching.hpp"
 #include "cosim/physics/mujoco/user_drive.hpp"
@@ -33,6 +34,7 @@ class MujocoPhysics final : public Physics {
   Result<std::string> steer(NodeId robot, const Motion& motion) override;
   Result<std::vector<double>> cast(NodeId robot, const Rays& rays) override;
   Result<Vec3> felt(NodeId robot) override;
+  Result<Picture> look(NodeId robot, const View& view) override;
   Result<std::vector<std::byte>> save() const override;
   Result<void> restore(std::span<const std::byte> state) override;
 
@@ -40,6 +42,7 @@ class MujocoPhysics final : public Physics {
   void control();
   Result<void> step();
   Result<void> step_group(std::span<const std::uint32_t> robots);
+  void arrange(std::span<const std::uint32_t> robots);
   Result<World*> gather(std::span<const std::uint32_t> robots);
   Result<World*> world_for(const RobotCounts& counts);
   Result<void> load();
@@ -64,6 +67,7 @@ class MujocoPhysics final : public Physics {
   std::vector<Course> courses_;
   std::vector<Vec3> before_;  // velocities before the last step
   std::int64_t steps_ = 0;
+  std::unique_ptr<Pictures> pictures_;  // created with the first picture
   Touching touching_;
   std::vector<double> reach_;  // m, by robot
   std::vector<Vec3> places_;

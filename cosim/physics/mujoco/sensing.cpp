@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "cosim/physics/mujoco/physics.hpp"
@@ -56,6 +57,21 @@ Result<Vec3> MujocoPhysics::felt(NodeId robot) {
     acceleration = acceleration + (pose.velocity - before_[robot]) * (1 / options_.step.seconds());
   }
   return turned_back(pose.orientation, acceleration);
+}
+
+/// All robots are in the world of pictures, so that it never changes.
+Result<Picture> MujocoPhysics::look(NodeId robot, const View& view) {
+  if (robot >= robots_.size()) return missing(robot);
+  std::vector<std::uint32_t> all(robots_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  arrange(all);
+  if (pictures_ == nullptr) {
+    auto made = Pictures::make({&options_, terrain_ ? &*terrain_ : nullptr}, models_, counts_);
+    if (!made) return made.error();
+    pictures_ = std::move(*made);
+  }
+  const auto own = std::ranges::find(group_robots_, robot) - group_robots_.begin();
+  return pictures_->draw(group_, static_cast<std::size_t>(own), poses_[robot], view);
 }
 
 }  // namespace hyphos::cosim

@@ -50,9 +50,9 @@ class World {
   /// The first warning of MuJoCo in this world, if any.
   [[nodiscard]] std::optional<Complaint> complaint() const;
 
-  [[nodiscard]] const mjModel& model() const { return *model_; }
+  [[nodiscard]] mjModel& model() { return *model_; }
   [[nodiscard]] mjData& data() { return *data_; }
-  /// Puts robots in their places without a step, for rays.
+  /// Puts robots in their places without a step, for rays and pictures.
   void place(std::span<RobotState* const> robots);
 
  private:

@@ -252,6 +252,10 @@ def emulate(
         Path | None,
         typer.Option("--json", help="Write the printed results, and more, to this file."),
     ] = None,
+    mcap: Annotated[
+        Path | None,
+        typer.Option(help="Write the packets, poses, links and picture for Foxglove to this file."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     radio_process: RadioProcess = False,
 ) -> None:
@@ -264,7 +268,7 @@ def emulate(
     from hyphos.cosim.emulate import emulate as run_it  # noqa: PLC0415
     from hyphos.cosim.emulation import Ways  # noqa: PLC0415
 
-    ways = Ways(seconds, seed, trace, radio_process)
+    ways = Ways(seconds, seed, trace, radio_process, mcap)
     raise typer.Exit(run_it(Wanted(scenario, ways, on, tuple(command or ()), json, quiet)))
 
 

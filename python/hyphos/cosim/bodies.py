@@ -27,21 +27,23 @@ class Body:
     prefix: str
     pose_channel: str
     command_channel: str
-    sensors: dict[str, str]
+    transforms: bool
+    sensors: list[str]  # CHANNEL=TYPE, as the options of the program
 
     @staticmethod
     def of(told: dict[str, Any] | None) -> Body | None:
         if told is None:
             return None
-        names = ("prefix", "pose_channel", "command_channel", "sensors")
+        names = ("prefix", "pose_channel", "command_channel", "transforms", "sensors")
         return Body(tuple(told["gateway"]), **{name: told[name] for name in names})
 
     def words(self, robot: str, file: int) -> list[str]:
         words = [str(program("cosim", "hyphos-cosim-outside")), "follow", "--robot", robot]
         words += ["--domain", "0", "--prefix", self.prefix, "--socket-fd", str(file)]
         words += ["--pose-channel", self.pose_channel, "--command-channel", self.command_channel]
-        for channel, kind in self.sensors.items():
-            words += ["--sensor", f"{channel}={kind}"]
+        words += ["--transforms", str(self.transforms).lower()]
+        for sensor in self.sensors:
+            words += ["--sensor", sensor]
         return words
 
 

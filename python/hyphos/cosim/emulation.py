@@ -106,6 +106,7 @@ class Ways:
     seed: int | None = None
     trace: Path | None = None
     radio_process: bool = False
+    mcap: Path | None = None
 
     def words(self) -> list[str]:
         words = _seed(self.seed)
@@ -113,6 +114,8 @@ class Ways:
             words += ["--seconds", repr(self.seconds)]
         if self.trace is not None:
             words += ["--trace", str(self.trace)]
+        if self.mcap is not None:
+            words += ["--mcap", str(self.mcap)]
         return [*words, "--radio-process"] if self.radio_process else words
 
 

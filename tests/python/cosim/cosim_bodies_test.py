@@ -28,6 +28,7 @@ robots:
   base: {{at: [60, 0, 0.5]}}
 """
 
+BODY = "{command: {speed: 1.5}}\n    sensors: {lidar: {}}"
 # Drives ahead, and ends when it has moved, has a scan, and has simulated time.
 PILOT = """
 import math, os
@@ -93,7 +94,7 @@ def emulated(start: Start, file: Path) -> tuple[str, dict[str, Any]]:
 
 @need()
 def test_a_program_drives_a_robot_in_real_time(hyphos_start: Start, tmp_path: Path) -> None:
-    file = scenario(tmp_path, PILOT, sys.executable, "{scan: {}, command: {speed: 1.5}}")
+    file = scenario(tmp_path, PILOT, sys.executable, BODY)
     out, told = emulated(hyphos_start, file)
     assert "husky: arrived" in out
     assert "commands of programs moved the robots" in out

@@ -70,7 +70,7 @@ nodes: {{pose_rate_hz: 20, timeout_s: 60}}
 
 BODY = (
     "{gateway: [ros1], clock_rate_hz: 20, rest_ms: 0, wait_for: [cmd_vel, odom, scan], "
-    "scan: {rate_hz: 5, beams: 90}, command: {timeout_ms: 500}}"
+    "command: {timeout_ms: 500}}\n    sensors: {lidar: {rate_hz: 5, rays: 90}}"
 )
 
 
@@ -247,8 +247,8 @@ def test_a_ros_2_program_drives_to_a_wall_and_each_run_is_the_same(
     (tmp_path / "program.py").write_text(DDS)
     file = tmp_path / "cosim.yaml"
     body = (
-        "{gateway: [ros2], clock_rate_hz: 20, wait_for: [cmd_vel, scan], "
-        "scan: {rate_hz: 10, beams: 36, range_m: 30}}"
+        "{gateway: [ros2], clock_rate_hz: 20, wait_for: [cmd_vel, scan]}\n"
+        "    sensors: {lidar: {rate_hz: 10, rays: 36}}"
     )
     file.write_text(SCENARIO.format(run=f"[{sys.executable}, program.py]", body=body, seconds=6))
     runs = [run(hyphos_start, file) for _ in range(2)]
@@ -422,9 +422,24 @@ def test_nothing_is_left_of_a_killed_run(hyphos_start: Start, tmp_path: Path) ->
 MISTAKES = [
     ("{gateway: [ros3]}", "'ros3' is no gateway: begin with ros1, ros2, rosbridge or ros_tcp"),
     ("{namespace: a/b}", "body.namespace: expected one name of letters, digits and _"),
-    ("{scan: {beams: 0}}", "body.scan.beams"),
-    ("{scan: {range_m: .nan}}", "body.scan.range_m"),
-    ("{scan: {from_deg: 90, to_deg: -90}}", "must not be less than from_deg"),
+    ("{}, sensors: {lidar: {rays: 0}}", "sensors.lidar.rays"),
+    ("{}, sensors: {lidar: {range_m: .nan}}", "sensors.lidar.range_m"),
+    ("{}, sensors: {lidar: {from_deg: 90, to_deg: -90}}", "must not be below from_deg"),
+    ("{}, sensors: {lidar: [{}, {}]}", "two sensors have the channel 'scan': give one of them"),
+    ("{}, sensors: {lidar: []}", "sensors.lidar: expected 1 to 16 sensors"),
+    ("{}, sensors: {}", "expected `imu`, `lidar` or `camera`"),
+    ("{}, sensors: {imu: {}}", "sensors.imu: only valid with `physics.simulator: mujoco`"),
+    ("{}, sensors: {camera: {}}", "sensors.camera: only valid with `physics.simulator: mujoco`"),
+    ("{}, sensors: {camera: {width: 2000, height: 1000}}", "use 1280 x 800 or less"),
+    ("{}, sensors: {camera: {width: 7}}", "sensors.camera.width"),
+    ("{}, sensors: {camera: {fov_deg: 180}}", "sensors.camera.fov_deg"),
+    ("{}, sensors: {camera: {nearest_m: 0}}", "nearest_m: must be at least 0.01"),
+    ("{}, sensors: {camera: {depht: true}}", "did you mean 'depth'?"),
+    (
+        "{scan: {beams: 90, height_m: 1, noise_m: 0.2}}",
+        "Replace it by robots.husky.sensors: {lidar: {frame: base, mount: [0, 0, 1], range_m: 20, "
+        "nearest_m: 0.05, rays: 90, noise_m: 0.2}}",
+    ),
     ("{command: {speed: -1}}", "body.command.speed"),
     ("{command: {timeout_ms: never}}", "body.command.timeout_ms"),
     ("{clock_rate_hz: 0}", "body.clock_rate_hz"),
@@ -437,6 +452,7 @@ def test_mistakes_are_refused_with_line_and_remedy(
     hyphos_start: Start, tmp_path: Path, body: str, told: str
 ) -> None:
     file = tmp_path / "cosim.yaml"
+    body = body.replace("}, sensors", "}\n    sensors")
     file.write_text(SCENARIO.format(run="[true]", body=body, seconds=1))
     code, _, err = hyphos_start("cosim", "run", str(file)).end()
     assert code == 1

@@ -1,14 +1,17 @@
-"""`hyphos cosim run --mcap`: a run as a recording."""
+"""`hyphos cosim run --mcap` and `emulate --mcap`: a run as a recording."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from helpers import Start
 from hyphos.recording.mcap_scan import Scan
+from lab_places import need
 
 TREE = Path(__file__).resolve().parents[3]
 EXAMPLE = TREE / "examples/cosim/cosim.yaml"
@@ -67,3 +70,58 @@ def test_a_run_is_shown_by_bag_info(hyphos_start: Start, tmp_path: Path) -> None
     assert "cosim/packets" in out
     assert "cosim/windows" in out
     assert "iris/pose" in out
+
+
+SEND = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(0.05)
+for number in range(50):
+    s.sendto(str(number).encode(), ("ADDRESS", 7000))
+    try:
+        s.recv(100)
+    except OSError:
+        pass
+"""
+
+
+@need()
+def test_a_run_in_real_time_is_recorded_completely(hyphos_start: Start, tmp_path: Path) -> None:
+    scenario = tmp_path / "cosim.yaml"
+    scenario.write_text(
+        "realtime: {lag_p99_ms: 600000, lag_longest_ms: 600000}\n"
+        "robots:\n  a: {waypoints: [[0, 0, 1], [50, 0, 1]], speed: 2}\n  b: {at: [10, 0, 1]}\n"
+        "  c: {at: [9000, 0, 1]}\n"
+    )
+    file, told = tmp_path / "run.mcap", tmp_path / "run.json"
+    code, out, err = hyphos_start(
+        "cosim", "emulate", str(scenario), "--for", "1000", "--mcap", str(file),
+        "--json", str(told), "--on", "a", "--",
+        sys.executable, "-c", SEND.replace("ADDRESS", "{b}"),
+    ).end()  # fmt: skip
+    assert code == 0, out + err
+    packets = json.loads(told.read_text())["packets"]
+    scan = Scan(file)
+    messages = [message for group in scan.messages() for message in group]
+    assert scan.problems == []
+    by_topic: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for message in messages:
+        topic = scan.channels[message.channel].topic
+        by_topic.setdefault(topic, []).append((message.log_ns, json.loads(message.data)))
+    assert set(by_topic) == {
+        "cosim/links", "cosim/packets", "cosim/scene", "a/pose", "b/pose", "c/pose"
+    }  # fmt: skip
+    events = Counter(one["event"] for _, one in by_topic["cosim/packets"])
+    assert events["sent"] == packets["packets"] >= 50
+    assert events["delivered"] == packets["delivered"] >= 40
+    dropped = sum(
+        one["copies"] for _, one in by_topic["cosim/packets"] if one["event"] == "dropped"
+    )
+    assert dropped == sum(packets["dropped"].values()) > 0
+    sizes = {one["packet"]: one["bytes"] for _, one in by_topic["cosim/packets"]}
+    for at, one in by_topic["cosim/packets"]:
+        assert one["bytes"] == sizes[one["packet"]]
+        assert one["event"] != "delivered" or one["sent_ns"] < at
+    places = [one["pose"]["position"]["x"] for _, one in by_topic["a/pose"]]
+    assert places == sorted(places)
+    assert places[-1] > places[0]
