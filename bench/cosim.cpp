@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/percentile.hpp"
+#include "bench/cosim_radio.hpp"
 #include "cosim/core/engine.hpp"
 #include "cosim/methods/registry.hpp"
 #include "cosim/network/analytic.hpp"
@@ -166,16 +167,6 @@ int overhead() {
       "%.0f ns.\n",
       times.size(), ns(0.5), ns(0.95), ns(0.99));
   return 0;
-}
-
-/// A radio with every part of a channel: ground reflection, shadowing and fading.
-RadioOptions fading_radio() {
-  RadioOptions options;
-  options.kind = "802.11g";
-  options.shadowing_db = 4;
-  options.channel.path_loss = "two_ray";
-  options.channel.fading = "rician";
-  return options;
 }
 
 int team(std::uint32_t robots, Duration end) {

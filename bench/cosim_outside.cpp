@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/cosim_radio.hpp"
 #include "cosim/adapter/c_adapter.hpp"
 #include "cosim/core/engine.hpp"
 #include "cosim/core/random.hpp"
@@ -36,7 +37,8 @@ struct Team {
   std::uint32_t robots;
   double rate_hz;
   double side_m;
-  double bar;  // required multiple of real time
+  double bar;           // required multiple of real time
+  bool fading = false;  // two rays, shadowing and Rician fading
 };
 
 /// Two ground robots for each robot in the air, on endless random paths.
@@ -90,8 +92,10 @@ Result<Report> simulate(const Team& team, const Paths& paths, std::int64_t secon
   Worker::Options worker_options;
   worker_options.name = "ns3";
   worker_options.timeout = Duration::from_ms(60'000);
-  auto worker = Worker::start(
-      worker_options, {paths.worker, "--adapter", paths.ns3, "--options", to_text(Ns3Options{})});
+  Ns3Options radio;
+  if (team.fading) radio = {.radio = fading_radio(), .models = Models::hyphos};
+  auto worker = Worker::start(worker_options,
+                              {paths.worker, "--adapter", paths.ns3, "--options", to_text(radio)});
   if (!worker) return worker.error();
   RemoteNetwork network(std::move(*worker));
   Periodic programs({.nodes = team.robots, .rate_hz = team.rate_hz});
@@ -153,7 +157,8 @@ Result<void> measure(const Team& team, const Paths& paths, std::int64_t seconds,
     ns3.push_back(figures->ns3_ms);
     packets = figures->packets;
   }
-  std::printf("| %u | %.0f Hz | %.0f m | %.0f |", team.robots, team.rate_hz, team.side_m, team.bar);
+  std::printf("| %s | %u | %.0f Hz | %.0f m | %.0f |", team.fading ? "fading" : "simple",
+              team.robots, team.rate_hz, team.side_m, team.bar);
   for (const auto& way : real) {
     const auto [least, most] = std::ranges::minmax(way);
     std::printf(" %.1f (%.1f – %.1f) |", median(way), least, most);
@@ -190,13 +195,13 @@ int main(int argc, char** argv) {
       "%lld s simulated, %d runs per mode: median (minimum – maximum) of the times real time; "
       "processor\n"
       "time per simulated second, the minimum of all runs\n\n"
-      "| robots | rate | world | required | in step | ahead | engine and MuJoCo | ns-3 | delivered "
-      "|\n"
-      "|---|---|---|---|---|---|---|---|---|\n",
+      "| radio | robots | rate | world | required | in step | ahead | engine and MuJoCo | ns-3 | "
+      "delivered |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n",
       static_cast<long long>(seconds), runs);
   const auto before = stolen();
-  for (const Team& team :
-       {Team{3, 100, 100, 8}, Team{10, 20, 100, 4}, Team{50, 20, 500, 1}, Team{50, 20, 100, 1}}) {
+  for (const Team& team : {Team{3, 100, 100, 8}, Team{3, 100, 100, 8, true}, Team{10, 20, 100, 4},
+                           Team{50, 20, 500, 1}, Team{50, 20, 100, 1}}) {
     if (auto done = measure(team, {argv[1], argv[2], argv[3]}, seconds, runs); !done) {
       std::fprintf(stderr, "%s\n", done.error().to_string().c_str());
       return 1;
