@@ -111,7 +111,6 @@ USES: tuple[Use, ...] = (
     Use("gateway/facade/", "node/runtime/domain_watch.hpp", "calls do not walk the domain"),
     Use("cosim/remote/", "shm/os.hpp", "maps the memory that connects simulators"),
     Use("cosim/nodes/", "wire/packet.hpp", "packets of nodes have the size of real ones"),
-    Use("cosim/nodes/", "wire/protobuf.hpp", "poses are written without generated classes"),
     Use("cosim/sense/", "wire/protobuf.hpp", "scans are written without generated classes"),
     Use("cosim/outside/", "wire/packet.hpp", "packets of programs have the size of real ones"),
     Use("cosim/realtime/", "trace/histogram.hpp", "lag is reported as percentiles"),
