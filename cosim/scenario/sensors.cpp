@@ -91,8 +91,8 @@ SensorOptions read_camera(const Section& camera, Problems& problems) {
 
 /// Calls `f(section)` for a map, or for each map of a list.
 template <typename F>
-void each(const Section& sensors, const char* kind, Problems& problems,
-          std::initializer_list<std::string_view> keys, const F& f) {
+void each_sensor(const Section& sensors, const char* kind, Problems& problems,
+                 std::initializer_list<std::string_view> keys, const F& f) {
   const Value* const value = sensors.find(kind);
   if (value == nullptr) return;
   if (!value->is(Value::Kind::list)) {
@@ -142,16 +142,19 @@ RobotSensing read_sensors(const Section& robot, const std::optional<BodyOptions>
   }
   need_mujoco(sensors, "imu", mujoco);
   need_mujoco(sensors, "camera", mujoco);
-  each(sensors, "imu", problems, {"channel", "frame", "rate_hz", "noise_m_s2", "noise_rad_s"},
-       [&](const Section& imu) { made.sensors.push_back(read_imu(imu)); });
-  each(sensors, "lidar", problems,
-       {"channel", "frame", "rate_hz", "rays", "from_deg", "to_deg", "nearest_m", "range_m",
-        "noise_m", "mount", "body_m"},
-       [&](const Section& lidar) { made.sensors.push_back(read_lidar(lidar, mujoco, problems)); });
-  each(sensors, "camera", problems,
-       {"channel", "frame", "rate_hz", "width", "height", "fov_deg", "depth", "mount", "down_deg",
-        "left_deg", "nearest_m", "range_m"},
-       [&](const Section& camera) { made.sensors.push_back(read_camera(camera, problems)); });
+  each_sensor(sensors, "imu", problems,
+              {"channel", "frame", "rate_hz", "noise_m_s2", "noise_rad_s"},
+              [&](const Section& imu) { made.sensors.push_back(read_imu(imu)); });
+  each_sensor(
+      sensors, "lidar", problems,
+      {"channel", "frame", "rate_hz", "rays", "from_deg", "to_deg", "nearest_m", "range_m",
+       "noise_m", "mount", "body_m"},
+      [&](const Section& lidar) { made.sensors.push_back(read_lidar(lidar, mujoco, problems)); });
+  each_sensor(
+      sensors, "camera", problems,
+      {"channel", "frame", "rate_hz", "width", "height", "fov_deg", "depth", "mount", "down_deg",
+       "left_deg", "nearest_m", "range_m"},
+      [&](const Section& camera) { made.sensors.push_back(read_camera(camera, problems)); });
   for (SensorOptions& sensor : made.sensors) sensor.frame = prefix + sensor.frame;
   if (made.sensors.empty()) {
     robot.error("sensors", "expected `imu`, `lidar` or `camera`, for example lidar: {}");

@@ -64,13 +64,24 @@ bool Fates::heard_at(PacketId id, NodeId node) const {
 
 void Fates::received(PacketId id, NodeId node, std::uint16_t sequence, Time now) {
   Copy* copy = open_copy(id, node);
+  if (copy == nullptr) return;
   // A frame comes again if its acknowledgement was lost.
-  if (copy == nullptr || std::ranges::find(copy->frames, sequence) != copy->frames.end()) return;
-  copy->frames.push_back(sequence);
-  if (copy->started == kNever) return;
-  copy->arrived = now;
-  copy->propagation = copy->delay;
-  copy->airtime = copy->airtime + (now - copy->started - copy->delay);
+  const bool again = std::ranges::find(copy->frames, sequence) != copy->frames.end();
+  if (!again) copy->frames.push_back(sequence);
+  if (again) {
+    copy->counted = copy->started;
+  } else {
+    count(*copy, now);
+  }
+}
+
+/// Adds the frame on the air to the parts of the delay, once.
+void Fates::count(Copy& copy, Time now) {
+  if (copy.started == copy.counted || copy.started + copy.delay > now) return;
+  copy.counted = copy.started;
+  copy.arrived = now;
+  copy.propagation = copy.delay;
+  copy.airtime = copy.airtime + (now - copy.started - copy.delay);
 }
 
 /// The last frame decides about the propagation. The transmission is that of all frames that a
@@ -94,6 +105,8 @@ bool Fates::has_received(PacketId id, NodeId node, std::uint16_t sequence) const
 void Fates::delivered(PacketId id, NodeId node, Time now, Buffer bytes) {
   Copy* copy = open_copy(id, node);
   if (copy == nullptr) return;
+  // A frame of 802.11ac or ax reaches the program before its padding ends.
+  count(*copy, now);
   Outcome outcome{.id = id, .to = node, .time = now, .bytes = std::move(bytes)};
   outcome.sampled = copy->sampled;
   outcome.power_dbm = copy->power_dbm;

@@ -87,6 +87,7 @@ class Fates {
     std::vector<std::uint16_t> frames{};  // received frames, by sequence number
     Time started = kNever;                // of the frame on the air
     Duration delay{};                     // of the frame on the air
+    Time counted = kNever;                // start of the last frame in the parts
     Time arrived = kNever;                // the last new frame
     Duration propagation{};               // of the last new frame
     Duration airtime{};                   // of all new frames
@@ -105,6 +106,7 @@ class Fates {
   [[nodiscard]] const Copy* find(PacketId id, NodeId node) const;
   [[nodiscard]] static std::optional<DelayParts> parts_of(const Entry& entry, const Copy& copy,
                                                           Time now);
+  static void count(Copy& copy, Time now);
   void settle(PacketId id, std::uint32_t copies);
 
   std::uint32_t nodes_ = 0;

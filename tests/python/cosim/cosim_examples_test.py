@@ -70,7 +70,26 @@ def test_a_fleet_maps_a_building_and_shares_the_map(hyphos_start: Start, tmp_pat
     assert 0.1 < lost < 0.9  # the link is bad, and not dead
 
 
-@pytest.mark.parametrize("name", ["lost_leader", "shared_map"])
+MUJOCO = EXAMPLES.parents[1] / "build/release/cosim/hyphos-cosim-mujoco.so"
+
+
+@pytest.mark.skipif(not MUJOCO.exists(), reason="no MuJoCo adapter: scripts/setup core cosim")
+def test_a_robot_finds_a_red_box_by_its_camera(hyphos_start: Start, tmp_path: Path) -> None:
+    file = EXAMPLES / "camera/cosim.yaml"
+    code, out, err = hyphos_start("cosim", "run", str(file), "--json", str(tmp_path / "r")).end()
+    if "Install libegl1" in err:
+        pytest.skip(err.strip())
+    assert code == 0, out + err
+    found = re.search(r"found at (\S+) s, (\S+) m away", out)
+    assert found is not None, out
+    assert 5 < float(found[1]) < 12
+    assert 1 < float(found[2]) <= 1.5
+    _, x, y, *_ = json.loads((tmp_path / "r").read_text())["trajectories"]["seeker"][-1]
+    assert 5.5 < x < 8
+    assert 1 < y < 3.5
+
+
+@pytest.mark.parametrize("name", ["camera", "lost_leader", "shared_map"])
 def test_the_examples_are_explained(name: str) -> None:
     text = (EXAMPLES / name / "README.md").read_text()
     for file in (EXAMPLES / name).glob("*.*"):
