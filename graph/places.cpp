@@ -127,8 +127,7 @@ Executor::Work Executor::State::settle(Worker& self) {
   if (queues.any()) wake_one();
   idle.meet();
   after_rest();
-  self.sleep();
-  return std::exchange(self.work, nullptr);
+  return self.sleep();
 }
 
 /// The same for a receiving thread without a place. False if it gets none.
