@@ -50,16 +50,11 @@ HYPHOS_HOT bool Executor::Worker::leave_sleep(Awake to) {
   return true;
 }
 
-HYPHOS_HOT Executor::Work Executor::Worker::sleep() {
+HYPHOS_HOT void Executor::Worker::sleep() {
   while (awake.load(std::memory_order_acquire) == kAsleep) {
     futex::wait(awake, kAsleep, futex::Scope::process);
   }
-  if (awake.load(std::memory_order_relaxed) == kEnded) {
-    role.place = -1;
-    return nullptr;  // a thread that tries to hand work over takes it back
-  }
-  role.place = place;
-  return std::exchange(work, nullptr);
+  role.place = awake.load(std::memory_order_relaxed) == kEnded ? -1 : place;
 }
 
 Executor::State::State(int count, int at_once)
@@ -124,7 +119,8 @@ HYPHOS_HOT Executor::Work Executor::State::rest(Worker& self) {
   if (queues.any() && retake(self, place)) return nullptr;
   if (stopping.load(std::memory_order_seq_cst)) self.end();
   after_rest();
-  return self.sleep();
+  self.sleep();
+  return std::exchange(self.work, nullptr);
 }
 
 /// Looks for work for some microseconds, if no other thread does. See (1).

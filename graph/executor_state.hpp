@@ -25,9 +25,8 @@ struct Executor::Worker {
   /// Returns false if the thread has ended, or will end without sleeping.
   bool rouse() { return leave_sleep(kAwake); }
   void end() { (void)leave_sleep(kEnded); }
-  /// Sleeps until rouse() or end(). The thread has set `awake` to kAsleep before. Returns the work
-  /// that was handed over, or nothing.
-  [[nodiscard]] Work sleep();
+  /// Sleeps until rouse() or end(). The thread has set `awake` to kAsleep before.
+  void sleep();
 
   alignas(64) std::atomic<std::uint32_t> awake{kAwake};
   int place;               // for the next turn. Set by the thread that owns the place

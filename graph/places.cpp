@@ -127,7 +127,8 @@ Executor::Work Executor::State::settle(Worker& self) {
   if (queues.any()) wake_one();
   idle.meet();
   after_rest();
-  return self.sleep();
+  self.sleep();
+  return std::exchange(self.work, nullptr);
 }
 
 /// The same for a receiving thread without a place. False if it gets none.

@@ -1,7 +1,4 @@
-// Parallel algorithms of oneTBB in callbacks: they share the threads of the pool. The library of
-// oneTBB is not instrumented, so the thread sanitizer takes each task that it hands to another
-// thread for a race.
-#ifndef HYPHOS_THREAD_SANITIZER
+// Parallel algorithms of oneTBB in callbacks: they share the threads of the pool.
 #include <gtest/gtest.h>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/flow_graph.h>
@@ -199,7 +196,6 @@ TEST(ParallelShare, a_stand_in_thread_shares_as_well) {
   EXPECT_LE(at_work.most(), 2);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // oneTBB destroys a task of a graph before its last downcast
 /// One callback constructs the graph, and another thread waits for it meanwhile.
 TEST(ParallelShare, a_flow_graph_runs_in_the_callbacks_of_any_thread) {
   std::atomic<int> passed{0};
@@ -232,7 +228,6 @@ TEST(ParallelShare, a_flow_graph_runs_in_the_callbacks_of_any_thread) {
   executor.wait_idle();
   EXPECT_EQ(passed, 100);
 }
-#endif
 
 /// A task that is enqueued without a wait runs, and finds the place of an idle thread.
 TEST(ParallelShare, an_enqueued_task_runs) {
@@ -245,4 +240,3 @@ TEST(ParallelShare, an_enqueued_task_runs) {
 
 }  // namespace
 }  // namespace hyphos::graph::test
-#endif
