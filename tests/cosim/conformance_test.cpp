@@ -112,9 +112,10 @@ TEST(CosimAdapter, wrong_options_kinds_and_versions_are_refused) {
   const auto old = open_network(other, "0.7");
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, Code::corrupt);
-  EXPECT_EQ(old.error().message,
-            "built for version 1 of the interface, not 3: recompile it with the cosim_adapter.h of "
-            "this Hyphos");
+  EXPECT_EQ(old.error().message, "built for version 1 of the interface, not " +
+                                     std::to_string(HYPHOS_COSIM_ABI) +
+                                     ": recompile it with the cosim_adapter.h of "
+                                     "this Hyphos");
   other = *sample;
   other.inject = nullptr;
   EXPECT_EQ(open_network(other, "0.7").error().code, Code::corrupt);
