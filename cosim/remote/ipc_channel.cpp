@@ -23,6 +23,8 @@ void relax() {
 #endif
 }
 
+Error unasked() { return {Code::corrupt, "replies without a request", "cosim"}; }
+
 }  // namespace
 
 std::size_t IpcChannel::size_for(std::size_t capacity) { return kPage + 2 * capacity; }
@@ -89,6 +91,8 @@ Result<void> IpcChannel::send(std::span<const std::byte> message) {
                      " bytes does not fit into shared memory of " + std::to_string(capacity_),
                  "cosim"};
   }
+  // Otherwise that reply would be taken for the reply to this message.
+  if (incoming().turn.load(std::memory_order_acquire) != received_) return unasked();
   std::ranges::copy(message, area(end_));
   Mailbox& box = outgoing();
   box.size.store(static_cast<std::uint32_t>(message.size()), std::memory_order_relaxed);
@@ -118,9 +122,7 @@ Result<void> IpcChannel::receive(std::vector<std::byte>& message, Time deadline,
     shm::futex_wait(box.sleeping, 1, check ? std::min(deadline, now + kSlice).ns : deadline.ns);
   }
   const std::uint32_t turn = box.turn.load(std::memory_order_acquire);
-  if (turn != received_ + 1) {
-    return Error{Code::corrupt, "replies without a request", "cosim"};
-  }
+  if (turn != received_ + 1) return unasked();
   received_ = turn;
   const std::size_t size = box.size.load(std::memory_order_relaxed);
   if (size > capacity_) {

@@ -122,6 +122,7 @@ Result<void> Worker::ask(std::span<const std::byte> request) {
   if (broken_) return *broken_;
   auto sent = channel_.send(request);
   asked_ = sent.ok();
+  if (!sent && sent.error().code == Code::corrupt) return give_up(of_worker(sent.error()));
   return sent;
 }
 
@@ -137,9 +138,14 @@ Result<void> Worker::answer(std::vector<std::byte>& answer) {
     error.message = options_.name + " (process " + std::to_string(pid_) + ") did not reply for " +
                     std::to_string(options_.timeout.ns / 1'000'000) + " ms and was killed";
   } else if (error.code == Code::corrupt) {
-    error.message = options_.name + " sent " + error.message + " and was killed";
+    error = of_worker(std::move(error));
   }
   return give_up(error);
+}
+
+Error Worker::of_worker(Error error) const {
+  error.message = options_.name + " sent " + error.message + " and was killed";
+  return error;
 }
 
 }  // namespace hyphos::cosim

@@ -55,6 +55,8 @@ class Worker {
   [[nodiscard]] std::int64_t wait_ns() const { return wait_ns_; }
 
  private:
+  /// An error in a message of the process, with its name.
+  [[nodiscard]] Error of_worker(Error error) const;
   Worker(Options options, IpcChannel channel)
       : options_(std::move(options)), channel_(std::move(channel)) {}
   [[nodiscard]] Result<void> check_alive();
