@@ -40,7 +40,7 @@ class Body {
 
   void set_time(Time now);
   void publish_pose(const Pose& pose, Time now);
-  /// The pose as a transform, on `tf`. False if nobody subscribes to it.
+  /// Publishes the pose as a transform on `tf`. Returns false if `tf` has no subscriber.
   bool publish_frame(const Pose& pose, Time now);
   void publish(const Reading& reading) { publish_reading(sensors_, reading); }
 

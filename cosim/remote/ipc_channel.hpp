@@ -40,8 +40,8 @@ class IpcChannel {
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
-  /// Errors: exhausted if the message is larger than capacity(), corrupt if the other side has sent
-  /// a message that nobody asked for.
+  /// Errors: exhausted if the message is larger than capacity(), corrupt if an unread reply
+  /// has arrived, which belongs to no request.
   [[nodiscard]] Result<void> send(std::span<const std::byte> message);
   /// Waits for the next message and copies it into `message`. Every 20 ms, `check` (if given)
   /// decides whether to keep waiting: its error ends the wait. Errors: timeout, corrupt, the error

@@ -95,7 +95,7 @@ class RobotSensors final : public Sensors {
     RobotSensing sensing;
     std::vector<SensorChannel> channels{};
     std::vector<Sensor> sensors{};
-    bool placed = false;  // nothing to say on tf_static, or said
+    bool placed = false;  // nothing to publish on tf_static, or published
   };
   struct Instant;
   explicit RobotSensors(const World& world) : world_(world) {}

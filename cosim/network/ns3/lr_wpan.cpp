@@ -1,10 +1,10 @@
 #include "cosim/network/ns3/lr_wpan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "cosim/core/random.hpp"
+#include "cosim/radio/decibels.hpp"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/lr-wpan-csmaca.h"
 #include "ns3/lr-wpan-spectrum-value-helper.h"
@@ -56,7 +56,7 @@ class ChannelLoss final : public ns3::PropagationLossModel {
 
 /// Scales a spectrum to this power inside the channel.
 ns3::Ptr<ns3::SpectrumValue> with_power(const ns3::Ptr<ns3::SpectrumValue>& spectrum, double dbm) {
-  const double watts = std::pow(10, dbm / 10) * 1e-3;
+  const double watts = to_mw(dbm) * 1e-3;
   *spectrum *= watts / ns3::LrWpanSpectrumValueHelper::TotalAvgPower(spectrum, kChannel);
   return spectrum;
 }
