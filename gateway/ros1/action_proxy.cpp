@@ -85,7 +85,7 @@ Result<void> ActionProxy::look(bool joined) {
     const MutexLock lock(mutex_);
     const Time now = monotonic_now();
     std::erase_if(goals_, [&](const auto& entry) {
-      if (entry.second.seen || now < entry.second.since + kAccepted) return false;
+      if (entry.second.accepted || now < entry.second.since + kAccepted) return false;
       late.push_back(entry.second.handle);
       return true;
     });
@@ -155,7 +155,7 @@ ServedGoalRef ActionProxy::find(const std::string& id) {
   const MutexLock lock(mutex_);
   const auto found = goals_.find(id);
   if (found == goals_.end()) return nullptr;
-  found->second.seen = true;
+  found->second.accepted = true;
   return found->second.handle;
 }
 
@@ -169,7 +169,12 @@ ServedGoalRef ActionProxy::take(const std::string& id) {
 }
 
 // A server reports a goal for five seconds after its end. So a goal that disappears before its
-// result is lost, for example because the server has started again.
+// result is lost, for example because the server has started again. Topics have connections of
+// their own: a status from before the goal may arrive after the feedback to the goal.
+bool ActionProxy::is_lost(const Goal& goal) {
+  return goal.listed || (goal.accepted && goal.since + kAccepted < monotonic_now());
+}
+
 void ActionProxy::on_status(const OutgoingMessage& message) {
   const Buffer bytes = message.bytes.joined();
   const auto records = read_records(bytes.bytes());
@@ -178,14 +183,15 @@ void ActionProxy::on_status(const OutgoingMessage& message) {
   {
     const MutexLock lock(mutex_);
     for (auto at = goals_.begin(); at != goals_.end();) {
-      const bool known = std::ranges::any_of(
+      Goal& goal = at->second;
+      const bool listed = std::ranges::any_of(
           *records, [&](const GoalRecord& record) { return record.goal.id == at->first; });
-      if (known) at->second.seen = true;
-      if (known || !at->second.seen) {
+      if (listed) goal.accepted = goal.listed = true;
+      if (listed || !is_lost(goal)) {
         ++at;
         continue;
       }
-      gone.push_back(std::move(at->second.handle));
+      gone.push_back(std::move(goal.handle));
       at = goals_.erase(at);
     }
   }

@@ -38,9 +38,12 @@ class ActionProxy : public std::enable_shared_from_this<ActionProxy> {
   struct Goal {
     ServedGoalRef handle;
     Time since;
-    bool seen = false;  ///< the server has reported it
+    bool accepted = false;  ///< the server has reported it in any way
+    bool listed = false;    ///< a status of the server has contained it
   };
 
+  /// True for a goal that a status of the server does not contain and no later one will.
+  [[nodiscard]] static bool is_lost(const Goal& goal);
   void execute(const Buffer& goal, const ServedGoalRef& handle) HYPHOS_EXCLUDES(mutex_);
   void cancel(const ServedGoalRef& handle) HYPHOS_EXCLUDES(mutex_);
   void on_status(const OutgoingMessage& message) HYPHOS_EXCLUDES(mutex_);

@@ -125,10 +125,16 @@ void GoalDesk::on_goal(const OutgoingMessage& message) {
   }
   const std::string id = record.goal.id;
   if (!enter(std::move(record))) return;
+  if (const auto recalled = recall(id); !recalled.empty()) {
+    publish(*result_, recalled);
+    publish_states();
+    return wake_();
+  }
   auto sent = facade_.actions().send_goal(client_, action_, type_, Form::ros1, arrived->message,
                                           callbacks(id));
   std::shared_ptr<SentGoal> released;  // destroyed after the lock, because its destructor waits
   std::vector<std::byte> result;
+  bool canceled = false;
   {
     const MutexLock lock(mutex_);
     const auto found = goals_.find(id);
@@ -139,12 +145,30 @@ void GoalDesk::on_goal(const OutgoingMessage& message) {
     } else {
       Goal& goal = found->second;
       goal.sent = released;
+      canceled = goal.canceled;
       if (goal.early) result = finish(goal, *std::exchange(goal.early, std::nullopt));
     }
   }
+  if (canceled) released->cancel();
   if (!result.empty()) publish(*result_, result);
   publish_states();
   wake_();
+}
+
+// Goals and requests to cancel have connections of their own, so a request may arrive first.
+std::vector<std::byte> GoalDesk::recall(const std::string& id) {
+  const MutexLock lock(mutex_);
+  const auto found = goals_.find(id);
+  if (found == goals_.end()) return {};
+  Goal& goal = found->second;
+  std::erase_if(cancels_, [&](const auto& entry) { return entry.first + kKept < goal.arrived; });
+  const auto which = std::ranges::find_if(
+      cancels_, [&](const auto& entry) { return includes(entry.second, goal.record.goal); });
+  if (which == cancels_.end()) return {};
+  goal.record.status = GoalStatus::recalled;
+  goal.record.text = "a client canceled the goal before it arrived";
+  goal.ended = goal.arrived;
+  return write_outcome(goal.record, blank_.bytes(), wall_now());
 }
 
 GoalCallbacks GoalDesk::callbacks(const std::string& id) {
@@ -216,16 +240,33 @@ void GoalDesk::on_cancel(const OutgoingMessage& message) {
   {
     const MutexLock lock(mutex_);
     for (auto& [id, goal] : goals_) {
-      if (!includes(*which, goal.record.goal) || !goal.sent) continue;
       GoalStatus& status = goal.record.status;
+      if (!includes(*which, goal.record.goal) || is_terminal(status)) continue;
       status = status == GoalStatus::pending || status == GoalStatus::recalling
                    ? GoalStatus::recalling
                    : GoalStatus::preempting;
-      goals.push_back(goal.sent);
+      goal.canceled = true;
+      if (goal.sent) goals.push_back(goal.sent);
     }
+    remember(*which);
   }
   for (const auto& goal : goals) goal->cancel();
   if (!goals.empty()) publish_states();
+}
+
+void GoalDesk::remember(const GoalId& which) {
+  // A request for all goals concerns those that are known now.
+  const bool all = which.id.empty() && which.stamp.ns == 0;
+  if (all || goals_.contains(which.id)) return;
+  const Time now = monotonic_now();
+  std::erase_if(cancels_, [&](const auto& entry) { return entry.first + kKept < now; });
+  if (cancels_.size() >= most_) {
+    facade_.clients().count(
+        client_, "overloaded",
+        at_limit("action " + action_, most_, "requests to cancel before a goal", "--max-calls"));
+    cancels_.erase(cancels_.begin());
+  }
+  cancels_.emplace_back(now, which);
 }
 
 void GoalDesk::look(const std::vector<std::string>& clients) {

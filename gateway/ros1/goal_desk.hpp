@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -50,6 +51,7 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
     Time arrived;
     bool client_was_there = false;
     bool abandoned = false;                   ///< its client is gone
+    bool canceled = false;                    ///< a client canceled it before `sent` was known
     std::shared_ptr<SentGoal> sent;           ///< null before send_goal() has returned
     std::optional<Result<GoalResult>> early;  ///< an end before send_goal() has returned
     Time ended;
@@ -62,6 +64,11 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
   GoalCallbacks callbacks(const std::string& id);
   /// Returns false, and reports the reason, if the goal must be refused.
   bool enter(GoalRecord record) HYPHOS_EXCLUDES(mutex_);
+  /// Ends a goal that was canceled before it arrived. Returns the message with the result, or
+  /// nothing if the goal was not canceled.
+  [[nodiscard]] std::vector<std::byte> recall(const std::string& id) HYPHOS_EXCLUDES(mutex_);
+  /// Keeps a request to cancel for goals that arrive after it.
+  void remember(const GoalId& which) HYPHOS_REQUIRES(mutex_);
   /// Returns the message with the result.
   [[nodiscard]] std::vector<std::byte> finish(Goal& goal, const Result<GoalResult>& end)
       HYPHOS_REQUIRES(mutex_);
@@ -85,6 +92,8 @@ class GoalDesk : public std::enable_shared_from_this<GoalDesk> {
   std::uint64_t nameless_ HYPHOS_GUARDED_BY(mutex_) = 0;
   std::set<std::string> clients_ HYPHOS_GUARDED_BY(mutex_);
   std::map<std::string, Goal> goals_ HYPHOS_GUARDED_BY(mutex_);
+  /// Requests to cancel that may have overtaken their goals, with the times of their arrivals.
+  std::vector<std::pair<Time, GoalId>> cancels_ HYPHOS_GUARDED_BY(mutex_);
   std::unique_ptr<ClientSubscription> goal_;
   std::unique_ptr<ClientSubscription> cancel_;
 };

@@ -47,9 +47,11 @@ class CountServer {
  private:
   void execute(const std::string& goal, const ServedGoalRef& handle) {
     if (goal == "wait") {
+      {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(handle);
+      }
       (void)handle->feedback(bytes_of(wrap_("waiting")));
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(handle);
     } else if (goal == "fail") {
       handle->fail({Code::unsupported, "only upwards", ""});
     } else {

@@ -6,27 +6,12 @@
 
 #include "gateway/ros1/action_messages.hpp"
 #include "gateway/ros1/ros1.hpp"
-#include "tests/gateway/action_ends.hpp"
 #include "tests/gateway/raw_client.hpp"
+#include "tests/gateway/ros1/action_types.hpp"
 #include "tests/gateway/ros1/master_host.hpp"
-#include "tests/gateway/ros1/types.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
-
-const std::string kCount = "made/Count";
-
-std::string same(std::string_view text) { return std::string(text); }
-
-void add_action_types(FakeGraph& facade) {
-  facade.types().add_action({kCount, "made/CountGoal", "made/CountFeedback", "made/CountResult"});
-  for (const char* name :
-       {"made/CountActionGoal", "made/CountActionFeedback", "made/CountActionResult",
-        "actionlib_msgs/GoalID", "actionlib_msgs/GoalStatusArray"}) {
-    facade.types().add_message(
-        {.name = name, .md5 = std::string(32, 'a'), .type_hash = {}, .text = {}});
-  }
-}
 
 class Robot {
  public:
