@@ -127,11 +127,12 @@ def _path_loss(ax: Axes, points: list[dict[str, Any]]) -> None:
 def _ratio(ax: Axes, points: list[dict[str, Any]], told: dict[str, Any]) -> None:
     xs = [one["distance_m"] for one in points]
     low, high = [one["snr_p5_db"] for one in points], [one["snr_p95_db"] for one in points]
-    ax.fill_between(xs, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label="5 to 95 %")
     ax.plot(xs, [one["snr_db"] for one in points], color=COLOURS[0], label="median")
+    if low != high:
+        ax.fill_between(xs, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label="5 to 95 %")
+        ax.legend(loc="upper right")
     ax.set_xlabel("horizontal distance (m)")
     ax.set_ylabel(f"ratio to {told['noise_dbm']:.1f} dBm of noise (dB)")
-    ax.legend(loc="upper right")
 
 
 def _losses(ax: Axes, points: list[dict[str, Any]], x: str, told: dict[str, Any]) -> None:
