@@ -9,5 +9,6 @@
 // clang-format off
 #define HYPHOS_COSIM_NS3_RADIOS(line) \
   line(wifi, "802.11", true, true, true) \
-  line(lr_wpan, "802.15.4", false, false, false)
+  line(lr_wpan, "802.15.4", false, false, false) \
+  line(lte, "cell", false, true, false)
 // clang-format on
