@@ -12,9 +12,27 @@ using config::Section;
 using config::Value;
 
 constexpr std::size_t kMostStations = 1000;
+constexpr double kMostHandoverDb = 15;  // hysteresis
+constexpr Duration kLongestTrigger = Duration::from_ms(5120);
 
 Duration ms_of(const Section& section, std::string_view key, Duration fallback) {
   return {std::llround(section.real(key, fallback.ms(), 0, 1e5) * 1e6)};
+}
+
+/// The keys that ns-3 has not, or with other limits.
+void read_ns3(const Section& cell, const CellOptions& read) {
+  if (cell.has("load")) {
+    cell.error("load", "ns-3 simulates the traffic of all base stations: leave it out");
+  }
+  if (cell.has("interruption_ms")) {
+    cell.error("interruption_ms", "ns-3 simulates the messages of a handover: leave it out");
+  }
+  if (read.handover_db > kMostHandoverDb) {
+    cell.error("handover_db", "at most 15 in ns-3, as in 3GPP TS 36.331");
+  }
+  if (read.time_to_trigger > kLongestTrigger) {
+    cell.error("time_to_trigger_ms", "at most 5120 in ns-3, as in 3GPP TS 36.331");
+  }
 }
 
 }  // namespace
@@ -42,6 +60,7 @@ void read_cells(const Section& radio, Scenario& scenario, Problems& problems) {
   to.handover_db = cell.real("handover_db", to.handover_db, 0, 30);
   to.time_to_trigger = ms_of(cell, "time_to_trigger_ms", to.time_to_trigger);
   to.interruption = ms_of(cell, "interruption_ms", to.interruption);
+  if (scenario.network == NetworkKind::ns3) read_ns3(cell, to);
   const Value* const cells = radio.find("cells");
   if (cells == nullptr || !cells->is(Value::Kind::map) || cells->entries.empty() ||
       cells->entries.size() > kMostStations) {

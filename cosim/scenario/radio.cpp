@@ -119,17 +119,23 @@ void read_simulated(const Section& radio, const Section& channel, Scenario& scen
   if (scenario.network != NetworkKind::ns3) {
     return radio.error("kind", "only valid with `radio.simulator: analytic` or `ns3`");
   }
-  if (kind == "802.15.4") {
-    refuse(radio, {"rate_control"}, "802.15.4 has one rate: leave it out");
+  const RadioKind* const known = find_radio(kind);
+  if (known == nullptr) return;  // reported
+  const auto support = ns3_support(kind);
+  if (!support) {
+    return radio.error("kind", "the adapter for ns-3 has no " + kind + ": choose a radio of " +
+                                   ns3_kinds() + ", or `simulator: analytic`");
+  }
+  if (!support->rate_control) {
+    refuse(radio, {"rate_control"}, kind + " has one rate in ns-3: leave it out");
+  }
+  if (!support->jammers && !known->cellular) {
     refuse(radio, {"jammers"},
            "ns-3 has jammers for the radios of 802.11 only: write "
            "`simulator: analytic`");
-    if (scenario.transport == Transport::tcp) {
-      radio.error("transport", "802.15.4 has no tcp: leave it out");
-    }
-  } else if (find_radio(kind) != nullptr && !kind.starts_with("802.11")) {
-    radio.error("kind", "the adapter for ns-3 has no " + kind +
-                            ": choose a radio of 802.11 or 802.15.4, or `simulator: analytic`");
+  }
+  if (!support->tcp && scenario.transport == Transport::tcp) {
+    radio.error("transport", kind + " has no tcp: leave it out");
   }
 }
 

@@ -283,7 +283,7 @@ TEST(CosimCell, wrong_keys_have_line_and_remedy) {
   has(refused("kind: cell", "kind: cell\n  retry_limit: 3"), "radio.retry_limit: a cell chooses");
   has(refused("kind: cell", "kind: cell\n  jammers: {x: {at: [1, 2, 3]}}"),
       "radio.jammers: not with");
-  has(refused("kind: cell", "kind: cell\n  simulator: ns3"), "has no cell: choose a radio");
+  has(refused("kind: cell", "kind: cell\n  simulator: ns3"), "radio.cell.load: ns-3 simulates the");
   has(refused("west: {at: [0, 0, 25]}", "west: {}"), "radio.cells.west.at: is missing");
   has(refused("gain_dbi: 3", "tilt: 3"), "radio.cells.east.tilt: unknown key");
   has(refused("load: 0.2", "load: 2"), "radio.cell.load");

@@ -83,6 +83,17 @@ TEST(CosimRadioScenario, wrong_keys_have_line_and_remedy) {
   expect_refused(zigbee("  transport: tcp\n"), "radio.transport: 802.15.4 has no tcp");
   expect_refused(zigbee("  jammers: {x: {at: [1, 2, 3]}}\n"),
                  "radio.jammers: ns-3 has jammers for");
+  const auto cell = [&](const std::string& keys) {
+    return changed(radio("  simulator: ns3\n  cells: {mast: {at: [0, 50, 25]}}\n" + keys),
+                   "802.11g", "cell");
+  };
+  EXPECT_TRUE(parse_scenario(cell(""), "cosim.yaml").ok());
+  expect_refused(cell("  transport: tcp\n"), "radio.transport: cell has no tcp");
+  expect_refused(cell("  cell: {load: 0.3}\n"), "radio.cell.load: ns-3 simulates the traffic");
+  expect_refused(cell("  cell: {interruption_ms: 9}\n"), "radio.cell.interruption_ms: ns-3");
+  expect_refused(cell("  cell: {handover_db: 16}\n"), "radio.cell.handover_db: at most 15 in ns-3");
+  expect_refused(cell("  cell: {time_to_trigger_ms: 6000}\n"),
+                 "radio.cell.time_to_trigger_ms: at most 5120 in ns-3");
   expect_refused(channel("models: hyphos"), "radio.channel.models: only valid with `radio.simul");
   expect_refused(radio("  rate_control: ideal\n"),
                  "radio.rate_control: expected one of fixed, min");

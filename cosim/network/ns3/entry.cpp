@@ -1,6 +1,5 @@
 #include "cosim/adapter/expose.hpp"
-#include "cosim/network/ns3/lr_wpan.hpp"
-#include "cosim/network/ns3/network.hpp"
+#include "cosim/network/ns3/ns3_radio.hpp"
 #include "cosim/world/terrain_file.hpp"
 
 namespace {
@@ -20,12 +19,9 @@ struct Ns3 {
     if (!options) return options.error();
     auto scene = scene_of(*options);
     if (!scene) return scene.error();
-    if (options->radio.kind == "802.15.4") {
-      return std::unique_ptr<Network>(
-          std::make_unique<LrWpanNetwork>(std::move(*options), std::move(*scene)));
-    }
-    return std::unique_ptr<Network>(
-        std::make_unique<Ns3Network>(std::move(*options), std::move(*scene)));
+    auto radio = make_ns3_radio(std::move(*options), std::move(*scene));
+    if (!radio) return radio.error();
+    return std::unique_ptr<Network>(std::move(*radio));
   }
 };
 

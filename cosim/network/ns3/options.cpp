@@ -5,6 +5,7 @@
 #include <span>
 
 #include "cosim/adapter/settings.hpp"
+#include "cosim/network/ns3/radio_list.hpp"
 #include "cosim/world/settings.hpp"
 
 namespace hyphos::cosim {
@@ -67,6 +68,15 @@ constexpr std::array kChannelReals{
     ChannelReal{"interference_dbm", &ChannelOptions::interference_dbm, -1000, 100},
     ChannelReal{"frequency_hz", &ChannelOptions::frequency_hz, 0, 1e12}};
 
+struct Line {
+  std::string_view kinds;  // start of their names
+  Ns3Support support;
+};
+#define HYPHOS_LINE(name, kinds, jammers, rate_control, tcp) \
+  Line{kinds, {#name, jammers, rate_control, tcp}},
+constexpr std::array kRadios{HYPHOS_COSIM_NS3_RADIOS(HYPHOS_LINE)};
+#undef HYPHOS_LINE
+
 template <typename Known>
 const Known* find(std::span<const Known> all, std::string_view key) {
   const auto found = std::ranges::find(all, key, &Known::key);
@@ -113,6 +123,19 @@ Result<bool> take_named(Ns3Options& options, const Setting& setting) {
                               .gain_dbi = (*values)[1],
                               .pattern = (*values)[2] != 0 ? Pattern::dipole : Pattern::isotropic,
                               .given = true});
+  } else if (setting.key == "station") {
+    auto values = numbers(setting, 5);
+    if (!values) return values.error();
+    BaseStation& station = radio.cell.stations.emplace_back();
+    station.place = {(*values)[0], (*values)[1], (*values)[2]};
+    station.tx_power_dbm = (*values)[3];
+    station.gain_dbi = (*values)[4];
+  } else if (setting.key == "cell") {
+    auto values = numbers(setting, 3);
+    if (!values) return values.error();
+    radio.cell.core_delay = {static_cast<std::int64_t>((*values)[0])};
+    radio.cell.handover_db = (*values)[1];
+    radio.cell.time_to_trigger = {static_cast<std::int64_t>((*values)[2])};
   } else if (setting.key == "jammer") {
     auto values = numbers(setting, 9);
     if (!values) return values.error();
@@ -175,6 +198,16 @@ void write_named(std::string& text, const Ns3Options& options) {
                   std::array{antenna.height_m, antenna.gain_dbi,
                              antenna.pattern == Pattern::dipole ? 1.0 : 0.0});
   }
+  if (!radio.cell.stations.empty()) {
+    write_setting(text, "cell",
+                  std::array{static_cast<double>(radio.cell.core_delay.ns), radio.cell.handover_db,
+                             static_cast<double>(radio.cell.time_to_trigger.ns)});
+  }
+  for (const BaseStation& station : radio.cell.stations) {
+    write_setting(text, "station",
+                  std::array{station.place.x, station.place.y, station.place.z,
+                             station.tx_power_dbm, station.gain_dbi});
+  }
   for (const Jammer& jammer : radio.jammers) {
     write_setting(
         text, "jammer",
@@ -185,6 +218,22 @@ void write_named(std::string& text, const Ns3Options& options) {
 }
 
 }  // namespace
+
+std::optional<Ns3Support> ns3_support(std::string_view kind) {
+  for (const Line& line : kRadios) {
+    if (kind.empty() || kind.starts_with(line.kinds)) return line.support;
+  }
+  return std::nullopt;
+}
+
+std::string ns3_kinds() {
+  std::string names;
+  for (std::size_t i = 0; i < kRadios.size(); ++i) {
+    if (i > 0) names += i + 1 == kRadios.size() ? " or " : ", ";
+    names += kRadios[i].kinds;
+  }
+  return names;
+}
 
 std::optional<Models> find_models(std::string_view name) {
   if (name == "ns3") return Models::ns3;

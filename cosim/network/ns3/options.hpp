@@ -29,6 +29,18 @@ struct Ns3Options {
   std::optional<TerrainOptions> terrain{};
 };
 
+/// The abilities of the ns-3 adapter with a kind of radio.
+struct Ns3Support {
+  std::string_view radio;  ///< of radio_list.hpp
+  bool jammers = false;
+  bool rate_control = false;
+  bool tcp = false;
+};
+/// Nothing if the adapter has no such radio. An empty kind is 802.11g without a channel model.
+[[nodiscard]] std::optional<Ns3Support> ns3_support(std::string_view kind);
+/// The names of the radios, for an error: "802.11 or 802.15.4".
+[[nodiscard]] std::string ns3_kinds();
+
 /// Writes the options as the text that the adapter reads.
 [[nodiscard]] std::string to_text(const Ns3Options& options);
 /// Errors: invalid_config, with the option's name as `where`.

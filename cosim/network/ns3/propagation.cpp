@@ -75,7 +75,7 @@ void Propagation::set_poses(std::span<const Pose> poses) {
   }
 }
 
-double Propagation::named_dbm(NodeId from, NodeId to, Time now) const {
+double Propagation::gain_db(NodeId from, NodeId to, Time now) const {
   Channel::Parts parts = model_->named()->channel().parts(from, poses_[from], to, poses_[to], now);
   if (path_loss_ != nullptr) {
     parts.path_loss_db = -path_loss_->CalcRxPower(0, places_[from], places_[to]);
@@ -84,7 +84,7 @@ double Propagation::named_dbm(NodeId from, NodeId to, Time now) const {
     const auto& fading = parts.line_of_sight ? clear_fading_ : blocked_fading_;
     parts.fading_db = std::min(Fading::kMostDb, fading->CalcRxPower(0, places_[from], places_[to]));
   }
-  return model_->options().tx_power_dbm + parts.sum_db();
+  return parts.sum_db();
 }
 
 std::optional<double> Propagation::received_dbm(NodeId from, NodeId to, Time now) const {
@@ -93,7 +93,7 @@ std::optional<double> Propagation::received_dbm(NodeId from, NodeId to, Time now
   if (path_loss_ == nullptr && clear_fading_ == nullptr) {
     return model_->received_dbm(from, poses_[from], to, poses_[to], now);
   }
-  const double power = named_dbm(from, to, now);
+  const double power = model_->options().tx_power_dbm + gain_db(from, to, now);
   const double least = model_->noise_dbm() + model_->named()->kind().least_snr_db;
   if (power < least) return std::nullopt;
   return power;

@@ -27,10 +27,10 @@ class Propagation {
   /// Nothing if the frame is too weak to matter. Call it in an order that does not depend on
   /// chance, since ns-3's models draw from a stream of numbers.
   [[nodiscard]] std::optional<double> received_dbm(NodeId from, NodeId to, Time now) const;
+  /// The gain of a named radio in dB, without a limit. The same rule holds for its order.
+  [[nodiscard]] double gain_db(NodeId from, NodeId to, Time now) const;
 
  private:
-  [[nodiscard]] double named_dbm(NodeId from, NodeId to, Time now) const;
-
   std::optional<RadioModel> model_;
   std::vector<Pose> poses_;
   std::vector<ns3::Ptr<ns3::MobilityModel>> places_;  // of the antennas, for ns-3's models

@@ -28,7 +28,10 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhysicsConformance);
 struct Ns3Named {
   static std::unique_ptr<Network> make() { return ns3("kind 802.11ax; rate mcs3; fading rician"); }
 };
-using Networks = testing::Types<Ns3Udp, Ns3Tcp, Ns3Named>;
+struct Ns3Cell {
+  static std::unique_ptr<Network> make() { return ns3("kind cell; station 5 5 25 43 0"); }
+};
+using Networks = testing::Types<Ns3Udp, Ns3Tcp, Ns3Named, Ns3Cell>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Ns3, NetworkConformance, Networks);
 
 /// Sends scripted packets at scripted times.
