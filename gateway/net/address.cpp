@@ -1,6 +1,7 @@
 #include "gateway/net/address.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -50,6 +52,53 @@ bool holds(const std::filesystem::path& process, const std::set<std::string>& so
   return false;
 }
 
+/// An IPv6 address in network byte order. An IPv4 address is in its mapped form.
+using HostBytes = std::array<std::uint8_t, 16>;
+constexpr HostBytes kMapped4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0};
+constexpr HostBytes kLoopback6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+constexpr std::size_t kMappedPrefix = 12;
+
+/// Nothing for an address of another family.
+std::optional<HostBytes> host_bytes(const sockaddr* address) {
+  HostBytes host = kMapped4;
+  if (address->sa_family == AF_INET) {
+    sockaddr_in socket{};
+    std::memcpy(&socket, address, sizeof socket);
+    std::memcpy(host.data() + kMappedPrefix, &socket.sin_addr, sizeof socket.sin_addr);
+    return host;
+  }
+  if (address->sa_family != AF_INET6) return std::nullopt;
+  sockaddr_in6 socket{};
+  std::memcpy(&socket, address, sizeof socket);
+  std::memcpy(host.data(), &socket.sin6_addr, host.size());
+  return host;
+}
+
+bool is_loopback(const HostBytes& host) {
+  const bool is_v4 = std::equal(host.begin(), host.begin() + kMappedPrefix, kMapped4.begin());
+  return is_v4 ? host[kMappedPrefix] == 127 : host == kLoopback6;
+}
+
+/// Adds the addresses of a host. Returns 0, or the error of getaddrinfo(3).
+int look_up(const std::string& host, std::uint16_t port, int flags, std::vector<Address>& found) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | flags;
+  addrinfo* first = nullptr;
+  const int failed = ::getaddrinfo(host.empty() ? nullptr : host.c_str(),
+                                   std::to_string(port).c_str(), &hints, &first);
+  if (failed != 0) return failed;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(first, &::freeaddrinfo);
+  for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
+    Address& address = found.emplace_back();
+    address.size = each->ai_addrlen;
+    std::copy_n(reinterpret_cast<const char*>(each->ai_addr), each->ai_addrlen,
+                reinterpret_cast<char*>(&address.storage));
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::uint16_t Address::port() const {
@@ -62,54 +111,54 @@ std::uint16_t Address::port() const {
   return 0;
 }
 
-std::string Address::text() const {
+std::string Address::host() const {
   std::array<char, NI_MAXHOST> host{};
   if (::getnameinfo(get(), size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
     return "?";
   }
+  return host.data();
+}
+
+std::string Address::text() const {
   const std::string number = std::to_string(port());
-  if (storage.ss_family == AF_INET6) return "[" + std::string(host.data()) + "]:" + number;
-  return std::string(host.data()) + ":" + number;
+  if (storage.ss_family == AF_INET6) return "[" + host() + "]:" + number;
+  return host() + ":" + number;
 }
 
 bool Address::same_host(const Address& other) const {
-  if (storage.ss_family != other.storage.ss_family) return false;
-  if (storage.ss_family == AF_INET) {
-    return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr ==
-           reinterpret_cast<const sockaddr_in*>(&other.storage)->sin_addr.s_addr;
-  }
-  if (storage.ss_family == AF_INET6) {
-    const auto* one = reinterpret_cast<const sockaddr_in6*>(&storage);
-    const auto* another = reinterpret_cast<const sockaddr_in6*>(&other.storage);
-    return IN6_ARE_ADDR_EQUAL(&one->sin6_addr, &another->sin6_addr) != 0;
+  const auto host = host_bytes(get());
+  return host && host == host_bytes(other.get());
+}
+
+bool Address::is_own() const {
+  const auto host = host_bytes(get());
+  if (!host) return false;
+  if (is_loopback(*host)) return true;
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return false;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, &::freeifaddrs);
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr != nullptr && host_bytes(one->ifa_addr) == host) return true;
   }
   return false;
 }
 
+std::optional<Address> numeric_address(const std::string& host) {
+  std::vector<Address> found;
+  if (host.empty() || look_up(host, 0, AI_NUMERICHOST, found) != 0) return std::nullopt;
+  return found.front();
+}
+
 Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, bool to_listen) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | (to_listen ? AI_PASSIVE : 0);
-  addrinfo* found = nullptr;
-  const std::string service = std::to_string(port);
-  const int failed =
-      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);
+  std::vector<Address> found;
+  const int failed = look_up(host, port, to_listen ? AI_PASSIVE : 0, found);
   if (failed != 0) {
     return Error{Code::not_found,
                  "unknown host '" + host + "' (" + ::gai_strerror(failed) +
                      "). Give its address, or add it to /etc/hosts",
-                 host + ":" + service};
+                 host + ":" + std::to_string(port)};
   }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);
-  std::vector<Address> addresses;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    Address& address = addresses.emplace_back();
-    address.size = each->ai_addrlen;
-    std::copy_n(reinterpret_cast<const char*>(each->ai_addr), each->ai_addrlen,
-                reinterpret_cast<char*>(&address.storage));
-  }
-  return addresses;
+  return found;
 }
 
 Address local_address(int fd) {

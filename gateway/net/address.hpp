@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,19 @@ struct Address {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   [[nodiscard]] sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   [[nodiscard]] std::uint16_t port() const;
+  /// "127.0.0.1", "::1"
+  [[nodiscard]] std::string host() const;
   /// "127.0.0.1:10000", "[::1]:10000"
   [[nodiscard]] std::string text() const;
-  /// True if both addresses are of one host. The ports may differ.
+  /// True if both addresses are of one host. The ports may differ. An IPv4 address equals its IPv6
+  /// form ("::ffff:192.0.2.1").
   [[nodiscard]] bool same_host(const Address& other) const;
+  /// True for a loopback address, and for an address of a network interface of this machine.
+  [[nodiscard]] bool is_own() const;
 };
+
+/// Reads "192.0.2.1" and "2001:db8::1", without a port. Nothing for other text, such as a name.
+[[nodiscard]] std::optional<Address> numeric_address(const std::string& host);
 
 /// The addresses of a host, given as a name or a number. For a name, it asks the system's resolver
 /// and blocks meanwhile. When listening, an empty host means all addresses. Errors: not_found.

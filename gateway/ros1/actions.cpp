@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gateway/ros1/action_proxy.hpp"
-#include "gateway/ros1/services.hpp"
+#include "gateway/ros1/left_out.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -104,9 +104,7 @@ void ActionsIn::look(const GraphState& state, const TopicsIn& topics) {
 }
 
 void ActionsIn::left_out(const std::string& action, const Error& why) {
-  if (!logged_.first(action + " " + why.message)) return;
-  context_.facade.clients().note({.name = "ros1 " + action}, to_string(why.code),
-                                 "the action is left out: " + why.to_string());
+  report_left_out(context_, logged_, "action", action, why);
 }
 
 void ActionsIn::end(const std::string& action) {
@@ -128,7 +126,7 @@ std::map<std::string, std::string> ActionsOut::wanted(const GraphState& state,
   for (const ActionInfo& info : context_.facade.actions().list()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
-      report_left_out(context_, logged_, "action", info);
+      report_left_out(context_, logged_, "action", {info.name, info.type, info.carries});
       continue;
     }
     // An action that a ROS node already serves stays.
@@ -137,9 +135,8 @@ std::map<std::string, std::string> ActionsOut::wanted(const GraphState& state,
     const auto known = type_of(context_.facade.types(), type + std::string(kGoalType));
     if (known) {
       wanted[info.name] = type;
-    } else if (logged_.first(info.name + " " + info.type)) {
-      context_.facade.clients().note({.name = "ros1 " + info.name}, to_string(known.error().code),
-                                     "the action is left out: " + known.error().to_string());
+    } else {
+      report_left_out(context_, logged_, "action", info.name, known.error());
     }
   }
   return wanted;

@@ -3,6 +3,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -100,12 +101,69 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
   std::optional<Code> cut_;
 };
 
+// All members are used in the loop's thread only.
+class Lookup final : public net::Loop::Item, public std::enable_shared_from_this<Lookup> {
+ public:
+  using Done = std::function<void(Result<std::vector<net::Address>>)>;
+
+  Lookup(net::Loop& loop, std::string host, Done done)
+      : loop_(loop), host_(std::move(host)), done_(std::move(done)), resolver_(loop.context()) {}
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
+  ~Lookup() override { loop_.remove(this); }
+
+  void start(Duration timeout) {
+    timer_ = loop_.after(timeout, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) {
+        self->end(Error{Code::timeout, "no name server replied in time", self->host_});
+      }
+    });
+    loop_.post([self = shared_from_this()] {
+      if (!self->done_) return;
+      self->resolver_.async_resolve(
+          self->host_, "", [self](Problem problem, const tcp::resolver::results_type& found) {
+            if (problem) return self->end(Error{Code::not_found, problem.message(), self->host_});
+            std::vector<net::Address> addresses;
+            for (const auto& one : found) {
+              net::Address& address = addresses.emplace_back();
+              address.size = static_cast<socklen_t>(one.endpoint().size());
+              std::memcpy(&address.storage, one.endpoint().data(), address.size);
+            }
+            self->end(std::move(addresses));
+          });
+    });
+  }
+  void stop() override {
+    loop_.post([self = shared_from_this()] {
+      self->done_ = nullptr;
+      self->resolver_.cancel();
+    });
+  }
+
+ private:
+  void end(Result<std::vector<net::Address>> result) {
+    timer_ = {};
+    if (const Done done = std::exchange(done_, nullptr)) done(std::move(result));
+  }
+
+  net::Loop& loop_;
+  const std::string host_;
+  Done done_;  ///< null: it has been called, or never will be
+  tcp::resolver resolver_;
+  net::Timer timer_;
+};
+
 }  // namespace
 
 void connect_later(net::Loop& loop, const std::string& host, std::uint16_t port, Duration timeout,
                    std::function<void(Result<net::Connection>)> done) {
   const auto attempt = std::make_shared<Attempt>(loop, host, port, std::move(done));
   if (loop.add(attempt)) attempt->start(timeout);
+}
+
+void resolve_later(net::Loop& loop, const std::string& host, Duration timeout, Lookup::Done done) {
+  const auto lookup = std::make_shared<Lookup>(loop, host, std::move(done));
+  if (loop.add(lookup)) lookup->start(timeout);
 }
 
 }  // namespace hyphos::gateway::ros1

@@ -7,11 +7,15 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "gateway/ros1/connect.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
 
 using Params = Methods::Params;
+
+/// Maximum duration of the lookup of a host name. The caller waits meanwhile.
+constexpr Duration kLookup = Duration::from_seconds(5);
 
 // Integers of XML-RPC have 32 bits.
 Value count_of(std::uint64_t count) {
@@ -46,6 +50,18 @@ Graph::Graph(const Context& context, net::Loop& calls, const Member& member, Tcp
 }
 
 void Graph::start() { look(); }
+
+void Graph::answer(const RpcCall& call, const net::Address& from, RpcReply reply) {
+  const std::string name = UdprosServer::name_to_look_up(call, server_);
+  if (name.empty()) return reply(methods_.call(call, {from}));
+  resolve_later(
+      calls_, name, kLookup,
+      [this, call, from, reply = std::move(reply)](const Result<std::vector<net::Address>>& found) {
+        Origin origin{from};
+        if (found) origin.named = *found;
+        reply(methods_.call(call, origin));
+      });
+}
 
 void Graph::look() {
   if (stopped_) return;
@@ -139,10 +155,10 @@ void Graph::add_requests() {
     return outcome(1, "", 0);
   });
   methods_.add("requestTopic", "caller_id topic protocols*",
-               [this](const Params& p) { return request_topic(p); });
+               [this](const Params& p, const Origin& origin) { return request_topic(p, origin); });
 }
 
-Value Graph::request_topic(const Params& params) {
+Value Graph::request_topic(const Params& params, const Origin& origin) {
   const std::string& topic = params[1].text();
   const auto offered = server_.topic(topic);
   if (stopped_ || !offered) {
@@ -161,7 +177,7 @@ Value Graph::request_topic(const Params& params) {
                      Value::Array{"TCPROS", host, static_cast<std::int32_t>(server_.port())});
     }
     if (words->front().text() != "UDPROS") continue;
-    auto reply = udpros_.add(caller_of(params), topic, *offered, *words, host);
+    auto reply = udpros_.add({caller_of(params), origin}, topic, *offered, *words, host);
     if (reply) return outcome(1, "ready", std::move(*reply));
     why = reply.error().to_string();
     context_.facade.clients().count({caller_of(params), context_.group},

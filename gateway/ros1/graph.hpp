@@ -28,13 +28,13 @@ class Graph {
   /// Unregisters from the master, if it replies. `done` is called afterwards. No new work starts
   /// after that.
   void stop(std::function<void()> done);
-  /// Answers the calls of other nodes.
-  [[nodiscard]] Result<Value> answer(const RpcCall& call) const { return methods_.call(call); }
+  /// Answers a call of another node. A call that names an unknown host is answered later.
+  void answer(const RpcCall& call, const net::Address& from, RpcReply reply);
 
  private:
   void add_questions();
   void add_requests();
-  [[nodiscard]] Value request_topic(const Methods::Params& params);
+  [[nodiscard]] Value request_topic(const Methods::Params& params, const Origin& origin);
   [[nodiscard]] std::vector<ConnectionInfo> outbound() const;
   [[nodiscard]] Value bus_info() const;
   [[nodiscard]] Value bus_stats() const;

@@ -57,8 +57,10 @@ class Master::Api {
   }
 
   Result<void> open(const Options& options) {
-    auto server = RpcServer::open(loop_, {.host = options.host, .port = options.port},
-                                  [this](const RpcCall& call) { return methods_.call(call); });
+    auto server =
+        RpcServer::open(loop_, {.host = options.host, .port = options.port},
+                        [this](const RpcCall& call, const net::Address& from,
+                               const RpcReply& reply) { reply(methods_.call(call, {from})); });
     if (!server) return server.error();
     server_ = std::move(*server);
     uri_ = make_uri("http", options.name, server_->port());

@@ -44,20 +44,26 @@ Result<Value> value_of(Result<Value>&& outcome) {
 }
 
 void Methods::add(std::string name, std::string_view takes, Run run) {
+  add(std::move(name), takes,
+      [run = std::move(run)](const Params& params, const Origin&) { return run(params); });
+}
+
+void Methods::add(std::string name, std::string_view takes, RunFrom run) {
   methods_.insert_or_assign(std::move(name), Method{words(takes), std::move(run)});
 }
 
-Result<Value> Methods::call(const RpcCall& call) const {
-  if (call.method == "system.multicall") return together(call.params);
+Result<Value> Methods::call(const RpcCall& call, const Origin& origin) const {
+  if (call.method == "system.multicall") return together(call.params, origin);
   if (call.method == "system.listMethods") {
     Value::Array names{"system.listMethods", "system.multicall"};
     for (const auto& [name, method] : methods_) names.emplace_back(name);
     return Value(std::move(names));
   }
-  return one(call.method, call.params);
+  return one(call.method, call.params, origin);
 }
 
-Result<Value> Methods::one(const std::string& name, const Params& params) const {
+Result<Value> Methods::one(const std::string& name, const Params& params,
+                           const Origin& origin) const {
   const auto found = methods_.find(name);
   if (found == methods_.end()) {
     return Error{Code::not_found, "there is no method '" + name.substr(0, 100) + "'", ""};
@@ -73,10 +79,10 @@ Result<Value> Methods::one(const std::string& name, const Params& params) const 
     if (takes[at].ends_with('*') || params[at].get_if<std::string>() != nullptr) continue;
     return outcome(-1, name + "(): " + takes[at] + " must be a string", 0);
   }
-  return found->second.run(params);
+  return found->second.run(params, origin);
 }
 
-Result<Value> Methods::together(const Params& params) const {
+Result<Value> Methods::together(const Params& params, const Origin& origin) const {
   const auto* calls = params.size() == 1 ? params[0].get_if<Value::Array>() : nullptr;
   if (calls == nullptr || calls->size() > kMaxTogether) {
     return Error{Code::corrupt, "system.multicall needs one array of calls", ""};
@@ -100,7 +106,7 @@ Result<Value> Methods::together(const Params& params) const {
     const auto* array = given == nullptr ? nullptr : given->get_if<Value::Array>();
     Result<Value> result =
         Error{Code::corrupt, "a call must have the form {methodName, params}", ""};
-    if (name != nullptr && array != nullptr) result = one(name->text(), *array);
+    if (name != nullptr && array != nullptr) result = one(name->text(), *array, origin);
     if (result) {
       returned += memory_of(*result);
       results.emplace_back(Value::Array{std::move(*result)});

@@ -3,13 +3,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.hpp"
+#include "gateway/ros1/left_out.hpp"
 #include "gateway/ros1/param_value.hpp"
 
 namespace hyphos::gateway::ros1 {
 
-ParamsIn::ParamsIn(NodeParams& nodes, ServerParams& server, const ParamsOut& out, Patterns which)
-    : nodes_(nodes), server_(server), out_(out), which_(std::move(which)) {}
+ParamsIn::ParamsIn(const Context& context, NodeParams& nodes, ServerParams& server,
+                   const ParamsOut& out, Patterns which)
+    : context_(context), nodes_(nodes), server_(server), out_(out), which_(std::move(which)) {}
 
 void ParamsIn::send() {
   const ParamSet own = nodes_.own();
@@ -74,7 +75,8 @@ void ParamsIn::report(const Reasons& left_out) {
     if (news.empty()) continue;
     const std::string more =
         news.size() == 1 ? "" : " and " + std::to_string(news.size() - 1) + " more";
-    log::warn("ros1", "the ROS parameter " + news.front() + more + " is left out: " + why);
+    report_left_out(context_, logged_, "ROS parameter", news.front() + more,
+                    {Code::unsupported, why, ""});
   }
 }
 
@@ -87,7 +89,7 @@ JoinedParams::JoinedParams(const Context& context, net::Loop& calls, const Membe
       })),
       server_(member, [this](const std::string& name) { server_changed(name); }),
       out_(context, calls, *nodes_, server_, of_nodes),
-      in_(*nodes_, server_, out_, of_ros) {}
+      in_(context, *nodes_, server_, out_, of_ros) {}
 
 void JoinedParams::look() {
   if (off_ || stopped_) return;

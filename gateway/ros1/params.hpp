@@ -75,7 +75,8 @@ class ParamsOut {
 /// the server. Belongs to the call thread.
 class ParamsIn {
  public:
-  ParamsIn(NodeParams& nodes, ServerParams& server, const ParamsOut& out, Patterns which);
+  ParamsIn(const Context& context, NodeParams& nodes, ServerParams& server, const ParamsOut& out,
+           Patterns which);
 
   /// Sends the robot's changes to the server.
   void send();
@@ -94,6 +95,7 @@ class ParamsIn {
   [[nodiscard]] std::map<std::string, Shown> gather(Reasons& left_out) const;
   void report(const Reasons& left_out);
 
+  const Context& context_;
   NodeParams& nodes_;
   ServerParams& server_;
   const ParamsOut& out_;

@@ -1,7 +1,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.hpp"
+#include "gateway/ros1/left_out.hpp"
 #include "gateway/ros1/names.hpp"
 #include "gateway/ros1/param_value.hpp"
 #include "gateway/ros1/params.hpp"
@@ -49,10 +49,7 @@ void ParamsOut::add(const std::string& name, const std::string& node, const std:
                     Result<Value> value) {
   if (!is_global_name(name) || !which_.match(name)) return;
   if (!value) {
-    if (logged_.first(name + " " + value.error().message)) {
-      log::warn("ros1", "parameter " + name + " is left out: " + value.error().message);
-    }
-    return;
+    return report_left_out(context_, logged_, "parameter", name, value.error());
   }
   Joined& joined = joined_[name];
   if (joined.here) return;  // for "left-arm" and "left_arm", the first one owns the name

@@ -44,9 +44,9 @@ class Gateway final : public Protocol {
     server_ = std::move(*server);
     auto node = RpcServer::open(
         *calls_, {.host = context_.options.host, .port = settings_.node_port},
-        [this](const RpcCall& call) -> Result<Value> {
-          if (graph_) return graph_->answer(call);
-          return Error{Code::disconnected, "the gateway's node is still starting. Try again", ""};
+        [this](const RpcCall& call, const net::Address& from, RpcReply reply) {
+          if (graph_) return graph_->answer(call, from, std::move(reply));
+          reply(Error{Code::disconnected, "the gateway's node is still starting. Try again", ""});
         });
     if (!node) return node.error();
     node_ = std::move(*node);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/net/address.hpp"
 #include "gateway/net/loop.hpp"
 #include "gateway/ros1/value.hpp"
 #include "gateway/ros1/xmlrpc.hpp"
@@ -17,8 +18,11 @@
 /// thread, so their handlers need no lock. The loop must end before them.
 namespace hyphos::gateway::ros1 {
 
-/// Answers a call, or refuses it with an error, which becomes a fault. It must not block.
-using RpcHandler = std::function<Result<Value>(const RpcCall&)>;
+/// Replies to one call, once. An error becomes a fault. Without a reply, the caller waits until the
+/// connection ends.
+using RpcReply = std::function<void(Result<Value>)>;
+/// Answers a call from this address, at once or later in the loop's thread. It must not block.
+using RpcHandler = std::function<void(const RpcCall&, const net::Address& from, RpcReply)>;
 
 class RpcServer {
  public:

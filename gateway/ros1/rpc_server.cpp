@@ -32,6 +32,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
       : loop_(loop),
         context_(std::move(connection.place)),
         stream_(loop.context()),
+        peer_(net::peer_address(connection.fd.get())),
         handler_(std::move(handler)) {
     const bool ipv6 = net::local_address(connection.fd.get()).storage.ss_family == AF_INET6;
     boost::system::error_code ignored;
@@ -77,14 +78,13 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
     if (request.find(http::field::origin) != request.end()) {
       return refuse(http::status::forbidden);
     }
-    answer(http::status::ok, body_of(request.body()), request.keep_alive());
-  }
-
-  std::string body_of(const std::string& body) {
-    const Result<RpcCall> call = parse_call(body);
-    if (!call) return write_fault(1, call.error().to_string());
-    const Result<Value> result = handler_(*call);
-    return result ? write_reply(*result) : write_fault(1, result.error().message);
+    const bool keep = request.keep_alive();
+    const Result<RpcCall> call = parse_call(request.body());
+    if (!call) return answer(http::status::ok, write_fault(1, call.error().to_string()), keep);
+    handler_(*call, peer_, [self = shared_from_this(), keep](const Result<Value>& result) {
+      self->answer(http::status::ok,
+                   result ? write_reply(*result) : write_fault(1, result.error().message), keep);
+    });
   }
 
   void refuse(http::status status) {
@@ -114,6 +114,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
   net::Loop& loop_;
   std::shared_ptr<void> context_;
   beast::tcp_stream stream_;
+  const net::Address peer_;
   RpcHandler handler_;
   beast::flat_buffer buffer_{std::size_t{64} << 10};
   std::optional<http::request_parser<http::string_body>> parser_;

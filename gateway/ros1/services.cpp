@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.hpp"
+#include "gateway/ros1/left_out.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {
@@ -56,7 +56,7 @@ void ServicesIn::begin(const std::string& service, const std::string& node) {
   member_.ask("lookupService", {service}, [this, service, node](const Result<Value>& found) {
     if (asking(service, node) == nullptr) return;
     const Result<Uri> uri = found ? Uri::parse(found->text()) : found.error();
-    if (!uri) return left_out(service, uri.error().message);
+    if (!uri) return left_out(service, uri.error());
     probe_service(
         context_, service, *uri, [this, service, node, uri = *uri](const Result<Header>& header) {
           calls_.post([this, service, node, uri, header] { probed(service, node, uri, header); });
@@ -68,18 +68,21 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
                         const Result<Header>& header) {
   Service* mine = asking(service, node);
   if (mine == nullptr) return;
-  if (!header) return left_out(service, header.error().message);
+  if (!header) return left_out(service, header.error());
   if (header->contains("error")) {
     return left_out(service,
-                    "its server refused the probe: " + std::string(field(*header, "error")));
+                    {Code::unsupported,
+                     "its server refused the probe: " + std::string(field(*header, "error")), ""});
   }
   const auto type = service_type_of(context_.facade.types(), std::string(field(*header, "type")));
-  if (!type) return left_out(service, type.error().to_string());
+  if (!type) return left_out(service, type.error());
   const std::string wrong = mismatch(*header, type->name, type->md5);
   if (!wrong.empty()) {
-    return left_out(service, "its md5sum is " + std::string(field(*header, "md5sum")) +
-                                 ", but the md5sum of " + type->name + " in the gateway is " +
-                                 type->md5);
+    return left_out(service,
+                    {Code::type_mismatch,
+                     "its md5sum is " + std::string(field(*header, "md5sum")) +
+                         ", but the md5sum of " + type->name + " in the gateway is " + type->md5,
+                     ""});
   }
   mine->proxy =
       std::make_shared<ServiceProxy>(context_, service, *type, node, uri, [this, service, node] {
@@ -97,15 +100,13 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
     served_.erase(service);  // the gateway's node is shutting down
     return;
   }
-  if (!server) return left_out(service, server.error().to_string());
+  if (!server) return left_out(service, server.error());
   mine->server = std::move(*server);
   failed_.erase(service);
 }
 
-void ServicesIn::left_out(const std::string& service, const std::string& why) {
-  if (logged_.first(service + " " + why)) {
-    log::warn("ros1", "service " + service + " is left out: " + why);
-  }
+void ServicesIn::left_out(const std::string& service, const Error& why) {
+  report_left_out(context_, logged_, "service", service, why);
   served_.erase(service);
   failed_[service] = monotonic_now() + kPause;
 }
@@ -122,25 +123,12 @@ ServicesOut::ServicesOut(const Context& context, const Member& member, TcprosSer
                          Patterns which)
     : context_(context), member_(member), server_(server), which_(std::move(which)) {}
 
-void report_left_out(const Context& context, LogOnce& logged, const std::string& kind,
-                     const ServiceInfo& info) {
-  // such as the services of parameters
-  const bool hidden = info.name.find("/_") != std::string::npos;
-  if (hidden || !logged.first("left out " + info.name + " " + info.carries)) return;
-  const std::string why = info.type.empty() ? "which has no corresponding ROS type"
-                                            : "and its name is not a valid ROS name";
-  context.facade.clients().note({.name = "ros1 " + info.name},
-                                info.type.empty() ? "no_counterpart" : "unsupported",
-                                "the " + kind + " is left out: it carries " +
-                                    (info.carries.empty() ? info.type : info.carries) + ", " + why);
-}
-
 void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   std::map<std::string, std::string> wanted;
   for (const ServiceInfo& info : context_.facade.services().list()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
-      report_left_out(context_, logged_, "service", info);
+      report_left_out(context_, logged_, "service", {info.name, info.type, info.carries});
       continue;
     }
     // A service name is unique in ROS: a service that another ROS node already has stays.
@@ -157,9 +145,7 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
     if (!offered_.contains(service)) {
       const auto known = service_type_of(context_.facade.types(), type);
       if (!known) {
-        if (logged_.first(std::string(service).append(" ").append(type))) {
-          log::warn("ros1", "service " + service + " is left out: " + known.error().to_string());
-        }
+        report_left_out(context_, logged_, "service", service, known.error());
         continue;
       }
       server_.offer_service(service, *known);

@@ -14,11 +14,6 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// Reports once that a service or an action (`kind`) of the robot is left out: ROS has no
-/// corresponding type, or its name is invalid there.
-void report_left_out(const Context& context, LogOnce& logged, const std::string& kind,
-                     const ServiceInfo& info);
-
 /// ROS services that the graph may call. Belongs to the call thread.
 class ServicesIn {
  public:
@@ -39,7 +34,7 @@ class ServicesIn {
   void begin(const std::string& service, const std::string& node);
   void probed(const std::string& service, const std::string& node, const Uri& uri,
               const Result<Header>& header);
-  void left_out(const std::string& service, const std::string& why);
+  void left_out(const std::string& service, const Error& why);
   [[nodiscard]] Service* asking(const std::string& service, const std::string& node);
 
   const Context& context_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.hpp"
+#include "gateway/ros1/left_out.hpp"
 #include "gateway/ros1/rosout.hpp"
 
 namespace hyphos::gateway::ros1 {
@@ -59,10 +59,7 @@ void TopicsIn::look(const GraphState& state) {
 void TopicsIn::begin(const std::string& topic, const std::string& type) {
   auto known = type_of(context_.facade.types(), type);
   if (!known) {
-    if (logged_.first(topic + " " + type)) {
-      log::warn("ros1", "topic " + topic + " is left out: " + known.error().to_string());
-    }
-    return;
+    return report_left_out(context_, logged_, "topic", topic, known.error());
   }
   subscriptions_[topic].type = std::move(*known);
   enroll(topic);
@@ -163,7 +160,7 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
     if (log) {
       wanted[std::string(kRosout)] = {std::string(kRosoutType), false};
     } else if (info.type.empty() || !is_global_name(info.topic)) {
-      leave_out(info);
+      report_left_out(context_, logged_, "channel", {info.topic, info.type, info.carries});
     } else {
       wanted[info.topic] = {info.type, info.latched};
     }
@@ -181,26 +178,12 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   }
 }
 
-void TopicsOut::leave_out(const TopicInfo& info) {
-  // such as the channels of parameters
-  const bool hidden = info.topic.find("/_") != std::string::npos;
-  if (hidden || !logged_.first("left out " + info.topic + " " + info.carries)) return;
-  const std::string why = info.type.empty() ? "which has no corresponding ROS type"
-                                            : "and its name is not a valid ROS name";
-  context_.facade.clients().note(
-      {.name = "ros1 " + info.topic}, info.type.empty() ? "no_counterpart" : "unsupported",
-      "the channel is left out: it carries " + (info.carries.empty() ? info.type : info.carries) +
-          ", " + why);
-}
-
 bool TopicsOut::offer(const std::string& topic, const Offer& wanted) {
   const auto now = offered_.find(topic);
   if (now != offered_.end() && now->second.latched == wanted.latched) return true;
   const auto known = type_of(context_.facade.types(), wanted.type);
   if (!known) {
-    if (logged_.first(std::string(topic).append(" ").append(wanted.type))) {
-      log::warn("ros1", "channel of " + topic + " is left out: " + known.error().to_string());
-    }
+    report_left_out(context_, logged_, "channel", topic, known.error());
     return false;
   }
   server_.offer_topic(topic, *known, wanted.latched);

@@ -72,7 +72,6 @@ class TopicsOut {
 
  private:
   /// Reports each channel once.
-  void leave_out(const TopicInfo& info);
   struct Offer {
     std::string type;  ///< of the channel
     bool latched = false;

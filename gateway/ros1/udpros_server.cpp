@@ -9,7 +9,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <cerrno>
+#include <cstring>
 #include <span>
+#include <sstream>
 
 #include "base/mutex.hpp"
 #include "gateway/ros1/datagram.hpp"
@@ -25,12 +27,40 @@ using Problem = boost::system::error_code;
 
 /// As many as TCPROS has connections.
 constexpr std::size_t kSubscribersPerClient = 32;
+/// Characters of a host name (RFC 1035, 2.3.4).
+constexpr std::size_t kLongestName = 255;
 
 struct Target {
-  std::string host;
-  std::string port;
+  udp::endpoint endpoint;
   std::size_t datagram = 0;  ///< bytes of the largest one
 };
+
+const Value::Array* request_of_datagrams(const Value& protocol) {
+  const auto* words = protocol.get_if<Value::Array>();
+  return words != nullptr && words->size() == 5 && words->front().text() == "UDPROS" ? words
+                                                                                     : nullptr;
+}
+
+/// The address of `host`, if it is an address of the caller's machine. A host is never looked up
+/// again after this check, so that a name server cannot change its address in between.
+Result<net::Address> address_at_caller(const std::string& host, const UdprosServer::Caller& caller,
+                                       const std::string& topic) {
+  const net::Address& from = caller.origin.address;
+  const auto number = net::numeric_address(host);
+  const auto found = number ? std::vector{*number} : caller.origin.named;
+  const auto equal = [&](const net::Address& one) { return one.same_host(from); };
+  if (const auto at = std::ranges::find_if(found, equal); at != found.end()) return *at;
+  if (from.is_own()) {
+    const auto at = std::ranges::find_if(found, &net::Address::is_own);
+    if (at != found.end()) return *at;
+  }
+  const std::string asks = caller.node + " at " + from.host() + " asks for datagrams to '" +
+                           host.substr(0, kLongestName) + "', ";
+  const std::string remedy =
+      ". Set ROS_IP of that node to " + from.host() + ", or let it subscribe by TCPROS";
+  if (found.empty()) return Error{Code::not_found, asks + "an unknown host" + remedy, topic};
+  return Error{Code::permission, asks + "which is another machine" + remedy, topic};
+}
 
 Value header_value(const Header& header) {
   const std::vector<std::byte> bytes = write_header(header);
@@ -40,12 +70,12 @@ Value header_value(const Header& header) {
 
 }  // namespace
 
-/// One subscriber of one topic. It looks up the host, then opens the subscription.
+/// One subscriber of one topic.
 class UdpSubscriber final : public net::Loop::Item,
                             public std::enable_shared_from_this<UdpSubscriber> {
  public:
   UdpSubscriber(const Context& context, std::int32_t id, Client client, std::string topic,
-                std::string type, Target target)
+                std::string type, const Target& target)
       : facade_(context.facade),
         options_(context.options),
         loop_(context.loops.any()),
@@ -53,8 +83,7 @@ class UdpSubscriber final : public net::Loop::Item,
         client_(std::move(client)),
         topic_(std::move(topic)),
         type_(std::move(type)),
-        target_(std::move(target)),
-        resolver_(loop_.context()),
+        target_(target),
         socket_(loop_.context()) {}
   UdpSubscriber(const UdpSubscriber&) = delete;
   UdpSubscriber& operator=(const UdpSubscriber&) = delete;
@@ -62,19 +91,11 @@ class UdpSubscriber final : public net::Loop::Item,
 
   void start() {
     if (!loop_.add(shared_from_this())) return;
-    loop_.post([self = shared_from_this()] {
-      if (self->closed_) return;
-      self->resolver_.async_resolve(
-          self->target_.host, self->target_.port,
-          [self](Problem problem, const udp::resolver::results_type& found) {
-            self->open(problem, found);
-          });
-    });
+    loop_.post([self = shared_from_this()] { self->open(); });
   }
   void stop() override {
     closed_ = true;
     loop_.post([self = shared_from_this()] {
-      self->resolver_.cancel();
       self->subscription_.reset();  // waits for a callback, which does not wait
       Problem ignored;
       self->socket_.close(ignored);
@@ -86,7 +107,7 @@ class UdpSubscriber final : public net::Loop::Item,
     info.id = id_;
     info.topic = topic_;
     info.peer = client_.name;
-    info.address = target_.host + ":" + target_.port;
+    info.address = address();
     info.protocol = "UDPROS";
     info.connected = !closed_;
     info.messages = traffic_.messages;
@@ -96,14 +117,18 @@ class UdpSubscriber final : public net::Loop::Item,
   }
 
  private:
-  void open(Problem problem, const udp::resolver::results_type& found) {
+  [[nodiscard]] std::string address() const {
+    std::ostringstream text;
+    text << target_.endpoint;
+    return text.str();
+  }
+
+  void open() {
     if (closed_) return;
-    if (!problem) {
-      const udp::endpoint to = *found.begin();
-      socket_.open(to.protocol(), problem);
-      if (!problem) socket_.connect(to, problem);
-    }
-    if (problem) return fail("not_found", info().address + ": " + problem.message());
+    Problem problem;
+    socket_.open(target_.endpoint.protocol(), problem);
+    if (!problem) socket_.connect(target_.endpoint, problem);
+    if (problem) return fail("not_found", address() + ": " + problem.message());
     fd_ = socket_.native_handle();
     auto subscription = facade_.topics().open_subscription(
         client_, topic_, type_, Form::ros1, {.depth = options_.queue_depth},
@@ -168,7 +193,6 @@ class UdpSubscriber final : public net::Loop::Item,
   std::atomic<bool> closed_ = false;
   // Used in the loop's thread. `fd_` is also used in callbacks of the subscription, during which
   // the socket is open.
-  udp::resolver resolver_;
   udp::socket socket_;
   int fd_ = -1;
   std::unique_ptr<ClientSubscription> subscription_;
@@ -176,7 +200,23 @@ class UdpSubscriber final : public net::Loop::Item,
   std::uint8_t message_ HYPHOS_GUARDED_BY(mutex_) = 0;
 };
 
-Result<Value::Array> UdprosServer::add(const std::string& caller, const std::string& topic,
+std::string UdprosServer::name_to_look_up(const RpcCall& call, const TcprosServer& server) {
+  if (call.method != "requestTopic" || call.params.size() != 3) return {};
+  const auto* protocols = call.params[2].get_if<Value::Array>();
+  if (protocols == nullptr || !server.topic(call.params[1].text())) return {};
+  for (const Value& one : *protocols) {
+    const auto* words = one.get_if<Value::Array>();
+    if (words == nullptr || words->empty()) continue;
+    if (words->front().text() == "TCPROS") return {};  // it precedes
+    const auto* asked = request_of_datagrams(one);
+    if (asked == nullptr) continue;
+    const std::string& host = (*asked)[2].text();
+    return host.size() > kLongestName || net::numeric_address(host) ? std::string() : host;
+  }
+  return {};
+}
+
+Result<Value::Array> UdprosServer::add(const Caller& caller, const std::string& topic,
                                        const TcprosServer::Topic& offered,
                                        const Value::Array& asked, const std::string& host) {
   const auto* fields = asked.size() == 5 ? asked[1].get_if<Binary>() : nullptr;
@@ -195,8 +235,10 @@ Result<Value::Array> UdprosServer::add(const std::string& caller, const std::str
   if (const std::string wrong = mismatch(*header, type.name, type.md5); !wrong.empty()) {
     return Error{Code::type_mismatch, wrong, topic};
   }
+  const auto address = address_at_caller(asked[2].text(), caller, topic);
+  if (!address) return address.error();
   const std::size_t most = context_.options.max_clients * kSubscribersPerClient;
-  const std::pair key(topic, caller);
+  const std::pair key(topic, caller.node);
   if (subscribers_.size() >= most && !subscribers_.contains(key)) {
     return Error{Code::overloaded,
                  at_limit("the gateway", most, "subscribers by UDPROS", "--max-clients"), topic};
@@ -205,9 +247,13 @@ Result<Value::Array> UdprosServer::add(const std::string& caller, const std::str
   const std::int32_t id = ++last_id_;
   Entry& entry = subscribers_[key];
   if (entry.subscriber) entry.subscriber->stop();
-  entry = {std::make_shared<UdpSubscriber>(
-               context_, id, Client{caller, context_.group}, topic, type.name,
-               Target{asked[2].text(), std::to_string(*port), static_cast<std::size_t>(size)}),
+  Target target;
+  target.datagram = static_cast<std::size_t>(size);
+  target.endpoint.resize(address->size);
+  std::memcpy(target.endpoint.data(), &address->storage, address->size);
+  target.endpoint.port(static_cast<std::uint16_t>(*port));
+  entry = {std::make_shared<UdpSubscriber>(context_, id, Client{caller.node, context_.group}, topic,
+                                           type.name, target),
            true};
   entry.subscriber->start();
   // The port is that of incoming datagrams, which the gateway does not have.

@@ -122,7 +122,7 @@ void try_calls(std::string_view text) {
     text.remove_prefix(std::min(xml.size() + 1, text.size()));
     const auto call = parse_call(xml);
     if (!call) continue;
-    if (const auto answer = methods.call(*call)) (void)write_reply(*answer);
+    if (const auto answer = methods.call(*call, {})) (void)write_reply(*answer);
   }
 }
 

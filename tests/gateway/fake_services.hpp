@@ -29,6 +29,11 @@ class FakeServices final : public Services {
     const std::lock_guard lock(mutex_);
     blank_ = std::move(reply);
   }
+  /// Adds a service of the graph that no client can call, such as one without a ROS type.
+  void add_foreign(ServiceInfo info) {
+    const std::lock_guard lock(mutex_);
+    foreign_.push_back(std::move(info));
+  }
   /// Acts as if the gateway's node had been closed: no server can be opened.
   void close_node() {
     const std::lock_guard lock(mutex_);
@@ -38,6 +43,11 @@ class FakeServices final : public Services {
   [[nodiscard]] std::size_t refused() const {
     const std::lock_guard lock(mutex_);
     return refused_;
+  }
+  /// The number of calls of list(), whose cost grows with the robot.
+  [[nodiscard]] std::size_t listings() const {
+    const std::lock_guard lock(mutex_);
+    return listings_;
   }
   /// The number of open servers.
   [[nodiscard]] std::size_t open() const {
@@ -95,7 +105,8 @@ class FakeServices final : public Services {
   }
   [[nodiscard]] std::vector<ServiceInfo> list() const override {
     const std::lock_guard lock(mutex_);
-    std::vector<ServiceInfo> list;
+    ++listings_;
+    std::vector<ServiceInfo> list = foreign_;
     for (const auto& [name, served] : servers_) {
       list.push_back({name, served->type.name, served->client});
     }
@@ -165,6 +176,8 @@ class FakeServices final : public Services {
   const FakeClients& clients_;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<Served>> servers_;
+  std::vector<ServiceInfo> foreign_;
+  mutable std::size_t listings_ = 0;
   bool closed_ = false;
   std::size_t refused_ = 0;
   std::string blank_ = std::string(1, '\0');

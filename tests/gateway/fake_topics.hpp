@@ -51,6 +51,11 @@ class FakeTopics final : public Topics {
       full_.erase(topic);
     }
   }
+  /// Adds a channel of the graph that no client can use, such as one without a ROS type.
+  void add_foreign(TopicInfo info) {
+    const std::lock_guard lock(mutex_);
+    foreign_.push_back(std::move(info));
+  }
   /// From now on, each message of this topic finds its queue full.
   void overrun(const std::string& topic) {
     const std::lock_guard lock(mutex_);
@@ -116,7 +121,7 @@ class FakeTopics final : public Topics {
 
   [[nodiscard]] std::vector<TopicInfo> list() const override {
     const std::lock_guard lock(mutex_);
-    std::vector<TopicInfo> list;
+    std::vector<TopicInfo> list = foreign_;
     for (const auto& [name, topic] : topics_) {
       TopicInfo& info = list.emplace_back();
       info.topic = name;
@@ -336,6 +341,7 @@ class FakeTopics final : public Topics {
   std::atomic<std::uint64_t> loans_ = 0;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, Topic> topics_;
+  std::vector<TopicInfo> foreign_;
   std::set<std::string> overrun_;
   std::set<std::string> full_;
   OpeningCheck check_opening_;

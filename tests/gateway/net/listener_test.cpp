@@ -58,7 +58,34 @@ TEST(Address, same_host_ignores_ports) {
   EXPECT_TRUE(of("::1", 1).same_host(of("::1", 2)));
   EXPECT_FALSE(of("::1", 1).same_host(of("::2", 1)));
   EXPECT_FALSE(of("127.0.0.1", 1).same_host(of("::1", 1)));
+  EXPECT_TRUE(of("::ffff:192.0.2.1", 1).same_host(of("192.0.2.1", 1)));
+  EXPECT_FALSE(of("::ffff:192.0.2.1", 1).same_host(of("192.0.2.2", 1)));
   EXPECT_FALSE(Address().same_host(Address()));
+}
+
+TEST(Address, addresses_of_this_machine_are_recognised) {
+  for (const char* own : {"127.0.0.1", "127.0.1.1", "::1", "::ffff:127.0.0.1"}) {
+    EXPECT_TRUE(numeric_address(own).value().is_own()) << own;
+  }
+  for (const char* other : {"192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "0.0.0.0",
+                            "::", "224.0.0.1", "255.255.255.255"}) {
+    EXPECT_FALSE(numeric_address(other).value().is_own()) << other;
+  }
+  EXPECT_FALSE(Address().is_own());
+  // The address from which this machine would reach another one, if it could.
+  const UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  Address remote = resolve("192.0.2.1", 9, false).or_throw().at(0);
+  if (::connect(fd.get(), remote.get(), remote.size) == 0) {
+    EXPECT_TRUE(local_address(fd.get()).is_own()) << local_address(fd.get()).text();
+  }
+}
+
+TEST(Address, only_numbers_are_numeric_addresses) {
+  EXPECT_EQ(numeric_address("192.0.2.1").value().text(), "192.0.2.1:0");
+  EXPECT_EQ(numeric_address("2001:db8::1").value().host(), "2001:db8::1");
+  for (const char* name : {"", "localhost", "robot.invalid", "1.2.3.4.5", "[::1]"}) {
+    EXPECT_FALSE(numeric_address(name).has_value()) << name;
+  }
 }
 
 TEST(Connection, local_sockets_buffer_at_most_1_mib) {

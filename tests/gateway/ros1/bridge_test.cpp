@@ -449,6 +449,51 @@ TEST_F(BridgeTest, a_ros_net_node_works) {
   }
 }
 
+TEST_F(BridgeTest, datagrams_to_another_machine_are_refused_and_counted) {
+  Side a(master_.uri(), "/a");
+  const auto says = a.publisher("/chat");
+  ASSERT_TRUE(eventually([&] { return state_says("publishers", "/chat", "/a"); }));
+  const std::string node = ask("lookupNode", {"/a"})->text();
+  const auto bytes = write_header({{"topic", "/chat"},
+                                   {"md5sum", "992ce8a1687cec8c8bd883ec73ca41d1"},
+                                   {"callerid", "/me"},
+                                   {"type", "std_msgs/String"}});
+  const Binary header{{reinterpret_cast<const char*>(bytes.data()) + 4, bytes.size() - 4}};
+  const auto params = [&](const std::string& host) {
+    return Value::Array{"/me", "/chat", list_of(list_of("UDPROS", header, host, 1000, 1500))};
+  };
+  const auto& clients = a.facade.clients();
+  for (const char* host : {"localhost", "127.0.0.1"}) {
+    const auto granted = harness_.ask(node, "requestTopic", params(host));
+    ASSERT_TRUE(granted.ok()) << host << ": " << granted.error().to_string();
+    EXPECT_EQ(granted->get_if<Value::Array>()->front(), Value("UDPROS"));
+  }
+  EXPECT_EQ(clients.counted("permission") + clients.counted("not_found"), 0U);
+
+  const auto other = harness_.ask(node, "requestTopic", params("192.0.2.1"));
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.error().message.find("/me at 127.0.0.1 asks for datagrams to '192.0.2.1'"),
+            std::string::npos)
+      << other.error().message;
+  EXPECT_EQ(clients.counted("permission"), 1U);
+  const auto unknown = harness_.ask(node, "requestTopic", params("no-such-host.invalid"));
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message.find("'no-such-host.invalid', an unknown host"),
+            std::string::npos)
+      << unknown.error().message;
+  EXPECT_EQ(clients.counted("not_found"), 1U);
+
+  const auto code_of_one_of_many = [&](const std::string& host) {
+    const Value::Struct call{{"methodName", "requestTopic"}, {"params", params(host)}};
+    const auto all = harness_.raw(node, "system.multicall", list_of(list_of(call))).or_throw();
+    const auto& result = *all.get_if<Value::Array>()->front().get_if<Value::Array>();
+    return result.front().get_if<Value::Array>()->front();
+  };
+  EXPECT_EQ(code_of_one_of_many("127.0.0.1"), Value(1));
+  EXPECT_EQ(code_of_one_of_many("192.0.2.1"), Value(0));
+  EXPECT_EQ(clients.counted("permission"), 2U);
+}
+
 TEST_F(BridgeTest, a_gateway_that_is_shut_down_by_ros_unregisters) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/chat");

@@ -17,10 +17,11 @@ namespace hyphos::gateway::ros1 {
 class RosNetStub {
  public:
   RosNetStub() {
-    calls_ = RpcServer::open(*loop_, {}, [this](const RpcCall& call) -> Result<Value> {
-               if (call.method != "requestTopic") return outcome(1, "", 0);
-               return outcome(1, "", list_of("TCPROS", "127.0.0.1", port()));
-             }).or_throw();
+    const auto answer = [this](const RpcCall& call, const net::Address&, const RpcReply& reply) {
+      if (call.method != "requestTopic") return reply(outcome(1, "", 0));
+      reply(outcome(1, "", list_of("TCPROS", "127.0.0.1", port())));
+    };
+    calls_ = RpcServer::open(*loop_, {}, answer).or_throw();
     listener_ =
         net::Listener::open(*loop_, {},
                             {.accepted = [this](net::Connection one) { serve(std::move(one)); },

@@ -92,10 +92,20 @@ class Udpros : public testing::Test {
         {{"topic", "/chat"}, {"md5sum", md5}, {"callerid", "/ear"}, {"type", "std_msgs/String"}});
     return Binary{std::string(reinterpret_cast<const char*>(bytes.data()) + 4, bytes.size() - 4)};
   }
+  static UdprosServer::Caller caller(const std::string& from, std::vector<std::string> named = {}) {
+    Origin origin{net::numeric_address(from).value()};
+    for (const auto& one : named) origin.named.push_back(net::numeric_address(one).value());
+    return {"/ear", std::move(origin)};
+  }
   Result<Value::Array> ask(std::int32_t port, std::int32_t size = 1500,
                            const std::string& md5 = kMd5) {
-    return udpros_.add("/ear", "/chat", offered_,
+    return udpros_.add(caller("127.0.0.1"), "/chat", offered_,
                        list_of("UDPROS", fields(md5), "127.0.0.1", port, size), "here");
+  }
+  Result<Value::Array> ask_from(const UdprosServer::Caller& who, const std::string& host,
+                                std::int32_t port = 1000) {
+    return udpros_.add(who, "/chat", offered_, list_of("UDPROS", fields(kMd5), host, port, 1500),
+                       "here");
   }
   void publish(const std::string& text) {
     if (!publisher_) {
@@ -169,17 +179,91 @@ TEST_F(Udpros, a_wrong_request_is_refused_with_the_reason) {
   EXPECT_EQ(ask(0).error().code, Code::corrupt);
   EXPECT_EQ(ask(70'000).error().code, Code::corrupt);
   EXPECT_EQ(ask(1000, 8).error().code, Code::corrupt);
-  EXPECT_EQ(udpros_.add("/ear", "/chat", offered_, list_of("UDPROS"), "here").error().code,
+  const auto here = caller("127.0.0.1");
+  EXPECT_EQ(udpros_.add(here, "/chat", offered_, list_of("UDPROS"), "here").error().code,
             Code::corrupt);
   TcprosServer::Topic log = offered_;
   log.type.name = "rosgraph_msgs/Log";
   EXPECT_EQ(udpros_
-                .add("/ear", "/rosout", log,
-                     list_of("UDPROS", fields(kMd5), "127.0.0.1", 1000, 1500), "here")
+                .add(here, "/rosout", log, list_of("UDPROS", fields(kMd5), "127.0.0.1", 1000, 1500),
+                     "here")
                 .error()
                 .code,
             Code::unsupported);
   EXPECT_TRUE(udpros_.connections().empty());
+}
+
+TEST_F(Udpros, datagrams_go_to_no_other_machine_than_the_caller) {
+  struct Case {
+    std::string from;
+    std::string host;
+    std::vector<std::string> named;  ///< the addresses of a name
+  };
+  const std::vector<Case> others{
+      {"192.0.2.1", "192.0.2.2", {}},
+      {"192.0.2.1", "127.0.0.1", {}},  // the robot itself
+      {"127.0.0.1", "192.0.2.2", {}},
+      {"192.0.2.1", "victim", {"192.0.2.2", "2001:db8::2"}},
+      {"192.0.2.1", "localhost", {"::1", "127.0.0.1"}},
+      {"127.0.0.1", "victim", {"192.0.2.2"}},
+      {"127.0.0.1", "0.0.0.0", {}},
+      {"127.0.0.1", "255.255.255.255", {}},
+      {"127.0.0.1", "224.0.0.1", {}},
+      {"::1", "2001:db8::2", {}},
+      {"127.0.0.1", "192.0.2.2", {"127.0.0.1"}},  // a number is not looked up
+  };
+  for (const auto& [from, host, named] : others) {
+    const auto refused = ask_from(caller(from, named), host);
+    ASSERT_FALSE(refused.ok()) << from << ' ' << host;
+    EXPECT_EQ(refused.error().code, Code::permission);
+    const std::string text = refused.error().to_string();
+    for (const std::string& part :
+         {"/ear at " + from, "'" + host + "'", "Set ROS_IP of that node to " + from}) {
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+    }
+  }
+  const auto unknown = ask_from(caller("127.0.0.1"), "nobody");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, Code::not_found);
+  EXPECT_NE(unknown.error().to_string().find("'nobody', an unknown host. Set ROS_IP"),
+            std::string::npos);
+  EXPECT_TRUE(udpros_.connections().empty());
+}
+
+TEST_F(Udpros, the_host_of_the_caller_is_accepted_in_every_form) {
+  const auto address_after = [&](const std::string& from, const std::string& host,
+                                 std::vector<std::string> named = {}) {
+    const auto reply = ask_from(caller(from, std::move(named)), host);
+    EXPECT_TRUE(reply.ok()) << from << ' ' << host << ' ' << reply.error().to_string();
+    const auto all = udpros_.connections();
+    return all.size() == 1 ? all.front().address : "";
+  };
+  EXPECT_EQ(address_after("192.0.2.1", "192.0.2.1"), "192.0.2.1:1000");
+  EXPECT_EQ(address_after("192.0.2.1", "robot", {"2001:db8::1", "192.0.2.1"}), "192.0.2.1:1000");
+  EXPECT_EQ(address_after("::ffff:192.0.2.1", "192.0.2.1"), "192.0.2.1:1000");
+  EXPECT_EQ(address_after("2001:db8::1", "2001:db8::1"), "[2001:db8::1]:1000");
+  EXPECT_EQ(address_after("127.0.0.1", "localhost", {"::1", "127.0.0.1"}), "127.0.0.1:1000");
+  EXPECT_EQ(address_after("127.0.0.1", "this-machine", {"127.0.1.1"}), "127.0.1.1:1000");
+}
+
+TEST_F(Udpros, only_names_for_topics_on_offer_are_looked_up) {
+  const auto server = TcprosServer::open(context_).or_throw();
+  server->offer_topic("/chat", offered_.type, true);
+  const auto name = [&](const std::string& topic, const Value& protocols) {
+    return UdprosServer::name_to_look_up({"requestTopic", {"/ear", topic, protocols}}, *server);
+  };
+  const auto udp = [](const std::string& host) {
+    return list_of("UDPROS", fields(kMd5), host, 1000, 1500);
+  };
+  EXPECT_EQ(name("/chat", list_of(udp("robot"))), "robot");
+  EXPECT_EQ(name("/chat", list_of(list_of("ODD"), udp("robot"))), "robot");
+  EXPECT_EQ(name("/chat", list_of(list_of("TCPROS"), udp("robot"))), "");
+  EXPECT_EQ(name("/chat", list_of(udp("127.0.0.1"))), "");
+  EXPECT_EQ(name("/chat", list_of(udp(std::string(300, 'x')))), "");
+  EXPECT_EQ(name("/chat", list_of(list_of("UDPROS", "robot"))), "");
+  EXPECT_EQ(name("/other", list_of(udp("robot"))), "");
+  EXPECT_EQ(name("/chat", 7), "");
+  loops_.reset();
 }
 
 TEST_F(Udpros, a_subscriber_that_asks_again_is_replaced) {
