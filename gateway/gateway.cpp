@@ -29,8 +29,13 @@ class Gateway::Impl {
     return made;
   }
 
+  ~Impl() { close(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   void close() {
     const MutexLock lock(mutex_);
+    facade_.end_calls();
     protocol_.reset();
   }
   [[nodiscard]] const std::string& address() const { return address_; }

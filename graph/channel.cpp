@@ -22,6 +22,21 @@ struct Delivering {
   ~Delivering() { delivering = outer; }
 };
 
+/// The stamps of another process may have any value. Below this bound, 146 years of uptime, no
+/// difference of two of them overflows.
+constexpr std::int64_t kLatestStamp = std::int64_t{1} << 62;
+
+bool is_stamp(std::int64_t ns) { return ns >= 0 && ns < kLatestStamp; }
+
+/// Removes impossible stamps. The message then counts as published at its arrival.
+void bound(Stamps& stamps, std::int64_t arrived) {
+  stamps.arrived = arrived;
+  if (is_stamp(stamps.publish | stamps.encoded | stamps.submitted)) return;
+  if (!is_stamp(stamps.publish)) stamps.publish = arrived;
+  if (!is_stamp(stamps.encoded)) stamps.encoded = 0;
+  if (!is_stamp(stamps.submitted)) stamps.submitted = 0;
+}
+
 }  // namespace
 
 bool Channel::delivering_here() { return delivering; }
@@ -378,12 +393,14 @@ void Channel::count_closed(const Subscribers& list, bool from_outside) {
 }
 
 HYPHOS_HOT bool Channel::deliver(Envelope& message, transport::ReadyList* ready) {
-  const std::int64_t arrived =
-      message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
+  Stamps& stamps = message.meta.stamps;
+  const bool has_arrival = stamps.arrived != 0 && is_stamp(stamps.arrived);
+  const std::int64_t arrived = has_arrival ? stamps.arrived : monotonic_now().ns;
   if (message.meta.latch == Latch::gone) {
     forget_publisher(message.meta.sender);
     return true;
   }
+  bound(stamps, arrived);
   auto list = subscribers();
   if (!is_open(Where::outside)) {
     count_closed(*list, true);

@@ -70,6 +70,11 @@ constexpr unsigned kNoYawRate = 1 << 11;
 
 double wrapped(double angle) { return std::remainder(angle, 2 * kPi); }
 
+/// A value of a command as the number of a mode. 0, which no vehicle here has, if it is none.
+std::uint32_t mode_of(float value) {
+  return std::isnan(value) ? 0 : static_cast<std::uint32_t>(std::clamp(value, 0.0F, 255.0F));
+}
+
 bool finite(std::initializer_list<float> values) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
@@ -178,10 +183,8 @@ Vehicle::Result Vehicle::run(std::uint16_t command, const std::array<float, 7>& 
       return Result::accepted;
     case do_set_mode:
       // PX4 has the main mode and the mode below it in two values.
-      return set_mode(autopilot_ == Autopilot::px4
-                          ? px4(static_cast<std::uint32_t>(std::clamp(values[1], 0.0F, 255.0F)),
-                                static_cast<std::uint32_t>(std::clamp(values[2], 0.0F, 255.0F)))
-                          : static_cast<std::uint32_t>(std::clamp(values[1], 0.0F, 255.0F)),
+      return set_mode(autopilot_ == Autopilot::px4 ? px4(mode_of(values[1]), mode_of(values[2]))
+                                                   : mode_of(values[1]),
                       send);
     case set_message_interval:
       return set_interval(values[0], values[1]);
@@ -266,6 +269,7 @@ Vehicle::Result Vehicle::set_mode(std::uint32_t custom, const Send& send) {
 }
 
 Vehicle::Result Vehicle::set_interval(double id, double interval_us) {
+  if (std::isnan(interval_us)) return Result::denied;
   for (auto& [one, stream] : streams_) {
     if (static_cast<double>(one) != id) continue;
     if (interval_us < 0) {

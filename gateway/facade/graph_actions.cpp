@@ -152,14 +152,18 @@ Result<std::unique_ptr<SentGoal>> GraphActions::send_goal(const Client& client,
   ears->until = asked->until;
   const auto sent = core.send(
       std::move(*made),
-      [ears, codec = *codec, form = forms.out](const MessageRef& message) {
+      [ears, gate = calls_.gate(), codec = *codec, form = forms.out](const MessageRef& message) {
+        const CallGate::Entry entry(*gate);
+        if (!entry) return;
         const auto converted = message_of(message, codec.feedback->converter, form);
         const std::lock_guard lock(ears->mutex);
         if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
       },
       kAccepted);
-  sent.on_result([ears, codec = *codec, form = result_form(forms.out)](
+  sent.on_result([ears, gate = calls_.gate(), codec = *codec, form = result_form(forms.out)](
                      const Result<hyphos::GoalResult<MessageRef>>& last) {
+    const CallGate::Entry entry(*gate);
+    if (!entry) return;
     Result<GoalResult> end = GoalResult{};
     if (!last) {
       end = last.error();

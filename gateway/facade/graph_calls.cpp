@@ -14,6 +14,7 @@ GraphCalls::GraphCalls(Node node, GraphClients& clients)
 Result<CallClientPool::Use> GraphCalls::use(const Client& client, std::string_view kind,
                                             const std::string& name, const TypeId& request,
                                             const CallType& type, bool served) {
+  if (gate_->closed()) return Error{Code::disconnected, "the gateway is closed", name};
   if (auto let = clients_.take(client, *clients_.quota_of(client), name); !let) return let.error();
   const std::string key = name + " " + std::string(kind) + request.name;
   auto asked = pool_->ask(client, key, served, [&] {

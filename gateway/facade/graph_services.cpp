@@ -103,8 +103,10 @@ void GraphServices::call(const Client& client, const std::string& service, const
   // The conversion of the reply runs on the thread pool.
   core.call_async(
       std::move(*made), timeout,
-      [until = std::move(asked->until), &converter = *codec->reply, form = forms.out,
-       answer = std::move(answer)](const Result<MessageRef>& reply) {
+      [gate = calls_.gate(), until = std::move(asked->until), &converter = *codec->reply,
+       form = forms.out, answer = std::move(answer)](const Result<MessageRef>& reply) {
+        const CallGate::Entry entry(*gate);
+        if (!entry) return;
         answer(reply ? message_of(*reply, converter, form) : Result<Buffer>(reply.error()));
       });
 }

@@ -40,7 +40,9 @@ struct HyphosGraph::Parts {
 HyphosGraph::HyphosGraph(const Node& node, const std::shared_ptr<Types>& types, Rules rules)
     : parts_(std::make_unique<Parts>(node, types, std::move(rules))) {}
 
-HyphosGraph::~HyphosGraph() = default;
+HyphosGraph::~HyphosGraph() { end_calls(); }
+
+void HyphosGraph::end_calls() { parts_->calls.end(); }
 
 void HyphosGraph::learn_announced(const Node& node, Types& types) {
   types.set_announced(announced_in_domain(node), [view = parts_->view] { return view->version(); });

@@ -22,6 +22,11 @@ class HyphosGraph final : public GraphFacade {
   HyphosGraph(const HyphosGraph&) = delete;
   HyphosGraph& operator=(const HyphosGraph&) = delete;
 
+  /// Ends the calls and goals of all clients. Call it before the protocol ends: then no reply,
+  /// feedback or result reaches the protocol later. Further calls fail. Waits for callbacks that
+  /// run.
+  void end_calls();
+
   /// Lets `types` learn the definitions that the processes of the node's domain announce.
   void learn_announced(const Node& node, Types& types);
 

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "node/transforms/transform_maths.hpp"
 #include "node/transforms/transform_store.hpp"
@@ -44,8 +47,14 @@ std::string known(const Covered& covered) {
 /// How far `time` is outside, 0 if inside. An edge without samples is infinitely far.
 std::int64_t distance(const Covered& covered, std::int64_t time) {
   if (covered.empty()) return std::numeric_limits<std::int64_t>::max();
-  if (time > covered.last) return time - covered.last;
-  return time < covered.first ? covered.first - time : 0;
+  const auto between = [](std::int64_t earlier, std::int64_t later) {
+    // Saturates: the time of a look-up may be the stamp of any message.
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    const auto gap = static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+    return std::in_range<std::int64_t>(gap) ? static_cast<std::int64_t>(gap) : kMost;
+  };
+  if (time > covered.last) return between(covered.last, time);
+  return time < covered.first ? between(time, covered.first) : 0;
 }
 
 }  // namespace

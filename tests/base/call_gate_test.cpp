@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -89,6 +90,22 @@ TEST(CallGate, no_call_runs_after_close_returns) {
     gate.close();
     alive.store(false);
     for (std::thread& caller : callers) caller.join();
+  }
+}
+
+// The sanitizers report an access of the freed gate.
+TEST(CallGate, a_gate_may_be_destroyed_once_close_has_returned) {
+  for (int round = 0; round < 300; ++round) {
+    auto gate = std::make_unique<CallGate>();
+    std::atomic<bool> inside{false};
+    std::thread caller([&inside, at = gate.get()] {
+      const CallGate::Entry entry(*at);
+      inside.store(true);
+    });
+    while (!inside.load()) std::this_thread::yield();
+    gate->close();
+    gate.reset();
+    caller.join();
   }
 }
 

@@ -223,6 +223,17 @@ TEST(CosimMavlink, values_that_are_not_numbers_move_nothing) {
   EXPECT_NEAR(flight.pose_.position.z, 4, 0.3);
 }
 
+TEST(CosimMavlink, commands_with_values_that_are_not_numbers_are_refused) {
+  for (const Autopilot autopilot : {Autopilot::px4, Autopilot::ardupilot}) {
+    Flight flight(autopilot);
+    EXPECT_EQ(flight.command(176, {1, NAN, NAN}), 3) << "no such mode";
+    EXPECT_EQ(flight.command(511, {32, NAN}), 2);
+    EXPECT_EQ(flight.command(511, {NAN, 1000}), 3) << "no such stream";
+    EXPECT_EQ(flight.command(511, {32, INFINITY}), 0);
+    EXPECT_EQ(flight.command(511, {32, -INFINITY}), 0);
+  }
+}
+
 TEST(CosimMavlink, wrong_keys_have_line_and_remedy) {
   const auto refused = [](const std::string& robot, const std::string& what) {
     const auto made =

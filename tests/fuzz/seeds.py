@@ -491,6 +491,26 @@ def patrol() -> Iterator[Seed]:
         )
 
 
+def cosim_mavlink() -> Iterator[Seed]:
+    """Bit 0 of the first byte: ArduPilot. Bit 1: messages instead of frames."""
+
+    def command(number: int, *values: float) -> bytes:
+        return b"\4" + struct.pack("<7fHBBB", *(values + (0,) * 7)[:7], number, 1, 1, 0)
+
+    def target(mask: int, frame: int, *values: float) -> bytes:
+        return b"\5" + struct.pack("<I11fHBBB", 0, *(values + (0,) * 11)[:11], mask, 1, 1, frame)
+
+    arm, take_off, land = command(400, 1), command(22, 0, 0, 0, 0, 0, 0, 5), command(21)
+    places = target(0b110111111000, 1, 1, 2, -3) + target(0b110111111000, 9, 1, 2, -3)
+    speeds = target(0b010111000111, 1, 0, 0, 0, 1, 2, -1) + target(0, 8, *range(11))
+    intervals = command(511, 32, 20_000) + command(511, 30, -1) + command(511, 33, 0)
+    px4 = places + command(176, 1, 6, 0) + speeds + command(176, 1, 4, 3)
+    copter = command(176, 1, 4) + take_off + places + speeds + command(176, 1, 9)
+    yield "px4", b"\2" + arm + take_off + intervals + px4 + land
+    yield "ardupilot", b"\3" + arm + intervals + copter + land
+    yield "frame", b"\0\xfe\x02\x00\xff\xbe\x2b\x01\x01\x00\x00"
+
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -501,6 +521,7 @@ def examples(pattern: str) -> Iterator[Seed]:
 
 SEEDS = {
     "fuzz_convert": convert,
+    "fuzz_cosim_mavlink": cosim_mavlink,
     "fuzz_cosim_recording": recording,
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
     "fuzz_mcap_reader": mcap_reader,

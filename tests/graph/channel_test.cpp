@@ -3,7 +3,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <thread>
+#include <utility>
 
 #include "tests/graph/harness.hpp"
 
@@ -192,6 +194,44 @@ TEST(Encoding, corrupt_bytes_are_counted_and_never_reach_the_user) {
   EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
   EXPECT_EQ(got.count(), 0U);
   EXPECT_EQ(counter(*sub, "drop.decode.failed"), 1U);
+}
+
+// Differences of such stamps would overflow, which the sanitizer of undefined behaviour reports.
+TEST(Remote, impossible_stamps_are_replaced_by_the_arrival) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  WithRecorder w;
+  std::vector<Stamps> seen;
+  Policy fresh;
+  fresh.lifespan_ms = 60'000;
+  const auto sub = w.g.subscribe<Number>(
+      "n", inline_, [&](const Message<Number>& m) { seen.push_back(m.stamps()); }, fresh);
+  const std::int64_t now = monotonic_now().ns;
+  const Number number{3};
+  const auto deliver = [&](const Stamps& stamps) {
+    Envelope e = w.envelope(type_support<Number>().id,
+                            Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+    e.meta.stamps = stamps;
+    EXPECT_TRUE(w.recorder->sink->deliver(e, nullptr));
+  };
+  for (const std::int64_t odd : {kLeast, kMost, std::int64_t{-1}}) {
+    deliver({odd, odd, odd, odd});
+    ASSERT_FALSE(seen.empty());
+    const Stamps stamps = std::exchange(seen, {}).front();
+    EXPECT_GE(stamps.arrived, now);
+    EXPECT_EQ(stamps.publish, stamps.arrived);
+    EXPECT_EQ(stamps.encoded, 0);
+    EXPECT_EQ(stamps.submitted, 0);
+    // One impossible stamp leaves the others.
+    deliver({now, odd, now + 1, now + 2});
+    ASSERT_FALSE(seen.empty());
+    const Stamps others = std::exchange(seen, {}).front();
+    EXPECT_EQ(others.publish, now);
+    EXPECT_EQ(others.encoded, 0);
+    EXPECT_EQ(others.submitted, now + 1);
+    EXPECT_EQ(others.arrived, now + 2);
+  }
+  EXPECT_EQ(counter(*sub, "received"), 6U);
 }
 
 TEST(Encoding, a_struct_is_read_in_the_receive_buffer) {

@@ -202,6 +202,20 @@ TEST(TransformTree, a_time_outside_the_history_is_an_error_with_the_distance) {
   EXPECT_NE(past.message.find("'base' in 'odom', 13 ms before its oldest"), std::string::npos);
 }
 
+// The distance exceeds an int64. The stamp of any message may be the time of a look-up.
+TEST(TransformTree, a_time_of_any_value_is_an_error_with_a_distance) {
+  TransformTree tree;
+  ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 1)));
+  for (const std::int64_t time : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}}) {
+    const Error error = tree.get("map", "odom", Time{time}).error();
+    EXPECT_EQ(error.code, Code::out_of_range);
+    EXPECT_NE(error.message.find(" s before its oldest"), std::string::npos) << error.message;
+    EXPECT_EQ(error.message.find("'odom' in 'map', -"), std::string::npos) << error.message;
+  }
+  const Time never{std::numeric_limits<std::int64_t>::max()};
+  EXPECT_EQ(tree.get("map", "odom", never).error().code, Code::out_of_range);
+}
+
 TEST(TransformTree, no_common_time_names_both_edges) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 1)));

@@ -19,9 +19,20 @@ namespace {
 constexpr std::size_t kCopyBelow = 64U << 10U;
 constexpr std::size_t kMaxCache = 12U << 20U;  // three usual chunks. More make nothing faster
 constexpr std::size_t kMaxLatched = 64;        // earlier values of a latched channel
-constexpr auto kLatest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+/// Later times of a file, which has 64 bits for them, are shown as this one: the year 2116. So sums
+/// and differences with the times of other sources do not overflow.
+constexpr std::int64_t kLatest = std::int64_t{1} << 62;
 
-std::uint64_t unsigned_time(std::int64_t ns) { return ns > 0 ? static_cast<std::uint64_t>(ns) : 0; }
+std::int64_t signed_time(std::uint64_t ns) {
+  return static_cast<std::int64_t>(std::min(ns, static_cast<std::uint64_t>(kLatest)));
+}
+/// The last time of the file that is shown at `ns`.
+std::uint64_t until(std::int64_t ns) {
+  if (ns >= kLatest) return std::numeric_limits<std::uint64_t>::max();
+  return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+}
+/// The first time of the file that is not shown at `ns`.
+std::uint64_t after(std::int64_t ns) { return ns >= kLatest ? until(ns) : until(ns) + 1; }
 
 bool is_latched(const record::mcap::Channel& channel) {
   // ROS 2 writes its policies as YAML: transient local has the number 1 or its name.
@@ -98,8 +109,7 @@ class Recording : public Source {
   }
 
   TimeRange range() const override {
-    return {static_cast<std::int64_t>(std::min(reader_->start_ns(), kLatest)),
-            static_cast<std::int64_t>(std::min(reader_->end_ns(), kLatest))};
+    return {signed_time(reader_->start_ns()), signed_time(reader_->end_ns())};
   }
 
   void select(const std::set<std::string>& names) override {
@@ -114,16 +124,16 @@ class Recording : public Source {
   }
 
   std::size_t advance(std::int64_t until_ns, Sink& sink) override {
-    if (!cursor_) cursor_.emplace(*reader_, selected_, unsigned_time(position_ns_ + 1));
+    if (!cursor_) cursor_.emplace(*reader_, selected_, position_ns_ < 0 ? 0 : after(position_ns_));
     std::size_t passed = 0;
     std::size_t bytes = 0;
     while (bytes < kMaxPassed) {
-      auto message = cursor_->next(unsigned_time(until_ns));
+      auto message = cursor_->next(until(until_ns));
       if (!message) {
         position_ns_ = std::max(position_ns_, until_ns);
         break;
       }
-      position_ns_ = static_cast<std::int64_t>(message->log_ns);
+      position_ns_ = signed_time(message->log_ns);
       bytes += message->data.size();
       pass(*message, sink);
       ++passed;
@@ -146,9 +156,9 @@ class Recording : public Source {
     for (auto at = begins.begin(); at != begins.end(); ++at) {
       for (const std::uint32_t id : at->second) add_ids(id, reached);
       const auto next = std::next(at);
-      record::McapCursor cursor(*reader_, reached, unsigned_time(at->first) + 1);
-      const std::int64_t until = next == begins.end() ? time_ns : next->first;
-      while (auto message = cursor.next(unsigned_time(until))) pass(*message, sink);
+      record::McapCursor cursor(*reader_, reached, after(at->first));
+      const std::int64_t end = next == begins.end() ? time_ns : next->first;
+      while (auto message = cursor.next(until(end))) pass(*message, sink);
     }
     cursor_.reset();
     position_ns_ = time_ns;
@@ -163,21 +173,21 @@ class Recording : public Source {
       record::ChannelSet one;
       add_ids(channel.id, one);
       record::McapCursor cursor(*reader_, one, 0);
-      const auto first = cursor.next(unsigned_time(begin + most_ns));
-      if (first) complete = std::max(complete, static_cast<std::int64_t>(first->log_ns));
+      const auto first = cursor.next(until(begin + most_ns));
+      if (first) complete = std::max(complete, signed_time(first->log_ns));
     }
     return complete;
   }
 
   std::int64_t step(std::int64_t time_ns, int step) const override {
     if (step >= 0) {
-      record::McapCursor cursor(*reader_, selected_, unsigned_time(time_ns) + 1);
+      record::McapCursor cursor(*reader_, selected_, after(time_ns));
       const auto next = cursor.next_time();
-      return next && *next <= kLatest ? static_cast<std::int64_t>(*next) : time_ns;
+      return next ? signed_time(*next) : time_ns;
     }
     if (time_ns <= 0) return time_ns;
-    const auto last = reader_->last(selected_, unsigned_time(time_ns - 1));
-    return last.empty() ? time_ns : static_cast<std::int64_t>(last.back().log_ns);
+    const auto last = reader_->last(selected_, until(time_ns - 1));
+    return last.empty() ? time_ns : signed_time(last.back().log_ns);
   }
 
   Loss loss(std::uint32_t channel) const override {
@@ -304,8 +314,7 @@ class Recording : public Source {
       for (const std::uint32_t id : ids) {
         record::ChannelSet one;
         add_ids(id, one);
-        auto last =
-            reader_->last(one, unsigned_time(begin), channels_[id].latched ? kMaxLatched : 1);
+        auto last = reader_->last(one, until(begin), channels_[id].latched ? kMaxLatched : 1);
         std::move(last.begin(), last.end(), std::back_inserter(out));
       }
     }
@@ -319,8 +328,8 @@ class Recording : public Source {
     const Channel& channel = channels_[id];
     Sample sample;
     sample.channel = channel.id;
-    sample.time_ns = static_cast<std::int64_t>(from.log_ns);
-    sample.publish_ns = static_cast<std::int64_t>(std::min(from.publish_ns, kLatest));
+    sample.time_ns = signed_time(from.log_ns);
+    sample.publish_ns = signed_time(from.publish_ns);
     sample.sequence = from.sequence;
     const Buffer data =
         from.data.size() < kCopyBelow ? Buffer::copy_of(from.data.bytes()) : from.data;

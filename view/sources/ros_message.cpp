@@ -29,6 +29,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRenamed{
     {"tf/tfMessage", "TfMessage"},
 }};
 
+// A definition has at most this depth (parse_definition), so each byte is in that many messages.
+constexpr std::size_t kMostDepth = 33;
+constexpr std::size_t kMostEmpty = 64;  // messages without a byte, at each depth
+
 enum ProtoWire : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 const Descriptor* standard(const Types& types, std::string_view name) {
@@ -268,7 +272,12 @@ bool fits(const Field& field, const FieldDescriptor& place) {
 class RosMessage::Reader {
  public:
   Reader(const Buffer& message, std::size_t start, Wire wire, std::size_t largest_align)
-      : message_(message), at_(start), start_(start), wire_(wire), align_(largest_align) {}
+      : message_(message),
+        at_(start),
+        start_(start),
+        wire_(wire),
+        align_(largest_align),
+        messages_(kMostDepth * (message.size() + kMostEmpty)) {}
 
   [[nodiscard]] bool cdr() const { return wire_ == Wire::cdr; }
 
@@ -281,6 +290,13 @@ class RosMessage::Reader {
   bool skip(std::size_t size) {
     if (size > message_.size() - at_) return false;
     at_ += size;
+    return true;
+  }
+  /// Begins a message inside the message. Messages without a byte may be nested, so that a short
+  /// definition has any number of them.
+  bool begin() {
+    if (messages_ == 0) return false;
+    --messages_;
     return true;
   }
   template <typename T>
@@ -366,6 +382,7 @@ class RosMessage::Reader {
   std::size_t start_;
   Wire wire_;
   std::size_t align_;
+  std::size_t messages_;  // that may still begin
 };
 
 Result<std::unique_ptr<RosMessage>> RosMessage::make(std::string_view name, std::string_view text,
@@ -415,7 +432,7 @@ const RosMessage::Plan* RosMessage::plan(const Definitions& all, const std::stri
 bool RosMessage::write_one(const Step& step, Reader& from, std::string& out, Unjoined& whole) {
   if (step.field.kind == Kind::message) {
     std::string below;
-    if (!write(*step.plan, from, below, whole)) return false;
+    if (!from.begin() || !write(*step.plan, from, below, whole)) return false;
     if (step.number != 0) put_bytes(out, step.number, below);
     return true;
   }

@@ -143,6 +143,42 @@ TEST_F(RecordingTest, the_first_picture_is_where_all_channels_have_a_value) {
   EXPECT_EQ(source->first_complete_ns(10'000), 2'905);
 }
 
+// Sums of such times would overflow, which the sanitizer of undefined behaviour reports.
+TEST_F(RecordingTest, times_beyond_2116_are_shown_at_the_end) {
+  constexpr std::int64_t kEnd = std::int64_t{1} << 62;
+  for (const std::uint64_t late :
+       {static_cast<std::uint64_t>(kEnd), std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+    for (const bool only_late : {false, true}) {
+      McapWriter out = writer();
+      const auto a = add(out, "a", "bytes", "bytes");
+      if (!only_late) put(out, a, 10, "now");
+      put(out, a, late, "late");
+      out.close().or_throw();
+      const auto source = open();
+      EXPECT_EQ(source->range().begin_ns, only_late ? kEnd : 10);
+      EXPECT_EQ(source->range().end_ns, kEnd);
+      source->select({"a"});
+      EXPECT_EQ(source->first_complete_ns(1'000), source->range().begin_ns);
+      EXPECT_EQ(source->step(20, 1), kEnd);
+      EXPECT_EQ(source->step(kEnd, 1), kEnd);
+      Collector sink;
+      EXPECT_EQ(source->advance(kEnd, sink), only_late ? 1U : 2U);
+      ASSERT_FALSE(sink.samples.empty());
+      EXPECT_EQ(sink.texts().back(), "late");
+      EXPECT_EQ(sink.samples.back().time_ns, kEnd);
+      EXPECT_LE(sink.samples.back().publish_ns, kEnd);
+      EXPECT_EQ(source->advance(kEnd, sink), 0U);
+      sink.samples.clear();
+      source->seek(kEnd, 1'000, sink).or_throw();
+      EXPECT_EQ(sink.texts().back(), "late");
+      sink.samples.clear();
+      source->seek(20, 1'000, sink).or_throw();
+      EXPECT_EQ(sink.texts(),
+                only_late ? std::vector<std::string>{} : std::vector<std::string>{"now"});
+    }
+  }
+}
+
 TEST_F(RecordingTest, steps_go_from_message_to_message) {
   McapWriter out = writer();
   const auto a = add(out, "a", "bytes");

@@ -148,6 +148,28 @@ TEST(RosMessage, arrays_of_messages_and_fixed_arrays_are_read) {
   EXPECT_EQ(message.transforms(1).transform().rotation().w(), 1);
 }
 
+// 2^27 and 4096^3 messages, which have no byte.
+TEST(RosMessage, empty_messages_cannot_be_nested_without_end) {
+  std::string pairs = "T1 a\nT1 b\n";
+  for (int i = 1; i < 27; ++i) {
+    const std::string below = "T" + std::to_string(i + 1);
+    pairs +=
+        kLine + "\nMSG: my_msgs/T" + std::to_string(i) + "\n" + below + " a\n" + below + " b\n";
+  }
+  pairs += kLine + "\nMSG: my_msgs/T27\n";
+  const std::string arrays = "T1[4096] a\n" + kLine + "\nMSG: my_msgs/T1\nT2[4096] a\n" + kLine +
+                             "\nMSG: my_msgs/T2\nT3[4096] a\n" + kLine + "\nMSG: my_msgs/T3\n";
+  for (const std::string& text : {pairs, arrays}) {
+    Types types;
+    const auto ros = RosMessage::make("my_msgs/Tree", text, Wire::ros1, types).or_throw();
+    EXPECT_FALSE(ros->convert(Buffer::copy_of(std::string(4096, '\0'))));
+  }
+  Types types;
+  const std::string few = "E[] many\nE one\n" + kLine + "\nMSG: my_msgs/E\n";
+  const auto ros = RosMessage::make("my_msgs/Few", few, Wire::ros1, types).or_throw();
+  EXPECT_TRUE(ros->convert(Out(Wire::ros1).put(std::uint32_t{3}).done()));
+}
+
 TEST(RosMessage, another_type_gets_a_definition_with_its_fields) {
   Types types;
   const std::string text =
