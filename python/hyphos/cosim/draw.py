@@ -35,6 +35,8 @@ TITLES = {
 }
 _NAME_LENGTH = 16  # of a robot, on the map
 _NAMED = 20  # robots with a name beside them on a map
+_SAME_PLACE = 0.04  # distance below which names would overlap, in widths of the map
+_LINE_POINTS = 11  # height of a name
 
 
 def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -57,6 +59,7 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
     if places:  # boxes may extend far beyond the paths
         margin = 10.0
         xs, ys = [p[1] for p in places], [p[2] for p in places]
+        near = _SAME_PLACE * (max(max(xs) - min(xs), max(ys) - min(ys)) + 2 * margin)
         ax.set_xlim(min(xs) - margin, max(xs) + margin)
         ax.set_ylim(min(ys) - margin, max(ys) + margin)
     for i, box in enumerate(told["boxes"]):
@@ -78,6 +81,7 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
             )
     colours = palette.robot_colours(list(ways))
     headings = told.get("headings", {})
+    named: list[tuple[float, float]] = []
     for i, (robot, way) in enumerate(ways.items()):
         if not way:
             continue
@@ -90,7 +94,11 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
         ax.plot(end[1], end[2], linestyle="", marker=mark, markersize=9, color=colour, label=text)
         if text:
             short = text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 1] + "…"
-            ax.annotate(short, (end[1], end[2]), xytext=(7, 5), textcoords="offset points")
+            at = (end[1], end[2])
+            line = sum(math.dist(at, other) < near for other in named)
+            named.append(at)
+            offset = (7, 5 + _LINE_POINTS * line)
+            ax.annotate(short, at, xytext=offset, textcoords="offset points")
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel("x (m)")
     ax.set_ylabel("y (m)")
