@@ -7,9 +7,11 @@
 
 #include "cosim/network/ns3/medium.hpp"
 #include "cosim/network/ns3/preamble.hpp"
+#include "ns3/block-ack-manager.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/he-configuration.h"
+#include "ns3/mgt-headers.h"
 #include "ns3/qos-txop.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
@@ -85,16 +87,17 @@ struct Generation {
   const char* control;  // prefix of the rates of acknowledgements
   const char* minstrel;
   bool qos;
+  bool block_acks;  // are agreed on before the first frame to a node
 };
 constexpr std::array<Generation, 4> kGenerations{
     {{"802.11g", ns3::WIFI_STANDARD_80211g, "{6, 20, BAND_2_4GHZ, 0}", "ErpOfdmRate", "Mbps",
-      "ErpOfdmRate", "ns3::MinstrelWifiManager", false},
+      "ErpOfdmRate", "ns3::MinstrelWifiManager", false, false},
      {"802.11n", ns3::WIFI_STANDARD_80211n, "{6, 20, BAND_2_4GHZ, 0}", "HtMcs", "", "ErpOfdmRate",
-      "ns3::MinstrelHtWifiManager", true},
+      "ns3::MinstrelHtWifiManager", true, false},
      {"802.11ac", ns3::WIFI_STANDARD_80211ac, "{36, 20, BAND_5GHZ, 0}", "VhtMcs", "", "OfdmRate",
-      "ns3::MinstrelHtWifiManager", true},
+      "ns3::MinstrelHtWifiManager", true, true},
      {"802.11ax", ns3::WIFI_STANDARD_80211ax, "{36, 20, BAND_5GHZ, 0}", "HeMcs", "", "OfdmRate",
-      "ns3::MinstrelHtWifiManager", true}}};
+      "ns3::MinstrelHtWifiManager", true, true}}};
 
 const Generation* generation_of(const std::string& kind) {
   const auto found = std::ranges::find(kGenerations, kind, &Generation::kind);
@@ -132,6 +135,29 @@ void set_rates(ns3::WifiHelper& wifi, const RadioModel& model, const Generation&
                                attempts);
 }
 
+/// Frames are acknowledged one by one, as in the analytic radio. Devices of 802.11ac and ax would
+/// otherwise agree on block acknowledgements even without aggregation. A frame that is given up
+/// then delays the later packets of its sender at the receiver, until its window moves on.
+void leave_out_block_acks(const ns3::NetDeviceContainer& devices) {
+  constexpr std::uint8_t kBestEffort = 0;  // the traffic of all packets
+  ns3::MgtAddBaRequestHeader request;
+  request.SetImmediateBlockAck();
+  request.SetTid(kBestEffort);
+  request.SetTimeout(0);
+  request.SetBufferSize(1);
+  request.SetStartingSequence(0);
+  for (std::uint32_t from = 0; from < devices.GetN(); ++from) {
+    const auto mac = ns3::DynamicCast<ns3::WifiNetDevice>(devices.Get(from))->GetMac();
+    const auto agreements = mac->GetQosTxop(kBestEffort)->GetBaManager();
+    for (std::uint32_t to = 0; to < devices.GetN(); ++to) {
+      if (to == from) continue;
+      const auto peer = ns3::Mac48Address::ConvertFrom(devices.Get(to)->GetAddress());
+      agreements->CreateAgreement(&request, peer);
+      agreements->NotifyAgreementNoReply(peer, kBestEffort);
+    }
+  }
+}
+
 /// 802.11 of the table of `kind`: short slots, EDCA of best effort with the waiting time of the
 /// table, and no aggregation.
 ns3::NetDeviceContainer named_wifi(const RadioModel& model, const Generation& generation,
@@ -163,6 +189,7 @@ ns3::NetDeviceContainer named_wifi(const RadioModel& model, const Generation& ge
     }
     device->GetPhy()->SetSlot(ns3::NanoSeconds(named.kind().slot.ns));
   }
+  if (generation.block_acks) leave_out_block_acks(devices);
   return devices;
 }
 

@@ -25,6 +25,7 @@ struct LinkMeasured {
   double loss = 0;            // share of packets
   double delay_ms = 0;        // mean of the packets that arrived
   double delay_error_ms = 0;  // standard error of the mean
+  double longest_ms = 0;
   int arrived = 0;
 };
 
@@ -61,6 +62,7 @@ inline LinkMeasured measure_link(Network& network, const LinkCell& cell, int pac
     const double ms = static_cast<double>(outcome.time.ns - sent) * 1e-6;
     ++measured.arrived;
     measured.delay_ms += ms;
+    measured.longest_ms = std::max(measured.longest_ms, ms);
     squares += ms * ms;
   }
   measured.loss = 1 - measured.arrived / static_cast<double>(packets);

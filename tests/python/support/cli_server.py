@@ -16,6 +16,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from helpers import PATIENCE_S
@@ -27,6 +29,7 @@ PARSING = (
     "pydantic.type_adapter",
 )  # typer imports them for values that are not plain
 PACKAGES = ("hyphos.cli", "hyphos.tools", "hyphos.recording")
+PLOTS = "hyphos.cosim.sweep.plot"  # with matplotlib, whose import takes seconds, if it is there
 MODULES = ("hyphos.lab.commands", "hyphos.msgs", "rich.progress", *PARSING)
 
 
@@ -53,7 +56,7 @@ class CliServer:
             os.close(fd)
         pid = int(self._door.recv(100))
         try:
-            out, err = _read_to_end(ours)
+            out, err = _read_to_end(ours, pid)
         except TimeoutError:
             os.kill(pid, signal.SIGKILL)
             raise
@@ -68,21 +71,45 @@ class CliServer:
         self._server.wait(PATIENCE_S)
 
 
-def _read_to_end(fds: tuple[int, ...]) -> list[str]:
-    """Reads each descriptor until no process holds its other end."""
+def _worked_s(pid: int) -> float:
+    """The processor time of a process and its descendants."""
+    total, open_pids = 0, [pid]
+    while open_pids:
+        process = Path(f"/proc/{open_pids.pop()}")
+        with suppress(OSError):
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            total += sum(map(int, fields[11:15]))  # with that of children that have ended
+            for task in (process / "task").iterdir():
+                open_pids += map(int, (task / "children").read_text().split())
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def _read_to_end(
+    fds: tuple[int, ...],
+    pid: int,
+    patience_s: float = PATIENCE_S,
+    work_of: Callable[[int], float] = _worked_s,
+) -> list[str]:
+    """Reads each descriptor until no process holds its other end. A command that imports a library
+    may take minutes on a busy machine. So the limits are the processor time of the command, and a
+    time in which it neither works nor prints.
+    """
     found = dict.fromkeys(fds, b"")
-    deadline = time.monotonic() + PATIENCE_S
+    worked_s, idle_since = 0.0, time.monotonic()
     with selectors.DefaultSelector() as selector:
         for fd in fds:
             selector.register(fd, selectors.EVENT_READ)
         while selector.get_map():
-            for key, _ in selector.select(deadline - time.monotonic()):
+            for key, _ in selector.select(min(1.0, patience_s)):
                 got = os.read(key.fd, 1 << 16)
                 found[key.fd] += got
+                idle_since = time.monotonic()
                 if not got:
                     selector.unregister(key.fd)
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no end within {PATIENCE_S} s: {found}")
+            if (now_s := work_of(pid)) != worked_s:
+                worked_s, idle_since = now_s, time.monotonic()
+            if worked_s > patience_s or time.monotonic() - idle_since > patience_s:
+                raise TimeoutError(f"no end after {worked_s} s of work: {found}")
     return [text.decode() for text in found.values()]
 
 
@@ -117,6 +144,8 @@ def preload() -> None:
         if module.__name__ in PACKAGES:
             for one in pkgutil.iter_modules(module.__path__, f"{module.__name__}."):
                 importlib.import_module(one.name)
+    with suppress(ModuleNotFoundError):
+        importlib.import_module(PLOTS)
     gc.freeze()  # forks neither scan nor copy the objects that exist now
 
 
