@@ -46,15 +46,16 @@ def test_the_map_has_names_headings_and_losses(told: Any) -> None:
     assert {"east", "north", "still", "12 dB"} <= set(texts)
     for name, ahead in (("east", 0.0), ("north", math.pi / 2)):
         # The first corner of the triangle points ahead.
-        sides, _, turned = marks[name].get_marker()  # type: ignore[misc]
+        mark: Any = marks[name]
+        sides, _, turned = mark.get_marker()
         assert sides == 3
-        assert math.radians(float(turned) + 90) == pytest.approx(ahead, abs=1e-6)
-        x, y = (float(one[-1]) for one in marks[name].get_data())
+        assert math.radians(turned + 90) == pytest.approx(ahead, abs=1e-6)
+        x, y = (float(one[-1]) for one in mark.get_data())
         assert [x, y] == pytest.approx(told["trajectories"][name][-1][1:3])
         assert texts[name].xy == (x, y)  # type: ignore[attr-defined]
     colours = palette.robot_colours(["east", "north", "still"])
-    for name, mark in marks.items():
-        assert to_hex(mark.get_color()) == to_hex(colours[name])
+    for name, line in marks.items():
+        assert to_hex(line.get_color()) == to_hex(colours[name])
     for one, other in itertools.combinations(colours.values(), 2):
         assert to_hex(one) != to_hex(other)
 
