@@ -297,9 +297,17 @@ Result<std::string> read_file(const std::string& path, const Limits& limits) {
                                          : Code::io;
     return Error{code, std::string("cannot open the file: ") + std::strerror(reason), path};
   }
-  std::string text(limits.bytes + 1, '\0');
+  // In blocks, because the limit may be far above the size of the file, which may be a pipe.
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  std::string text;
+  std::size_t got = kBlock;
   errno = 0;
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  while (got == kBlock && text.size() <= limits.bytes) {
+    const std::size_t before = text.size();
+    text.resize(before + kBlock);
+    got = std::fread(text.data() + before, 1, kBlock, file.get());
+    text.resize(before + got);
+  }
   if (std::ferror(file.get()) != 0) {
     return Error{Code::io, std::string("cannot read the file: ") + std::strerror(errno), path};
   }

@@ -234,6 +234,17 @@ TEST(Config, read_file_reports_the_cause_of_a_failure) {
   const auto large = read_file(path.string(), limits);
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().message, "larger than the limit of 9 bytes");
+  for (const std::size_t size : {0U, 65'535U, 65'536U, 65'537U, 200'000U}) {
+    std::string text(size, 'x');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i % 23);
+    std::ofstream(path) << text;
+    EXPECT_EQ(read_file(path.string()).value(), text) << size;
+    limits.bytes = size;
+    EXPECT_EQ(read_file(path.string(), limits).value(), text) << size;
+    if (size == 0) continue;
+    limits.bytes = size - 1;
+    EXPECT_FALSE(read_file(path.string(), limits)) << size;
+  }
   std::filesystem::remove(path);
 }
 

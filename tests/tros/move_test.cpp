@@ -46,7 +46,7 @@ std::string closed(const std::string& channels) {
 
 TEST(Figure5, global_optimization_moves_to_robot_2_and_back) {
   const Files files;
-  const int port = own_port() + 40;
+  const int port = own_port();
   setenv("HYPHOS_DOMAIN", fresh_domain().c_str(), 1);
   // Robot 2 is a machine of its own: it shares the network alone.
   Child robot2(

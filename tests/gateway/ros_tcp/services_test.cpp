@@ -37,6 +37,21 @@ TEST(RosTcpServices, a_client_calls_a_service_of_the_graph) {
   EXPECT_EQ(client.next(), Sent("/switch", "cba"));
 }
 
+TEST(RosTcpServices, calls_do_not_list_all_services) {
+  Gateway gateway;
+  const auto server = serve(gateway.facade);
+  auto client = gateway.client();
+  client.say("__ros_service", kSwitch);
+  const std::size_t before = gateway.facade.services().listings();
+  for (int call = 0; call < 20; ++call) {
+    client.say("__request", id(call));
+    client.say("/switch", "abc");
+    EXPECT_EQ(client.next(), Sent("__response", id(call)));
+    EXPECT_EQ(client.next(), Sent("/switch", "cba"));
+  }
+  EXPECT_EQ(gateway.facade.services().listings(), before);
+}
+
 TEST(RosTcpServices, a_sign_of_life_before_a_request_has_no_effect) {
   Gateway gateway;
   const auto server = serve(gateway.facade);

@@ -31,6 +31,20 @@ TEST_F(Service, a_client_calls_another_and_gets_the_reply) {
   EXPECT_TRUE(server.hears_nothing());
 }
 
+TEST_F(Service, calls_do_not_list_all_services) {
+  serve();
+  const std::size_t before = facade.services().listings();
+  for (int call = 0; call < 20; ++call) {
+    client.say(R"({"op":"call_service","id":"c","service":"/add","args":{"a":1,"b":2}})");
+    const std::string id = "service_request:" + std::to_string(call);
+    EXPECT_NE(server.on_message().find(id), std::string::npos);
+    server.say(R"({"op":"service_response","id":")" + id +
+               R"(","service":"/add","values":{"sum":3},"result":true})");
+    EXPECT_NE(client.on_message().find(R"("sum":3)"), std::string::npos);
+  }
+  EXPECT_EQ(facade.services().listings(), before);
+}
+
 TEST_F(Service, arguments_in_a_list_get_their_names_from_the_type) {
   serve();
   client.say(R"({"op":"call_service","service":"add","args":[1, NaN],"id":5})");

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import hyphos
 import pytest
+from claims import own_port
 from helpers import Cli, look_until, wait_until
 from hyphos.observe import look
 
@@ -85,6 +86,64 @@ def test_a_process_without_a_plan_is_named(
     assert "runs without a plan, so only its program can open and close channels" in err
     assert not robot.publisher.publish(b"4")
     assert outside == []
+
+
+class Machine:
+    """A robot on a machine of its own: it shares the network alone."""
+
+    def __init__(self, domain: str, port: int, offers: str, takes: str, peers: list[int]) -> None:
+        def at(one: int) -> str:
+            return f"tcp://127.0.0.1:{one}"
+
+        self.address = at(port)
+        subscribers = ", ".join(f"{{ip: '{at(peer)}', channels: [{takes}]}}" for peer in peers)
+        self.runtime = hyphos.Runtime.open(
+            plan_text=f"hyphos: 1\ndomain: {domain}\nnetwork:\n"
+            f"  publisher: {{ip: '{self.address}', channels: [{offers}]}}\n"
+            f"  subscribers: [{subscribers}]\n"
+        )
+        self.node = self.runtime.node("robot")
+        self.heard: list[bytes] = []
+        self.node.subscribe(takes, bytes, lambda value: self.heard.append(bytes(value)))
+        self.publisher = self.node.publisher(offers, bytes)
+
+
+@pytest.mark.parametrize("by", ["command", "program"])
+def test_a_channel_closes_towards_one_of_two_robots(domain: str, hyphos_cli: Cli, by: str) -> None:
+    """Both robots have the name "main"."""
+    port, *ports = (own_port() for _ in range(3))
+    hub = Machine(domain, port, "there", "back", ports)
+    robots = [Machine(f"{domain}-{one}", one, "back", "there", [port]) for one in ports]
+
+    def change(word: str, robot: Machine) -> None:
+        if by == "program":
+            hub.runtime.set_channel_open("there", word == "open", peer=robot.address)
+            return
+        words = ("there", "-d", domain, "--peer", robot.address)
+        code, _, err = hyphos_cli("channel", word, *words)
+        assert code == 0, err
+
+    def await_end(last: bytes, *those: Machine) -> None:
+        wait_until(lambda: all(one.heard[-1:] == [last] for one in those), repr(last))
+
+    try:
+        hub.runtime.ready()
+        hub.publisher.wait_for(2)
+        for turn, (robot, other) in enumerate((robots, robots[::-1])):
+            robot.publisher.wait_for(1)
+            change("close", robot)
+            wait_until(lambda: hub.publisher.listeners == 1)
+            hub.publisher.publish(b"one %d" % turn)
+            await_end(b"one %d" % turn, other)
+            change("open", robot)
+            hub.publisher.wait_for(2)
+            hub.publisher.publish(b"both %d" % turn)
+            await_end(b"both %d" % turn, *robots)
+        assert robots[0].heard == [b"both 0", b"one 1", b"both 1"]
+        assert robots[1].heard == [b"one 0", b"both 0", b"both 1"]
+    finally:
+        for one in (hub, *robots):
+            one.runtime.close()
 
 
 @pytest.mark.parametrize(

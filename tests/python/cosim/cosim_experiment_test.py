@@ -140,6 +140,8 @@ def test_a_stopped_experiment_continues_with_the_same_results(
     assert code == 0, err
     assert "near, straight" in out
     assert "5.38" in out  # the paper's
+    # The figure beside it is that of a grid.
+    assert "the round trip takes a few steps of 1 ms" in " ".join(out.split())
     assert "The programs model TCP" in err
     runs = folder / "runs.jsonl"
     whole = runs.read_text().splitlines(keepends=True)
@@ -275,6 +277,47 @@ def test_the_arms_of_the_ablation_differ_in_the_rule_alone() -> None:
         ]
         assert min(gaps) >= arms.NEAR_M
         assert max(gaps) <= arms.FAR_M
+
+
+def run_arm(cli: Cli, folder: Path, rule: str, **where: str | float) -> dict[str, float]:
+    """The figures of one arm of the ablation, with fewer seconds."""
+    parameters: dict[str, str | float] = {"way": "towards", "window_ms": 10, "rule": rule, **where}
+    arm = ablation.scenario(parameters, "analytic") | {"duration_s": 3}
+    folder.mkdir()
+    (folder / "arm.yaml").write_text(yaml.safe_dump(arm))
+    told = folder / "run.json"
+    words = ("run", str(folder / "arm.yaml"), "--seed", "4", "--json", str(told))
+    code, _, err = cli("cosim", *words)
+    assert code == 0, err
+    return figures(json.loads(told.read_text()), "imu")
+
+
+def test_the_papers_rule_has_arms_in_which_it_gains_and_loses(
+    hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    """A slower sender makes windows shorter, and a faster one makes them longer."""
+    names = (arms.BASE, "velocity_aware_lenient_s")
+    delays = {
+        (name, difference): run_arm(
+            hyphos_cli, tmp_path / f"{name}{difference}", name, difference=difference
+        )["read_delay_ms"]
+        for name in names
+        for difference in (-5, 5)
+    }
+    base, rule = names
+    assert delays[rule, -5] < 0.9 * delays[base, -5]
+    assert delays[rule, 5] > 1.1 * delays[base, 5]
+
+
+def test_the_adaptive_rule_of_the_ablation_has_a_budget(hyphos_cli: Cli, tmp_path: Path) -> None:
+    """Without a budget, it calls the network as often as the ideal run, at each step."""
+    calls = {
+        rule: run_arm(hyphos_cli, tmp_path / rule, rule, difference=0, window_ms=window)[
+            "network_syncs"
+        ]
+        for rule, window in (("adaptive", 20), (arms.IDEAL, arms.STEP_MS))
+    }
+    assert calls["adaptive"] < 0.5 * calls[arms.IDEAL]
 
 
 def test_a_failed_rule_is_marked_in_its_row() -> None:

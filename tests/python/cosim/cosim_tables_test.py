@@ -19,6 +19,7 @@ from hyphos.cosim.runs import DELAY_PARTS, figures
 
 TREE = Path(__file__).resolve().parents[3]
 MUJOCO = TREE / "build/release/cosim/hyphos-cosim-mujoco.so"
+NS3 = TREE / "build/release/cosim/hyphos-cosim-ns3.so"
 
 
 def test_the_cells_have_the_distances_of_the_paper_and_mujoco() -> None:
@@ -68,15 +69,53 @@ def test_each_row_has_a_sentence_from_its_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not MUJOCO.exists(), reason="no MuJoCo adapter: make build")
-def test_a_cell_runs_and_its_parts_add_up_to_its_delay(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_losses_are_graded_and_depend_on_robots_and_transport(
+    hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    """A channel that is a switch has losses of 0 and 100 %, the same in all three cells."""
+
+    def run(robots: str, transport: str) -> dict[str, float]:
+        chosen = {
+            **{"robots": robots, "transport": transport, "sight": "NLOS", "distance_m": 80},
+            "architecture": "masterless",
+        }
+        cell = next(c for c in cells("analytic") if c.parameters == chosen)
+        path, report = tmp_path / "cell.yaml", tmp_path / "run.json"
+        path.write_text(cell.text())
+        code, _, err = hyphos_cli("cosim", "run", str(path), "--seed", "3", "--json", str(report))
+        assert code == 0, err
+        return figures(json.loads(report.read_text()), cell.flow)
+
+    ground, air, tcp = run("ugv-ugv", "udp"), run("ugv-uav", "udp"), run("ugv-ugv", "tcp")
+    assert 1 < ground["loss_percent"] < 99
+    assert air["loss_percent"] < 0.8 * ground["loss_percent"]
+    assert tcp["repeats"] > 0 == ground["repeats"]
+    assert tcp["delay_ms"] > 2 * ground["delay_ms"]
+
+
+@pytest.mark.skipif(not MUJOCO.exists(), reason="no MuJoCo adapter: make build")
+@pytest.mark.parametrize(
+    "network",
+    [
+        "analytic",
+        pytest.param(
+            "ns3", marks=pytest.mark.skipif(not NS3.exists(), reason="no ns-3 adapter: make build")
+        ),
+    ],
+)
+def test_a_cell_runs_and_its_parts_add_up_to_its_delay(
+    hyphos_cli: Cli, tmp_path: Path, network: str
+) -> None:
     chosen = {"sight": "NLOS", "transport": "tcp", "distance_m": 40, "architecture": "master"}
-    cell = next(c for c in cells("analytic") if chosen.items() <= dict(c.parameters).items())
+    cell = next(c for c in cells(network) if chosen.items() <= dict(c.parameters).items())
+    assert "terrain" in cell.scenario["world"]
+    assert cell.scenario["radio"]["kind"] == "802.11g"
     path, report = tmp_path / "cell.yaml", tmp_path / "run.json"
     path.write_text(cell.text())
     code, _, err = hyphos_cli("cosim", "run", str(path), "--json", str(report))
     assert code == 0, err
     told = json.loads(report.read_text())
-    assert told["physics"] == "mujoco"
+    assert (told["physics"], told["network"]) == ("mujoco", network)
     assert told["troubles"] == []
     found = figures(told, cell.flow)
     assert found["delivered"] > 500

@@ -5,7 +5,6 @@ gateways at once. No gateway is given the type.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +21,7 @@ from hyphos import _hyphos
 from hyphos.ros.definition import Flavour
 from hyphos.ros.importing import import_types
 from hyphos.ros.known import known_folders
-from ros1_programs import SYSTEM_PYTHON, needs_ros1
+from ros1_programs import SYSTEM_PYTHON, needs_actionlib, needs_ros1
 from ros2_gateway import needs_ros2
 from ros_corpus import write_package
 from rosbridge_probe import connected, needs_gateway
@@ -44,17 +43,8 @@ SERVERS = tuple(one for one in ROWS if one != "roscpp" or ROSCPP.exists())
 GRAPHS = ({"rospy", "roscpp"}, {"dds", "fast"})
 
 
-def has_actionlib() -> bool:
-    words = [SYSTEM_PYTHON, "-c", "import actionlib.msg"]
-    return (
-        Path(SYSTEM_PYTHON).exists()
-        and subprocess.run(words, capture_output=True, check=False).returncode == 0
-    )
-
-
 pytestmark = [
-    needs_gateway, needs_ros1, needs_ros2,
-    pytest.mark.skipif(not has_actionlib(), reason="no actionlib (scripts/setup core ros)"),
+    needs_gateway, needs_ros1, needs_actionlib, needs_ros2,
     pytest.mark.skipif(not shutil.which("mcs"), reason=ABSENT),
 ]  # fmt: skip
 

@@ -19,7 +19,7 @@ from hyphos.msgs import LaserScan, String
 from hyphos.ros.definition import Flavour
 from hyphos.ros.importing import import_types
 from hyphos.ros.typebook import TypeBook
-from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
+from ros1_programs import PROGRAMS, Ros, listener_of, needs_actionlib, needs_ros1, next_data
 from ros_corpus import write_package
 from rosbags.highlevel import AnyReader
 
@@ -103,6 +103,51 @@ rate = rospy.Rate(50)
 while not rospy.is_shutdown():
     publisher.publish(12.5)
     rate.sleep()
+"""
+# The usual server of actionlib: a newer goal preempts the older one.
+CLIMBER = """
+import actionlib
+import rospy
+from actionlib.msg import TestAction, TestFeedback, TestResult
+def execute(goal):
+    while goal.goal > 100 and not server.is_preempt_requested():
+        server.publish_feedback(TestFeedback(goal.goal))
+        rospy.sleep(0.02)
+    if goal.goal > 100:
+        server.set_preempted(TestResult(-1))
+    else:
+        server.set_succeeded(TestResult(2 * goal.goal))
+rospy.init_node("climber")
+server = actionlib.SimpleActionServer("climb", TestAction, execute, auto_start=False)
+server.start()
+rospy.spin()
+"""
+# A client of actionlib with two goals at once.
+ROUTER = """
+import sys
+import threading
+import actionlib
+import rospy
+from actionlib.msg import TestAction, TestGoal
+from actionlib_msgs.msg import GoalStatus
+rospy.init_node("router")
+client = actionlib.ActionClient("climb", TestAction)
+client.wait_for_server()
+heard = threading.Event()
+def send(to):
+    done = threading.Event()
+    def changed(handle):
+        if handle.get_comm_state() == actionlib.CommState.DONE:
+            done.set()
+    return client.send_goal(TestGoal(to), changed, lambda *_: heard.set()), done
+first, first_done = send(101)
+heard.wait()
+second, second_done = send(21)
+for handle, done in ((first, first_done), (second, second_done)):
+    done.wait()
+    name = GoalStatus.to_string(handle.get_goal_status())
+    sys.stdout.write("%s %d\\n" % (name, handle.get_result().result))
+    sys.stdout.flush()
 """
 ROSCPP = PROGRAMS / "ros1_roscpp_node"
 LIBRARIES = [
@@ -390,3 +435,47 @@ def test_a_type_of_one_node_passes_both_ways(
     program = ros.script(LEVELS) if library == "rospy" else ros.start(str(ROSCPP), "level")
     assert float(program.line()) == 2.5
     assert inbox.wait(1)[0].litres == 12.5
+
+
+def _climb() -> tuple[Any, Any, Any]:
+    book = TypeBook()
+    goal, feedback, result = (
+        book.get(f"ros1.actionlib.msg.Test{part}") for part in ("Goal", "Feedback", "Result")
+    )
+    return goal, feedback, result
+
+
+@needs_actionlib
+def test_a_newer_goal_of_the_robot_preempts_an_older_one_in_ros(
+    node: hyphos.Node, ros: Ros
+) -> None:
+    goal, feedback, result = _climb()
+    client = node.action_client("climb", goal, feedback, result)
+    ros.script(CLIMBER)
+    client.wait_for_server(timeout_ms=PATIENCE_S * 1000)
+    heard = Inbox()
+    first = client.send(goal(goal=101), heard)
+    assert heard.wait(1)[0].feedback == 101
+    second = client.send(goal(goal=21))
+    ends = [one.result(timeout_ms=PATIENCE_S * 1000) for one in (first, second)]
+    assert [(end.state, end.value.result) for end in ends] == [("canceled", -1), ("succeeded", 42)]
+
+
+@needs_actionlib
+def test_a_newer_goal_of_ros_preempts_an_older_one_of_the_robot(
+    node: hyphos.Node, ros: Ros
+) -> None:
+    goal, feedback, result = _climb()
+
+    def execute(one: Any) -> None:
+        if one.value.goal <= 100:
+            one.succeed(result(result=2 * one.value.goal))
+            return
+        one.feedback(feedback(feedback=one.value.goal))
+        assert one.wait_for(PATIENCE_S * 1000)
+        assert one.preempted
+        one.canceled(result(result=-1))
+
+    node.action("climb", goal, feedback, result, execute, policy="preempt")
+    router = ros.script(ROUTER)
+    assert [router.line().strip() for _ in range(2)] == ["PREEMPTED -1", "SUCCEEDED 42"]

@@ -1,4 +1,4 @@
-"""Simulated time and log lines of the robot and of ROS 2 programs of Cyclone DDS."""
+"""Simulated time, log lines and static transforms of the robot and of ROS 2 programs."""
 
 from __future__ import annotations
 
@@ -54,6 +54,46 @@ def test_simulated_time_reaches_a_late_subscriber(node: hyphos.Node, program: Ro
         reader = program.reader("rt/clock", ros.Clock, latched=True)
         heard = take(reader).clock
         assert (heard.sec, heard.nanosec) == (7, 500_000_000)
+
+
+@pytest.mark.usefixtures("gateway")
+def test_a_late_program_of_ros_2_gets_all_static_transforms(
+    domain: str, node: hyphos.Node, program: RosProgram
+) -> None:
+    with hyphos.Node.open("arm", domain=domain, process="arm") as arm:
+        node.transforms().set_static(hyphos.Transform("base", "laser", (1.0, 2.0, 3.0)))
+        arm.transforms().set_static(hyphos.Transform("base", "hand", (4.0, 5.0, 6.0)))
+        # By then the gateway has both.
+        early = program.reader("rt/tf_static", ros.TFMessage, latched=True)
+        for reader in (early, program.reader("rt/tf_static", ros.TFMessage, latched=True)):
+            places: dict[str, float] = {}
+            while set(places) != {"laser", "hand"}:
+                for one in take(reader).transforms:
+                    assert one.header.frame_id == "base"
+                    places[one.child_frame_id] = one.transform.translation.x
+            assert places == {"laser": 1.0, "hand": 4.0}
+
+
+@pytest.mark.usefixtures("gateway")
+def test_a_late_node_gets_static_transforms_of_two_ros_2_programs(
+    domain: str, node: hyphos.Node, program: RosProgram
+) -> None:
+    def static(child: str, x: float) -> ros.TFMessage:
+        pose = ros.Transform(ros.Vector3(x, 0, 0), ros.Quaternion(0, 0, 0, 1))
+        header = ros.Header(ros.Time(1, 0), "base")
+        return ros.TFMessage([ros.TransformStamped(header, child, pose)])
+
+    writers = [program.writer("rt/tf_static", ros.TFMessage, latched=True) for _ in range(2)]
+    for writer, child, x in zip(writers, ("laser", "hand"), (1.0, 4.0), strict=True):
+        writer.write(static(child, x))
+
+    def known(tree: Any) -> bool:
+        return {edge.child for edge in tree.edges()} == {"laser", "hand"}
+
+    wait_until(lambda: known(node.transforms()), "both transforms")
+    with hyphos.Node.open("late", domain=domain, process="late") as late:
+        wait_until(lambda: known(late.transforms()), "both transforms")
+        assert list(late.transforms().get("base", "hand").translation) == [4.0, 0.0, 0.0]
 
 
 @pytest.mark.usefixtures("gateway")

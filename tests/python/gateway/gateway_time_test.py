@@ -1,4 +1,4 @@
-"""Simulated time, log lines and static transforms of the robot and of other worlds."""
+"""Time, log lines, static transforms and diagnostics of the robot and of other worlds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import hyphos
 import pytest
 from helpers import Inbox, Program, Start, repeating, wait_until
 from hyphos import Transform
-from hyphos.msgs import Log
+from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Log
 from ros1_programs import Ros, needs_ros1
 from ros_tcp_client import RosTcpClient
 from ros_tcp_client import connected as ros_tcp
@@ -219,3 +219,31 @@ def test_a_client_of_rosbridge_gets_log_lines(node: hyphos.Node, browser: RawCli
             pass
     assert (line["name"], line["level"]) == ("tester", 30)
     assert json.dumps(line["stamp"]).count(":") == 2
+
+
+def test_a_client_of_rosbridge_gets_diagnostics(node: hyphos.Node, browser: RawClient) -> None:
+    browser.say(op="subscribe", topic="/diagnostics", type="diagnostic_msgs/DiagnosticArray")
+    diagnostics = hyphos.Diagnostics(node, hardware_id="SN 1205")
+    diagnostics.add("charge", lambda report: report.warn("low", volts=21.5))
+    with repeating(diagnostics.publish):
+        [status] = browser.hear()["msg"]["status"]
+    assert (status["name"], status["level"]) == ("tester: charge", 1)
+    assert (status["message"], status["hardware_id"]) == ("low", "SN 1205")
+    assert status["values"] == [{"key": "volts", "value": "21.5"}]
+
+
+def test_diagnostics_of_a_client_are_reports_of_the_robot(
+    node: hyphos.Node, inbox: Inbox, browser: RawClient
+) -> None:
+    node.subscribe("diagnostics", DiagnosticArray, inbox)
+    topic = {"topic": "/diagnostics", "type": "diagnostic_msgs/DiagnosticArray"}
+    report = {
+        **{"level": 2, "name": "arm: motor", "message": "hot", "hardware_id": "7"},
+        "values": [{"key": "t", "value": "90"}],
+    }
+    browser.say(op="advertise", **topic)
+    with repeating(lambda: browser.say(op="publish", msg={"status": [report]}, **topic)):
+        [status] = inbox.wait(1)[0].status
+    assert (status.name, status.level) == ("arm: motor", DiagnosticStatus.ERROR)
+    assert (status.message, status.hardware_id) == ("hot", "7")
+    assert [(one.key, one.value) for one in status.values] == [("t", "90")]

@@ -15,8 +15,8 @@ TOOLS = ("rosmaster", "rostopic", "rosnode", "rosservice", "rosparam")
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian ships rospy for this interpreter only
 
 
-def _has_rospy() -> bool:
-    words = [SYSTEM_PYTHON, "-c", "import rospy, std_msgs.msg, std_srvs.srv"]
+def _has(modules: str) -> bool:
+    words = [SYSTEM_PYTHON, "-c", f"import {modules}"]
     return (
         Path(SYSTEM_PYTHON).exists()
         and subprocess.run(words, capture_output=True, check=False).returncode == 0
@@ -24,8 +24,11 @@ def _has_rospy() -> bool:
 
 
 needs_ros1 = pytest.mark.skipif(
-    not all(shutil.which(tool) for tool in TOOLS) or not _has_rospy(),
+    not all(shutil.which(tool) for tool in TOOLS) or not _has("rospy, std_msgs.msg, std_srvs.srv"),
     reason="ROS 1 is not installed (scripts/setup core ros)",
+)
+needs_actionlib = pytest.mark.skipif(
+    not _has("actionlib.msg"), reason="no actionlib (scripts/setup core ros)"
 )
 
 # rospy has a thread for each publisher, and print() writes a line and its end separately.

@@ -129,6 +129,39 @@ class Clock(IdlStruct, typename="rosgraph_msgs::msg::dds_::Clock_"):
 
 
 @dataclass
+class Vector3(IdlStruct, typename="geometry_msgs::msg::dds_::Vector3_"):
+    x: float64
+    y: float64
+    z: float64
+
+
+@dataclass
+class Quaternion(IdlStruct, typename="geometry_msgs::msg::dds_::Quaternion_"):
+    x: float64
+    y: float64
+    z: float64
+    w: float64
+
+
+@dataclass
+class Transform(IdlStruct, typename="geometry_msgs::msg::dds_::Transform_"):
+    translation: Vector3
+    rotation: Quaternion
+
+
+@dataclass
+class TransformStamped(IdlStruct, typename="geometry_msgs::msg::dds_::TransformStamped_"):
+    header: Header
+    child_frame_id: str
+    transform: Transform
+
+
+@dataclass
+class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
+    transforms: sequence[TransformStamped]
+
+
+@dataclass
 class Log(IdlStruct, typename="rcl_interfaces::msg::dds_::Log_"):
     stamp: Time
     level: uint8

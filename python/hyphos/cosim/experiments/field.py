@@ -74,7 +74,6 @@ def world(sight: str) -> dict[str, Any]:
 
 # Why these values: see `REASONS` in tables.py.
 RADIO: dict[str, Any] = {
-    "simulator": "analytic",
     "kind": "802.11g",
     "rate_control": "minstrel",
     "tx_power_dbm": 16,
@@ -90,5 +89,6 @@ RADIO: dict[str, Any] = {
 }
 
 
-def radio() -> dict[str, Any]:
-    return {**RADIO, "channel": dict(RADIO["channel"])}
+def radio(network: str, transport: str) -> dict[str, Any]:
+    made = {**RADIO, "simulator": network, "channel": dict(RADIO["channel"])}
+    return made | {"transport": transport} if network == "ns3" else made

@@ -33,21 +33,15 @@ def scenario(parameters: Parameters, network: str) -> dict[str, Any]:
         "transport": world.flow_transport(network, transport),
     }
     master = {"via": third} if parameters["architecture"] == "master" else {}
-    made = {
+    return {
         "duration_s": RECORD_S + WAIT_S,
         "physics": dict(field.PHYSICS),
         "method": dict(field.METHOD),
         "world": field.world(sight),
         "robots": team,
-        "radio": field.radio(),
+        "radio": field.radio(network, transport),
         "traffic": {**master, "flows": {"imu": imu}},
     }
-    if network == "ns3":  # has neither terrain nor the named radios
-        made["world"] = world.world(sight)
-        made["radio"] = world.radio(sight, network, transport)
-        for robot in team.values():
-            del robot["antenna"]
-    return made
 
 
 def cells(network: str) -> list[Cell]:
@@ -174,9 +168,7 @@ REASONS = (
 def tables(results: Results) -> list[Table]:
     made = [_table(results, pair, architecture) for pair, architecture in PAIRS]
     made[0].notes.extend(REASONS)
-    if results.about["network"] != "ns3":
-        made += [_parts(results, pair, architecture) for pair, architecture in PAIRS]
-    return made
+    return made + [_parts(results, pair, architecture) for pair, architecture in PAIRS]
 
 
 TABLES = Experiment(
