@@ -192,7 +192,7 @@ int lose_display(void* /*display*/) {
       stderr);
   // Another thread wakes the window in a callback of the source, which cannot end below it.
   const OnLostDisplay& state = on_lost_display();
-  if (state.app != nullptr && state.thread == std::this_thread::get_id()) state.app->abandon();
+  if (state.thread == std::this_thread::get_id() && state.app != nullptr) state.app->abandon();
   std::_Exit(1);
 }
 
@@ -402,6 +402,9 @@ Result<void> run_window(const Options& options) {
   if (!opened) return opened.error();
   window.app = opened->get();
   on_lost_display().app = window.app;
+  // Before the application ends: the window, which ends after it, may lose the display.
+  const std::unique_ptr<OnLostDisplay, void (*)(OnLostDisplay*)> forget(
+      &on_lost_display(), [](OnLostDisplay* state) { state->app = nullptr; });
   loop(window, waker, signals);
   int width = 0;
   int height = 0;

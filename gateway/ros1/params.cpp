@@ -127,11 +127,13 @@ void JoinedParams::show_soon() {
 }
 
 void JoinedParams::stop() {
-  if (std::exchange(stopped_, true) || off_) return;
+  if (std::exchange(stopped_, true)) return;
   showing_ = {};
-  out_.stop();
-  server_.stop();
-  nodes_.reset();
+  if (!off_) {
+    out_.stop();
+    server_.stop();
+  }
+  nodes_.reset();  // its callback posts to the call thread
 }
 
 }  // namespace hyphos::gateway::ros1

@@ -87,11 +87,13 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
         });
   }
 
+  /// From here on close() closes the connection.
+  void adopt(std::shared_ptr<net::Stream> stream) {
+    const MutexLock lock(mutex_);
+    stream_ = std::move(stream);
+  }
+
   void start(const std::shared_ptr<net::Stream>& stream) {
-    {
-      const MutexLock lock(mutex_);
-      stream_ = stream;
-    }
     stream->send(net::kControl,
                  net::Message(Buffer::adopt(write_header(proxy_->greeting(framed_)))));
     stream->start(
@@ -262,11 +264,13 @@ void ServiceProxy::connected(const std::shared_ptr<Line>& line,
     if (connection.error().code == Code::disconnected) gone_();
     return;
   }
+  const auto stream = net::Stream::open(context_.loops.next(), std::move(*connection), {});
   {
     const MutexLock lock(mutex_);
     if (stopped_) return;
+    line->adopt(stream);  // under the lock, so that stop() closes it
   }
-  line->start(net::Stream::open(context_.loops.next(), std::move(*connection), {}));
+  line->start(stream);
 }
 
 void ServiceProxy::is_framed() {

@@ -49,9 +49,9 @@ std::int64_t distance(const Covered& covered, std::int64_t time) {
   if (covered.empty()) return std::numeric_limits<std::int64_t>::max();
   const auto between = [](std::int64_t earlier, std::int64_t later) {
     // Saturates: the time of a look-up may be the stamp of any message.
-    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr auto kFarthest = std::numeric_limits<std::int64_t>::max();
     const auto gap = static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
-    return std::in_range<std::int64_t>(gap) ? static_cast<std::int64_t>(gap) : kMost;
+    return std::in_range<std::int64_t>(gap) ? static_cast<std::int64_t>(gap) : kFarthest;
   };
   if (time > covered.last) return between(covered.last, time);
   return time < covered.first ? between(time, covered.first) : 0;

@@ -186,9 +186,12 @@ class Parameters final : public Panel {
 
   static bool edit_integer(const ParamInfo& info, std::int64_t& value) {
     const auto* range = std::get_if<ParamRange<std::int64_t>>(&info.range);
-    constexpr std::int64_t kSlider = 1000;
-    if (range != nullptr && range->bounded() && range->most - range->least <= kSlider &&
-        range->most > range->least) {
+    constexpr std::uint64_t kSlider = 1000;
+    // Unsigned, because the range of another node may have all 64 bits.
+    const auto width = [&] {
+      return static_cast<std::uint64_t>(range->most) - static_cast<std::uint64_t>(range->least);
+    };
+    if (range != nullptr && range->bounded() && range->most > range->least && width() <= kSlider) {
       return ImGui::SliderScalar("##value", ImGuiDataType_S64, &value, &range->least, &range->most,
                                  nullptr, ImGuiSliderFlags_AlwaysClamp);
     }

@@ -91,6 +91,8 @@ class ScenePanel final : public Panel {
     draw_toolbar(session, at);
   }
 
+  void forget() override { tools_.forget(); }
+
   Result<void> load(const Settings& settings) override {
     for (const auto& [key, target] : {std::pair{"goal_channel", &tools_.goal_channel},
                                       std::pair{"initial_channel", &tools_.initial_channel},

@@ -131,6 +131,19 @@ bool Tools::escape() {
   return true;
 }
 
+void Tools::forget() {
+  if (tool_ != Tool::select && tool_ != Tool::measure) {
+    from_.reset();
+    to_.reset();
+    tool_ = Tool::move;
+    ++revision_;
+  }
+  goal_ = {};
+  initial_ = {};
+  point_ = {};
+  has_goal_ = has_initial_ = has_point_ = false;
+}
+
 void Tools::publish_pose(Session& session) {
   const Node* node = session.node();
   if (node == nullptr) return;

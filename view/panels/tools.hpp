@@ -47,6 +47,9 @@ class Tools {
   /// Ends an unfinished measurement or pose, then returns to Tool::move. False if it was there.
   bool escape();
 
+  /// Releases the publishers, before their node ends. A tool that publishes must be chosen again.
+  void forget();
+
   /// Draws the pose or the ruler. True if it drew something.
   bool paint(Painter& painter) const;
   [[nodiscard]] std::optional<double> measured() const;

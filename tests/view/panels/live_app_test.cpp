@@ -76,18 +76,21 @@ TEST(LivePast, APastThatCannotBeWrittenIsAnError) {
 class ToolTest : public ::testing::Test {
  protected:
   ToolTest() : node(open()) {
-    auto source = robot();
-    source->guest = &node;
-    window.show(std::move(source));
+    show(node);
     window.set_layout(
         "hyphos_view: 1\nfixed_frame: map\ncamera: {kind: top_down, distance: 10}\n"
         "displays: [{show: grid}, {show: laser_scan, channel: scan, size: 8}]\n"
         "panels: {panel: scene}\n");
     window.frames(6);
   }
-  static Node open() {
+  void show(const Node& guest) {
+    auto source = robot();
+    source->guest = &guest;
+    window.show(std::move(source));
+  }
+  static Node open(const std::string& robot = "") {
     RuntimeOptions options;
-    options.domain = "view-tools-" + std::to_string(::getpid());
+    options.domain = "view-tools-" + std::to_string(::getpid()) + robot;
     return Node::open("view", options).or_throw();
   }
   void choose(int tool) { window.click(static_cast<float>(17 + tool * 30 + 14), 90); }
@@ -135,6 +138,29 @@ TEST_F(ToolTest, APointIsPublishedAtEachClick) {
   EXPECT_NEAR(got[1].point().x(), 0.5, 0.05);
   EXPECT_NEAR(got[1].point().y(), 1.5, 0.05);
   EXPECT_EQ(got[1].header().frame_id(), "map");
+}
+
+TEST_F(ToolTest, AToolPublishesToTheRobotThatIsShown) {
+  int first = 0;
+  node.subscribe<msgs::PointStamped>("clicked_point", inline_,
+                                     [&](const Message<msgs::PointStamped>&) { ++first; });
+  choose(5);
+  const ImVec2 place = at(1, 1);
+  window.click(place.x, place.y);
+  EXPECT_EQ(first, 1);
+  Node other = open("-other");
+  int second = 0;
+  other.subscribe<msgs::PointStamped>("clicked_point", inline_,
+                                      [&](const Message<msgs::PointStamped>&) { ++second; });
+  show(other);
+  window.frames(6);
+  window.click(place.x, place.y);
+  EXPECT_EQ(second, 0) << "the tool must be chosen again";
+  choose(5);
+  window.click(place.x, place.y);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+  show(node);  // before the node ends
 }
 
 TEST_F(ToolTest, AMeasurementHasTheDistanceOfTwoClicks) {

@@ -49,6 +49,7 @@ class Robot {
     ::waitpid(pid_, nullptr, 0);
   }
   void publish() const { ASSERT_EQ(::write(stdin_, "n\n", 2), 2); }
+  void add_limits() const { ASSERT_EQ(::write(stdin_, "limits\n", 7), 7); }
   /// Reads the output so far, for at most `ms`. True if it has this line.
   bool printed(const std::string& line, int ms) {
     pollfd ready{stdout_, POLLIN, 0};
@@ -128,6 +129,15 @@ TEST_F(LivePanels, a_parameter_is_edited_in_place) {
   enter(400, 163, "[1, 2.5]");
   until([&] { return printed("param gains [1.0, 2.5]"); });
   check("parameters_edited");
+}
+
+// The width of such a range exceeds an int64, so it is no slider.
+TEST_F(LivePanels, a_parameter_with_one_bound_is_typed) {
+  robot.add_limits();
+  show("parameters, node: limits");
+  settle();
+  enter(400, 134, "42");
+  until([&] { return printed("param count 42"); });
 }
 
 TEST_F(LivePanels, a_refused_value_states_the_reason) {

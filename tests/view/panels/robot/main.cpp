@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "hyphos/action.hpp"
@@ -11,7 +12,8 @@
 
 // The robot of the tests of live panels: view_panel_robot DOMAIN. The node `base` has parameters of
 // all kinds, a service, an action, and a channel `cmd_vel`. It prints each change and each call.
-// Every line of stdin publishes on `numbers` and writes a log line. The program ends with stdin.
+// The line "limits" on stdin adds the node `limits`, whose parameter has an upper bound only. Every
+// other line publishes on `numbers` and writes a log line. The program ends with stdin.
 
 namespace {
 
@@ -44,6 +46,14 @@ Params declare(const Node& node) {
   return params;
 }
 
+ParamWatch print_changes(const Params& params) {
+  return params.watch([](const ParamSet& all) {
+    for (const std::string& name : all.changed()) {
+      print("param " + name + " " + to_yaml(all.find(name)->value));
+    }
+  });
+}
+
 void drive(const Goal& goal) {
   msgs::Float64 left;
   for (double m = std::min(goal->x(), 1e6); m > 0; m -= 1) {
@@ -70,11 +80,7 @@ int main(int argc, char** argv) {
   options.domain = argv[1];
   Node node = Node::open("base", options).or_throw();
   const Params params = declare(node);
-  const ParamWatch watch = params.watch([](const ParamSet& all) {
-    for (const std::string& name : all.changed()) {
-      print("param " + name + " " + to_yaml(all.find(name)->value));
-    }
-  });
+  const ParamWatch watch = print_changes(params);
   node.service<msgs::String, msgs::String>(
       "map/save", [](const msgs::String& request) -> Result<msgs::String> {
         print("save " + request.data());
@@ -93,7 +99,18 @@ int main(int argc, char** argv) {
   const Logger log = node.log();
   print("ready");
   msgs::Int32 next;
+  std::optional<Node> limits;
+  ParamWatch limits_watch;
   for (std::string line; std::getline(std::cin, line);) {
+    if (line == "limits") {
+      limits = node.runtime().node("limits").or_throw();
+      ParamSpec<std::int64_t> count;
+      count.value = 3;
+      count.range.most = 500;
+      limits->params().declare<std::int64_t>("count", count);
+      limits_watch = print_changes(limits->params());
+      continue;
+    }
     next.set_data(next.data() + 1);
     numbers.publish(next);
     log.info("number ", next.data());
