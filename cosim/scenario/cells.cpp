@@ -20,7 +20,8 @@ Duration ms_of(const Section& section, std::string_view key, Duration fallback) 
 }
 
 /// The keys that ns-3 has not, or with other limits.
-void read_ns3(const Section& cell, const CellOptions& read) {
+void read_ns3(const Section& radio, const Section& cell, const Scenario& scenario) {
+  const CellOptions& read = scenario.radio.cell;
   if (cell.has("load")) {
     cell.error("load", "ns-3 simulates the traffic of all base stations: leave it out");
   }
@@ -33,6 +34,13 @@ void read_ns3(const Section& cell, const CellOptions& read) {
   if (read.time_to_trigger > kLongestTrigger) {
     cell.error("time_to_trigger_ms", "at most 5120 in ns-3, as in 3GPP TS 36.331");
   }
+  const auto too_many = [&](const char* what, std::size_t count, std::size_t most) {
+    if (count <= most) return;
+    radio.error("cells", std::to_string(count) + " " + what + ": at most " + std::to_string(most) +
+                             " in ns-3, or write `simulator: analytic`");
+  };
+  too_many("base stations", read.stations.size(), kMostNs3Stations);
+  too_many("robots", scenario.robots.size(), kMostNs3Users);
 }
 
 }  // namespace
@@ -60,7 +68,6 @@ void read_cells(const Section& radio, Scenario& scenario, Problems& problems) {
   to.handover_db = cell.real("handover_db", to.handover_db, 0, 30);
   to.time_to_trigger = ms_of(cell, "time_to_trigger_ms", to.time_to_trigger);
   to.interruption = ms_of(cell, "interruption_ms", to.interruption);
-  if (scenario.network == NetworkKind::ns3) read_ns3(cell, to);
   const Value* const cells = radio.find("cells");
   if (cells == nullptr || !cells->is(Value::Kind::map) || cells->entries.empty() ||
       cells->entries.size() > kMostStations) {
@@ -77,6 +84,7 @@ void read_cells(const Section& radio, Scenario& scenario, Problems& problems) {
     station.tx_power_dbm = section.real("tx_power_dbm", station.tx_power_dbm, -100, 100);
     station.gain_dbi = section.real("gain_dbi", station.gain_dbi, -50, 50);
   }
+  if (scenario.network == NetworkKind::ns3) read_ns3(radio, cell, scenario);
 }
 
 }  // namespace hyphos::cosim

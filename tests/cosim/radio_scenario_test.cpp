@@ -92,6 +92,10 @@ TEST(CosimRadioScenario, wrong_keys_have_line_and_remedy) {
   expect_refused(cell("  cell: {load: 0.3}\n"), "radio.cell.load: ns-3 simulates the traffic");
   expect_refused(cell("  cell: {interruption_ms: 9}\n"), "radio.cell.interruption_ms: ns-3");
   expect_refused(cell("  cell: {handover_db: 16}\n"), "radio.cell.handover_db: at most 15 in ns-3");
+  std::string masts;
+  for (int i = 0; i < 33; ++i) masts += "m" + std::to_string(i) + ": {at: [0, 50, 25]}, ";
+  expect_refused(changed(cell(""), "mast: {at: [0, 50, 25]}", masts),
+                 "radio.cells: 33 base stations: at most 32 in ns-3, or write");
   expect_refused(cell("  cell: {time_to_trigger_ms: 6000}\n"),
                  "radio.cell.time_to_trigger_ms: at most 5120 in ns-3");
   expect_refused(channel("models: hyphos"), "radio.channel.models: only valid with `radio.simul");

@@ -39,8 +39,6 @@ namespace {
 
 constexpr std::uint16_t kPort = 4000;
 constexpr std::size_t kLongestDatagram = 65'507;
-constexpr std::uint32_t kMostNodes = 300;       // sounding signals of one station have 320 places
-constexpr std::size_t kMostStations = 32;       // each pair has a link for handovers
 constexpr std::uint32_t kResourceBlocks = 100;  // of 20 MHz
 constexpr double kThermalDbmHz = -174;          // as in ns-3
 constexpr double kStationNoiseDb = 4;           // as in the analytic cell: less than a robot's
@@ -151,14 +149,14 @@ Result<void> Lte::check_setup(std::uint32_t nodes) const {
   if (stations().empty()) {
     return bad(Code::invalid_config, "a cellular radio needs a base station: write `cells`");
   }
-  if (stations().size() > kMostStations) {
+  if (stations().size() > kMostNs3Stations) {
     return bad(Code::invalid_config,
                std::to_string(stations().size()) + " base stations: at most " +
-                   std::to_string(kMostStations) + " in ns-3, or `simulator: analytic`");
+                   std::to_string(kMostNs3Stations) + " in ns-3, or `simulator: analytic`");
   }
-  if (nodes > kMostNodes) {
+  if (nodes > kMostNs3Users) {
     return bad(Code::invalid_config, std::to_string(nodes) + " robots in cells: at most " +
-                                         std::to_string(kMostNodes) +
+                                         std::to_string(kMostNs3Users) +
                                          " in ns-3, or `simulator: analytic`");
   }
   return success();

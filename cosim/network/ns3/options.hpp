@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +20,11 @@ enum class Transport { udp, tcp };
 /// cosim/radio.
 enum class Models { ns3, hyphos };
 [[nodiscard]] std::optional<Models> find_models(std::string_view name);
+
+/// Limits of cells in ns-3: sounding signals of one station have 320 places, and each pair of
+/// stations has a link for handovers.
+inline constexpr std::uint32_t kMostNs3Users = 300;
+inline constexpr std::size_t kMostNs3Stations = 32;
 
 /// The options of the ns-3 adapter. The radio options mean the same as in the analytic radio. Frame
 /// errors and timing are those of ns-3.
