@@ -27,22 +27,38 @@ void Arena::entered() {
   // An arena that was destroyed while a worker was inside does not notify that it left.
   const bool is_guest = guest.place != nullptr && !guest.pool.expired();
   if (is_guest) return;
-  guest = {places_.weak_from_this(), this, places_.take_place()};
-  guests_.fetch_add(1, std::memory_order_relaxed);
+  guest = {places_.weak_from_this(), this, nullptr};
+  occupy(places_);
 }
 
 void Arena::left() {
   if (guest.arena != this) return;
-  guests_.fetch_sub(1, std::memory_order_relaxed);
+  if (guest.place != nullptr) vacate(places_);
   guest.arena = nullptr;
-  if (void* const place = std::exchange(guest.place, nullptr)) places_.return_place(place);
+}
+
+// A thread that queues work before the guest counts here does not find it in recall(). So the guest
+// counts first, and then looks for such work. All of this is in one order (seq_cst).
+void Arena::occupy(GuestPlaces& places) {
+  for (;;) {
+    guest.place = places.take_place();
+    if (guest.place == nullptr) return;
+    guests_.fetch_add(1, std::memory_order_seq_cst);
+    if (!places.place_needed()) return;
+    vacate(places);
+  }
+}
+
+void Arena::vacate(GuestPlaces& places) {
+  guests_.fetch_sub(1, std::memory_order_seq_cst);
+  places.return_place(std::exchange(guest.place, nullptr));
 }
 
 bool Arena::recall() {
-  if (asked_.load(std::memory_order_relaxed) >= guests_.load(std::memory_order_relaxed)) {
+  if (asked_.load(std::memory_order_seq_cst) >= guests_.load(std::memory_order_seq_cst)) {
     return false;
   }
-  asked_.fetch_add(1, std::memory_order_relaxed);
+  asked_.fetch_add(1, std::memory_order_seq_cst);
   // The task may begin after the pool, which owns this arena, has ended.
   arena_.enqueue([this, pool = places_.weak_from_this()] {
     if (const auto places = pool.lock()) answer(*places);
@@ -51,13 +67,13 @@ bool Arena::recall() {
 }
 
 void Arena::answer(GuestPlaces& places) {
-  asked_.fetch_sub(1, std::memory_order_relaxed);
+  asked_.fetch_sub(1, std::memory_order_seq_cst);
   if (!places.place_needed()) return;
   if (guest.arena != this) {
     (void)recall();
   } else if (guest.place != nullptr) {
-    places.return_place(std::exchange(guest.place, nullptr));
-    guest.place = places.take_place();
+    vacate(places);
+    occupy(places);
   }
 }
 

@@ -16,7 +16,7 @@ class GuestPlaces : public std::enable_shared_from_this<GuestPlaces> {
   /// Waits for a place. Null: the pool has ended.
   virtual void* take_place() = 0;
   virtual void return_place(void* place) = 0;
-  /// True if work of the pool waits for a place.
+  /// True if work of the pool waits for a place that guests use.
   [[nodiscard]] virtual bool place_needed() = 0;
 
  protected:
@@ -76,11 +76,13 @@ class Arena final {
 
   void entered();
   void left();
+  void occupy(GuestPlaces& places);
+  void vacate(GuestPlaces& places);
   void answer(GuestPlaces& places);
 
   GuestPlaces& places_;
-  std::atomic<int> guests_{0};
-  std::atomic<int> asked_{0};  // recall() was called, and its task has not begun
+  std::atomic<int> guests_{0};  // that occupy a place
+  std::atomic<int> asked_{0};   // recall() was called, and its task has not begun
   tbb::task_arena arena_;
   Door door_;
 };

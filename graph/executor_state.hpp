@@ -110,7 +110,9 @@ struct Executor::State final : GuestPlaces {
   [[nodiscard]] bool all_finished();
   void* take_place() override;
   void return_place(void* place) override;
-  bool place_needed() override { return queues.any() || owed.load(std::memory_order_relaxed) > 0; }
+  bool place_needed() override {
+    return most == threads && (queues.any() || owed.load(std::memory_order_relaxed) > 0);
+  }
 
   struct alignas(64) Place {
     Worker* sleeper = nullptr;  // owned with the place
