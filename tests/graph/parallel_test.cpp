@@ -127,11 +127,14 @@ TEST_P(Parallel, the_limit_holds_while_the_pool_ends) {
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3, 4, 8),
                          [](const auto& instance) { return std::to_string(instance.param); });
 
-/// Each of two tasks waits for the other one, so both must run at once.
+/// Each of two tasks waits for the other one, so both must run at once. oneTBB promises a worker to
+/// an enqueued task, but none to a parallel_for: its spawn loses the wake-up if the last worker
+/// leaves the arena at that moment (advertise_new_work() in src/tbb/arena.h of oneTBB). So one task
+/// enqueues another one, after the algorithm has spawned its tasks.
 void meet() {
   std::atomic<int> here{0};
   for_all(2, [&] {
-    ++here;
+    if (++here == 1) oneapi::tbb::this_task_arena::enqueue([] {});
     while (here < 2) std::this_thread::yield();
   });
 }
