@@ -1,6 +1,6 @@
 // The thread pool beside oneTBB's flow graph, in turns in one run:
 //
-//   bench_pool [--rounds N] [--messages N] [--threads N] [--depth N] [--only CASE]
+//   bench_pool [--rounds N] [--messages N] [--threads N] [--workers N] [--depth N] [--only CASE]
 //              [--peer hyphos|tbb]
 //
 // `concurrent`: one thread publishes back to back to one node that runs in parallel.
@@ -8,9 +8,14 @@
 // time. Each prints messages per second, and the ratio to the flow graph: the median of the rounds.
 // `wake`: a message each 2 ms to a serial node, and the time until its callback begins.
 //
+// `--threads`: threads of the pool. `--workers`: threads of the flow graph, beside the one that
+// publishes. Without it the flow graph uses one less than the machine has cores.
+//
 // With `--peer` the program measures one side alone, for `valgrind --tool=callgrind`.
 
 #include <oneapi/tbb/flow_graph.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +48,7 @@ struct Arguments {
   int rounds = 9;
   long messages = 60'000;
   int threads = 2;
+  int workers = 0;               // 0: the default of oneTBB
   std::uint32_t depth = 65'536;  // of the queues. The queues of the flow graph have no bound
 };
 
@@ -180,6 +186,15 @@ std::vector<double> wake(const std::string& peer, const Case& what, const Argume
   return took;
 }
 
+template <typename Measure>
+auto in_arena(const std::string& peer, const Arguments& args, const Measure& run) {
+  if (peer != "tbb" || args.workers == 0) return run();
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(args.workers) + 1);
+  tbb::task_arena arena(args.workers + 1);
+  return arena.execute(run);
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values.empty() ? 0 : values[values.size() / 2];
@@ -195,11 +210,11 @@ void measure(const Case& what, const Arguments& args) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % peers.size();
       if (!args.peer.empty() && args.peer != peers[i]) continue;
       if (what.paced) {
-        const std::vector<double> took = wake(peers[i], what, args);
+        const auto took = in_arena(peers[i], args, [&] { return wake(peers[i], what, args); });
         high[i].push_back(took[took.size() / 2]);
         p95[i].push_back(took[took.size() * 95 / 100]);
       } else {
-        high[i].push_back(flood(peers[i], what, args));
+        high[i].push_back(in_arena(peers[i], args, [&] { return flood(peers[i], what, args); }));
       }
     }
     if (args.peer.empty()) ratios.push_back(high[0].back() / high[1].back());
@@ -235,6 +250,7 @@ int main(int argc, char** argv) {
     if (option == "--messages") args.messages = std::atol(argv[i + 1]);
     if (option == "--depth") args.depth = static_cast<std::uint32_t>(std::atol(argv[i + 1]));
     if (option == "--threads") args.threads = std::atoi(argv[i + 1]);
+    if (option == "--workers") args.workers = std::atoi(argv[i + 1]);
   }
   hyphos::lab::use_precise_timers();
   try {
