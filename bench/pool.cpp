@@ -11,11 +11,16 @@
 // `--threads`: threads of the pool. `--workers`: threads of the flow graph, beside the one that
 // publishes. Without it the flow graph uses one less than the machine has cores.
 //
+// Each side runs in a process of its own. In one process, workers of oneTBB that still look for
+// work of the pool would join the flow graph late, and it would be measured without them.
+//
 // With `--peer` the program measures one side alone, for `valgrind --tool=callgrind`.
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +29,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -151,7 +157,7 @@ std::unique_ptr<Side> open(const std::string& peer, const Case& what, const Argu
 }
 
 // Returns messages per second.
-double flood(const std::string& peer, const Case& what, const Arguments& args) {
+std::vector<double> flood(const std::string& peer, const Case& what, const Arguments& args) {
   const long warm = args.messages / 10;
   Arrivals warmed(warm * what.nodes);
   Arrivals all(args.messages * what.nodes);
@@ -162,7 +168,7 @@ double flood(const std::string& peer, const Case& what, const Arguments& args) {
   const std::int64_t begin = now_ns();
   for (long i = 0; i < args.messages; ++i) side->publish({0, i});
   all.wait();
-  return static_cast<double>(args.messages) * 1e9 / static_cast<double>(now_ns() - begin);
+  return {static_cast<double>(args.messages) * 1e9 / static_cast<double>(now_ns() - begin)};
 }
 
 // Returns the latencies in microseconds, sorted.
@@ -186,13 +192,36 @@ std::vector<double> wake(const std::string& peer, const Case& what, const Argume
   return took;
 }
 
-template <typename Measure>
-auto in_arena(const std::string& peer, const Arguments& args, const Measure& run) {
+std::vector<double> one(const std::string& peer, const Case& what, const Arguments& args) {
+  const auto run = [&] { return what.paced ? wake(peer, what, args) : flood(peer, what, args); };
   if (peer != "tbb" || args.workers == 0) return run();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   static_cast<std::size_t>(args.workers) + 1);
   tbb::task_arena arena(args.workers + 1);
   return arena.execute(run);
+}
+
+// Measures in a child process. This process has one thread, so the child can make its own.
+std::vector<double> apart(const std::string& peer, const Case& what, const Arguments& args) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::runtime_error("pipe: cannot start the measurement");
+  const ::pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork: cannot start the measurement");
+  if (child == 0) {
+    std::FILE* const out = ::fdopen(ends[1], "w");
+    for (const double value : one(peer, what, args)) std::fwrite(&value, sizeof(value), 1, out);
+    std::fclose(out);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::FILE* const in = ::fdopen(ends[0], "r");
+  std::vector<double> values;
+  for (double value = 0; std::fread(&value, sizeof(value), 1, in) == 1;) values.push_back(value);
+  std::fclose(in);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (status != 0 || values.empty()) throw std::runtime_error(peer + ": the measurement failed");
+  return values;
 }
 
 double median(std::vector<double> values) {
@@ -209,13 +238,10 @@ void measure(const Case& what, const Arguments& args) {
     for (std::size_t turn = 0; turn < peers.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % peers.size();
       if (!args.peer.empty() && args.peer != peers[i]) continue;
-      if (what.paced) {
-        const auto took = in_arena(peers[i], args, [&] { return wake(peers[i], what, args); });
-        high[i].push_back(took[took.size() / 2]);
-        p95[i].push_back(took[took.size() * 95 / 100]);
-      } else {
-        high[i].push_back(in_arena(peers[i], args, [&] { return flood(peers[i], what, args); }));
-      }
+      // With one side, a profiler sees this process.
+      const auto took = args.peer.empty() ? apart(peers[i], what, args) : one(peers[i], what, args);
+      high[i].push_back(took[took.size() / 2]);
+      if (what.paced) p95[i].push_back(took[took.size() * 95 / 100]);
     }
     if (args.peer.empty()) ratios.push_back(high[0].back() / high[1].back());
   }
