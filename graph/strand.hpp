@@ -14,19 +14,20 @@ namespace hyphos::graph {
 ///
 /// Invariants, under the mutex of the owner:
 ///  (1) If the owner calls needs_task() after each change and starts a task for each true, then a
-///      queue with items has a task that is enqueued, or a thread that runs an item and will call
-///      needs_task() after it. So no item is ever forgotten.
+///      queue with items has a task that is enqueued. A serial one may instead have a thread that
+///      runs an item and will call needs_task() after it. So no item is ever forgotten, and no
+///      item of a concurrent queue waits for the end of another one.
 ///  (2) Serial: at most one item runs, if the owner begins items only in drain(), or while
 ///      may_run() is true.
 class Strand {
  public:
-  /// `share`: items of a serial queue that one task runs.
+  /// `share`: items that one task runs.
   explicit Strand(Mode mode, int share = kFairShare)
-      : serial_(mode == Mode::serial), share_(serial_ ? share : 1) {}
+      : serial_(mode == Mode::serial), share_(share) {}
 
   /// Returns true if one more task must be enqueued for a queue of `waiting` items, and counts it.
   [[nodiscard]] bool needs_task(std::size_t waiting) {
-    const bool enough = serial_ ? running_ + tasks_ > 0 : tasks_ >= waiting;
+    const bool enough = tasks_ > 0 || !may_run();
     if (waiting == 0 || enough) return false;
     ++tasks_;
     return true;
@@ -37,8 +38,8 @@ class Strand {
   /// not know that mutex here.
   template <typename RunOne>
   void drain(const RunOne& run_one) HYPHOS_NO_THREAD_SAFETY_ANALYSIS {
-    // From here on `running_` accounts for this task. A running task takes no further item of a
-    // concurrent queue, so it must not count in `tasks_`.
+    // From here on `running_` accounts for this task. The next items of a concurrent queue need
+    // another task, so this one must not count in `tasks_`.
     --tasks_;
     if (!may_run()) return;
     for (int i = 0; i < share_ && run_one(); ++i) {
@@ -54,8 +55,7 @@ class Strand {
   /// True if no item runs, and no task will look at the queue.
   [[nodiscard]] bool idle() const { return running_ == 0 && tasks_ == 0; }
 
-  // A task of a serial queue yields after this many items, so that one busy queue cannot occupy a
-  // worker.
+  // A task yields after this many items, so that one busy queue cannot occupy a worker.
   static constexpr int kFairShare = 32;
 
  private:

@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
+// A task of a concurrent subscription runs several short callbacks, but none after this time. So
+// work of a higher priority waits no longer than for one long callback.
+constexpr std::int64_t kTurnNs = 50'000;
+
+int share_of(const Subscriber::Options& options, const Executor& executor) {
+  const bool in_turns = options.mode == Mode::concurrent && executor.one_by_one();
+  return options.group != nullptr || in_turns ? 1 : Strand::kFairShare;
+}
+
 /// The innermost callback of this thread and its message.
 struct Running {
   const Subscriber* subscriber = nullptr;
@@ -43,8 +52,9 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       callback_(std::move(callback)),
       executor_(executor),
       trace_(std::move(trace)),
+      concurrent_(options_.mode == Mode::concurrent && !options_.ready),
       ring_(options_.policy.depth),
-      strand_(options_.mode, options_.group ? 1 : Strand::kFairShare) {}
+      strand_(options_.mode, share_of(options_, executor)) {}
 
 HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
 
@@ -203,7 +213,7 @@ HYPHOS_HOT detail::Delivery Subscriber::pop() {
   return out;
 }
 
-HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* ready) {
+HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* ready, bool last) {
   if (options_.ready) {
     if (count_ == 0 || std::exchange(told_, true)) return;
     lock.unlock();
@@ -214,21 +224,30 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock, transport::ReadyList* read
   }
   if (!strand_.needs_task(count_)) return;
   lock.unlock();
-  if (options_.group == nullptr) {
-    executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+  if (options_.group == nullptr && last) {
+    executor_.enqueue_last(options_.policy.priority, [this] { drain_task(); });
+  } else if (options_.group == nullptr) {
+    enqueue_task(ready);
   } else {
     options_.group->request(shared_from_this(), options_.policy.priority, ready);
   }
   lock.lock();
 }
 
+HYPHOS_HOT void Subscriber::enqueue_task(transport::ReadyList* ready) {
+  executor_.enqueue(options_.policy.priority, [this] { drain_task(); }, ready);
+}
+
 HYPHOS_HOT void Subscriber::drain_task() {
   // The task may hold the last reference to this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
+  std::int64_t now = concurrent_ ? monotonic_now().ns : 0;
+  const std::int64_t until = now + kTurnNs;
   BriefLock lock(mutex_);
-  std::int64_t now = 0;
-  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) { return run_one(lock, now); });
-  schedule(lock, nullptr);
+  strand_.drain([&]() HYPHOS_REQUIRES(mutex_, lock) {
+    return !(concurrent_ && now > until) && run_one(lock, now);
+  });
+  schedule(lock, nullptr, true);
   changed_.notify_all();
   tell_if_ended(lock);
 }
@@ -237,7 +256,9 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   if (count_ == 0 || closed_) return false;
   detail::Delivery delivery = pop();
   strand_.begin();
+  const bool more = concurrent_ && strand_.needs_task(count_);
   lock.unlock();
+  if (more) enqueue_task(nullptr);
   changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
   // For consecutive messages, the end of one callback is the start of the next. This saves a clock
@@ -367,7 +388,6 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   stamps.decoded = decoded > dequeued ? decoded : 0;
   stamps.callback = delivery.callback_ns;
   trace::Record& record = **trace_;
-  const auto writers = options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
   record.count(trace::Counter::received);
   record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
   std::size_t bytes = 0;
@@ -381,13 +401,24 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   const std::int64_t end = monotonic_now().ns;
   // Recorded after the callback: at the message rates of a robot the histograms' cache lines are
   // cold, and fetching them takes microseconds.
-  //
+  if (concurrent_) {
+    const MutexLock lock(timings_mutex_);
+    record_times(delivery, stamps, dequeued, end, trace::Writers::one);
+  } else {
+    record_times(delivery, stamps, dequeued, end,
+                 options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many);
+  }
+  trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
+  return end;
+}
+
+inline void Subscriber::record_times(const detail::Delivery& delivery, const Stamps& stamps,
+                                     std::int64_t dequeued, std::int64_t end,
+                                     trace::Writers writers) {
   // The latency of a latched value sent again is excluded, because it includes the age of the
   // value.
   if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   trace_->timings()->record_callback(end - delivery.callback_ns, writers);
-  trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
-  return end;
 }
 
 bool Subscriber::is_expired(const detail::Delivery& delivery, std::int64_t now) const {

@@ -115,7 +115,8 @@ class Subscriber final : public detail::SubscriptionCore,
   void grow() HYPHOS_REQUIRES(mutex_);
   detail::Delivery take_oldest_live() HYPHOS_REQUIRES(mutex_);
   bool wait_for_room(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
-  void schedule(BriefLock& lock, transport::ReadyList* ready) HYPHOS_REQUIRES(mutex_, lock);
+  void schedule(BriefLock& lock, transport::ReadyList* ready, bool last = false)
+      HYPHOS_REQUIRES(mutex_, lock);
   /// Takes one message and runs its callback without the lock. Returns false if the queue was
   /// empty. `now`: the present time if the caller has just read it, or 0. On return, the time at
   /// which the callback ended.
@@ -128,6 +129,9 @@ class Subscriber final : public detail::SubscriptionCore,
   detail::Delivery pop() HYPHOS_REQUIRES(mutex_);
   /// The caller must keep the object alive.
   void tell_if_ended(BriefLock& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void enqueue_task(transport::ReadyList* ready) HYPHOS_EXCLUDES(mutex_);
+  void record_times(const detail::Delivery& delivery, const Stamps& stamps, std::int64_t dequeued,
+                    std::int64_t end, trace::Writers writers);
 
   const ForkMark mark_;
   const std::shared_ptr<Channel> channel_;
@@ -137,7 +141,11 @@ class Subscriber final : public detail::SubscriptionCore,
   Executor& executor_;
   const std::unique_ptr<trace::Endpoint> trace_;
   log::OncePerSecond errors_;
+  const bool concurrent_;  // and callbacks run on the pool
 
+  // Held by a thread that records the times of a concurrent callback. Cheaper than one atomic
+  // operation for each of a dozen numbers.
+  BriefMutex timings_mutex_;
   BriefMutex mutex_;
   BriefCondition changed_;  // notified when room appears, or a callback or a task ends
   std::vector<detail::Delivery> ring_ HYPHOS_GUARDED_BY(mutex_);

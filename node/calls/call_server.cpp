@@ -26,7 +26,7 @@ ServerCore::ServerCore(graph::Graph& graph, Channels channels, Settings settings
       channels_(std::move(channels)),
       settings_(std::move(settings)),
       callback_(std::move(callback)),
-      strand_(settings_.mode) {}
+      strand_(settings_.mode, settings_.mode == Mode::serial ? graph::Strand::kFairShare : 1) {}
 
 Result<void> ServerCore::open(const detail::CallTypes& types) {
   channels_.request->watch(weak_from_this());
@@ -151,8 +151,12 @@ void ServerCore::cancel(const Key& key) {
 void ServerCore::schedule(UniqueLock<Mutex>& lock) {
   if (!strand_.needs_task(queue_.size())) return;
   lock.unlock();
-  executor_.enqueue(Priority::normal, [self = shared_from_this()] { self->drain_task(); });
+  enqueue_task();
   lock.lock();
+}
+
+void ServerCore::enqueue_task() {
+  executor_.enqueue(Priority::normal, [self = shared_from_this()] { self->drain_task(); });
 }
 
 void ServerCore::drain_task() {
@@ -167,7 +171,9 @@ bool ServerCore::run_one(UniqueLock<Mutex>& lock) {
   ExchangePtr exchange = std::move(queue_.front());
   queue_.pop_front();
   strand_.begin();
+  const bool more = strand_.needs_task(queue_.size());
   lock.unlock();
+  if (more) enqueue_task();
   run(exchange);
   exchange.reset();
   lock.lock();

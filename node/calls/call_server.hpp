@@ -86,6 +86,7 @@ class ServerCore final : public detail::CallServer,
   Result<void> publish(std::uint64_t peer, const Key& key, detail::CallKind kind,
                        detail::BlockRef message) HYPHOS_EXCLUDES(mutex_);
   void schedule(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_, lock);
+  void enqueue_task();
   void drain_task() HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] bool run_one(UniqueLock<Mutex>& lock) HYPHOS_REQUIRES(mutex_, lock);
   void run(const ExchangePtr& exchange);

@@ -65,6 +65,35 @@ TEST(Waiting, the_pool_has_its_old_size_after_a_wait) {
   EXPECT_LE(most, kThreads);
 }
 
+/// A thread that parked after a wait gets a place while it sleeps on, and then work.
+TEST(Waiting, a_parked_thread_runs_the_work_that_it_gets) {
+  for (int round = 0; round < 20; ++round) {
+    Gate gate;
+    std::promise<void> go;
+    std::promise<void> waits;
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    Executor executor(1);
+    executor.enqueue(Priority::normal, [&] {
+      const Executor::Waiting waiting(executor);
+      go.get_future().wait();
+    });
+    executor.enqueue(Priority::normal, [&] { gate.pass(); });
+    gate.wait_for_waiting(1);
+    go.set_value();  // two threads run now, and the first one that ends parks
+    gate.open();
+    executor.wait_idle();
+    executor.enqueue(Priority::normal, [&] {
+      const Executor::Waiting waiting(executor);
+      waits.set_value();
+      EXPECT_EQ(done.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    });
+    waits.get_future().wait();
+    executor.enqueue(Priority::normal, [&] { ran.set_value(); });
+    executor.wait_idle();
+  }
+}
+
 TEST(Waiting, too_many_waiting_threads_are_refused) {
   Arrivals waits;
   std::promise<void> go;
