@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_server import _read_to_end, _worked_s
+from cli_server import Patience, _read_to_end, _worked_s
 from helpers import wait_until
 
 
@@ -24,7 +24,7 @@ def test_a_command_that_works_may_take_longer_than_the_limit() -> None:
         return (look + 1) * 1e-6
 
     # Each look takes the whole patience, because nothing is printed.
-    assert _read_to_end((reader,), 0, 0.02, work) == ["done"]
+    assert _read_to_end((reader,), Patience(0, 0.02, work)) == ["done"]
     os.close(reader)
 
 
@@ -33,7 +33,7 @@ def test_a_command_that_works_never_or_for_ever_is_an_error(step_s: float) -> No
     reader, writer = os.pipe()
     looks = itertools.count()
     with pytest.raises(TimeoutError, match="no end after"):
-        _read_to_end((reader,), 0, 0.02, lambda _pid: next(looks) * step_s)
+        _read_to_end((reader,), Patience(0, 0.02, lambda _pid: next(looks) * step_s))
     os.close(reader)
     os.close(writer)
 

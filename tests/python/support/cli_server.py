@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import selectors
 import signal
 import socket
@@ -45,7 +46,6 @@ class CliServer:
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )
-        self._door.settimeout(PATIENCE_S)
 
     def run(self, words: tuple[str, ...], cwd: Path) -> tuple[int, str, str]:
         """Runs a command. Returns its exit code, its output and its errors."""
@@ -54,21 +54,32 @@ class CliServer:
         socket.send_fds(self._door, [asked.encode()], theirs)
         for fd in theirs:
             os.close(fd)
-        pid = int(self._door.recv(100))
+        pid = self._receive()
         try:
-            out, err = _read_to_end(ours, pid)
+            out, err = _read_to_end(ours, Patience(pid))
         except TimeoutError:
             os.kill(pid, signal.SIGKILL)
             raise
         finally:
             for fd in ours:
                 os.close(fd)
-            code = int(self._door.recv(100))
+            code = self._receive()
         return code, out, err
 
     def close(self) -> None:
         self._door.close()
-        self._server.wait(PATIENCE_S)
+        patience = Patience(self._server.pid)
+        while self._server.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._server.wait(patience.look_s)
+            patience.check("the end of the server")
+
+    def _receive(self) -> int:
+        """A number from the server, which may still import its modules."""
+        patience = Patience(self._server.pid)
+        while not select.select([self._door], [], [], patience.look_s)[0]:
+            patience.check("a reply of the server")
+        return int(self._door.recv(100))
 
 
 def _worked_s(pid: int) -> float:
@@ -84,32 +95,52 @@ def _worked_s(pid: int) -> float:
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def _read_to_end(
-    fds: tuple[int, ...],
-    pid: int,
-    patience_s: float = PATIENCE_S,
-    work_of: Callable[[int], float] = _worked_s,
-) -> list[str]:
-    """Reads each descriptor until no process holds its other end. A command that imports a library
-    may take minutes on a busy machine. So the limits are the processor time of the command, and a
-    time in which it neither works nor prints.
+class Patience:
+    """A limit for the end of a program. A program that imports a library may take minutes on a busy
+    machine. So it limits the processor time of the program, and a time in which it does nothing.
     """
+
+    def __init__(
+        self, pid: int, patience_s: float = PATIENCE_S, work_of: Callable[[int], float] = _worked_s
+    ) -> None:
+        self._pid, self._patience_s, self._work_of = pid, patience_s, work_of
+        self._first_s = self._worked_s = work_of(pid)
+        self.printed()
+
+    @property
+    def look_s(self) -> float:
+        """The time to the next check."""
+        return min(1.0, self._patience_s)
+
+    def printed(self) -> None:
+        self._idle_since = time.monotonic()
+
+    def check(self, what: str) -> None:
+        """Raises TimeoutError at a limit."""
+        now_s = self._work_of(self._pid)
+        if now_s != self._worked_s:
+            self._worked_s = now_s
+            self.printed()
+        worked_s = self._worked_s - self._first_s
+        idle_s = time.monotonic() - self._idle_since
+        if worked_s > self._patience_s or idle_s > self._patience_s:
+            raise TimeoutError(f"no end after {worked_s} s of work: {what}")
+
+
+def _read_to_end(fds: tuple[int, ...], patience: Patience) -> list[str]:
+    """Reads each descriptor until no process holds its other end."""
     found = dict.fromkeys(fds, b"")
-    worked_s, idle_since = 0.0, time.monotonic()
     with selectors.DefaultSelector() as selector:
         for fd in fds:
             selector.register(fd, selectors.EVENT_READ)
         while selector.get_map():
-            for key, _ in selector.select(min(1.0, patience_s)):
+            for key, _ in selector.select(patience.look_s):
                 got = os.read(key.fd, 1 << 16)
                 found[key.fd] += got
-                idle_since = time.monotonic()
+                patience.printed()
                 if not got:
                     selector.unregister(key.fd)
-            if (now_s := work_of(pid)) != worked_s:
-                worked_s, idle_since = now_s, time.monotonic()
-            if worked_s > patience_s or time.monotonic() - idle_since > patience_s:
-                raise TimeoutError(f"no end after {worked_s} s of work: {found}")
+            patience.check(str(found))
     return [text.decode() for text in found.values()]
 
 
