@@ -1,7 +1,6 @@
 #include "cosim/network/due.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -21,11 +20,11 @@ void OutcomeQueue::push(Outcome outcome) {
     outcomes_[place] = std::move(outcome);
   }
   heap_.push_back({time, id, to, place});
-  std::ranges::push_heap(heap_, std::greater<>());
+  std::push_heap(heap_.begin(), heap_.end(), &Key::later);
 }
 
 Outcome OutcomeQueue::pop() {
-  std::ranges::pop_heap(heap_, std::greater<>());
+  std::pop_heap(heap_.begin(), heap_.end(), &Key::later);
   const std::uint32_t place = heap_.back().place;
   heap_.pop_back();
   free_.push_back(place);
@@ -44,7 +43,7 @@ void OutcomeQueue::clear() {
 
 std::vector<const Outcome*> OutcomeQueue::in_order() const {
   std::vector<Key> keys = heap_;
-  std::ranges::sort(keys);
+  std::ranges::sort(keys, [](const Key& a, const Key& b) { return Key::later(b, a); });
   std::vector<const Outcome*> all;
   all.reserve(keys.size());
   for (const Key& key : keys) all.push_back(&outcomes_[key.place]);

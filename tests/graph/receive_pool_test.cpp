@@ -124,14 +124,22 @@ TEST(ReceivePool, polling_continues_while_the_work_runs) {
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
   mailbox.wait_until_both_wait();
+  std::promise<void> begun;
   std::promise<void> go;
   std::promise<void> later;
   std::promise<void> done;
   mailbox.put([&](ReadyList& ready) {
-    executor.enqueue(Priority::normal, [&] { go.get_future().wait(); }, &ready);
+    executor.enqueue(
+        Priority::normal,
+        [&] {
+          begun.set_value();
+          go.get_future().wait();
+        },
+        &ready);
   });
   mailbox.put([&](ReadyList&) { later.set_value(); });
   got(later.get_future());
+  got(begun.get_future());
   // The only thread is occupied, so further work waits, as without a receive pool.
   mailbox.put([&](ReadyList& ready) {
     executor.enqueue(Priority::normal, [&] { done.set_value(); }, &ready);

@@ -470,9 +470,9 @@ TEST_F(BridgeTest, datagrams_to_another_machine_are_refused_and_counted) {
   }
   EXPECT_EQ(clients.counted("permission") + clients.counted("not_found"), 0U);
 
-  const auto other = harness_.ask(node, "requestTopic", params("192.0.2.1"));
+  const auto other = harness_.ask(node, "requestTopic", params("203.0.113.71"));
   ASSERT_FALSE(other.ok());
-  EXPECT_NE(other.error().message.find("/me at 127.0.0.1 asks for datagrams to '192.0.2.1'"),
+  EXPECT_NE(other.error().message.find("/me at 127.0.0.1 asks for datagrams to '203.0.113.71'"),
             std::string::npos)
       << other.error().message;
   EXPECT_EQ(clients.counted("permission"), 1U);
@@ -490,7 +490,7 @@ TEST_F(BridgeTest, datagrams_to_another_machine_are_refused_and_counted) {
     return result.front().get_if<Value::Array>()->front();
   };
   EXPECT_EQ(code_of_one_of_many("127.0.0.1"), Value(1));
-  EXPECT_EQ(code_of_one_of_many("192.0.2.1"), Value(0));
+  EXPECT_EQ(code_of_one_of_many("203.0.113.71"), Value(0));
   EXPECT_EQ(clients.counted("permission"), 2U);
 }
 

@@ -200,17 +200,17 @@ TEST_F(Udpros, datagrams_go_to_no_other_machine_than_the_caller) {
     std::vector<std::string> named;  ///< the addresses of a name
   };
   const std::vector<Case> others{
-      {"192.0.2.1", "192.0.2.2", {}},
-      {"192.0.2.1", "127.0.0.1", {}},  // the robot itself
-      {"127.0.0.1", "192.0.2.2", {}},
-      {"192.0.2.1", "victim", {"192.0.2.2", "2001:db8::2"}},
-      {"192.0.2.1", "localhost", {"::1", "127.0.0.1"}},
-      {"127.0.0.1", "victim", {"192.0.2.2"}},
+      {"203.0.113.71", "203.0.113.72", {}},
+      {"203.0.113.71", "127.0.0.1", {}},  // the robot itself
+      {"127.0.0.1", "203.0.113.72", {}},
+      {"203.0.113.71", "victim", {"203.0.113.72", "2001:db8:71::72"}},
+      {"203.0.113.71", "localhost", {"::1", "127.0.0.1"}},
+      {"127.0.0.1", "victim", {"203.0.113.72"}},
       {"127.0.0.1", "0.0.0.0", {}},
       {"127.0.0.1", "255.255.255.255", {}},
       {"127.0.0.1", "224.0.0.1", {}},
-      {"::1", "2001:db8::2", {}},
-      {"127.0.0.1", "192.0.2.2", {"127.0.0.1"}},  // a number is not looked up
+      {"::1", "2001:db8:71::72", {}},
+      {"127.0.0.1", "203.0.113.72", {"127.0.0.1"}},  // a number is not looked up
   };
   for (const auto& [from, host, named] : others) {
     const auto refused = ask_from(caller(from, named), host);
@@ -238,9 +238,10 @@ TEST_F(Udpros, the_host_of_the_caller_is_accepted_in_every_form) {
     const auto all = udpros_.connections();
     return all.size() == 1 ? all.front().address : "";
   };
-  EXPECT_EQ(address_after("192.0.2.1", "192.0.2.1"), "192.0.2.1:1000");
-  EXPECT_EQ(address_after("192.0.2.1", "robot", {"2001:db8::1", "192.0.2.1"}), "192.0.2.1:1000");
-  EXPECT_EQ(address_after("::ffff:192.0.2.1", "192.0.2.1"), "192.0.2.1:1000");
+  EXPECT_EQ(address_after("203.0.113.71", "203.0.113.71"), "203.0.113.71:1000");
+  EXPECT_EQ(address_after("203.0.113.71", "robot", {"2001:db8::1", "203.0.113.71"}),
+            "203.0.113.71:1000");
+  EXPECT_EQ(address_after("::ffff:203.0.113.71", "203.0.113.71"), "203.0.113.71:1000");
   EXPECT_EQ(address_after("2001:db8::1", "2001:db8::1"), "[2001:db8::1]:1000");
   EXPECT_EQ(address_after("127.0.0.1", "localhost", {"::1", "127.0.0.1"}), "127.0.0.1:1000");
   EXPECT_EQ(address_after("127.0.0.1", "this-machine", {"127.0.1.1"}), "127.0.1.1:1000");
