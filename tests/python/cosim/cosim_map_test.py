@@ -64,3 +64,16 @@ def test_an_unknown_heading_is_a_dot(told: Any) -> None:
     del told["headings"]["north"]
     [ax] = draw.field_map(told).figure.axes
     assert ends(list(ax.get_lines()))["north"].get_marker() == "o"
+
+
+def test_names_of_robots_at_one_place_do_not_overlap(told: Any) -> None:
+    ways = told["trajectories"]
+    for robot in ("east", "still"):
+        ways[robot][-1] = ways["north"][-1]
+    plot = draw.field_map(told)
+    plot.figure.canvas.draw()  # places the texts
+    [ax] = plot.figure.axes
+    boxes = [one.get_window_extent() for one in ax.texts if one.get_text() in ways]
+    assert len(boxes) == 3
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
