@@ -1,6 +1,7 @@
 #include "cosim/network/due.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -20,11 +21,11 @@ void OutcomeQueue::push(Outcome outcome) {
     outcomes_[place] = std::move(outcome);
   }
   heap_.push_back({time, id, to, place});
-  std::push_heap(heap_.begin(), heap_.end(), &Key::later);
+  std::ranges::push_heap(heap_, std::greater<>());
 }
 
 Outcome OutcomeQueue::pop() {
-  std::pop_heap(heap_.begin(), heap_.end(), &Key::later);
+  std::ranges::pop_heap(heap_, std::greater<>());
   const std::uint32_t place = heap_.back().place;
   heap_.pop_back();
   free_.push_back(place);
@@ -43,7 +44,7 @@ void OutcomeQueue::clear() {
 
 std::vector<const Outcome*> OutcomeQueue::in_order() const {
   std::vector<Key> keys = heap_;
-  std::ranges::sort(keys, [](const Key& a, const Key& b) { return Key::later(b, a); });
+  std::ranges::sort(keys);
   std::vector<const Outcome*> all;
   all.reserve(keys.size());
   for (const Key& key : keys) all.push_back(&outcomes_[key.place]);

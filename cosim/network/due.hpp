@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -32,12 +33,7 @@ class OutcomeQueue {
     NodeId to = 0;
     std::uint32_t place = 0;  // in outcomes_
 
-    /// The default comparison by all members costs more, and this one runs most often.
-    static bool later(const Key& a, const Key& b) {
-      if (a.time.ns != b.time.ns) return a.time.ns > b.time.ns;
-      if (a.id != b.id) return a.id > b.id;
-      return a.to != b.to ? a.to > b.to : a.place > b.place;
-    }
+    auto operator<=>(const Key&) const = default;
   };
 
   std::vector<Key> heap_;

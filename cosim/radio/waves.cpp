@@ -80,23 +80,13 @@ std::size_t shuffled(std::size_t i, std::size_t count, std::uint64_t which) {
          waves.second[i] * waves.seconds;
 }
 
-/// The sum of a multiple of 4 values. Lanes have sums of their own, because compilers do not
-/// reorder additions.
-[[gnu::always_inline]] inline double sum_of(const std::array<double, Waves::kMostWaves>& values,
-                                            std::size_t count) {
-  constexpr std::size_t kLanes = 4;
-  std::array<double, kLanes> sums{};
-  for (std::size_t i = 0; i < count; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += values[i + lane];
-  }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 [[gnu::always_inline]] inline double real_sum(const WaveSum& waves) {
   std::array<double, Waves::kMostWaves> cosines;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const Turned at = turned_places(waves);
   for (std::size_t i = 0; i < waves.count; ++i) cosines[i] = cosine(angle_of(waves, at, i));
-  return sum_of(cosines, waves.count);
+  double sum = 0;
+  for (std::size_t i = 0; i < waves.count; ++i) sum += cosines[i];
+  return sum;
 }
 
 [[gnu::always_inline]] inline std::complex<double> complex_sum(const WaveSum& waves) {
@@ -108,7 +98,13 @@ std::size_t shuffled(std::size_t i, std::size_t count, std::uint64_t which) {
     sines[i] = cosine(angle - 0.25);
     cosines[i] = cosine(angle);
   }
-  return {sum_of(cosines, waves.count), sum_of(sines, waves.count)};
+  double real = 0;
+  double imaginary = 0;
+  for (std::size_t i = 0; i < waves.count; ++i) {
+    real += cosines[i];
+    imaginary += sines[i];
+  }
+  return {real, imaginary};
 }
 
 double plain_real_sum(const WaveSum& waves) { return real_sum(waves); }
