@@ -61,8 +61,8 @@ HYPHOS_HOT void Executor::State::after_rest() {
   }
 }
 
-/// Reads what has finished first. Both sums only grow, and the second is never the smaller one. So
-/// if they are equal, they were equal at an instant in between.
+/// Reads the number of finished tasks before the number of added tasks. Both only grow, and the
+/// second is never smaller. So if they are equal, they were equal at an instant in between.
 bool Executor::State::all_finished() {
   idle.meet();
   const MutexLock lock(mutex);
