@@ -175,8 +175,12 @@ class Faulty final : public Transport {
                                                [this] { wake_clock(); });
     auto port = inner_->open(spec, faulty.get(), nullptr);
     if (!port) return port;
-    const MutexLock lock(mutex_);
-    sinks_.emplace(*port, std::move(faulty));
+    {
+      const MutexLock lock(mutex_);
+      sinks_.emplace(*port, std::move(faulty));
+      space_.insert(*port);
+    }
+    wake_clock();  // messages and on_space() may have come before the clock thread knew the sink
     return port;
   }
 

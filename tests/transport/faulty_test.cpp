@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "hyphos/time.hpp"
 #include "tests/transport/registered_factory.hpp"
@@ -89,6 +92,78 @@ TEST_F(FaultyTest, delay_holds_messages_back_and_keeps_the_order) {
   EXPECT_GE(monotonic_now().ns - before, 2'000'000);
   EXPECT_EQ(got.size(), 50U);
   EXPECT_TRUE(std::is_sorted(got.begin(), got.end()));
+}
+
+/// A transport whose subscriptions receive before open() returns, as a fast peer makes happen.
+class EagerTransport final : public Transport {
+ public:
+  EagerTransport() : Transport("eager") {}
+  Result<void> start() override { return success(); }
+  void stop(std::int64_t) override {}
+  Result<PortId> open(const ChannelSpec&, ReceiveSink* sink, SendEvents*) override {
+    sinks.push_back(sink);
+    on_open();
+    return static_cast<PortId>(sinks.size());
+  }
+  void close(PortId) override {}
+  SendReport send(PortId, const Envelope&) override { return {}; }
+  WritableBuffer loan(PortId, std::size_t) override { return {}; }
+  void on_space(PortId) override {}
+  std::vector<PeerStatus> peers() const override { return {}; }
+
+  /// Passes one message to a subscription.
+  void deliver(std::size_t which) {
+    Envelope message = sample(1);
+    EXPECT_TRUE(sinks.at(which)->deliver(message, nullptr));
+  }
+  std::vector<ReceiveSink*> sinks;
+  std::function<void()> on_open = [] {};
+};
+
+TEST_F(FaultyTest, a_message_that_arrives_during_open_is_delivered) {
+  FaultConfig faults;
+  faults.delay_us = 1000;
+  Events events;
+  TestSink known(events);
+  TestSink late(events);
+  const auto inner = std::make_shared<EagerTransport>();
+  const auto faulty = make_faulty(inner, faults);
+  faulty->start().or_throw();
+  faulty->open(spec("known", reliable_policy()), &known, nullptr).or_throw();
+  // open() of the second channel returns after the time at which its message was due.
+  inner->on_open = [&] {
+    inner->deliver(1);
+    inner->deliver(0);
+    EXPECT_TRUE(events.wait([&] { return known.messages.size() == 1; }));
+  };
+  faulty->open(spec("late", reliable_policy()), &late, nullptr).or_throw();
+  EXPECT_TRUE(events.wait([&] { return late.messages.size() == 1; }));
+  faulty->stop(0);
+}
+
+TEST_F(FaultyTest, room_that_is_reported_during_open_is_used) {
+  FaultConfig faults;
+  Events events;
+  TestSink known(events);
+  TestSink late(events);
+  const auto inner = std::make_shared<EagerTransport>();
+  const auto faulty = make_faulty(inner, faults);
+  faulty->start().or_throw();
+  known.capacity = 0;
+  faulty->open(spec("known", reliable_policy()), &known, nullptr).or_throw();
+  inner->deliver(0);
+  late.capacity = 0;
+  // The clock thread reports room to the channel that it knows after it has read both reports.
+  inner->on_open = [&] {
+    inner->deliver(1);
+    events.read([&] { return known.capacity = late.capacity = 1; });
+    faulty->on_space(2);
+    faulty->on_space(1);
+    EXPECT_TRUE(events.wait([&] { return known.messages.size() == 1; }));
+  };
+  faulty->open(spec("late", reliable_policy()), &late, nullptr).or_throw();
+  EXPECT_TRUE(events.wait([&] { return late.messages.size() == 1; }));
+  faulty->stop(0);
 }
 
 TEST(Registry, makes_each_transport_that_plans_name) {
