@@ -23,6 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+if __name__ == "__main__":
+    # A stop request takes effect in main(), not in the middle of an import. The launcher blocks the
+    # same signals already, except for a process with a `prefix`.
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+
 from hyphos._errors import Error, own_frames
 from hyphos._hyphos import Plan
 from hyphos.node import Node, Runtime
@@ -182,7 +187,7 @@ def run(argv: list[str]) -> int:
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
-        # Blocked by the launcher, so that a stop request interrupts no import before this line.
+        # Blocked by this module or by the launcher.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
         sys.exit(run(sys.argv))
     except KeyboardInterrupt:  # before spin(), which handles Ctrl-C itself

@@ -286,7 +286,11 @@ def _no_debugger(bench: Bench) -> tuple[str, str]:
     try:
         before = bench.to_the_end(text)
         write_program(folder / "gdb", '#!/bin/sh\nshift 2\nexec "$@"\n')
-        return before, bench.run(text)
+        bench.write(
+            "counter.py",
+            "class Counter:\n    def __init__(self, _node):\n        raise SystemExit(0)\n",
+        )
+        return before, bench.to_the_end(text)
     finally:
         os.environ["PATH"] = old
 

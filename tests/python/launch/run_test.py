@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import hyphos
@@ -244,6 +246,29 @@ def test_a_process_that_ignores_signals_is_killed(hyphos_start: Start, robot: Ro
     assert "killed by SIGKILL" in out
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_ctrl_c_during_an_import_of_the_host_ends_it_without_a_traceback(robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker"})
+    # The host imports numpy. This module interrupts it, and then gives way to the real one.
+    early = robot.folder / "early"
+    early.mkdir()
+    (early / "numpy.py").write_text(
+        "import os, signal, sys\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.path.remove(os.path.dirname(__file__))\n"
+        "del sys.modules['numpy']\n"
+        "import numpy\n"
+    )
+    words = ["--hyphos-plan", plan, "--hyphos-process", "talker_process"]
+    host = subprocess.run(
+        [sys.executable, "-m", "hyphos.host", *words],
+        env={**os.environ, "PYTHONPATH": str(early)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (host.returncode, host.stdout, host.stderr) == (130, "", "")
 
 
 def test_only_the_selected_processes_start(hyphos_cli: Cli, robot: Robot) -> None:
