@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 if __name__ == "__main__":
@@ -165,6 +165,34 @@ def _named(entry: dict[str, Any], what: str) -> Iterator[None]:
         raise SetUpError("invalid_config", text, entry["source"], advice) from error
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raises KeyboardInterrupt on Ctrl-C, at the latest at the end of the block.
+
+    CPython discards an exception that leaves a finalizer or a callback of its import machinery, so
+    a KeyboardInterrupt there alone would not end the process.
+    """
+    pressed = False
+
+    def note(_number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        if frame is None or not frame.f_code.co_filename.startswith("<frozen importlib"):
+            raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is note:  # not a handler of a node
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt
+
+
 def run(argv: list[str]) -> int:
     """Opens the runtime from the arguments, creates the nodes and spins. Returns the exit code."""
     files = _option(argv, "--hyphos-plan")
@@ -173,7 +201,8 @@ def run(argv: list[str]) -> int:
     runtime = Runtime.open(argv)
     made: list[tuple[Node, Any]] = []
     try:
-        make_nodes(runtime, files[-1], _option(argv, "--hyphos-set"), made)
+        with _interruptible():
+            make_nodes(runtime, files[-1], _option(argv, "--hyphos-set"), made)
         return runtime.spin()
     finally:
         runtime._core.set_node_host(None)

@@ -248,6 +248,20 @@ def test_a_process_that_ignores_signals_is_killed(hyphos_start: Start, robot: Ro
         os.kill(pid, 0)
 
 
+def run_host(
+    plan: str, process: str, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a process of a plan without a launcher, to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "hyphos.host", "--hyphos-plan", plan, "--hyphos-process", process],
+        env={**os.environ, **(variables or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
 def test_ctrl_c_during_an_import_of_the_host_ends_it_without_a_traceback(robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker"})
     # The host imports numpy. This module interrupts it, and then gives way to the real one.
@@ -260,15 +274,42 @@ def test_ctrl_c_during_an_import_of_the_host_ends_it_without_a_traceback(robot: 
         "del sys.modules['numpy']\n"
         "import numpy\n"
     )
-    words = ["--hyphos-plan", plan, "--hyphos-process", "talker_process"]
-    host = subprocess.run(
-        [sys.executable, "-m", "hyphos.host", *words],
-        env={**os.environ, "PYTHONPATH": str(early)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    host = run_host(plan, "talker_process", {"PYTHONPATH": str(early)})
     assert (host.returncode, host.stdout, host.stderr) == (130, "", "")
+
+
+def test_ctrl_c_during_an_import_of_a_node_is_not_raised_inside_the_import_machinery(
+    robot: Robot,
+) -> None:
+    plan = robot.plan({"talker": "Talker"})
+    # The interpreter handles the signal in the frame that searches for the module.
+    (robot.folder / "nodes.py").write_text(
+        "import ctypes, functools, os, signal, sys\n"
+        "kill = ctypes.CDLL(None).kill\n"
+        "kill.restype = None\n"
+        "class Finder:\n"
+        "    find_spec = functools.partial(kill, os.getpid(), int(signal.SIGINT))\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        "import this_is_searched_for\n"
+        "class Talker:\n"
+        "    def __init__(self, node): pass\n"
+    )
+    (robot.folder / "this_is_searched_for.py").write_text("print('imported', flush=True)\n")
+    host = run_host(plan, "talker_process")
+    assert (host.returncode, host.stdout, host.stderr) == (130, "imported\n", "")
+
+
+def test_ctrl_c_that_python_discards_during_the_set_up_ends_the_process(robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker"})
+    (robot.folder / "nodes.py").write_text(
+        "import os, signal\n"
+        "class Talker:\n"
+        "    def __init__(self, node): pass\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT)\n"
+        "Talker(None)\n"
+        "del Talker.__del__\n"
+    )
+    assert run_host(plan, "talker_process").returncode == 130
 
 
 def test_only_the_selected_processes_start(hyphos_cli: Cli, robot: Robot) -> None:
