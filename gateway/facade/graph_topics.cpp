@@ -155,19 +155,17 @@ Result<std::unique_ptr<ClientSubscription>> GraphTopics::open_subscription(
   auto place = clients_.reserve(client, {"subscribe " + channel});
   if (!place) return place.error();
   const bool keeps = endpoint && endpoint->policy.latched;
-  auto shared = shared_subscriptions_.get({channel, info->name, form, options.depth}, [&] {
-    return open_shared(topic, **codec, *info, form, options.depth, keeps);
-  });
+  auto shared = shared_subscriptions_.get(
+      {channel, info->name, form, options.depth, options.lifespan_ms},
+      [&] { return open_shared(topic, **codec, *info, form, options, keeps); });
   if (!shared) return shared.error();
   return std::unique_ptr<ClientSubscription>(std::make_unique<GraphSubscription>(
       registry_, client, channel, std::move(*shared), std::move(callback), std::move(*place)));
 }
 
-Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(const std::string& topic,
-                                                                     const ChannelCodec& codec,
-                                                                     const TypeInfo& type,
-                                                                     Form form, std::uint32_t depth,
-                                                                     bool keeps) {
+Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(
+    const std::string& topic, const ChannelCodec& codec, const TypeInfo& type, Form form,
+    const ClientSubscriptionOptions& options, bool keeps) {
   const std::string channel = channel_of(topic);
   auto made = std::make_shared<SharedSubscription>(
       codec, type, form,
@@ -178,7 +176,7 @@ Result<std::shared_ptr<SharedSubscription>> GraphTopics::open_shared(const std::
         clients_.count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
       });
   announce(node_, *types_, {&codec.id});
-  auto opened = made->open(node_, channel, depth, keeps);
+  auto opened = made->open(node_, channel, options, keeps);
   if (!opened) return opened.error();
   return made;
 }

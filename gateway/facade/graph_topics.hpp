@@ -47,7 +47,8 @@ class GraphTopics final : public Topics {
   Result<std::shared_ptr<SharedSubscription>> open_shared(const std::string& topic,
                                                           const ChannelCodec& codec,
                                                           const TypeInfo& type, Form form,
-                                                          std::uint32_t depth, bool keeps);
+                                                          const ClientSubscriptionOptions& options,
+                                                          bool keeps);
 
   void add(TopicInfo& topic, const GraphView::TopicEndpoint& endpoint) const;
   /// The node or the clients of this gateway that own the endpoint.

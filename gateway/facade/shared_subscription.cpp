@@ -21,17 +21,19 @@ void SharedSubscription::Listener::close() {
 }
 
 Result<void> SharedSubscription::open(const Node& node, const std::string& channel,
-                                      std::uint32_t depth, bool keeps) {
-  SubscriptionOptions options;
-  if (depth > 0 || keeps) {
-    Policy policy;
+                                      const ClientSubscriptionOptions& options, bool keeps) {
+  SubscriptionOptions used;
+  if (options.depth > 0 || options.lifespan_ms > 0 || keeps) {
+    Policy& policy = used.policy.emplace();
+    if (options.depth > 0) policy.depth = options.depth;
     // On a latched channel, the last messages of all publishers arrive at once.
-    policy.depth = std::max(keeps ? static_cast<std::uint32_t>(kMost) : 1U, depth);
+    if (keeps) policy.depth = std::max(static_cast<std::uint32_t>(kMost), options.depth);
     policy.latched = keeps;
-    options.policy = policy;
+    policy.lifespan_ms = options.lifespan_ms;
   }
   const MutexLock lock(mutex_);  // a callback that runs at once then sees subscription_
-  auto opened = node.raw_subscribe(channel, codec_.id, options,
+  lifespan_ns_ = options.lifespan_ms * 1'000'000;
+  auto opened = node.raw_subscribe(channel, codec_.id, used,
                                    [weak = weak_from_this()](const Message<RawMessage>& message) {
                                      if (const auto shared = weak.lock())
                                        shared->on_message(message);
@@ -83,6 +85,7 @@ void SharedSubscription::hear_joined(const Message<RawMessage>& message, const s
     (void)last_.keep({message.sender(), message.block()->meta().peer, group,
                       Buffer::copy_of(message->payload.bytes()), bare});
     forget_gone(now);
+    forget_expired();
     for (const auto& listener : listeners_) {
       if (listener->wants(group)) listeners[listener->group()].push_back(listener);
     }
@@ -107,6 +110,14 @@ Buffer SharedSubscription::joined_without(const std::string& group) const {
     if (!is_of(last)) to = std::ranges::copy(last.payload.bytes(), to).out;
   }
   return std::move(all).freeze(size);
+}
+
+void SharedSubscription::forget_expired() {
+  if (lifespan_ns_ == 0) return;
+  const std::int64_t oldest = monotonic_now().ns - lifespan_ns_;
+  (void)last_.forget_if([oldest](const Last& last) {
+    return last.outgoing.publish_ns != 0 && last.outgoing.publish_ns <= oldest;
+  });
 }
 
 void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>& now) {
@@ -158,6 +169,7 @@ void SharedSubscription::add(std::shared_ptr<Listener> listener) {
   {
     const MutexLock lock(mutex_);
     if (!last_.empty()) forget_gone(now);
+    forget_expired();
     kept = kept_for(*listener);
     listeners_.push_back(listener);
   }

@@ -76,7 +76,8 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   /// Opens the subscription. A later listener gets the last message of every living latched
   /// publisher, as one message if the type can be joined. `keeps`: the channel is known to be
   /// latched.
-  Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
+  Result<void> open(const Node& node, const std::string& channel,
+                    const ClientSubscriptionOptions& options, bool keeps);
   void add(std::shared_ptr<Listener> listener) HYPHOS_EXCLUDES(mutex_);
   void remove(const std::shared_ptr<Listener>& listener) HYPHOS_EXCLUDES(mutex_);
   [[nodiscard]] const TypeInfo& type() const { return type_; }
@@ -103,6 +104,8 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   /// All kept messages except those of `group`, joined to one protobuf payload. Empty if there are
   /// none.
   [[nodiscard]] Buffer joined_without(const std::string& group) const HYPHOS_REQUIRES(mutex_);
+  /// Forgets the messages that are older than the lifespan.
+  void forget_expired() HYPHOS_REQUIRES(mutex_);
   /// Forgets the messages of publishers that are gone.
   void forget_gone(const std::map<std::uint64_t, std::size_t>& now) HYPHOS_REQUIRES(mutex_);
 
@@ -115,6 +118,7 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
   const Complain complain_;
   Mutex mutex_;
   Subscription subscription_ HYPHOS_GUARDED_BY(mutex_);
+  std::int64_t lifespan_ns_ HYPHOS_GUARDED_BY(mutex_) = 0;  // 0: no limit
   std::vector<std::shared_ptr<Listener>> listeners_ HYPHOS_GUARDED_BY(mutex_);
   LatchedCache<Last, Last::sender_of, kMost> last_ HYPHOS_GUARDED_BY(mutex_);
 };
@@ -122,8 +126,8 @@ class SharedSubscription : public std::enable_shared_from_this<SharedSubscriptio
 /// The open shared subscriptions, by their parameters.
 class SharedSubscriptions {
  public:
-  // channel, type, encoding, depth
-  using Key = std::tuple<std::string, std::string, Form, std::uint32_t>;
+  // channel, type, encoding, depth, lifespan
+  using Key = std::tuple<std::string, std::string, Form, std::uint32_t, std::int64_t>;
   /// Returns the shared subscription of that key, and opens it with `open` if there is none.
   Result<std::shared_ptr<SharedSubscription>> get(
       const Key& key, const std::function<Result<std::shared_ptr<SharedSubscription>>()>& open);

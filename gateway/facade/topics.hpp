@@ -97,6 +97,9 @@ struct ClientPublisherOptions {
 
 struct ClientSubscriptionOptions {
   std::uint32_t depth = 0;  ///< messages that may wait for conversion, 0: depth of the channel
+  /// An older message is dropped before its conversion, and counted as `drop.queue.expired`. A late
+  /// client does not get an older latched message. 0: no limit.
+  std::int64_t lifespan_ms = 0;
 };
 
 /// The topics of the graph, in the encodings of ROS. Topic `/camera/image` is channel

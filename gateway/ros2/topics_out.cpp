@@ -55,7 +55,7 @@ class TopicsOut::Outbound {
         {dds_topic(ros_topic_), in_dds, qos_, user_data_of_type(context_.facade.types(), type)});
     if (!opened) return opened;
     auto subscription = context_.facade.topics().open_subscription(
-        client_of(topic_), topic_, type, Form::cdr, {},
+        client_of(topic_), topic_, type, Form::cdr, {.lifespan_ms = qos_.lifespan_ms},
         [this](const OutgoingMessage& message) { send(message); });
     if (!subscription) return subscription.error();
     subscription_ = std::move(*subscription);

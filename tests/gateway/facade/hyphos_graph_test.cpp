@@ -77,6 +77,35 @@ TEST_F(HyphosGraphTest, a_latched_message_reaches_late_subscribers) {
   EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
 }
 
+TEST_F(HyphosGraphTest, a_latched_message_beyond_the_lifespan_reaches_no_late_subscriber) {
+  constexpr ClientSubscriptionOptions kShort{.lifespan_ms = 200};
+  const auto publisher = facade_.topics()
+                             .open_publisher(client_, "/part", "made/Part", Form::json,
+                                             {.latched = true, .lifespan_ms = kShort.lifespan_ms})
+                             .or_throw();
+  const auto subscribe = [&](const ClientSubscriptionOptions& options, Heard& heard) {
+    return facade_.topics()
+        .open_subscription(client_, "/part", "made/Part", Form::json, options, heard.take())
+        .or_throw();
+  };
+  Heard at_once;
+  Heard later;   // shares the subscription of the first
+  Heard newest;  // its own subscription, to which the graph sends the latched message again
+  const auto one = subscribe(kShort, at_once);
+  ASSERT_TRUE(publisher->publish(bytes_of(R"({"x":7})")));
+  const Time published = monotonic_now();
+  (void)at_once.wait(1);
+  while (monotonic_now() - published < Duration::from_ms(kShort.lifespan_ms)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto two = subscribe(kShort, later);
+  const auto three = subscribe({.depth = 5, .lifespan_ms = kShort.lifespan_ms}, newest);
+  ASSERT_TRUE(publisher->publish(bytes_of(R"({"x":8})")));
+  for (Heard* heard : {&later, &newest}) {
+    EXPECT_FALSE(contains(heard->wait(1), R"({"x":7})"));
+  }
+}
+
 TEST_F(HyphosGraphTest, a_topic_may_change_its_type_after_all_users_left) {
   {
     const auto publisher =
