@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <string>
 
 #include "hyphos/msgs/log.pb.h"
@@ -53,8 +54,9 @@ class Log final : public Panel {
   bool take(Session&, const Channel& channel, const Sample& sample) override {
     if (channel.name != channel_) return false;
     msgs::Log message;
-    const bool fine =
-        message.ParseFromArray(sample.payload.data(), static_cast<int>(sample.payload.size()));
+    const std::size_t size = sample.payload.size();
+    const bool fine = size <= std::numeric_limits<int>::max() &&
+                      message.ParseFromArray(sample.payload.data(), static_cast<int>(size));
     Line line;
     line.time_ns = sample.time_ns;
     if (fine) {
@@ -66,7 +68,7 @@ class Log final : public Panel {
       }
     } else {
       line.level = msgs::Log::ERROR;
-      line.text = "a corrupt message of " + std::to_string(sample.payload.size()) + " bytes";
+      line.text = "a corrupt message of " + std::to_string(size) + " bytes";
     }
     bytes_ += size_of(line);
     const bool visible = shown(line);
