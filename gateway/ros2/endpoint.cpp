@@ -158,6 +158,9 @@ void Writer::close() {
   }
   if (writer == nullptr) return;
   writer->set_listener(nullptr);
+  // Fast DDS 2.9 releases the samples of a deleted writer one by one, and its heartbeat then looks
+  // for holes between them without end. A writer without samples has no holes.
+  writer->clear_history(nullptr);
   participant_->publisher()->delete_datawriter(writer);
   participant_->give_back_topic(topic_);
 }

@@ -354,7 +354,8 @@ Error ClientCore::nobody(std::int64_t waited_ns) const {
 
 Error ClientCore::timed_out(const Call& call) const {
   const std::int64_t waited = monotonic_now().ns - call.started_ns;
-  if (call.server == 0) return nobody(waited);
+  // A known server may not be connected to the request channel yet.
+  if (call.server == 0 && !ready()) return nobody(waited);
   return {Code::timeout,
           "the server of " + describe(name(), settings_.action) + " did not reply within " +
               milliseconds(waited),

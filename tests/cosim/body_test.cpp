@@ -1,6 +1,7 @@
 // The limits of motion commands, sensors of nodes, and the rest of real programs.
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,7 +117,8 @@ TEST(CosimRest, a_program_is_at_rest_when_it_has_processed_its_input) {
   std::array<int, 2> from{};
   ASSERT_EQ(::pipe(to.data()) | ::pipe(from.data()), 0);
   const pid_t child = ::fork();
-  if (child == 0) {  // replies to each byte after some milliseconds of work
+  if (child == 0) {                      // replies to each byte after some milliseconds of work
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a failed test leaves no child
     char byte = 0;
     while (::read(to[0], &byte, 1) == 1) {
       volatile std::uint64_t work = 0;
@@ -146,6 +148,7 @@ TEST(CosimRest, a_program_is_at_rest_when_it_has_processed_its_input) {
 TEST(CosimRest, a_program_that_never_rests_is_an_error_with_its_name) {
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (volatile std::uint64_t work = 0;; work = work + 1) {
     }
   }

@@ -150,6 +150,10 @@ TEST(Signals, without_a_handler_they_end_spin) {
 }
 
 TEST(Signals, in_another_thread_spin_leaves_them_alone) {
+  struct sigaction usual{};  // a shell that starts a program in the background ignores SIGINT
+  usual.sa_handler = SIG_DFL;
+  struct sigaction before{};
+  ::sigaction(SIGINT, &usual, &before);
   const std::string domain = fresh_domain();
   Runtime runtime = open_runtime(domain);
   std::thread spinner([&] { EXPECT_EQ(runtime.spin(), 0); });
@@ -159,6 +163,7 @@ TEST(Signals, in_another_thread_spin_leaves_them_alone) {
   EXPECT_EQ(now.sa_handler, SIG_DFL);
   runtime.request_stop();
   spinner.join();
+  ::sigaction(SIGINT, &before, nullptr);
 }
 
 TEST(Signals, what_an_interruption_throws_leaves_spin_and_nothing_else) {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "tests/captured_stderr.hpp"
 #include "tests/node/harness.hpp"
 
 namespace hyphos::test {
@@ -125,7 +126,7 @@ TYPED_TEST(InsideTypes, a_subscription_outside_is_an_error_on_both_sides) {
   const Node here = Node::open("here", in(domain, "a")).or_throw();
   const Node there = Node::open("there", in(domain, "b")).or_throw();
   const auto publisher = here.publisher<Cloud>("cloud", {.scope = TypeParam::value});
-  testing::internal::CaptureStderr();
+  const CapturedStderr logged;
   const auto outside =
       there.subscribe<Cloud>("cloud", {.mode = serial, .scope = TypeParam::value},
                              [](const Message<Cloud>&) { ADD_FAILURE() << "a message"; });
@@ -138,15 +139,12 @@ TYPED_TEST(InsideTypes, a_subscription_outside_is_an_error_on_both_sides) {
   for (const char* part : {"Cloud", "without a serializer", "process 'a'", "process 'b'"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
-  std::string logged;
   EXPECT_TRUE(eventually([&] {
-    logged += testing::internal::GetCapturedStderr();
-    testing::internal::CaptureStderr();
+    const std::string lines = logged.text();
     // One line of each side.
-    return logged.find("'cloud': process 'a'") != std::string::npos &&
-           logged.find("'cloud': process 'b'") != std::string::npos;
-  })) << logged;
-  testing::internal::GetCapturedStderr();
+    return lines.find("'cloud': process 'a'") != std::string::npos &&
+           lines.find("'cloud': process 'b'") != std::string::npos;
+  })) << logged.text();
   EXPECT_TRUE(publisher.publish(Cloud{{1}, "map"})) << "no subscriber is no failure";
 }
 

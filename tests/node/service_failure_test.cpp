@@ -124,6 +124,24 @@ struct Faulty {
   graph::Graph graph;
 };
 
+TEST(Service, a_known_server_without_its_queue_is_a_timeout) {
+  const std::string domain = fresh_domain();
+  Faulty here({}, domain);
+  Faulty there({}, domain);
+  const auto types = detail::service_types(type_support<Number>(), type_support<Number>());
+  // A server between its two steps: its replies can leave, but it receives no requests yet.
+  const calls::Channels half = calls::open_channels(there.graph, "s", types).or_throw();
+  const auto replies = half.reply->add_publisher(types.reply, true, "server").or_throw();
+  auto core = std::make_shared<calls::ClientCore>(
+      here.graph, calls::open_channels(here.graph, "s", types).or_throw(),
+      calls::ClientCore::Settings{"client"});
+  core->open(types).or_throw();
+  const Client<Number, Number> client(std::make_shared<calls::ClientHandle>(core));
+  ASSERT_TRUE(client.wait_for_server(kForEver).ok());
+  EXPECT_EQ(client.call({1}, Duration::from_ms(1)).error().code, Code::timeout);
+  core->close();
+}
+
 TEST(Service, over_a_faulty_transport_a_call_ends_once) {
   Arrivals ended;
   transport::FaultConfig faults;

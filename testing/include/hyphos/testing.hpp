@@ -147,7 +147,8 @@ class Robot {
     return **made;
   }
 
-  /// Keeps the messages of a channel from now on.
+  /// Keeps the messages of a channel from now on. In real time, waits until the test is connected
+  /// to its publishers.
   template <typename T>
   void watch(const std::string& channel) {
     (void)inbox<T>(channel);
@@ -384,6 +385,23 @@ class Robot {
     return how;
   }
 
+  /// In real time: waits until the test is connected to the robot's publishers of a channel, at
+  /// most 5 s. The test never connects to a publisher with local scope.
+  void wait_for_publishers(const std::string& channel, const Subscription& mine) {
+    if (options_.lockstep) return;
+    const auto publishes = [&](const ProcessInfo& one) {
+      return std::ranges::any_of(one.endpoints, [&](const EndpointInfo& end) {
+        return end.channel == channel && end.is_publisher && end.node != "test";
+      });
+    };
+    const auto all = [&] {
+      const auto there = inspect(domain_);  // the publishers of one process are one connection
+      return there &&
+             std::cmp_greater_equal(mine.publishers(), std::ranges::count_if(*there, publishes));
+    };
+    (void)wait(all, Duration::from_seconds(5));
+  }
+
   template <typename T>
   detail::Inbox<T>& inbox(const std::string& channel) {
     std::shared_ptr<void>& place = inboxes_[channel];
@@ -397,8 +415,9 @@ class Robot {
         }
         return text;
       };
-      node_->subscribe<T>(channel, subscription(),
-                          [made](const Message<T>& message) { made->add(message); });
+      const Subscription mine = node_->subscribe<T>(
+          channel, subscription(), [made](const Message<T>& message) { made->add(message); });
+      wait_for_publishers(channel, mine);
     }
     return *static_cast<detail::Inbox<T>*>(place.get());
   }

@@ -97,7 +97,11 @@ TEST_F(Server, unfinished_strings_keep_little_memory) {
   const auto reads_early = [&] {
     talker.say(message);
     talker.frame(net::Opcode::ping, "");
-    EXPECT_EQ(talker.on_message().opcode, 10);
+    int opcode = 0;
+    do {  // the server itself sends a ping if the connection was idle for long
+      opcode = talker.on_message().opcode;
+    } while (opcode == 9);
+    EXPECT_EQ(opcode, 10);
     return facade.topics().read_early().has_value();
   };
   EXPECT_FALSE(reads_early());
