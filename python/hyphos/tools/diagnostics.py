@@ -240,9 +240,17 @@ def show_diagnostics(options: DiagnosticOptions) -> int:
 
     nodes = _Nodes(options.domain)
     summary = Summary(options.stale_s)
-    seconds = options.seconds if options.seconds or options.follow else 2.0
-    with stoppable(seconds) as stop, open_tool("diagnostics", options.domain) as node:
+
+    def take(reports: list[Component]) -> None:
+        changed = [report for report in reports if summary.add(report)]
+        for component in changed + summary.age(monotonic()):
+            if options.follow and component.level >= least:
+                _show_change(component, options.as_json)
+
+    with stoppable() as stop, open_tool("diagnostics", options.domain) as node:
         node.subscribe(options.channel, DiagnosticArray, arrived, policy=Policy(depth=1024))
+        # The time begins here, because it may take long to open the node.
+        stop.end_after(options.seconds if options.seconds or options.follow else 2.0)
         while not stop.now:
             try:
                 reports = list(reports_of(inbox.get(timeout=0.1), monotonic()))
@@ -250,10 +258,9 @@ def show_diagnostics(options: DiagnosticOptions) -> int:
                 reports = []
             if options.follow and nodes.due:
                 reports += nodes.look(node.name)
-            changed = [report for report in reports if summary.add(report)]
-            for component in changed + summary.age(monotonic()):
-                if options.follow and component.level >= least:
-                    _show_change(component, options.as_json)
+            take(reports)
+        for _ in range(inbox.qsize()):  # they arrived in time
+            take(list(reports_of(inbox.get(), monotonic())))
         if not options.follow:
             for component in nodes.look(node.name):
                 summary.add(component)

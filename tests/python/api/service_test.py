@@ -11,7 +11,7 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
-from helpers import Cli, Inbox, Start, wait_until
+from helpers import Cli, Inbox, Start, look_until, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, String, Twist
 from hyphos.observe import look
@@ -345,8 +345,10 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("service", "call", "upper", "{dat: x}", *at)
     assert code == 1
     assert "fields: data" in err
-    # Longer than the machine may stall before the command has found the server.
-    code, _, err = hyphos_cli("service", "call", "never", "--timeout", "3", *at)
+    words = ("service", "call", "never", "--timeout", "1", *at)
+    code, _, err = look_until(  # the command has found the server
+        lambda told: "no server of" not in told[2], lambda: hyphos_cli(*words), "the server"
+    )
     assert code == 1
     assert "did not reply" in err
     code, out, _ = hyphos_cli("service", "info", "upper", *at)

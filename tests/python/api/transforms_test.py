@@ -299,8 +299,10 @@ def test_tf_echo_and_monitor_print_transforms(hyphos_cli: Cli, domain: str) -> N
 
 
 def test_tf_explains_missing_frames(hyphos_cli: Cli, domain: str, robot: None) -> None:  # noqa: ARG001
-    # Longer than the machine may stall before the command has received the frames.
-    code, _, err = hyphos_cli("tf", "echo", "map", "lasr", "--timeout", "3", "-d", domain)
+    words = ("tf", "echo", "map", "lasr", "--timeout", "1", "-d", domain)
+    code, _, err = look_until(  # the command has received the frames
+        lambda told: "did you mean" in told[2], lambda: hyphos_cli(*words), "the frames"
+    )
     assert code == 1
     assert "error: there is no frame 'lasr'; did you mean 'laser'?" in err
     code, _, err = hyphos_cli("tf", "tree", "-w", "0.1", "-p", "robot7", "-d", domain)

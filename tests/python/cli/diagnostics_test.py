@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import queue
 import threading
 from typing import Any
 
 import hyphos
 import pytest
-from helpers import Cli, Start, wait_until
+from helpers import PATIENCE_S, Cli, Start, look_until, wait_until
 from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Int64, KeyValue
+from hyphos.tools import diagnostics, waiting
 from hyphos.tools.diagnostics import Component, Summary, reports_of
 
 DRIVER = """
@@ -98,7 +100,14 @@ def test_the_summary_has_reports_and_counters_of_each_node(
 ) -> None:
     driver = python(DRIVER, domain, str(level), "9.1 Hz", mode)
     assert driver.line() == "up"
-    found, out, err = hyphos_cli("diagnostics", "--json", "--for", "1", "-d", domain)
+
+    def whole(told: tuple[int, str, str]) -> bool:
+        """True if a report and an exception came while the command collected."""
+        return "laser/front" in told[1] and (mode == "works" or "exceptions" in told[1])
+
+    found, out, err = look_until(
+        whole, lambda: hyphos_cli("diagnostics", "--json", "--for", "0.5", "-d", domain), "a report"
+    )
     assert found == code, err
     summary: dict[str, Any] = json.loads(out)
     assert summary["level"] == worst
@@ -110,10 +119,43 @@ def test_the_summary_has_reports_and_counters_of_each_node(
     assert node["values"]["process"] == "body"
     assert node["level"] == ("error" if mode == "throws" else "ok")
     assert ("exceptions in callbacks" in node["message"]) == (mode == "throws")
-    found, out, _ = hyphos_cli("diagnostics", "--level", "error", "--for", "1", "-d", domain)
-    assert out.splitlines()[-1].startswith(f"{worst}: ")
+    words = ("diagnostics", "--level", "error", "--for", "0.5", "-d", domain)
+    found, out, _ = look_until(
+        lambda told: told[1].splitlines()[-1].startswith(f"{worst}: "),
+        lambda: hyphos_cli(*words),
+        "a report",
+    )
     assert ("laser/front" in out) == (level == 2)
     driver.stop()
+
+
+def test_reports_that_arrived_before_the_end_are_in_the_summary(
+    domain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The time is over before the command has taken a report out of its queue."""
+    arrived = threading.Event()
+
+    class Reports(queue.Queue[DiagnosticArray]):
+        def put_nowait(self, item: DiagnosticArray) -> None:
+            super().put_nowait(item)
+            arrived.set()
+
+    class Over(waiting.Stop):
+        @property
+        def now(self) -> bool:
+            return arrived.wait(PATIENCE_S)
+
+    monkeypatch.setattr(queue, "Queue", Reports)
+    monkeypatch.setattr(waiting, "Stop", Over)
+    with hyphos.Node.open("driver", domain=domain) as node:
+        latched = hyphos.Policy(latched=True)
+        reports = node.publisher("diagnostics", DiagnosticArray, policy=latched)
+        reports.publish(DiagnosticArray(status=[DiagnosticStatus(name="arm", message="fine")]))
+        assert diagnostics.show_diagnostics(
+            diagnostics.DiagnosticOptions(seconds=0.1, as_json=True, domain=domain)
+        ) == 0  # fmt: skip
+    names = [one["name"] for one in json.loads(capsys.readouterr().out)["components"]]
+    assert names == ["arm", "node driver"]
 
 
 def test_a_node_that_drops_messages_has_a_warning(hyphos_cli: Cli, domain: str) -> None:
@@ -126,7 +168,11 @@ def test_a_node_that_drops_messages_has_a_warning(hyphos_cli: Cli, domain: str) 
             numbers.publish(Int64(data=1))
 
         node.every(drop, rate_hz=100)
-        code, out, err = hyphos_cli("diagnostics", "--json", "--for", "1", "-d", domain)
+        code, out, err = look_until(
+            lambda told: "dropped" in json.loads(told[1])["components"][0]["message"],
+            lambda: hyphos_cli("diagnostics", "--json", "--for", "0.5", "-d", domain),
+            "a drop",
+        )
         gate.set()
     assert code == 0, err
     summary = json.loads(out)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Cli, write_program
+from helpers import Cli, Start, write_program
+from launched import run_until_ready
 
 PROGRAM = """import sys, hyphos
 node = hyphos.Node.open("listener", sys.argv)
@@ -84,19 +85,20 @@ def test_a_node_that_cannot_run_is_refused_with_the_remedy(
         assert word in told, told
 
 
-def test_nodes_that_can_run_do_run(hyphos_cli: Cli, folder: Path, domain: str) -> None:
+def test_nodes_that_can_run_do_run(hyphos_start: Start, folder: Path, domain: str) -> None:
     write_program(folder / "good.py", f"#!/usr/bin/env python3\n{PROGRAM}")
     (folder / "made.py").write_text(
         "from nodes import Talker as Node\ndef make(node): return Node(node)\nother = make\n"
     )
     lines = ["nodes:Talker", "nodes.py:Listener", "made:make", "made:other", "made.py:Node"]
     nodes = "".join(f"  n{i}: {{python: '{line}'}}\n" for i, line in enumerate(lines))
-    code, out, err = run(hyphos_cli, plan_of(folder, domain, f"nodes:\n{nodes}"), folder)
+    plan = plan_of(folder, domain, f"nodes:\n{nodes}")
+    code, out, err = run_until_ready(hyphos_start, folder, plan, "--logs", str(folder / "logs"))
     assert (code, err) == (0, ""), out
 
 
 def test_a_node_without_a_program_is_reported_at_the_start(
-    hyphos_cli: Cli, folder: Path, domain: str
+    hyphos_start: Start, folder: Path, domain: str
 ) -> None:
     plan = plan_of(
         folder, domain,
@@ -104,7 +106,7 @@ def test_a_node_without_a_program_is_reported_at_the_start(
         "nodes:\n  talker: {python: 'nodes:Talker'}\n  nobody: {}\n"
         "  two: {python: 'nodes:Listener'}\n  three:\n",
     )  # fmt: skip
-    code, out, err = run(hyphos_cli, plan, folder)
+    code, out, err = run_until_ready(hyphos_start, folder, plan, "--logs", str(folder / "logs"))
     assert code == 0, out + err
     notes = [line for line in err.splitlines() if line.startswith("note: ")]
     assert [note.split("'")[1] for note in notes] == ["nobody", "three"]

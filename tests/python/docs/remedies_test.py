@@ -20,6 +20,7 @@ import pytest
 from helpers import Cli, Program, Start, wait_until, write_program
 from hyphos import _hyphos
 from hyphos.msgs import Int64, String
+from launched import run_until_ready
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/reference/errors.md"
@@ -59,8 +60,9 @@ class Bench:
         return self.output("plan", self.plan(text), "--check-files")
 
     def run(self, text: str, *words: str) -> str:
-        """The output of a run of one second."""
-        return self.output("run", self.plan(text), "--for", "1", *words)
+        """The output of a run that ends when all processes are ready."""
+        _, out, err = run_until_ready(self.start, self.folder, self.plan(text), *words)
+        return out + err
 
     def to_the_end(self, text: str, *words: str) -> str:
         """The output of a run that ends by itself, however slow the machine is."""
@@ -272,7 +274,7 @@ def _twice(bench: Bench) -> tuple[str, str]:
     assert found, before
     os.kill(int(found[1]), 2)
     assert first.end()[0] == 0
-    return before, bench.output("run", plan, "--for", "1")
+    return before, bench.run(text)
 
 
 @case("program not found on PATH")
@@ -315,9 +317,8 @@ def _not_ready(bench: Bench) -> tuple[str, str]:
     write_program(bench.folder / "tool", "#!/bin/sh\nexec sleep 60\n")
     text = "nodes: {{a: {{executable: ./tool}}}}\n"
     text += "processes: {{a: {{ready: {}, ready_timeout_ms: 300}}}}\n"
-    words = ("--grace", "0.1", "--for", "60")
-    before = bench.output("run", bench.plan(text.format("nodes")), *words)
-    return before, bench.output("run", bench.plan(text.format("started")), "--for", "1")
+    before = bench.to_the_end(text.format("nodes"), "--grace", "0.1")
+    return before, bench.run(text.format("started"))
 
 
 @case("the robot ended because process")

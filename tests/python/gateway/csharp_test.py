@@ -18,11 +18,12 @@ import yaml
 from csharp_programs import ROOT, compiled, require_mono
 from google.protobuf import descriptor_pool, message_factory
 from helpers import Inbox, Program, Start, wait_until
-from hyphos import Attached, _hyphos
+from hyphos import Attached
 from hyphos.csharp.generate import generate, standard_files
 from hyphos.csharp.unity_metas import write_metas
 from hyphos.msgs import Float64, Image, String, Vector3
 from hyphos.ros.protos import compile_protos
+from launched import is_heard
 
 KINDS = """syntax = "proto3";
 package test.kinds;
@@ -60,15 +61,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     place = tmp_path_factory.mktemp("csharp")
     sources = sorted((ROOT / "tests/clients/csharp").glob("*.cs"))
     return compiled(place, sources, [kinds(place / "protos")])
-
-
-def is_heard(domain: str, channel: str) -> bool:
-    """True if a publisher of another process has found the subscriber of the channel."""
-    return any(
-        end.channel == channel and end.is_publisher and "shm" in end.transports
-        for process in _hyphos.inspect(domain)
-        for end in process.endpoints
-    )
 
 
 @pytest.fixture

@@ -16,7 +16,16 @@ import hyphos
 import pytest
 from helpers import PATIENCE_S, Cli, Inbox, Program, Start, alive, wait_until, write_program
 from hyphos.msgs import Int64, String
-from launched import RESTART, Robot, children_of, is_ready, pid_of, runs, until_line
+from launched import (
+    RESTART,
+    Robot,
+    children_of,
+    is_ready,
+    pid_of,
+    run_until_ready,
+    runs,
+    until_line,
+)
 
 
 @pytest.fixture
@@ -244,7 +253,9 @@ def test_a_second_ctrl_c_does_not_wait(run: Run, robot: Robot) -> None:
     assert "mule killed by SIGKILL" in out
 
 
-def test_two_launchers_of_one_robot_are_refused(run: Run, hyphos_cli: Cli, robot: Robot) -> None:
+def test_two_launchers_of_one_robot_are_refused(
+    run: Run, hyphos_cli: Cli, hyphos_start: Start, robot: Robot
+) -> None:
     plan = robot.plan({"a": ("quiet", ""), "b": ("quiet", "")})
     first = run(plan, "-p", "a")
     until_line(first, "started a")
@@ -253,12 +264,13 @@ def test_two_launchers_of_one_robot_are_refused(run: Run, hyphos_cli: Cli, robot
     assert f"process 'a' of domain '{robot.domain}' is already run by another launcher" in err
     assert f"(pid {first.popen.pid})" in err
     assert f"kill -INT {first.popen.pid}" in err
-    code, out, err = hyphos_cli("run", plan, "-p", "b", "--for", "0.5")  # another part of the robot
+    # Another part of the robot.
+    code, out, err = run_until_ready(hyphos_start, robot.folder, plan, "-p", "b")
     assert code == 0, out + err
     first.signal(signal.SIGKILL)
     first.end()
     wait_until(lambda: runs(robot, "a") is None, "the end of a")
-    assert hyphos_cli("run", plan, "--for", "0.5")[0] == 0  # the lock is gone
+    assert run_until_ready(hyphos_start, robot.folder, plan)[0] == 0  # the lock is gone
 
 
 def test_a_program_that_does_not_exist_is_reported(hyphos_cli: Cli, robot: Robot) -> None:

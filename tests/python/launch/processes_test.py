@@ -12,6 +12,7 @@ import pytest
 from helpers import Inbox, Start, wait_until
 from hyphos import Attached
 from hyphos.msgs import Image, LaserScan, String, Twist
+from launched import is_heard
 
 TALKER = """
 import sys, hyphos, numpy as np
@@ -71,7 +72,7 @@ def test_a_loan_is_in_shared_memory_if_a_process_subscribes(
     echo = python(ECHO, domain)
     there = node.publisher("there", Attached[Image])
     node.subscribe("back", Attached[Image], inbox)
-    wait_until(lambda: there.listeners == 1, "the echo")
+    wait_until(lambda: there.listeners == 1 and is_heard(domain, "back"), "the echo")
     pixels = there.loan(3_000_000)
     assert "/dev/shm/" in mapped_file(place(pixels))
     pixels[:] = np.arange(3_000_000) % 251
@@ -189,7 +190,7 @@ def test_the_program_in_the_documentation_works(
     node.subscribe("cmd_vel", Twist, lambda twist: inbox(twist.linear.x))
     scan = node.publisher("scan", LaserScan)
     program = python(whole, "--hyphos-domain", domain)
-    wait_until(lambda: scan.listeners == 1, "the program")
+    wait_until(lambda: scan.listeners == 1 and is_heard(domain, "cmd_vel"), "the program")
     scan.publish(LaserScan(ranges=[3, 2]))
     scan.publish(LaserScan(ranges=[3, 0.2]))
     assert inbox.wait(2) == [0.3, 0.0]

@@ -14,6 +14,7 @@ import pytest
 from helpers import Cli, Inbox, Start, wait_until, write_program
 from hyphos.msgs import String
 from hyphos.recording.control import recorders
+from launched import run_until_ready
 from recordings import counted, record
 
 NODES = """
@@ -312,10 +313,13 @@ def test_ctrl_c_that_python_discards_during_the_set_up_ends_the_process(robot: R
     assert run_host(plan, "talker_process").returncode == 130
 
 
-def test_only_the_selected_processes_start(hyphos_cli: Cli, robot: Robot) -> None:
+def test_only_the_selected_processes_start(
+    hyphos_start: Start, hyphos_cli: Cli, robot: Robot
+) -> None:
     plan = robot.plan({"talker": "Talker", "listener": "Listener"})
-    code, out, _ = hyphos_cli("run", plan, "-p", "talker_process", "--for", "1")
+    code, out, _ = run_until_ready(hyphos_start, robot.folder, plan, "-p", "talker_process")
     assert code == 0
+    assert "talker is up" in out
     assert "listener" not in out
     code, _, err = hyphos_cli("run", plan, "-p", "absent")
     assert code == 1
@@ -402,7 +406,7 @@ def test_a_missing_network_namespace_is_reported(hyphos_cli: Cli, robot: Robot) 
     assert "ip netns add hyphos_absent" in err
 
 
-def test_processes_of_other_machines_are_not_started(hyphos_cli: Cli, robot: Robot) -> None:
+def test_processes_of_other_machines_are_not_started(hyphos_start: Start, robot: Robot) -> None:
     path = robot.folder / "robot.yaml"
     path.write_text(
         f"""hyphos: 1
@@ -412,7 +416,8 @@ processes: {{near_process: {{host: here, nodes: [a]}}, far_process: {{host: far,
 nodes: {{a: {{python: "nodes:Talker"}}, b: {{python: "nodes:Listener"}}}}
 """
     )
-    code, out, err = hyphos_cli("run", str(path), "--for", "1")
+    code, out, err = run_until_ready(hyphos_start, robot.folder, str(path))
     assert code == 0, err
+    assert "near_process" in out
     assert "far_process" not in out
     assert f"hyphos run {path} --host far" in err

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers import Cli
-from hyphos.observe import ChannelState, Delays
+from helpers import Start, wait_until
+from hyphos.observe import ChannelState, Delays, drops_of, look
 from hyphos.tools.totals import Totals, reason_of
 from looks import End, look_at, publisher, subscriber
 
@@ -133,7 +133,7 @@ class Slow:
 
 @pytest.mark.parametrize("live", [[], ["--live", "--quiet"]], ids=["plain", "live"])
 def test_run_names_the_drops_at_its_end(
-    hyphos_cli: Cli, tmp_path: Path, domain: str, live: list[str]
+    hyphos_start: Start, tmp_path: Path, domain: str, live: list[str]
 ) -> None:
     (tmp_path / "nodes.py").write_text(NODES)
     plan = tmp_path / "robot.yaml"
@@ -141,7 +141,9 @@ def test_run_names_the_drops_at_its_end(
         f"hyphos: 1\ndomain: {domain}\nprocesses: {{a: {{nodes: [fast]}}, b: {{nodes: [slow]}}}}\n"
         'nodes: {fast: {python: "nodes:Fast"}, slow: {python: "nodes:Slow"}}\n'
     )
-    code, out, err = hyphos_cli("run", str(plan), "--for", "6", *live)
+    program = hyphos_start("run", str(plan), *live)
+    wait_until(lambda: any(drops_of(end) for _, end in look(domain).ends("number")), "a drop")
+    code, out, err = program.stop()
     assert code == 0, out + err
     found = re.search(r"number → slow: ([\d,]+) of ([\d,]+) dropped, queue full", out)
     assert found, out

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import hyphos
-from helpers import Program, wait_until
+from helpers import Program, Start, wait_until
 from hyphos import _hyphos
 
 NODES = """
@@ -170,6 +170,33 @@ def pid_of(robot: Robot, process: str) -> int:
 
     wait_until(there, process)
     return found[0]
+
+
+def is_heard(domain: str, channel: str) -> bool:
+    """True if a publisher of another process has found the subscriber of the channel."""
+    with suppress(hyphos.Error):
+        return any(
+            end.channel == channel and end.is_publisher and "shm" in end.transports
+            for process in _hyphos.inspect(domain)
+            for end in process.endpoints
+        )
+    return False
+
+
+def run_until_ready(start: Start, folder: Path, plan: str, *words: str) -> tuple[int, str, str]:
+    """Stops `hyphos run` when all processes have been ready, unless it ends by itself. Returns the
+    exit code, the output and the errors.
+    """
+    events = folder / "events.jsonl"
+    events.unlink(missing_ok=True)
+    program = start("run", plan, "--events", str(events), *words)
+
+    def done() -> bool:
+        ready = events.exists() and '"event": "ready"' in events.read_text()
+        return ready or program.popen.poll() is not None
+
+    wait_until(done, "the processes")
+    return program.stop()
 
 
 def is_ready(robot: Robot, process: str) -> bool:

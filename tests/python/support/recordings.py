@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,22 @@ def counted(domain: str, channel: str) -> int:
     """The number of messages that recorders of the domain have received."""
     [pid] = recorders(domain)
     return int(ask(domain, pid, {"do": "status"})["channels"].get(channel, {}).get("received", 0))
+
+
+def record_each(
+    hyphos_start: Start, domain: str, path: Path, channels: Iterable[str], most: int = 1
+) -> None:
+    """Records until each of the channels has a message, and one of them has `most`."""
+    recorder = record(hyphos_start, domain, path, "--quiet")
+    wait_until(lambda: bool(recorders(domain)), "the recorder")
+
+    def whole() -> bool:
+        found = [counted(domain, channel) for channel in channels]
+        return min(found) > 0 and max(found) >= most
+
+    wait_until(whole, "messages")
+    code, out, err = recorder.stop()
+    assert code == 0, out + err
 
 
 def make_recording(path: Path, count: int = 20) -> None:

@@ -26,10 +26,12 @@ class Doubler:
         self.pub.publish(Int64(data=2 * count.data))
 
 class Fragile(Doubler):
-    "Cannot double 3."
+    "Cannot double 3, or the first number after it."
+    failed = False
     def on_count(self, count):
-        if count.data == 3:
-            raise ValueError("cannot double 3")
+        if count.data >= 3 and not self.failed:
+            self.failed = True
+            raise ValueError(f"cannot double {count.data}")
         super().on_count(count)
 
 class BadTimer:

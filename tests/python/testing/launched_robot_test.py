@@ -51,7 +51,7 @@ def test_a_few_nodes_run_in_real_time(tmp_path: Path) -> None:
     assert "nodes" not in sys.modules
     fragile = {**nodes, "doubler": "nodes.py:Fragile"}
     with (
-        pytest.raises(RobotError, match="ValueError: cannot double 3"),
+        pytest.raises(RobotError, match=r"ValueError: cannot double \d"),
         Robot(nodes=fragile, base=tmp_path, failures=tmp_path / "kept") as robot,
     ):
         robot.expect("doubled", lambda m: m.data > 6, within=60)
@@ -60,11 +60,11 @@ def test_a_few_nodes_run_in_real_time(tmp_path: Path) -> None:
 def test_an_exception_in_any_process_fails_the_test(tmp_path: Path) -> None:
     plan = write_robot(tmp_path, PLAN.replace("nodes.py:Doubler", "nodes.py:Fragile"))
     robot = Robot(plan, failures=tmp_path / "kept", name="fragile")
-    words = r"callback of channel 'count' threw: .*cannot double 3"
+    words = r"callback of channel 'count' threw: .*cannot double \d"
     with pytest.raises(RobotError, match=words), robot:
         robot.expect("doubled", lambda m: m.data > 6, within=60)
     assert robot.kept is not None
-    assert "cannot double 3" in (robot.kept / "sink.log").read_text()
+    assert "cannot double " in (robot.kept / "sink.log").read_text()
     assert "doubler" in next(iter(robot.kept.glob("graph.*"))).read_text()
     with Robot(plan, allow_exceptions=True) as robot:
         robot.expect("doubled", lambda m: m.data > 6, within=60)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers import Start
 from pictures import VIEWER, center, near, picture
-from recordings import everything, record
+from recordings import everything, record_each
 
 pytestmark = pytest.mark.skipif(not VIEWER.exists(), reason="the viewer is not built")
 
@@ -47,9 +47,8 @@ def recording(domain: str, tmp_path: Path, hyphos_start: Start) -> Path:
     file = tmp_path / "shown.mcap"
     with hyphos.Node.open("shower", domain=domain) as node:
         show(node)
-        recorder = record(hyphos_start, domain, file, "--for", "1", "--quiet")
-        code, out, err = recorder.end()
-        assert code == 0, out + err
+        names = ("cloud", "ball", "edge", "way", "camera", "error")
+        record_each(hyphos_start, domain, file, names)
     return file
 
 
