@@ -287,6 +287,7 @@ Executor::~Executor() {
     state_->over = true;
   }
   state_->place_free.notify_all();
+  (void)state_->recalls->close();
 }
 
 HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::ReadyList* ready) {
