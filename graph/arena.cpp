@@ -60,8 +60,8 @@ bool Arena::recall() {
   }
   asked_.fetch_add(1, std::memory_order_seq_cst);
   // The task may begin after the pool, which owns this arena, has ended.
-  arena_.enqueue([this, pool = places_.weak_from_this()] {
-    if (const auto places = pool.lock()) answer(*places);
+  arena_.enqueue([this, recalls = places_.recalls] {
+    if (const CallGate::Entry pool_exists(*recalls); pool_exists) answer(places_);
   });
   return true;
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/call_gate.hpp"
+
 namespace hyphos::graph {
 
 /// The places of a thread pool, as a worker of oneTBB uses them. A worker that executes tasks of
@@ -18,6 +20,10 @@ class GuestPlaces : public std::enable_shared_from_this<GuestPlaces> {
   virtual void return_place(void* place) = 0;
   /// True if work of the pool waits for a place that guests use.
   [[nodiscard]] virtual bool place_needed() = 0;
+
+  /// Tasks of recall() enter it. The pool closes it at its end, so that no task uses the pool
+  /// later, or is the last to own it: a worker of oneTBB may run longer than the program's main().
+  const std::shared_ptr<CallGate> recalls = std::make_shared<CallGate>();
 
  protected:
   GuestPlaces() = default;

@@ -94,7 +94,10 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
   Work work;
   for (;;) {
     const bool ending = stopping.load(std::memory_order_seq_cst);
-    if (!work) work = queues.take(own_queue(), self.turn++);
+    if (!work) {
+      if (ending && role.place < 0) find_last_place();
+      work = queues.take(own_queue(), self.turn++);
+    }
     if (work) {
       work();
       work = nullptr;
@@ -154,7 +157,10 @@ HYPHOS_HOT std::size_t Executor::State::own_queue() const {
 HYPHOS_HOT void Executor::State::add(Priority priority, Work&& work, Fresh fresh) {
   if (!searching.load(std::memory_order_relaxed)) {
     const int place = idle.take_any();
-    if (place >= 0 && hand_over(place, work, fresh)) return;
+    if (place >= 0) {
+      if (hand_over(place, work, fresh)) return;
+      idle.put(place);  // the pool ends: see find_last_place()
+    }
   }
   queues.push(own_queue(), priority, std::move(work), fresh);
   if (!searching.load(std::memory_order_seq_cst)) wake_one();
@@ -173,10 +179,12 @@ HYPHOS_HOT bool Executor::State::hand_over(int place, Work& work, Fresh fresh) {
 
 /// Wakes a thread that looks at the queues, or recalls a guest.
 HYPHOS_HOT void Executor::State::wake_one() {
-  for (;;) {
-    const int place = idle.take_any();
-    if (place < 0) break;
+  if (const int place = idle.take_any(); place >= 0) {
     if (places[static_cast<std::size_t>(place)].sleeper->rouse()) return;
+    // The pool ends, and each thread looks at the queues before it ends: (4).
+    idle.put(place);
+    after_rest();
+    return;
   }
   if (guests.load(std::memory_order_seq_cst) > 0) recall_guest();
 }
@@ -287,6 +295,7 @@ Executor::~Executor() {
     state_->over = true;
   }
   state_->place_free.notify_all();
+  (void)state_->recalls->close();
 }
 
 HYPHOS_HOT void Executor::enqueue(Priority priority, Work work, transport::ReadyList* ready) {

@@ -76,8 +76,9 @@ class Executor::Ready final : public transport::ReadyList {
 ///      place is idle is *placeless*, and more threads than `most` work. The next thread that ends
 ///      its work gives up its place (`given_up`) and parks. If the placeless one is the next, it
 ///      parks itself. A parked thread has no place.
-///  (4) While the pool ends, no thread sleeps: a thread ends when it finds no work after it has
-///      seen `stopping`. So the last thread that runs work runs the queued work, too.
+///  (4) While the pool ends, no thread sleeps without work for it: a thread ends when it finds no
+///      work after it has seen `stopping`. So the last thread that runs work runs the queued work,
+///      too. A thread whose place a guest uses waits for a place first: see find_last_place().
 ///  (5) Work has ended if the sums of all `finished` and of all counts of new work are equal, in
 ///      this order of reading: see all_finished().
 struct Executor::State final : GuestPlaces {
@@ -110,6 +111,7 @@ struct Executor::State final : GuestPlaces {
   [[nodiscard]] bool all_finished();
   void* take_place() override;
   void return_place(void* place) override;
+  void find_last_place();
   bool place_needed() override {
     return most == threads && (queues.any() || owed.load(std::memory_order_relaxed) > 0);
   }

@@ -215,9 +215,9 @@ void* Executor::State::take_place() {
     // A thread that queues work and does not see this guest is seen here: (1).
     guests.fetch_add(1, std::memory_order_seq_cst);
     if (!place_needed()) break;
-    guests.fetch_sub(1, std::memory_order_relaxed);
     lock.unlock();
     release(std::exchange(place, -1));
+    guests.fetch_sub(1, std::memory_order_seq_cst);
     lock.lock();
   }
   guests_waiting.fetch_sub(1, std::memory_order_relaxed);
@@ -231,8 +231,25 @@ void Executor::State::return_place(void* place) {
     after_rest();
     return;
   }
-  guests.fetch_sub(1, std::memory_order_relaxed);
   release(number);
+  // Afterwards, so that no thread of find_last_place() sees neither the guest nor its place.
+  guests.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+/// While the pool ends, for a thread without a place, which a guest may use. Waits for an idle
+/// place as long as work is queued and guests are there, so that no more than `most` threads work.
+/// A guest leaves its place after its task, and other threads take queued work before they end.
+void Executor::State::find_last_place() {
+  const auto found = [this] {
+    role.place = idle.take_any();
+    return role.place >= 0 || guests.load(std::memory_order_seq_cst) == 0 || !queues.any();
+  };
+  if (found()) return;
+  recall_guest();
+  BriefLock lock(guest_mutex);
+  guests_waiting.fetch_add(1, std::memory_order_seq_cst);
+  place_free.wait(lock, found);
+  guests_waiting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Executor::State::recall_guest() {

@@ -60,6 +60,53 @@ TEST(Arena, a_guest_returns_a_place_that_was_needed_before_it_could_be_recalled)
   places->arena.reset();
 }
 
+/// Stays inside the answer to a recall until the pool ends.
+class EndsMeanwhile final : public GuestPlaces {
+ public:
+  void* take_place() override { return this; }
+  void return_place(void* /*place*/) override {}
+  bool place_needed() override {
+    if (!recalled) return false;
+    answering.set_value();
+    while (!recalls->closed()) std::this_thread::yield();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    answered = true;
+    return false;
+  }
+
+  std::atomic<bool> recalled{false};
+  std::atomic<bool> answered{false};
+  std::promise<void> answering;
+  std::unique_ptr<Arena> arena;
+};
+
+TEST(Arena, the_end_of_a_pool_waits_for_the_answer_to_a_recall) {
+  const oneapi::tbb::global_control two_workers(
+      oneapi::tbb::global_control::max_allowed_parallelism, 3);
+  const auto places = std::make_shared<EndsMeanwhile>();
+  places->arena = std::make_unique<Arena>(2, *places);
+  std::thread caller([&] {
+    places->arena->execute([&] {
+      std::promise<void> inside;
+      std::promise<void> recalled;
+      oneapi::tbb::this_task_arena::enqueue([&] {
+        inside.set_value();
+        recalled.get_future().wait();
+      });
+      inside.get_future().wait();
+      EXPECT_TRUE(places->arena->recall());
+      places->recalled = true;
+      recalled.set_value();
+      places->answering.get_future().wait();
+    });
+  });
+  caller.join();
+  EXPECT_FALSE(places->answered);
+  (void)places->recalls->close();
+  EXPECT_TRUE(places->answered);
+  places->arena.reset();
+}
+
 }  // namespace
 }  // namespace hyphos::graph::test
 #endif
