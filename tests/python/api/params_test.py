@@ -282,8 +282,7 @@ def test_save_merges_values_into_a_file(cruise: str, hyphos_cli: Cli, tmp_path: 
 
 def test_watch_prints_changes(cruise: str, hyphos_start: Start, hyphos_cli: Cli) -> None:
     watcher = hyphos_start("param", "watch", "cruise", "-n", "2", "--domain", cruise)
-    assert watcher.popen.stderr is not None
-    assert watcher.popen.stderr.readline() == "watching cruise\n"
+    assert watcher.error_line() == "watching cruise"
     assert hyphos_cli("param", "set", "cruise", "speed=0.25", "mode=brisk", "-d", cruise)[0] == 0
     code, out, _ = watcher.end()
     assert (code, out) == (0, 'cruise.mode = "brisk" (set)\ncruise.speed = 0.25 m/s (set)\n')

@@ -42,6 +42,7 @@ def test_a_mismatch_names_the_nodes_of_both_processes(
             f"channel 'scan': {here} publishes {int64}, {there} expects {string}. {rest}" in shown
         )
         assert publisher.listeners == 0
+        wait_until(lambda: "[type_mismatch]" in program.errors(), "the line of the other process")
         code, _, err = program.stop()
     assert code == 0
     assert f"channel 'scan': {there} expects {string}, {here} publishes {int64}. {rest}" in err

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cli_server import Patience, _read_to_end, _worked_s
-from helpers import wait_until
+from helpers import Start, wait_until
 
 
 def test_a_command_that_works_may_take_longer_than_the_limit() -> None:
@@ -26,6 +26,15 @@ def test_a_command_that_works_may_take_longer_than_the_limit() -> None:
     # Each look takes the whole patience, because nothing is printed.
     assert _read_to_end((reader,), Patience(0, 0.02, work)) == ["done"]
     os.close(reader)
+
+
+def test_errors_that_no_test_reads_do_not_block_a_program(python: Start) -> None:
+    text = "import sys; sys.stderr.write('first\\n' + 'x' * 1_000_000 + '\\n'); print('done')"
+    program = python(text)
+    wait_until(lambda: program.popen.poll() is not None, "its end")
+    assert program.line() == "done"
+    assert program.error_line() == "first"
+    assert program.end() == (0, "", "x" * 1_000_000 + "\n")
 
 
 @pytest.mark.parametrize("step_s", [0.0, 0.01])

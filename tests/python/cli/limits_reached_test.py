@@ -79,15 +79,22 @@ def test_many_channels_have_both_endpoints_in_one_process(
     )
     assert full.wait(60)
     assert sorted(inbox, key=int) == [str(number).encode() for number in range(count)]
+
     # Tools see every channel, with its times, and other processes can subscribe to the last one.
-    ends = [
-        end
-        for process in _hyphos.inspect(domain)
-        for end in process.endpoints
-        if end.channel.startswith("c")
-    ]
-    assert len(ends) == 2 * count
-    assert all(end.latency.count == 1 for end in ends if not end.is_publisher)
+    def ends() -> list[_hyphos.EndpointInfo]:
+        return [
+            end
+            for process in _hyphos.inspect(domain)
+            for end in process.endpoints
+            if end.channel.startswith("c")
+        ]
+
+    assert len(ends()) == 2 * count
+
+    def timed() -> bool:  # a callback is timed after its end
+        return all(end.latency.count == 1 for end in ends() if not end.is_publisher)
+
+    wait_until(timed, "the times of each message")
     last = threading.Event()
     other.subscribe(f"c{count - 1}", bytes, lambda _: last.set())
     wait_until(lambda: publishers[-1].listeners == 2, "the other process")

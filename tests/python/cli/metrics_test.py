@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import hyphos
 import pytest
-from helpers import Cli, Inbox, Start
+from helpers import Cli, Inbox, Start, wait_until
 from hyphos.msgs import Int64
 
 SAMPLE = re.compile(r"^([a-z_]+)\{(.*)\} (\S+)$")
@@ -47,6 +47,12 @@ def talk(domain: str, inbox: Inbox) -> Iterator[None]:
         for i in range(5):
             out.publish(Int64(data=i))
         inbox.wait(5)
+
+        def timed() -> bool:  # a callback is timed after its end
+            ends = [end for end in node.runtime.endpoints() if not end.is_publisher]
+            return sum(end.latency.count for end in ends if end.channel == "number") == 5
+
+        wait_until(timed, "the times of the messages")
         yield
 
 

@@ -65,8 +65,7 @@ def test_a_plain_file_is_loaded_and_dumped(
 
 def test_watch_prints_changed_paths(robot: hyphos.Node, domain: str, hyphos_start: Start) -> None:
     watch = hyphos_start("param", "watch", "--shared", "profile", "-n", "2", "-d", domain)
-    assert watch.popen.stderr is not None
-    assert watch.popen.stderr.readline() == "watching profile\n"
+    assert watch.error_line() == "watching profile"
     robot.shared_params().set({"other": 1})
     robot.shared_params().set({"profile.name": "scout"})
     assert watch.line() == 'profile.name = "scout"'

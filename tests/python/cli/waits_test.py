@@ -39,12 +39,9 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
 
 def errors_until(program: Program, words: list[str]) -> str:
     """Reads stderr until every word has appeared."""
-    assert program.popen.stderr is not None
     read = ""
     while not all(word in read for word in words):
-        line = program.popen.stderr.readline()
-        assert line, f"the program ended: {read}"
-        read += line
+        read += program.error_line() + "\n"
     return read
 
 

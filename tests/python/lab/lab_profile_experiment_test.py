@@ -360,10 +360,8 @@ def test_ctrl_c_shows_the_finished_runs(hyphos_start: Start, tmp_path: Path) -> 
     running = hyphos_start(
         "lab", "profile", "--experiment", "small.yaml", "--for", "0.2", "--repeats", "1000",
     )  # fmt: skip
-    assert running.popen.stderr is not None
-    for line in running.popen.stderr:
-        if line.startswith("[3/2000]"):
-            break
+    while not running.error_line().startswith("[3/2000]"):
+        pass
     code, out, err = running.stop()
     assert code == 130
     assert "stopped before the end" in err

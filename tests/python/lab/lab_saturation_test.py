@@ -71,7 +71,7 @@ def test_a_slow_link_saturates_at_its_rate(
     def search() -> tuple[Path, float, float]:
         out = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
         program = hyphos_start(*words, str(out))
-        shown, err = program.popen.communicate(timeout=5 * PATIENCE_S)
+        _, shown, err = program.end(5 * PATIENCE_S)
         if "cannot" in err or "may not" in err:
             pytest.skip(err)
         assert program.popen.returncode == 0, err

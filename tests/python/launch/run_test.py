@@ -20,6 +20,7 @@ from recordings import counted, record
 NODES = """
 import os, signal, sys, time
 from hyphos.msgs import String
+from hyphos.observe import drops_of, look
 
 class Talker:
     def __init__(self, node):
@@ -42,15 +43,15 @@ class Listener:
         print("listener closed", flush=True)
 
 class Hasty:
-    "Publishes faster than Slow takes, then ends its process with an error."
+    "Publishes faster than Slow takes, until Slow drops. Then it ends its process with an error."
     def __init__(self, node):
         self.pub = node.publisher("word", String)
-        self.sent = 0
+        self.domain = node.runtime.domain
         node.every(self.tick, rate_hz=200)
     def tick(self):
         self.pub.publish(String(data="x"))
-        self.sent += self.pub.listeners
-        if self.sent == 100:
+        ends = [end for _, end in look(self.domain).ends("word") if not end.is_publisher]
+        if any(map(drops_of, ends)):
             os._exit(3)
 
 class Slow:

@@ -183,27 +183,38 @@ class Terminals:
             self.environment = {name: value for name, _, value in pairs}
 
     def _start(self, typed: Typed) -> str:
-        words = self._words(typed, f"exec {self.change(typed.line)}")
-        process = subprocess.Popen(
-            words, cwd=self.folder, env=self.environment, text=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        going = Going(typed, process)
-        self._going.append(going)
-        self._read_start(going)
+        line = self.change(typed.line)
+        with tempfile.NamedTemporaryFile(dir=self.folder.parent) as events:
+            is_run = line.startswith("hyphos run ")
+            if is_run:
+                words = rf"\g<0> --events {shlex.quote(events.name)}"
+                line = re.sub(r"^hyphos run \S+", words, line)
+            process = subprocess.Popen(
+                self._words(typed, f"exec {line}"), cwd=self.folder, env=self.environment,
+                text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            going = Going(typed, process)
+            self._going.append(going)
+            self._read_start(going, Path(events.name) if is_run else None)
         return going.output
 
-    def _read_start(self, going: Going) -> None:
-        """Reads until the output pauses, as a reader does who then turns to the next terminal."""
+    def _read_start(self, going: Going, events: Path | None) -> None:
+        """Reads until the output pauses, as a reader does who then turns to the next terminal. Of a
+        robot, all processes are ready then.
+        """
         assert going.process.stdout is not None
         os.set_blocking(going.process.stdout.fileno(), False)
         deadline = time.monotonic() + self.patience_s
-        started = not going.typed.line.startswith("hyphos run")
+
+        def ready() -> bool:
+            return events is None or '"event": "ready"' in events.read_text()
+
         with selectors.DefaultSelector() as wait:
             wait.register(going.process.stdout, selectors.EVENT_READ)
             while time.monotonic() < deadline:
                 if not wait.select(QUIET_S):
-                    if started:
+                    if ready():
                         break
                     continue
                 text = os.read(going.process.stdout.fileno(), 65536).decode(errors="replace")
@@ -211,7 +222,8 @@ class Terminals:
                     code = going.process.wait()
                     raise PageError(f"{going.typed.line} ended with {code}\n{going.output}")
                 going.output += text
-                started = started or "started " in going.output
+        if not ready():
+            raise PageError(f"{going.typed.line} did not start\n{going.output}")
         os.set_blocking(going.process.stdout.fileno(), True)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import termios
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,14 +96,19 @@ def write_program(path: Path, text: str) -> Path:
 
 
 class Program:
-    """A started process with output that a test can wait for."""
+    """A started process with output that a test can wait for. Its errors go to a file, because a
+    pipe that no test reads would block a process with a long log.
+    """
 
     def __init__(self, words: list[str], cwd: Path | None = None, *, keys: bool = False) -> None:
+        self._errors = os.memfd_create("errors")
+        weakref.finalize(self, os.close, self._errors)
+        self._seen = 0  # characters of the errors that error_line() has returned
         self.popen = subprocess.Popen(
             words,
             stdin=subprocess.PIPE if keys else None,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             text=True,
             cwd=cwd,
         )
@@ -122,13 +128,33 @@ class Program:
             raise AssertionError(f"the program has ended with {code}: {err}")
         return line.rstrip("\n")
 
+    def errors(self) -> str:
+        """The errors so far, without the lines that error_line() has returned."""
+        size = os.fstat(self._errors).st_size
+        return os.pread(self._errors, size, 0).decode(errors="replace")[self._seen :]
+
+    def error_line(self) -> str:
+        """The next line of errors. Fails if the program has ended."""
+        ended = False
+
+        def there() -> bool:
+            nonlocal ended
+            ended = self.popen.poll() is not None  # before the last look
+            return "\n" in self.errors() or ended
+
+        wait_until(there, "a line of errors")
+        line, newline, _ = self.errors().partition("\n")
+        assert newline, f"the program has ended with {self.popen.returncode}: {line}"
+        self._seen += len(line) + 1
+        return line
+
     def signal(self, number: int) -> None:
         self.popen.send_signal(number)
 
-    def end(self) -> tuple[int, str, str]:
+    def end(self, patience_s: float = PATIENCE_S) -> tuple[int, str, str]:
         """Waits for the end. Returns the exit code, the rest of the output, and the errors."""
-        out, err = self.popen.communicate(timeout=PATIENCE_S)
-        return self.popen.returncode, out, err
+        out, _ = self.popen.communicate(timeout=patience_s)
+        return self.popen.returncode, out, self.errors()
 
     def stop(self) -> tuple[int, str, str]:
         self.signal(signal.SIGINT)
