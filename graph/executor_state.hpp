@@ -111,6 +111,7 @@ struct Executor::State final : GuestPlaces {
   [[nodiscard]] bool all_finished();
   void* take_place() override;
   void return_place(void* place) override;
+  void leave();
   void find_last_place();
   bool place_needed() override {
     return most == threads && (queues.any() || owed.load(std::memory_order_relaxed) > 0);

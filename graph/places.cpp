@@ -217,7 +217,7 @@ void* Executor::State::take_place() {
     if (!place_needed()) break;
     lock.unlock();
     release(std::exchange(place, -1));
-    guests.fetch_sub(1, std::memory_order_seq_cst);
+    leave();
     lock.lock();
   }
   guests_waiting.fetch_sub(1, std::memory_order_relaxed);
@@ -232,8 +232,14 @@ void Executor::State::return_place(void* place) {
     return;
   }
   release(number);
-  // Afterwards, so that no thread of find_last_place() sees neither the guest nor its place.
+  leave();
+}
+
+/// A guest has released its place. Counted afterwards, so that no thread of find_last_place() sees
+/// neither the guest nor its place. Another thread may have the place already, so it is told again.
+void Executor::State::leave() {
   guests.fetch_sub(1, std::memory_order_seq_cst);
+  if (stopping.load(std::memory_order_seq_cst)) after_rest();
 }
 
 /// While the pool ends, for a thread without a place, which a guest may use. Waits for an idle
