@@ -17,7 +17,16 @@ class Child {
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());
     argv.push_back(nullptr);
-    if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), ::environ) != 0) pid_ = -1;
+    // A shell that starts the tests in the background ignores SIGINT, and children inherit that.
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    posix_spawnattr_t how;
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigdefault(&how, &usual);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    if (posix_spawn(&pid_, argv[0], nullptr, &how, argv.data(), ::environ) != 0) pid_ = -1;
+    posix_spawnattr_destroy(&how);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -135,6 +135,10 @@ TEST(Signals, a_handler_of_the_program_is_called_and_spin_goes_on) {
 
 TEST(Signals, without_a_handler_they_end_spin) {
   for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction usual{};  // a shell that starts a program in the background ignores SIGINT
+    usual.sa_handler = SIG_DFL;
+    struct sigaction before{};
+    ::sigaction(number, &usual, &before);
     const std::string domain = fresh_domain();
     Runtime runtime = open_runtime(domain);
     std::thread sender([&] {
@@ -144,13 +148,13 @@ TEST(Signals, without_a_handler_they_end_spin) {
     EXPECT_EQ(runtime.spin(), 0);
     sender.join();
     struct sigaction after{};
-    ::sigaction(number, nullptr, &after);
+    ::sigaction(number, &before, &after);
     EXPECT_EQ(after.sa_handler, SIG_DFL);
   }
 }
 
 TEST(Signals, in_another_thread_spin_leaves_them_alone) {
-  struct sigaction usual{};  // a shell that starts a program in the background ignores SIGINT
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   struct sigaction before{};
   ::sigaction(SIGINT, &usual, &before);
