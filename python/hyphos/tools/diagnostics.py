@@ -249,7 +249,7 @@ def show_diagnostics(options: DiagnosticOptions) -> int:
 
     with stoppable() as stop, open_tool("diagnostics", options.domain) as node:
         node.subscribe(options.channel, DiagnosticArray, arrived, policy=Policy(depth=1024))
-        # The time begins here, because it may take long to open the node.
+        # The time begins here, because the node may take long to open.
         stop.end_after(options.seconds if options.seconds or options.follow else 2.0)
         while not stop.now:
             try:

@@ -107,29 +107,39 @@ def show_log(options: LogOptions) -> int:
         except queue.Full:
             skipped += 1 + missing
 
+    def enough() -> bool:
+        return options.count is not None and shown >= options.count
+
+    def show(line: Log, missing: int) -> None:
+        nonlocal shown
+        if missing:
+            _say(f"{missing} lines of this sender were lost here", options.as_json)
+        if not wanted(line, least, options.nodes):
+            return
+        end_report()
+        if options.as_json:
+            print(_as_json(line), flush=True)
+        else:
+            out.print(_as_text(line, options.where), soft_wrap=True)
+            out.file.flush()
+        shown += 1
+
     with (
-        stoppable(options.seconds) as stop,
+        stoppable() as stop,
         open_tool("log", options.domain) as node,
         reporting(lambda: _awaited(options)) as end_report,
     ):
         node.subscribe(options.channel, Log, arrived, policy=Policy(depth=1024))
-        while not stop.now and (options.count is None or shown < options.count):
+        stop.end_after(options.seconds)
+        while not stop.now and not enough():
             try:
-                line, missing = inbox.get(timeout=0.1)
+                show(*inbox.get(timeout=0.1))
             except queue.Empty:
                 time.sleep(0)
-                continue
-            if missing:
-                _say(f"{missing} lines of this sender were lost here", options.as_json)
-            if not wanted(line, least, options.nodes):
-                continue
-            end_report()
-            if options.as_json:
-                print(_as_json(line), flush=True)
-            else:
-                out.print(_as_text(line, options.where), soft_wrap=True)
-                out.file.flush()
-            shown += 1
+        for _ in range(inbox.qsize()):  # they arrived in time
+            if stop.requested or enough():
+                break
+            show(*inbox.get())
     if skipped:
         _say(f"{skipped} lines were skipped: the terminal is too slow", options.as_json)
     return 0

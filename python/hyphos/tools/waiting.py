@@ -27,6 +27,10 @@ class Stop:
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
+    def requested(self) -> bool:
+        return self._event.is_set()
+
+    @property
     def now(self) -> bool:
         return self._event.is_set() or self._left() == 0.0
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import queue
 import threading
 from typing import Any
 
 import hyphos
 import pytest
-from helpers import PATIENCE_S, Cli, Start, look_until, wait_until
+from helpers import Cli, Start, look_until, wait_until
 from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Int64, KeyValue
-from hyphos.tools import diagnostics, waiting
+from hyphos.tools import diagnostics
 from hyphos.tools.diagnostics import Component, Summary, reports_of
+from late_end import end_on_arrival
 
 DRIVER = """
 import sys, hyphos
@@ -132,21 +132,7 @@ def test_the_summary_has_reports_and_counters_of_each_node(
 def test_reports_that_arrived_before_the_end_are_in_the_summary(
     domain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The time is over before the command has taken a report out of its queue."""
-    arrived = threading.Event()
-
-    class Reports(queue.Queue[DiagnosticArray]):
-        def put_nowait(self, item: DiagnosticArray) -> None:
-            super().put_nowait(item)
-            arrived.set()
-
-    class Over(waiting.Stop):
-        @property
-        def now(self) -> bool:
-            return arrived.wait(PATIENCE_S)
-
-    monkeypatch.setattr(queue, "Queue", Reports)
-    monkeypatch.setattr(waiting, "Stop", Over)
+    end_on_arrival(monkeypatch)
     with hyphos.Node.open("driver", domain=domain) as node:
         latched = hyphos.Policy(latched=True)
         reports = node.publisher("diagnostics", DiagnosticArray, policy=latched)

@@ -12,6 +12,8 @@ import pytest
 from helpers import Cli, Inbox, Program, Start, wait_until
 from hyphos.msgs import Log
 from hyphos.observe import look
+from hyphos.tools.log import LogOptions, show_log
+from late_end import end_on_arrival
 
 TALKER = """
 import sys, hyphos
@@ -79,6 +81,19 @@ node.spin()
     code, out, err = shown.stop()
     assert (code, out) == (0, "")
     assert not err or err.startswith("waiting for a line")  # if the program started slowly
+
+
+def test_lines_that_arrived_before_the_end_are_shown(
+    domain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    end_on_arrival(monkeypatch)
+    with hyphos.Node.open("talker", domain=domain) as node:
+        latched = hyphos.Policy(latched=True)
+        lines = node.publisher("lines", Log, policy=latched)
+        lines.publish(Log(level=Log.INFO, name="talker", msg="ready"))
+        options = LogOptions(seconds=0.1, as_json=True, channel="lines", domain=domain)
+        assert show_log(options) == 0
+    assert [json.loads(line)["msg"] for line in capsys.readouterr().out.splitlines()] == ["ready"]
 
 
 def test_only_lines_of_selected_nodes_are_shown(hyphos_start: Start, domain: str) -> None:
