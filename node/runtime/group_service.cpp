@@ -70,8 +70,8 @@ Result<State> ask(const Node& node, const std::string& process, ChangeGroup chan
   if (left_ms <= 0)
     return Error{Code::timeout, "no time is left for process '" + process + "'", process};
   change.set_step(step);
-  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  change.set_timeout_ms(static_cast<std::uint32_t>(std::min(left_ms, kMost)));
+  change.set_timeout_ms(static_cast<std::uint32_t>(
+      std::min<std::int64_t>(left_ms, std::numeric_limits<std::uint32_t>::max())));
   try {
     const auto client = node.client<ChangeGroup, State>(plan::group_service(process));
     if (!client.wait_for_server(milliseconds(std::min(left_ms, kServerWaitMs)))) {
