@@ -15,8 +15,9 @@ from count_action import Count, counting, types_of, write_package
 from helpers import PATIENCE_S, Inbox, Start
 from hyphos import Attached
 from hyphos.msgs import Image, LaserScan
+from npm import installed, needs_npm
 from rosbridge_probe import needs_gateway
-from roslibjs import CLASSIC, MODERN, installed, needs_npm, served, write_page
+from roslibjs import CLASSIC, MODERN, served, write_page
 
 pytestmark = [needs_gateway, needs_npm]
 

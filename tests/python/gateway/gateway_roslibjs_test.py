@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from browser import Page, browser, chromium
 from helpers import Start
+from npm import installed, needs_npm
 from rosbridge_probe import Gateway, Serve, make_serve, needs_probe
-from roslibjs import CLASSIC, MODERN, installed, needs_npm
+from roslibjs import CLASSIC, MODERN
 
 pytestmark = [needs_probe, needs_npm]
 
@@ -79,7 +80,7 @@ ros.close();
 def roslib(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if chromium() is None:
         pytest.skip("no Chromium")
-    return installed(tmp_path_factory.mktemp("npm"), CLASSIC) / "build" / "roslib.min.js"
+    return installed(tmp_path_factory.mktemp("npm"), CLASSIC) / "roslib" / "build" / "roslib.min.js"
 
 
 @pytest.fixture

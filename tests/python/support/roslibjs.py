@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,26 +10,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import pytest
-
 CLASSIC = "roslib@1.4.1"  # the last version in one file, which a page can load without a server
 MODERN = "roslib@2.1.0"
-NPM = shutil.which("npm")
-needs_npm = pytest.mark.skipif(NPM is None, reason="no npm to fetch roslibjs with")
 
 _SCRIPTS = {
     CLASSIC: '<script src="/node_modules/roslib/build/roslib.min.js"></script>',
     MODERN: """<script src="/node_modules/roslib/local.js"></script>
 <script type="module">import * as ROSLIB from "roslib"; window.ROSLIB = ROSLIB;</script>""",
 }
-
-
-def installed(folder: Path, package: str) -> Path:
-    words = [str(NPM), "install", "--no-audit", "--no-fund", "--ignore-scripts", package]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"npm cannot fetch {package}")
-    return folder / "node_modules" / "roslib"
 
 
 def write_page(folder: Path, package: str, script: str) -> None:

@@ -10,7 +10,7 @@ import hyphos
 import pytest
 from helpers import PATIENCE_S, Start, repeating
 from hyphos.msgs import Float64
-from roslibjs import NPM, needs_npm
+from npm import installed, needs_npm
 from served_view import needs_page, served
 
 pytestmark = [needs_npm, needs_page]
@@ -35,10 +35,7 @@ client.on("message", (event) => {
 
 @pytest.fixture
 def client(tmp_path: Path) -> Path:
-    words = [str(NPM), "install", "--no-audit", "--no-fund", "--ignore-scripts", *PACKAGES]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"npm cannot fetch {' '.join(PACKAGES)}")
+    installed(tmp_path, *PACKAGES)
     script = tmp_path / "client.cjs"
     script.write_text(CLIENT)
     return script
