@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -256,19 +255,22 @@ def test_placement_is_a_parameter_of_the_grid(hyphos_cli: Cli, tmp_path: Path) -
 def test_processes_on_one_processor_share_it(tmp_path: Path) -> None:
     """Three subscribers that compute for nearly all of their time use no more than their one
     processor."""
-    cpu, numbers = CPUS[0], itertools.count()
+    cpu = CPUS[0]
     text = (
         "lab: 1\nworkload: fanout\nsubscribers: 3\nrate_hz: 100\nwork_us: 9000\nseconds: 1\n"
         f"warmup: 3\nplacement: {{pub: {cpu}, sub: {cpu}}}\n"
     )
     used_s = 0.0
-    while used_s <= 0.5:  # a busy machine gives them less
-        folder = tmp_path / str(next(numbers))
+    for number in range(20):  # a busy machine gives them less
+        folder = tmp_path / str(number)
         folder.mkdir()
         [row] = rows_of(text, ["hyphos/shm"], folder)
         told: dict[str, Any] = row.runs[0].result or {}
         used_s = told["cpu_us_per_msg"] * told["sent"] / 1e6
         assert used_s <= told["seconds"] * 1.05 + 0.1
+        if used_s > 0.5:
+            return
+    pytest.fail(f"the processes used {used_s} s")
 
 
 @pytest.mark.parametrize(
