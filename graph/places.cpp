@@ -235,8 +235,8 @@ void Executor::State::return_place(void* place) {
   leave();
 }
 
-/// A guest has released its place. Counted afterwards, so that no thread of find_last_place() sees
-/// neither the guest nor its place. Another thread may have the place already, so it is told again.
+/// Called after a guest has released its place, so that find_last_place() sees the guest or the
+/// place. Notifies again, because another thread may have taken the place before the guest left.
 void Executor::State::leave() {
   guests.fetch_sub(1, std::memory_order_seq_cst);
   if (stopping.load(std::memory_order_seq_cst)) after_rest();

@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <limits>
 #include <string>
 
 #include "hyphos/msgs/log.pb.h"
+#include "view/displays/message.hpp"
 #include "view/panels/list.hpp"
 #include "view/panels/session.hpp"
 #include "view/panels/widgets.hpp"
@@ -54,12 +54,9 @@ class Log final : public Panel {
   bool take(Session&, const Channel& channel, const Sample& sample) override {
     if (channel.name != channel_) return false;
     msgs::Log message;
-    const std::size_t size = sample.payload.size();
-    const bool fine = size <= std::numeric_limits<int>::max() &&
-                      message.ParseFromArray(sample.payload.data(), static_cast<int>(size));
     Line line;
     line.time_ns = sample.time_ns;
-    if (fine) {
+    if (parse(sample, message)) {
       line.level = message.level();
       line.name = message.name();
       line.text = message.msg().substr(0, kMostText);
@@ -68,7 +65,7 @@ class Log final : public Panel {
       }
     } else {
       line.level = msgs::Log::ERROR;
-      line.text = "a corrupt message of " + std::to_string(size) + " bytes";
+      line.text = "a corrupt message of " + std::to_string(sample.payload.size()) + " bytes";
     }
     bytes_ += size_of(line);
     const bool visible = shown(line);
