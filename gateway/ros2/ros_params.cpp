@@ -65,7 +65,13 @@ RosParams::RosParams(const Context& context, NodeParams& nodes)
                 }
                 drain();
               },
-              {}) {}
+              {.matched = [inbox = inbox_, drain = context.drain] {
+                {
+                  const MutexLock lock(inbox->mutex);
+                  inbox->missed = true;
+                }
+                drain();
+              }}) {}
 
 RosParams::~RosParams() {
   events_.close();

@@ -17,8 +17,8 @@ namespace hyphos::gateway::ros2 {
 
 /// Shows the parameters of ROS nodes as parameters of the gateway's own node: rate_hz of "/talker"
 /// is "talker.rate_hz" there. A value that the robot sets there is set at the ROS node, whose reply
-/// decides. Changes come from "/parameter_events". All parameters are also requested every 30
-/// seconds, so that a missed event does not persist.
+/// decides. Changes come from "/parameter_events". All parameters are also requested when an end of
+/// that topic appears or ends, and every 30 seconds, so that a missed event does not persist.
 ///
 /// One thread looks and drains. Replies and events arrive in threads of DDS, which only store them
 /// and request a drain().
@@ -76,7 +76,8 @@ class RosParams {
     std::vector<Arrived> replies HYPHOS_GUARDED_BY(mutex);
     std::vector<ParamEvent> events HYPHOS_GUARDED_BY(mutex);
     std::size_t event_bytes HYPHOS_GUARDED_BY(mutex) = 0;
-    bool missed HYPHOS_GUARDED_BY(mutex) = false;  ///< more events than may wait
+    /// Events were lost: more than may wait, or events of a node before its writer had matched.
+    bool missed HYPHOS_GUARDED_BY(mutex) = false;
   };
   /// A parameter as the robot sees it.
   struct Shown {

@@ -1,4 +1,6 @@
 // Parameters of ROS nodes in the robot. The ROS nodes are those of a second gateway.
+#include "gateway/ros2/ros_params.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,10 +28,16 @@ class RosNode {
                                   &ros.writer("rr/" + topic + "Reply", types + "_Response_")));
     }
   }
-  /// Waits for the first request, and replies to it.
+  [[nodiscard]] std::size_t requests(const std::string& service) {
+    return services_.at(service).first->count();
+  }
+  /// Waits for the next request, and replies to it.
   void answer(const std::string& service, const std::vector<std::byte>& reply) {
     const auto [requests, replies] = services_.at(service);
-    const auto got = requests->wait(1).at(0);
+    const std::size_t number = ++answered_[service];
+    const auto all = requests->wait(number);
+    ASSERT_GE(all.size(), number) << service;
+    const auto& got = all[number - 1];
     ASSERT_TRUE(replies->wait_matched(1));
     rtps::SampleIdentity call = got.info.sample_identity;
     call.writer_guid(got.info.related_sample_identity.writer_guid());
@@ -41,6 +49,7 @@ class RosNode {
 
  private:
   std::map<std::string, std::pair<RosReader*, RosWriter*>> services_;
+  std::map<std::string, std::size_t> answered_;
 };
 
 class RosParamsTest : public ::testing::Test {
@@ -127,6 +136,25 @@ TEST_F(RosParamsTest, an_event_that_overtakes_a_reply_wins) {
   ASSERT_TRUE(eventually([&] { return seen(robot, "slow.name").has_value(); }));
   EXPECT_EQ(seen(robot, "slow.rate_hz"), ParamVariant(std::int64_t{2}));
   EXPECT_FALSE(seen(robot, "slow.gone").has_value());
+}
+
+// DDS connects each topic by itself: an event before the match is lost.
+TEST_F(RosParamsTest, a_value_that_changed_before_its_events_arrive_is_read_again) {
+  Gateway robot(with({{"node", "/robot"}, {"rosparams", "slow"}}));
+  RosSide ros;
+  RosNode node(ros, "slow");
+  const auto answer = [&](std::int64_t rate) {
+    node.answer("list_parameters", write_listing({"rate_hz"}, {}));
+    node.answer("describe_parameters", write_descriptions({}, {}));
+    node.answer("get_parameters", write_values({rate}));
+    return eventually([&] { return seen(robot, "slow.rate_hz") == ParamVariant(rate); });
+  };
+  ASSERT_TRUE(answer(1));
+  const Time read = monotonic_now();
+  ros.writer("rt/parameter_events", "rcl_interfaces::msg::dds_::ParameterEvent_");
+  ASSERT_TRUE(eventually([&] { return node.requests("list_parameters") == 2; }));
+  EXPECT_LT(monotonic_now() - read, RosParams::kRefresh) << "the request of every node";
+  EXPECT_TRUE(answer(2));
 }
 
 TEST_F(RosParamsTest, parameters_with_one_name_in_the_robot_are_noted) {

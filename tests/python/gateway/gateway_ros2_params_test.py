@@ -117,7 +117,8 @@ def test_the_robot_reads_and_sets_parameters_of_a_ros_2_node(
     talker = ParamServer(program, "ns/talker", rate_hz=10, frame="base", gains=[0.5, 1.5])
     with talker.serving():
         remote = node.remote_params("ros2")
-        wait_until(lambda: remote.find("ns.talker.gains") is not None, "the parameters")
+        names = {"ns.talker." + name for name in talker.values}
+        wait_until(lambda: names <= set(remote.values()), "the parameters")
         found = remote.values()
         assert (found["ns.talker.rate_hz"], found["ns.talker.frame"]) == (10, "base")
         assert found["ns.talker.gains"] == [0.5, 1.5]
