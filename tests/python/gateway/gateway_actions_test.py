@@ -4,6 +4,7 @@ gateways at once. No gateway is given the type.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -120,13 +121,13 @@ class Worlds:
 
     def actions(self) -> set[str]:
         """The actions that have a server in the graph."""
-        requests = [
-            end.channel
+        requests = re.compile("hyphos/action/(test_[a-z]+)/request")
+        return {
+            found[1]
             for process in _hyphos.inspect(self.domain)
             for end in process.endpoints
-            if not end.is_publisher and "test_" in end.channel
-        ]
-        return {f"test_{one}" for one in SERVERS if any(f"test_{one}" in name for name in requests)}
+            if not end.is_publisher and (found := requests.fullmatch(end.channel))
+        }
 
     def send(self, client: str, action: str) -> set[str]:
         """The outcome of the goals of a client. A node of Hyphos has the types of its server."""

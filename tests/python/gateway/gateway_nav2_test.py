@@ -79,7 +79,8 @@ def test_the_robot_and_nav2_exchange_their_topics(
 
         with repeating(lambda: nav2.locate(Header(_now(), "map"))):
             wait_until(lambda: _located(frames), "the transform from map to odom")
-            code, out, err = hyphos_cli("tf", "echo", "map", "laser", "-n", "1", "-d", domain)
+            words = ("map", "laser", "-n", "1", "--timeout", "60", "-d", domain)
+            code, out, err = hyphos_cli("tf", "echo", *words)
         assert code == 0, err
         assert "laser → base_link → odom → map" in out
 

@@ -207,7 +207,8 @@ def test_our_master_stores_parameters(ros: Ros) -> None:
 
 def test_a_second_node_of_the_same_name_ends_the_first(ros: Ros) -> None:
     first = ros.script(listener_of("/out"))
-    wait_until(lambda: "/listener" in ros.run("rosnode", "list"), "the first")
+    # Its last registration. A later one would end the second node.
+    wait_until(lambda: "/listener" in ros.run("rostopic", "info", "/out"), "the first")
     second = ros.script(listener_of("/out"))
     assert first.popen.wait(PATIENCE_S) is not None
     assert second.popen.poll() is None

@@ -272,15 +272,17 @@ def serving_dds(program: RosProgram, action: str) -> Iterator[None]:
 
 
 def send_dds(program: RosProgram, action: str) -> set[str]:
+    own = uuid.uuid4().int >> 65
+    heard = program.reader(f"rt/{action}/_action/feedback", FeedbackMessage)
+    # With this mark, as of rmw_cyclonedds_cpp, a reply waits until its reader is discovered.
+    marks = {name: f"clientid={own}.{name};".encode() for name in _SERVICES}
     ends = {
         name: (
-            program.writer(f"rq/{action}/_action/{name}Request", request),
-            program.reader(f"rr/{action}/_action/{name}Reply", response),
+            program.writer(f"rq/{action}/_action/{name}Request", request, user_data=marks[name]),
+            program.reader(f"rr/{action}/_action/{name}Reply", response, user_data=marks[name]),
         )
         for name, (request, response) in _SERVICES.items()
     }
-    heard = program.reader(f"rt/{action}/_action/feedback", FeedbackMessage)
-    own = uuid.uuid4().int >> 65
     calls = iter(range(1, 1_000_000))
 
     def call(name: str, *values: Any, until: Callable[[Any], bool] = lambda _: True) -> Any:
@@ -311,7 +313,9 @@ def send_dds(program: RosProgram, action: str) -> set[str]:
         reply = call(_RESULT, goal)
         return f"{_NAMES[reply.status]} {reply.result}"
 
-    # The first call of each service waits until both sides know each other.
+    # Readers are discovered in the order of their creation. So after this reply, no feedback is
+    # lost.
+    call(_CANCEL, list(uuid.uuid4().bytes), 0, 0)
     first = send(101)
     feedback = take(heard)
     assert bytes(feedback.goal_id) == bytes(first)
