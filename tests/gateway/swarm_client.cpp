@@ -96,6 +96,7 @@ class Client {
   [[nodiscard]] bool is_set_up() const { return set_up_; }
   /// The subscribed topics that have had a message.
   [[nodiscard]] std::size_t served() const { return served_.size(); }
+  [[nodiscard]] bool is_served() const { return served() == kTopics; }
 
   void set_up() {
     for (int k = 0; k < kTopics; ++k) {
@@ -290,6 +291,11 @@ int swarm(std::uint16_t port, int count, double seconds, double rate_hz) {
     return counts.errors > 0 || (counts.replies == counts.calls && counts.results == counts.goals &&
                                  counts.received == counts.published);
   };
+  const auto complete = [&] {
+    return counts.errors > 0 || (counts.replies == counts.calls && counts.results == counts.goals &&
+                                 std::ranges::all_of(clients, &Client::is_served));
+  };
+  run(clients, now_ns() + kPatience, complete);
   // Lost messages do not come later. So this wait ends when nothing has come for some time.
   for (std::int64_t before = -1; !over() && counts.received != before;) {
     before = counts.received;

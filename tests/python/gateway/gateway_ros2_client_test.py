@@ -20,6 +20,7 @@ REPOSITORY = Path(__file__).parents[3]
 PROGRAM = REPOSITORY / "build/cargo/debug/ros2_program"
 BUILD = "cargo build --manifest-path tests/gateway/ros2/program/Cargo.toml --target-dir build/cargo"
 
+DEEP = 200  # messages, so that a process that stalls for seconds loses none
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=BUILD)
 
 
@@ -35,7 +36,7 @@ def set_bool(package: Path) -> tuple[Any, Any]:
 
 @pytest.fixture(autouse=True)
 def gateway(hyphos_start: Start, domain: str, package: Path) -> Program:
-    return start_gateway(hyphos_start, domain, package)
+    return start_gateway(hyphos_start, domain, package, "--queue", str(DEEP))
 
 
 def ros(start: Start, role: str, name: str) -> Program:
@@ -47,7 +48,7 @@ def ros(start: Start, role: str, name: str) -> Program:
 def test_the_robot_receives_each_message_of_a_talker_once(
     start: Start, node: hyphos.Node, inbox: Inbox
 ) -> None:
-    node.subscribe("numbers", String, inbox)
+    node.subscribe("numbers", String, inbox, policy=hyphos.Policy(depth=DEEP))
     ros(start, "talker", "numbers")
     heard = [int(message.data) for message in inbox.wait(50)]
     assert heard == list(range(heard[0], heard[0] + len(heard)))
@@ -56,7 +57,7 @@ def test_the_robot_receives_each_message_of_a_talker_once(
 def test_a_listener_receives_each_message_of_the_robot_once(
     start: Start, node: hyphos.Node
 ) -> None:
-    publisher = node.publisher("words", String)
+    publisher = node.publisher("words", String, policy=hyphos.Policy(depth=DEEP))
     listener = ros(start, "listener", "words")
     count = itertools.count()
     with repeating(lambda: publisher.publish(String(data=str(next(count))))):

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 import ros_tcp_client
+from claims import own_port
 from helpers import Program, Start, wait_until
 from ros_tcp_client import RosTcpClient, connected
 from ros_tcp_probe import PROBE, needs_gateways
@@ -191,7 +192,7 @@ def test_a_client_that_does_not_read_blocks_no_other(gateway: Gateway) -> None:
 
 
 def test_the_gateway_restarts_at_the_same_port_at_once(start: Start) -> None:
-    gateway = Gateway(start(str(PROBE), "1", keys=True))
+    gateway = Gateway(start(str(PROBE), "1", str(own_port()), keys=True))
     with gateway.connected() as client:
         client.sync()
         gateway.program.popen.kill()

@@ -152,6 +152,8 @@ def test_messages_of_clients_reach_nodes(node: hyphos.Node, client: RawClient) -
 
     client.say(op="publish", id="p", msg={"data": 7}, **chatter)
     told = client.hear()
+    while told["level"] == "warning":  # the node was slow, and did not need every repetition
+        told = client.hear()
     assert (told["op"], told["level"], told["id"]) == ("status", "error", "p")
     assert "data" in told["msg"]
 

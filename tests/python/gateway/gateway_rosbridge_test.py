@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from claims import own_port
 from helpers import PATIENCE_S, Inbox, Start, wait_until
 from rosbridge_probe import Gateway, Serve, connected, make_serve, needs_probe
 
@@ -142,7 +143,7 @@ def test_roslibpy_lists_the_graph(gateway: Gateway, ros: Any) -> None:
 
 
 def test_roslibpy_reconnects_after_a_restart(serve: Serve) -> None:
-    gateway = serve()
+    gateway = serve(f"port={own_port()}")
     ros = roslibpy.Ros("127.0.0.1", gateway.port)
     inbox = Inbox()
     roslibpy.Topic(ros, "/chatter", "std_msgs/String").subscribe(inbox)

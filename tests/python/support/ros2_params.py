@@ -21,6 +21,7 @@ from ros2_program import (
     ListParametersResult,
     RosProgram,
     Time,
+    servers_of,
     take,
 )
 
@@ -171,7 +172,8 @@ def to_plain(value: Value) -> Any:
 
 class ParamTool:
     """`ros2 param` on one node. It waits until the service and its client have found each other, as
-    rclcpp does with wait_for_service().
+    rclcpp does with wait_for_service(). DDS shows the services of a killed process for 20 s, so a
+    server that appears later gets the request, too.
     """
 
     def __init__(self, program: RosProgram, node: str) -> None:
@@ -210,13 +212,20 @@ class ParamTool:
                 self._program.reader(f"rr/{name}Reply", response, user_data=mark),
             )
         requests, replies = self._ends[service]
-        wait_until(lambda: bool(requests.get_matched_subscriptions()), f"the reader of {name}")
-        wait_until(lambda: bool(replies.get_matched_publications()), f"the writer of {name}")
-        call = next(self._calls)
-        requests.write(request(id(self), call, *words))
+        asked: set[Any] = set()
+        calls: set[int] = set()
+
+        def ask() -> None:
+            servers = servers_of(requests, replies)
+            if servers <= asked:
+                return
+            asked.update(servers)
+            calls.add(next(self._calls))
+            requests.write(request(id(self), max(calls), *words))
+
         while True:
-            reply = take(replies)
-            if (reply.client, reply.call) == (id(self), call):
+            reply = take(replies, ask)
+            if reply.client == id(self) and reply.call in calls:
                 return reply
 
 

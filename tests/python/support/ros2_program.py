@@ -263,6 +263,20 @@ def all_told_by_readers(writer: DataWriter[Any]) -> list[bytes]:
     return [_user_data(writer.get_matched_subscription_data(one)) for one in found]
 
 
+def servers_of(requests: DataWriter[Any], replies: DataReader[Any]) -> set[Any]:
+    """The participants with a reader and a writer of a service that match those of a client."""
+    readers = [
+        requests.get_matched_subscription_data(one) for one in requests.get_matched_subscriptions()
+    ]
+    writers = [
+        replies.get_matched_publication_data(one) for one in replies.get_matched_publications()
+    ]
+    ends = (
+        {one.participant_key for one in found if one is not None} for found in (readers, writers)
+    )
+    return set.intersection(*ends)
+
+
 def _user_data(endpoint: Any) -> bytes:
     policy = endpoint.qos[Policy.Userdata] if endpoint is not None else None
     data: bytes = b"" if policy is None else policy.data

@@ -58,7 +58,13 @@ class RawClient:
 @contextmanager
 def connected(address: str, context: ssl.SSLContext | None = None) -> Iterator[RawClient]:
     with connect(
-        address, ssl=context, max_size=None, compression=None, proxy=None, close_timeout=1
+        address,
+        ssl=context,
+        max_size=None,
+        compression=None,
+        proxy=None,
+        open_timeout=PATIENCE_S,
+        close_timeout=1,
     ) as socket:
         yield RawClient(socket)
 
