@@ -66,7 +66,7 @@ class Launched(Observed):
     """Starts `hyphos run` and reads its events."""
 
     def __init__(self, options: LaunchedOptions, changed: threading.Condition) -> None:
-        super().__init__(options.domain, changed)
+        super().__init__(options.domain, options.data, changed)
         self._options = options
         self._report = _Report()
         self._popen: subprocess.Popen[bytes] | None = None
@@ -85,9 +85,7 @@ class Launched(Observed):
                 f"the robot is not ready after {limit_s:g} s: {states or 'nothing has started'}"
                 f"{self._output()}"
             )
-        self.wait(self.next_look(), limit_s)
-        if not self.wait(self.connected, limit_s):
-            raise RobotError(f"the test could not connect to all publishers in {limit_s:g} s")
+        self.connect(limit_s)
 
     def _start(self) -> None:
         options = self._options
