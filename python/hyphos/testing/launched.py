@@ -23,6 +23,7 @@ from hyphos.testing.stage import RobotError, Trouble, last_lines
 
 _STOP_S = 60.0  # for `hyphos run`, which has limits of its own for each process
 _GRACE_S = 2.0
+_REPORT_S = 10.0  # for the last events of an ended `hyphos run`
 _EXCEPTIONS = "exceptions left callbacks:"  # in the log of a strict process
 
 
@@ -132,7 +133,7 @@ class Launched(Observed):
                 self._end_now()
                 return [Trouble("process", f"`hyphos run` did not end within {_STOP_S:g} s")]
         if self._reader is not None:
-            self._reader.join(_GRACE_S)
+            self._reader.join(_REPORT_S)
         return [*self._troubles(), *self.own_troubles()]
 
     def close(self) -> None:
