@@ -103,10 +103,12 @@ class Observed:
 
     def _unconnected(self, now: Look) -> list[str]:
         """The channels that the test receives, but not yet from all publishers."""
-        own = [end.channel for end in self.node.runtime.endpoints() if end.is_publisher]
+        ends = self.node.runtime.endpoints()
+        own = [end.channel for end in ends if end.is_publisher]
+        received = {end.channel for end in ends if not end.is_publisher} - self._local
         found = []
         for info in self.node.runtime.channels():
-            if info.name in self._local:
+            if info.name not in received:
                 continue
             # All publishers of a channel in one process are one connection.
             found_test: dict[int, bool] = {}
