@@ -249,10 +249,9 @@ def _bar(console: Console) -> Progress:
 def _is_joined(player: Player, domain: str) -> bool:
     """True if a subscriber has joined, and with it all that subscribe in the domain now.
 
-    Channels join one after the other, and the first messages of a channel need its subscribers.
+    They join one after the other, and each of them needs the first messages of its channels.
     """
-    silent = [publisher for publisher in player.publishers if not publisher.listeners]
-    if len(silent) == len(player.publishers):
+    if not any(publisher.listeners for publisher in player.publishers):
         return False
     seen = look(domain)
     types = {
@@ -260,11 +259,18 @@ def _is_joined(player: Player, domain: str) -> bool:
         for process, end in seen.ends()
         if end.is_publisher and process.pid == os.getpid()
     }
-    return not any(
-        not end.is_publisher and end.type_name == types.get(publisher.channel)
-        for publisher in silent
-        for _, end in seen.ends(publisher.channel)
-    )
+
+    def subscribers(channel: str) -> int:
+        """The subscriptions of one process are one listener."""
+        return len(
+            {
+                process.participant
+                for process, end in seen.ends(channel)
+                if not end.is_publisher and end.type_name == types.get(channel)
+            }
+        )
+
+    return all(one.listeners >= subscribers(one.channel) for one in player.publishers)
 
 
 def play(options: PlayOptions) -> int:

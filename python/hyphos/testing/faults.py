@@ -7,6 +7,7 @@ intercepted channel publish on another channel, and the test forwards each messa
 from __future__ import annotations
 
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from typing import Any
@@ -147,6 +148,7 @@ class Faults:
                 self._sources[f"{name}/{_ENDING}"] = name
             else:
                 self._links.setdefault(channel, []).append(subscriber)
+        self._opening = threading.Lock()
         self._open: dict[str, list[Publisher[Any]]] = {}  # connected links, by channel
         self._types = types
         self._faults: dict[str, Fault] = {}
@@ -182,14 +184,15 @@ class Faults:
 
     def connect_links(self, node: Node, offer: Offer, policy: Policy) -> None:
         """Forwards the messages of a channel to its intercepted links from now on. Idempotent."""
-        if offer.channel in self._open or offer.channel not in self._links:
-            return
-        self._open[offer.channel] = [
-            self._forward(
-                node, offer, policy, _link(offer.channel, one), key_of(offer.channel, one)
-            )
-            for one in self._links[offer.channel]
-        ]
+        with self._opening:  # the test and the thread that finds channels
+            if offer.channel in self._open or offer.channel not in self._links:
+                return
+            self._open[offer.channel] = [
+                self._forward(
+                    node, offer, policy, _link(offer.channel, one), key_of(offer.channel, one)
+                )
+                for one in self._links[offer.channel]
+            ]
 
     def links_of(self, channel: str) -> Sequence[Publisher[Any]]:
         """The publishers of the intercepted links of a channel."""

@@ -245,7 +245,7 @@ class Hosted(Observed):
         allow_exceptions: bool,
         changed: threading.Condition,
     ) -> None:
-        super().__init__(domain, changed)
+        super().__init__(domain, data, changed)
         self._plan_file = plan
         self._plan = data
         self._loaded = Plan.load(str(plan), list(settings), False)
@@ -272,8 +272,7 @@ class Hosted(Observed):
         finally:
             self._modules.loaded()
         runtime.ready()
-        self.wait(self.next_look(), 60.0)
-        self.wait(self.connected, 60.0)
+        self.connect(60.0)
 
     def failure(self) -> str:
         if self._runtime is None or self._allow_exceptions:

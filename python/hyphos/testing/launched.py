@@ -23,6 +23,7 @@ from hyphos.testing.stage import RobotError, Trouble, last_lines
 
 _STOP_S = 60.0  # for `hyphos run`, which has limits of its own for each process
 _GRACE_S = 2.0
+_REPORT_S = 10.0  # for the last events of an ended `hyphos run`
 _EXCEPTIONS = "exceptions left callbacks:"  # in the log of a strict process
 
 
@@ -66,7 +67,7 @@ class Launched(Observed):
     """Starts `hyphos run` and reads its events."""
 
     def __init__(self, options: LaunchedOptions, changed: threading.Condition) -> None:
-        super().__init__(options.domain, changed)
+        super().__init__(options.domain, options.data, changed)
         self._options = options
         self._report = _Report()
         self._popen: subprocess.Popen[bytes] | None = None
@@ -85,9 +86,7 @@ class Launched(Observed):
                 f"the robot is not ready after {limit_s:g} s: {states or 'nothing has started'}"
                 f"{self._output()}"
             )
-        self.wait(self.next_look(), limit_s)
-        if not self.wait(self.connected, limit_s):
-            raise RobotError(f"the test could not connect to all publishers in {limit_s:g} s")
+        self.connect(limit_s)
 
     def _start(self) -> None:
         options = self._options
@@ -134,7 +133,7 @@ class Launched(Observed):
                 self._end_now()
                 return [Trouble("process", f"`hyphos run` did not end within {_STOP_S:g} s")]
         if self._reader is not None:
-            self._reader.join(_GRACE_S)
+            self._reader.join(_REPORT_S)
         return [*self._troubles(), *self.own_troubles()]
 
     def close(self) -> None:

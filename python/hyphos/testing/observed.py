@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hyphos import _hyphos
 from hyphos._errors import Error
@@ -32,12 +32,15 @@ class Observed:
     A thread takes a snapshot of the domain every 50 ms, for channels and for failures.
     """
 
-    def __init__(self, domain: str, changed: threading.Condition) -> None:
+    def __init__(self, domain: str, plan: dict[str, Any], changed: threading.Condition) -> None:
         self.domain = domain
+        # Their messages do not leave the process of their publisher.
+        self._local = {one["name"] for one in plan["channels"] if one["scope"] == "local"}
         self.left_out: list[str] = []
         self.node = open_tool("test", domain)
         self._changed = changed
         self._looks: list[Look] = []
+        self._last = Look(0.0, [])
         self._count = 0
         self._ended = threading.Event()
         self._failure: Exception | None = None
@@ -89,18 +92,35 @@ class Observed:
             return len({p.participant for p, end in found if not end.is_publisher})
         return 0
 
-    def connected(self) -> bool:
-        """True if each channel that the test receives is connected to all its publishers."""
-        with self._changed:
-            if not self._looks:
-                return False
-            now = self._looks[-1]
-        there = {info.name: info.publishers for info in self.node.runtime.channels()}
-        for channel, known in there.items():
-            wanted = sum(end.is_publisher for _, end in self._of_robot(now, channel))
-            if known < wanted:
-                return False
-        return True
+    def connect(self, within_s: float) -> None:
+        """Waits until the test receives each channel from all its publishers."""
+        seen = self.wait(self._next_look(), within_s)
+        if not seen or not self.wait(lambda: not self._unconnected(self._last), within_s):
+            names = ", ".join(f"'{name}'" for name in self._unconnected(look(self.domain)))
+            raise RobotError(
+                f"the test could not connect to all publishers of {names} in {within_s:g} s"
+            )
+
+    def _unconnected(self, now: Look) -> list[str]:
+        """The channels that the test receives, but not yet from all publishers."""
+        ends = self.node.runtime.endpoints()
+        own = [end.channel for end in ends if end.is_publisher]
+        received = {end.channel for end in ends if not end.is_publisher} - self._local
+        found = []
+        for info in self.node.runtime.channels():
+            if info.name not in received:
+                continue
+            # All publishers of a channel in one process are one connection.
+            found_test: dict[int, bool] = {}
+            for process, end in self._of_robot(now, info.name):
+                if end.is_publisher:
+                    # The test finds a publisher before the publisher finds the test.
+                    before = found_test.get(process.participant, False)
+                    found_test[process.participant] = before or "shm" in end.transports
+            known = info.publishers - own.count(info.name)
+            if known < len(found_test) or not all(found_test.values()):
+                found.append(info.name)
+        return found
 
     def graph(self) -> RobotGraph:
         with self._changed:
@@ -130,12 +150,13 @@ class Observed:
                 continue
             with self._changed:
                 self._count += 1
+                self._last = now
                 # The last snapshot with endpoints stays, since they end with their processes.
                 if any(self._of_robot(now)) or not self._looks:
                     self._looks = [*self._looks[-20:], now]
                 self._changed.notify_all()
 
-    def next_look(self) -> Callable[[], bool]:
+    def _next_look(self) -> Callable[[], bool]:
         """A condition that is true after one more complete snapshot."""
         first = self._count
         return lambda: self._count >= first + 2

@@ -55,7 +55,7 @@ internal static unsafe class Checks
 
     private static void Until(Func<bool> ready)
     {
-        long limit = Node.MonotonicNs + 20000000000;
+        long limit = Node.MonotonicNs + 60000000000;
         while (!ready())
         {
             if (Node.MonotonicNs > limit) throw new TimeoutException();

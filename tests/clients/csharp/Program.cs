@@ -107,7 +107,7 @@ internal static unsafe class Robot
             if (publisher.Listeners != 1) return 4;
             AppDomain.Unload(scripts);
             // A thread of Hyphos notices the unload, and may be delayed.
-            long limit = Node.MonotonicNs + 20000000000;
+            long limit = Node.MonotonicNs + 60000000000;
             while (publisher.Listeners != 0 && Node.MonotonicNs < limit) System.Threading.Thread.Yield();
             if (heard < 100 || publisher.Listeners != 0) return 3;
         }

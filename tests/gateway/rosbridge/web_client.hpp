@@ -19,13 +19,15 @@ class WebClient : public RawClient {
     std::string payload;
   };
 
-  /// `origin` is the origin of a web page, or empty for a program.
+  /// `origin` is the origin of a web page, or empty for a program. `behind` holds bytes that the
+  /// server receives together with the handshake.
   explicit WebClient(std::uint16_t port, const std::string& target = "/",
-                     const std::string& origin = "")
+                     const std::string& origin = "", const std::string& behind = "")
       : RawClient(port) {
     send("GET " + target + " HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
          (origin.empty() ? "" : "Origin: " + origin + "\r\n") +
-         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n" +
+         behind);
     while (!reply.ends_with("\r\n\r\n")) {
       const std::string more = some(1);
       if (more.empty()) break;

@@ -6,14 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import hyphos
 import pytest
 from helpers import alive, wait_until
 from hyphos import _hyphos
-from hyphos.msgs import Int64
+from hyphos.msgs import Int64, String
 from hyphos.testing import Robot, RobotError
+from hyphos.testing.observed import Observed
 from testing_nodes import PLAN, write_robot
 
 MORTAL = """
@@ -24,7 +26,8 @@ nodes: {mortal: {python: "nodes.py:Mortal"}, counter: {python: "nodes.py:Counter
 
 
 def test_the_block_begins_when_the_robot_is_ready(tmp_path: Path) -> None:
-    with Robot(write_robot(tmp_path), strict=True, max_drops=0) as robot:
+    deep = PLAN.replace("Int64, pub", "Int64, depth: 1000, pub")  # a stall must not cause a drop
+    with Robot(write_robot(tmp_path, deep), strict=True, max_drops=0) as robot:
         names = {p.name: p.state for p in _hyphos.inspect(robot.domain)}
         assert names["source"] == names["sink"] == "ready"
         first = robot.expect("count", within=30).data
@@ -145,7 +148,8 @@ def test_a_paused_process_publishes_nothing(tmp_path: Path) -> None:
         wait_until(
             lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
         )
-        robot.expect("count", fresh=True, within=30)
+        for _ in range(2):  # until the last message from before the pause has passed
+            robot.expect("count", fresh=True, within=30)
         count = robot.count("alive")
         robot.expect("count", within=30)
         assert robot.count("alive") == count
@@ -217,3 +221,41 @@ def test_a_robot_ends_with_a_killed_test(tmp_path: Path) -> None:
     popen.send_signal(signal.SIGKILL)
     popen.communicate()
     wait_until(lambda: not alive(pid), "the end of the robot")
+
+
+TWO_PUBLISHERS = """
+hyphos: 1
+nodes: {one: {python: "nodes.py:Counter"}, two: {python: "nodes.py:Counter"}}
+"""
+
+
+def test_two_publishers_of_one_process_are_one_connection(tmp_path: Path) -> None:
+    with Robot(write_robot(tmp_path, TWO_PUBLISHERS)) as robot:
+        robot.expect("count", within=30)
+    nodes = {"one": "nodes.py:Counter", "two": "nodes.py:Counter"}
+    with Robot(nodes=nodes, base=tmp_path) as robot:
+        robot.expect("count", within=30)
+
+
+def test_a_channel_with_local_scope_needs_no_connection(tmp_path: Path) -> None:
+    one_process = PLAN.replace("source: {nodes: [counter]}", "main: {nodes: [counter, doubler]}")
+    one_process = one_process.replace("  sink: {nodes: [doubler]}\n", "")
+    local = one_process.replace("count: {type", "count: {scope: local, type")
+    with Robot(write_robot(tmp_path, local)) as robot:
+        robot.expect("doubled", within=30)
+        assert robot.count("count") == 0
+
+
+def test_a_publisher_without_connection_is_named(domain: str, node: hyphos.Node) -> None:
+    count, word = node.publisher("count", Int64), node.publisher("word", String)
+    observed = Observed(domain, {"channels": []}, threading.Condition())
+    try:
+        observed.node.subscribe("count", String, lambda _: None)
+        observed.node.subscribe("word", String, lambda _: None)
+        observed.watch(lambda _: None)
+        wait_until(lambda: word.listeners > 0, "the connection")
+        assert count.listeners == 0
+        with pytest.raises(RobotError, match=r"connect to all publishers of 'count' in 0.1 s"):
+            observed.connect(0.1)
+    finally:
+        observed.close()

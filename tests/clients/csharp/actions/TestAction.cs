@@ -92,12 +92,12 @@ internal static class ActionProgram
             delegate(GoalState state, TResult result, HyphosException error)
             {
                 first = Name(state) + " " + (result == null ? 0 : valueOfResult(result));
-            });
+            }, 60000);
         while (feedback == 0) node.Pump(1000, 0);
         client.Send(to(21), null, delegate(GoalState state, TResult result, HyphosException error)
         {
             second = Name(state) + " " + (result == null ? 0 : valueOfResult(result));
-        });
+        }, 60000);
         while (second == null) node.Pump(1000, 0);
         Console.WriteLine("b " + second);
         waits.Cancel();
@@ -106,7 +106,7 @@ internal static class ActionProgram
         client.Send(to(-1), null, delegate(GoalState state, TResult result, HyphosException error)
         {
             third = Name(state);
-        });
+        }, 60000);
         while (third == null) node.Pump(1000, 0);
         Console.WriteLine("c " + third);
     }
