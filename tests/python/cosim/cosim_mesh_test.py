@@ -301,10 +301,15 @@ def daemons():
     return [p for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()
             and words(p).startswith(b"babeld") and own in words(p)
             and b"/b/settings" in words(p)]
-while not daemons():
+def has_ended(process):
+    try:  # not before its parent can see it
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+while not (found := daemons()):
     pass
-os.kill(int(daemons()[0].name), 9)
-while daemons():
+os.kill(int(found[0].name), 9)
+while not has_ended(found[0]):
     pass
 """
 
