@@ -19,6 +19,9 @@ using config::Problems;
 using config::Section;
 using config::Value;
 
+/// Until the process of a robot with real programs has loaded and begins to wait for them.
+constexpr Duration kStart = Duration::from_ms(30'000);
+
 std::vector<std::string> texts(const std::vector<config::Word>& words) {
   std::vector<std::string> all;
   for (const config::Word& word : words) all.push_back(word.text);
@@ -284,9 +287,12 @@ Result<std::unique_ptr<NodePrograms>> open_team(const Scenario& scenario, const 
     if (!words) return words.error();
     Worker::Options how;
     how.name = "robot '" + scenario.robots[node] + "'";
-    // Real programs have their own time limit, with an error that names the program.
     how.timeout = team.timeout;
-    if (real) how.timeout = {3 * team.timeout.ns + 2 * team.bodies[node]->discovery.ns};
+    if (real) {
+      // Real programs have their own time limits, with errors that name the program. The process
+      // has three of them in a row, and has to start first.
+      how.timeout = {3 * team.timeout.ns + 2 * team.bodies[node]->discovery.ns + kStart.ns};
+    }
     how.grace = team.timeout;  // nodes may write files at their end
     how.capacity += largest_readings(team.sensing[node]);
     auto worker = Worker::start(how, *words);

@@ -228,10 +228,12 @@ class Emulation(Standing):
         """
         if self._summary is not None:
             return self._summary
-        if ended := self.bodies.ended():
-            raise Error("disconnected", ended, str(self._scenario))
-        line = self._line(seconds)
+        # A body ends when the radio has ended, whose last line is there by then.
+        ended = self.bodies.ended()
+        line = self._line(0 if ended else seconds)
         if line is None:
+            if ended:
+                raise Error("disconnected", ended, str(self._scenario))
             return None
         if not line:
             raise self._failure()

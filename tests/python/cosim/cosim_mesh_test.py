@@ -197,12 +197,30 @@ def test_a_removed_device_is_named_and_nothing_is_left(hyphos_start: Start, tmp_
 
 @need()
 def test_a_full_radio_holds_frames_back_and_the_device_counts_its_drops(tmp_path: Path) -> None:
+    # The radio is full when it has read more packets than it holds, and others wait. Before that,
+    # packets would be lost if the radio, and not its channel, were too slow for a moment.
     flood = """
-import socket, sys
+import socket, sys, time
 from pathlib import Path
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def counter(column):
+    return int(Path("/proc/net/dev").read_text().partition("radio0:")[2].split()[column])
+def read():
+    return counter(9) - before
 def dropped():
-    return int(Path("/proc/net/dev").read_text().partition("radio0:")[2].split()[11])
+    return counter(11)
+before, sent = counter(9), 0
+def is_full():
+    global sent
+    while sent - read() < 400:
+        s.sendto(b"x" * 1000, (sys.argv[1], 7000))
+        sent += 1
+    first = read()
+    while read() < first + 200 and sent > read():
+        time.sleep(0.001)
+    return sent - read() > 50
+while not is_full():
+    pass
 while not dropped():
     for i in range(1000):
         s.sendto(b"x" * 1000, (sys.argv[1], 7000))
@@ -283,10 +301,15 @@ def daemons():
     return [p for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()
             and words(p).startswith(b"babeld") and own in words(p)
             and b"/b/settings" in words(p)]
-while not daemons():
+def has_ended(process):
+    try:  # not before its parent can see it
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+while not (found := daemons()):
     pass
-os.kill(int(daemons()[0].name), 9)
-while daemons():
+os.kill(int(found[0].name), 9)
+while not has_ended(found[0]):
     pass
 """
 

@@ -7,12 +7,13 @@ import json
 import math
 import signal
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Page
-from helpers import Cli, Start, alive, wait_until
+from helpers import Cli, Start, alive, look_until, wait_until
 from hyphos import Error
 from hyphos.cosim.measure import TimeLeft, owned, time_text
 from hyphos.cosim.results import Results, Run
@@ -261,7 +262,8 @@ def test_ctrl_c_ends_a_sweep_with_partial_results(hyphos_start: Start, tmp_path:
 def children_of(pid: int) -> list[int]:
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text().split()]
+        with suppress(OSError):  # the thread has ended
+            found += [int(word) for word in (task / "children").read_text().split()]
     return found
 
 
@@ -271,8 +273,7 @@ def test_a_killed_sweep_leaves_no_process_and_continues(
     program = long_sweep(hyphos_start, tmp_path)
     runs = tmp_path / "runs.jsonl"
     wait_until(lambda: runs.exists() and len(runs.read_text().splitlines()) > 5, "five runs")
-    wait_until(lambda: bool(children_of(program.popen.pid)), "a current run")
-    children = children_of(program.popen.pid)
+    children = look_until(bool, lambda: children_of(program.popen.pid), "a current run")
     program.signal(signal.SIGKILL)
     program.end()
     wait_until(lambda: not any(alive(child) for child in children), "the end of its runs")

@@ -17,6 +17,7 @@ from typing import Any
 
 import hyphos
 import pytest
+from claims import own_port
 from helpers import Cli, Program, Start, wait_until, write_program
 from hyphos import _hyphos
 from hyphos.msgs import Int64, String
@@ -257,9 +258,7 @@ def _endpoint(bench: Bench) -> tuple[str, str]:
             "channels: {{count: {{transport: zmq, publishers: [n], subscribers: [m]}}}}\n"
         )
         before = bench.to_the_end(text.format(port), "-p", "a")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        other = free.getsockname()[1]
-    return before, bench.run(text.format(other), "-p", "a")
+    return before, bench.run(text.format(own_port()), "-p", "a")
 
 
 @case("is already run by another launcher")

@@ -24,13 +24,14 @@ Total = Struct("example.Total", [("value", "i8")])
 DriveTo = Struct("example.DriveTo", [("metres", "f8")])
 Driven = Struct("example.Driven", [("metres", "f8")])
 """
+# The fragments look up the frames now, also on a busy machine. The history has 10 s.
 _FRAMES = """
 import time
 from hyphos import Transform
 transforms = node.transforms()
 transforms.set_static(Transform("base", "laser", (0, -0.3, 0.2)))
 transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() - 10**9))
-transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() + 10**9))
+transforms.set(Transform("map", "base", (1, 0, 0), stamp_ns=time.time_ns() + 8 * 10**9))
 """
 
 PYTHON = {
