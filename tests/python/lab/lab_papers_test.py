@@ -64,7 +64,9 @@ def test_an_experiment_of_the_papers_runs(
     if wanted.needs:
         changes += [f"recording={scans(tmp_path / 'scans.mcap')}", "channel=scan"]
     out = tmp_path / "out"
-    words = ["--peer", own_peer(wanted), "--seconds", "0.2", "--repeats", "1", "-o", str(out)]
+    # An uncapped source sends until the time is over. A stall must not take all of it.
+    seconds = "1" if case.uncapped else "0.2"
+    words = ["--peer", own_peer(wanted), "--seconds", seconds, "--repeats", "1", "-o", str(out)]
     for change in changes:
         words += ["--set", change]
     with slowing(tmp_path_factory.getbasetemp()) if case.clock < 1 else nullcontext():
