@@ -301,7 +301,8 @@ class Watched:
 
     looked: dict[str, threading.Event]
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, *, whole: bool) -> None:
+        assert whole
         self.domain = domain
         self.looked[domain].set()
 
