@@ -18,11 +18,12 @@ class PortBlock {
   static constexpr int kBlocks = 32;
 
   // Searches from the process number on, so that a run seldom meets ports that the run before left
-  // in TIME_WAIT.
-  PortBlock() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  // in TIME_WAIT. Blocks with different names do not exclude each other.
+  explicit PortBlock(const char* name = "hyphos-lab-ports")
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     for (int tried = 0; tried < kBlocks; ++tried) {
       block_ = (getpid() + tried) % kBlocks;
-      if (claim()) return;
+      if (claim(name)) return;
     }
     ::close(socket_);
     throw std::runtime_error(
@@ -34,16 +35,18 @@ class PortBlock {
   PortBlock& operator=(const PortBlock&) = delete;
 
   [[nodiscard]] int first() const { return 12'000 + block_ * kSize; }
+  /// From 0 to kBlocks - 1, different for the blocks that begin with different ports.
+  [[nodiscard]] static int number_of(int first) { return first / kSize % kBlocks; }
 
  private:
-  bool claim() const {
-    sockaddr_un name{};
-    name.sun_family = AF_UNIX;
+  bool claim(const char* name) const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
     const int length =
-        std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "hyphos-lab-ports-%d", block_);
+        std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s-%d", name, block_);
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
                                              static_cast<std::size_t>(length));
-    return ::bind(socket_, reinterpret_cast<const sockaddr*>(&name), size) == 0;
+    return ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) == 0;
   }
 
   int socket_;

@@ -36,7 +36,8 @@ class CyclonePeer : public Peer {
         "</General><Discovery><Peers>" + peers +
         "</Peers><ParticipantIndex>auto</ParticipantIndex>" +
         "<MaxAutoParticipantIndex>110</MaxAutoParticipantIndex></Discovery>";
-    const auto domain = static_cast<dds_domainid_t>(options.run_id % 100);
+    // No two concurrent runs have the same ports.
+    const auto domain = static_cast<dds_domainid_t>(PortBlock::number_of(options.ports));
     domain_ = checked(dds_create_domain(domain, config.c_str()), "domain");
     participant_ = checked(dds_create_participant(domain, nullptr, nullptr), "participant");
   }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lab/common/peer.hpp"
+#include "lab/common/port_block.hpp"
 
 namespace hyphos::lab {
 
@@ -29,9 +30,9 @@ namespace rtps = eprosima::fastrtps::rtps;
 /// The size limit. The buffers hold several samples of this size.
 inline constexpr std::size_t kLargestSample = 8u << 20;
 
-/// A separate domain for each concurrent run.
+/// A separate domain for each concurrent run, because no two of them have the same ports.
 inline std::uint32_t dds_domain(const Options& options) {
-  return static_cast<std::uint32_t>(options.run_id % 100);
+  return static_cast<std::uint32_t>(PortBlock::number_of(options.ports));
 }
 
 /// True also between processes of one machine, if the variant requires UDP.

@@ -171,6 +171,8 @@ def kill_once(
         tempfile.tempdir = str(temporary) if temporary else None
         sweep_all()
     while left := leftovers(tool.pid, mark, temporary):
+        if reaper:  # a sweep leaves everything of processes that have not ended yet
+            sweep_all()
         if time.monotonic() - began > LIMIT_S:
             raise AssertionError(f"turn {turn}, killed after {after_s:.3f} s: {left}")
         time.sleep(0.02)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyphos import _hyphos
+from hyphos._errors import Error
 from hyphos.lab.reaper import SHM
 
 _FOLDERS = SHM / f"hyphos-{os.getuid()}"
@@ -34,18 +36,11 @@ def domains() -> Iterator[Domain]:
 
 
 def sweep_domains() -> None:
-    """Removes the domains of dead processes, also those of other programs."""
+    """Removes the domains whose processes are all dead, also those of other programs. A process
+    that lives holds a lock, which is visible in other containers and before it maps anything."""
     for folder in _FOLDERS.glob("lab*"):
-        if folder.name.removeprefix("lab").isdigit() and not _is_held(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_held(folder: Path) -> bool:
-    """Whether a living process maps files of this domain."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str(folder) in (process / "maps").read_text():
-                return True
-        except OSError:
+        if not folder.name.removeprefix("lab").isdigit():
             continue
-    return False
+        with suppress(Error):  # of another version, or removed meanwhile
+            if not any(one.alive for one in _hyphos.shm_list(folder.name).participants):
+                _hyphos.shm_clean(folder.name)

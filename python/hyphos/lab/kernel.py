@@ -129,6 +129,12 @@ def start_of(pid: int) -> int | None:
     return int(fields[19]) if fields and fields[0] not in "ZX" else None
 
 
+def pid_namespace() -> int:
+    """Identifies the PID namespace of this process. Two namespaces that exist at the same time have
+    different numbers."""
+    return Path("/proc/self/ns/pid").stat().st_ino
+
+
 def processes() -> Iterator[int]:
     yield from (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
 

@@ -5,7 +5,7 @@ A `Reaper` is a small process beside the program, in its own session. The progra
 a pipe each thing that it is *about to* create, so nothing ever exists unregistered. When the
 program has ended, the reaper removes all things that are still registered, and nothing else. If the
 reaper is killed as well, `sweep()` of the next program does it: all names begin with
-hyphos-lab-PID-START, which identifies the owner.
+hyphos-lab-PID-START-NAMESPACE, which identifies the owner.
 
 Kinds of resources:
 
@@ -40,7 +40,7 @@ PREFIX = "hyphos-lab-"
 NETNS = Path("/run/netns")
 FOLDERS = Path("/run")
 SHM = Path("/dev/shm")
-_OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-.+")
+_OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-p(\d+)-.+")
 _GRACE_S = 5.0  # between SIGTERM and SIGKILL
 _PATIENCE_S = 10.0  # for the kernel to release resources
 _LONGEST = 4096  # bytes of a message that a pipe accepts atomically (PIPE_BUF)
@@ -59,8 +59,9 @@ def this_process() -> str:
 
 
 def owned_name(label: str) -> str:
-    """hyphos-lab-PID-START-LABEL. From the name, anyone can check whether the owner still runs."""
-    return f"{PREFIX}{this_process().replace(':', '-')}-{label}"
+    """hyphos-lab-PID-START-NAMESPACE-LABEL. From the name, any process in the same PID namespace
+    can check whether the owner still runs."""
+    return f"{PREFIX}{this_process().replace(':', '-')}-p{kernel.pid_namespace()}-{label}"
 
 
 def lives(process: str) -> bool:
@@ -70,8 +71,12 @@ def lives(process: str) -> bool:
 
 
 def _owner_is_dead(name: str) -> bool:
+    """False if the owner is in another PID namespace, as in a container with the same /tmp: nothing
+    here shows whether it still runs."""
     found = _OWNED.fullmatch(name)
-    return found is not None and not lives(f"{found[1]}:{found[2]}")
+    if found is None or int(found[3]) != kernel.pid_namespace():
+        return False
+    return not lives(f"{found[1]}:{found[2]}")
 
 
 # The processes in a resource.
@@ -178,16 +183,19 @@ def _send(number: int, pids: Iterable[int]) -> None:
 
 
 def _end_processes(resources: list[Resource], grace_s: float) -> None:
-    deadline = time.monotonic() + grace_s
+    deadline: float | None = None  # from the first signal on, however long the search took
     number = signal.SIGTERM
     asked: set[int] = set()
     while running := _running(resources):
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if deadline is not None and now > deadline:
             number = signal.SIGKILL
-        if time.monotonic() > deadline + _PATIENCE_S:
-            return
+            if now > deadline + _PATIENCE_S:
+                return
         _send(number, running if number == signal.SIGKILL else running - asked)
         asked |= running
+        if deadline is None:
+            deadline = time.monotonic() + grace_s
         time.sleep(0.01)
 
 

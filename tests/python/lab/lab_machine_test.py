@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers import PATIENCE_S, alive, wait_until
+from helpers import PATIENCE_S, alive, look_until, wait_until
 from hyphos import Error
 from hyphos.lab import machine, machines
 from hyphos.lab.busy_cpus import kept_awake
@@ -192,7 +192,7 @@ def test_every_processor_is_kept_awake_at_low_priority() -> None:
     here = [{one} for one in sorted(os.sched_getaffinity(0))]
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake():
-        [loops] = programs_of(os.getpid(), "hyphos-lab-busy")
+        [loops] = look_until(bool, lambda: programs_of(os.getpid(), "hyphos-lab-busy"), "the loops")
         wait_until(lambda: sorted(loops_of(loops), key=min) == here, "a loop on each processor")
         assert describe_machine()["processors"] == "kept awake"
     assert not alive(loops)
@@ -213,6 +213,6 @@ with kept_awake():
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "kept\n"
-        [loops] = programs_of(process.pid, "hyphos-lab-busy")
+        [loops] = look_until(bool, lambda: programs_of(process.pid, "hyphos-lab-busy"), "the loops")
         process.kill()
     wait_until(lambda: not alive(loops), "its loops to end")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from hyphos.lab.report import write_report
 from hyphos.lab.results import Results
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.ros.typebook import TypeBook
+from lab_runs import slowing
 
 PAPERS = [name for name in experiment.built_in() if name.startswith("paper_")]
 
@@ -48,7 +50,9 @@ def scans(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_an_experiment_of_the_papers_runs(
+    name: str, hyphos_cli: Cli, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Runs its first case once, for a moment."""
     wanted = experiment.load(name)
     if why := missing(wanted):
@@ -60,10 +64,13 @@ def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: 
     if wanted.needs:
         changes += [f"recording={scans(tmp_path / 'scans.mcap')}", "channel=scan"]
     out = tmp_path / "out"
-    words = ["--peer", own_peer(wanted), "--seconds", "0.2", "--repeats", "1", "-o", str(out)]
+    # An uncapped source sends until the time is over. A stall must not take all of it.
+    seconds = "1" if case.uncapped else "0.2"
+    words = ["--peer", own_peer(wanted), "--seconds", seconds, "--repeats", "1", "-o", str(out)]
     for change in changes:
         words += ["--set", change]
-    code, shown, err = hyphos_cli("lab", "run", name, *words)
+    with slowing(tmp_path_factory.getbasetemp()) if case.clock < 1 else nullcontext():
+        code, shown, err = hyphos_cli("lab", "run", name, *words)
     assert code == 0, shown + err
     [run] = Results(out).runs
     assert run.result is not None

@@ -129,15 +129,15 @@ def test_delays_are_averaged_over_ten_messages(tmp_path: Path) -> None:
 def test_an_uncapped_run_ends_by_the_clock(name: str, tmp_path: Path) -> None:
     """With more messages than slots."""
     [peer] = find_peers().choose([name])
-    case = Case("uncapped", 256, seconds=0.4, messages=50, warmup=3)
+    case = Case("uncapped", 256, seconds=1.0, messages=20, warmup=3)
     told = run_of(peer, case, tmp_path / "out").result
     assert told is not None
     [rate] = told["publishing_rates_hz"]
-    assert told["sent"] == told["planned"] > 50
+    assert told["sent"] == told["planned"] > 20
     assert told["received"] + told["lost"] == told["sent"]
     assert told["duplicates"] == told["corrupt"] == 0
     assert 0 < rate * case.seconds <= told["received"]
-    assert told["samples"] == 50
+    assert told["samples"] == 20
 
 
 def test_the_cpu_time_of_a_gateway_is_measured(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from helpers import Cli, Start
+from hyphos.lab.profile import overhead
 from hyphos.lab.profile.overhead import TURNS, Block, Quad, ratio_of
 from profiles import start_pipeline
 
@@ -99,6 +100,21 @@ def test_contradicting_options_are_refused(
 def quad(alone_us: float, profiled_us: float) -> Quad:
     costs = {False: alone_us, True: profiled_us}
     return Quad(tuple(Block(on, round(1e6 * costs[on]), 1000, 0.0, 0.1) for on in TURNS[0]))
+
+
+def test_blocks_beside_a_stall_are_measured_again() -> None:
+    messages = iter([5, 0, 5, 5, *[5] * 8])
+
+    class Graph:
+        """The sender stands still in the second block."""
+
+        def block(self, seconds: float, profiled: bool) -> Block:
+            return Block(profiled, 1000, next(messages), 0.0, seconds)
+
+    graph: Any = Graph()
+    found = overhead.quads_of(graph, 2, 0.1, quiet=True)
+    assert [[block.messages for block in one.blocks] for one in found] == [[5] * 4] * 2
+    assert next(messages, None) is None
 
 
 def test_the_overhead_is_a_ratio_of_adjacent_blocks(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import Inbox, Start, wait_until
 from hyphos import _hyphos
-from hyphos.lab.profile.events import EVENT
+from hyphos.lab.profile.events import EVENT, Collector
 from hyphos.lab.profile.layers import LAYERS, layers_of
 from hyphos.lab.profile.profile import profile
 from hyphos.lab.profile.show import cost_line
@@ -267,6 +267,14 @@ def test_a_loop_of_the_graph_is_followed_once() -> None:
     told = profile(made_up(*ping, *back))
     assert sum(path.total.count for path in told.paths) == 1
     assert told.worst_sum_error == 0
+
+
+def test_a_collector_may_include_earlier_events(node: hyphos.Node, domain: str) -> None:
+    early = node.publisher("early", Int64)
+    early.publish(Int64(data=1))
+    found = {whole: Collector(domain, whole=whole).finish() for whole in (False, True)}
+    assert [len(found[whole].events) for whole in (False, True)] == [0, 1]
+    assert found[True].end_of(0) is not None
 
 
 def test_library_events_have_the_size_of_the_python_type(node: hyphos.Node, domain: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hyphos.lab import slow
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
 from hyphos.lab.stage import hosts_of
-from lab_runs import rows_of
+from lab_runs import rows_of, slowing
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="real-time threads need root")
 # A loop runs for this much CPU time, and prints the wall-clock time that passed.
@@ -25,6 +26,15 @@ print(json.dumps((time.perf_counter() - wall) / (time.process_time() - own)))
 """
 
 
+@pytest.fixture
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A test that slows the processors."""
+    with slowing(tmp_path_factory.getbasetemp()):
+        if why := slow.why_not():
+            pytest.skip(why)
+        yield
+
+
 def stretched(share: float) -> float:
     """The ratio of wall-clock to CPU time of a loop at a share of the clock."""
     words = [*slow.words(share), sys.executable, "-c", LOOP]
@@ -33,17 +43,15 @@ def stretched(share: float) -> float:
 
 
 @root_only
+@pytest.mark.usefixtures("slower")
 @pytest.mark.parametrize("share", [0.25, 0.5])
 def test_work_takes_longer_at_a_slower_clock(share: float) -> None:
-    if why := slow.why_not():
-        pytest.skip(why)
     assert stretched(share) > 0.8 / share
 
 
 @root_only
+@pytest.mark.usefixtures("slower")
 def test_a_slowed_program_keeps_its_exit_code() -> None:
-    if why := slow.why_not():
-        pytest.skip(why)
     for words, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], -9)):
         assert subprocess.run([*slow.words(0.5), *words], check=False).returncode == code
 
@@ -59,10 +67,9 @@ def test_an_invalid_share_of_the_clock_is_refused(share: str) -> None:
 
 
 @root_only
+@pytest.mark.usefixtures("slower")
 def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
-    """Even the fastest message is slower, not only messages that a quota would stop."""
-    if why := slow.why_not():
-        pytest.skip(why)
+    """All messages are slower, not only messages that a quota would stop."""
     text = (
         "lab: 1\nworkload: echo\npeers: [hyphos/tcp]\nsize: 64\nrate_hz: 200\nseconds: 1\n"
         "warmup: 3\ngrid: {clock: [1, 0.25]}\n"
@@ -70,7 +77,8 @@ def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
     rows = rows_of(text, ["hyphos/tcp"], tmp_path)
     whole, slowed = sorted(rows, key=lambda row: -row.case.clock)
     assert not whole.failure + slowed.failure
-    assert slowed.estimate("mean_us").value > 1.1 * whole.estimate("mean_us").value
+    # The median, because a single stall of the machine raises the mean.
+    assert slowed.estimate("p50_us").value > 1.1 * whole.estimate("p50_us").value
 
 
 def test_a_separate_gateway_has_a_third_host() -> None:
@@ -86,16 +94,16 @@ def test_a_gateway_on_its_own_host_costs_a_hop(peer: str, tmp_path: Path) -> Non
     """Over a slow link the second crossing is visible, as the message is sent twice."""
     text = (
         f"lab: 1\nworkload: pair\npeers: [{peer}]\nsize: 20 KB\nrate_hz: 20\nseconds: 1\n"
-        "warmup: 3\nlinks: {slow: {kind: tun, rate_mbit: 20, delay_ms: 5}}\nlink: slow\n"
+        "warmup: 3\nlinks: {slow: {kind: tun, rate_mbit: 20, delay_ms: 50}}\nlink: slow\n"
         "grid: {relay: [beside, own]}\n"
     )
     beside, own = rows_of(text, [peer], tmp_path)
     assert not beside.failure + own.failure
     assert own.total("received") > 0
-    # At 20 Mbit/s each crossing of 20 KB takes 8 ms, plus 5 ms of delay.
+    # At 20 Mbit/s each crossing of 20 KB takes 8 ms, plus 50 ms of delay.
     fastest = [
         min(r.histogram("histogram_ns").values[0] for r in row.used) for row in (beside, own)
     ]
-    assert fastest[0] >= 13e6
-    assert fastest[1] - fastest[0] > 10e6
+    assert fastest[0] >= 58e6
+    assert fastest[1] - fastest[0] > 45e6
     assert find_peers().choose([peer])[0].relay

@@ -183,7 +183,14 @@ def test_a_recording_keeps_depth_and_lifespan_of_a_channel(
     path = tmp_path / "run.mcap"
     recorder = record(hyphos_start, domain, path)
     with repeating(lambda: plain.publish(String(data="x"))):
-        wait_until(lambda: bool(recorders(domain)) and counted(domain, "plain") > 0, "the recorder")
+        wait_until(
+            lambda: (
+                bool(recorders(domain))
+                and counted(domain, "plain") > 0
+                and publisher.listeners == 1  # channels are joined one by one
+            ),
+            "the recorder",
+        )
         for text in ("a", "b", "c", "d"):
             publisher.publish(String(data=text))
         wait_until(lambda: counted(domain, "goal") >= 4, "the goals")

@@ -33,10 +33,11 @@ def test_a_program_records_its_own_messages(domain: str, tmp_path: Path) -> None
             late.publish(Int64(data=7))
             assert recording.channels == {"count", "late"}
 
-            def written() -> bool:
-                return recording.status().channels["late"]["received"] == 1
+            def received(name: str) -> int:
+                return recording.status().channels[name]["received"]
 
-            wait_until(written, "the last message")
+            # The messages of two channels may arrive in any order.
+            wait_until(lambda: (received("count"), received("late")) == (50, 1), "all messages")
         recording.close()  # a second close does nothing
     assert values(path, "count") == list(range(50))
     assert values(path, "late") == [7]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,6 +32,17 @@ def programs_of(pid: int, name: str = "hyphos-lab") -> list[int]:
         if its.startswith(name) and int(rest.split()[1]) == pid:
             found.append(int(stat.parent.name))
     return found
+
+
+@contextmanager
+def slowing(base: Path) -> Iterator[None]:
+    """The only test of this run that slows the processors. Two at once would stop all other
+    programs, because their real-time threads together take all the time. `base` is the folder for
+    temporary files of this worker."""
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (folder / "slowing.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def least_us(one: Row) -> float:

@@ -26,6 +26,7 @@ import sys, time, hyphos
 from hyphos.msgs import Int64
 role, domain, work_s, plan = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
 node = hyphos.Node.open(role, plan=plan, domain=domain, process=role)
+print("up", flush=True)  # before any callback prints
 if role == "camera":
     image = node.publisher("image", Int64)
     node.every(lambda: image.publish(Int64(data=time.monotonic_ns())), rate_hz=10)
@@ -39,7 +40,6 @@ else:
     def hear(message, info):
         print(info.sequence, info.stamps["callback"] - message.data, flush=True)
     node.subscribe("edges", Int64, hear)
-print("up", flush=True)
 node.spin()
 """
 

@@ -90,15 +90,15 @@ class Collection:
 
 
 class Collector:
-    """Gathers events look by look. Omits events before the first look."""
+    """Gathers events look by look. Omits events before its construction, unless `whole` is set."""
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, *, whole: bool = False) -> None:
         self._domain = domain
         self._since: dict[int, int] = {}
         self._parts: list[tuple[int, npt.NDArray[np.void]]] = []
         self._found = Collection()
         self._began, self._cpu_began = time.monotonic(), time.process_time()
-        for batch in _hyphos.recorded_events(domain):
+        for batch in () if whole else _hyphos.recorded_events(domain):
             self._since[batch.participant] = batch.next
             self._note(batch)
 

@@ -226,7 +226,8 @@ def observed_run(runner: Runner, stage: Stage, wish: Wish) -> tuple[Run, Collect
             wait((making,), POLL_S)
             if stage.domain != seen:
                 seen = stage.domain
-                collector = Collector(seen)
+                # The domain is new, and its first messages may come before this line.
+                collector = Collector(seen, whole=True)
             elif collector is not None:
                 collector.look()
     run = making.result()

@@ -108,24 +108,32 @@ def _cpu_clock(pid: int) -> int:
 def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
     """Returns 0, 1 if the graph certainly pays more than LIMIT, or 130 if stopped."""
     [peer, *_more] = find_peers().choose(["hyphos/shm"])
-    # The first and the last second belong to no block.
-    case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=1.1 * 4 * quads * seconds + 2)
+    # The run is ended after the last block. A busy machine needs more time for the blocks.
+    case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=2 * 4 * quads * seconds + 30)
     made: list[Run | None] = []
     done: list[Quad] = []
+    signals: list[int] = []
     with folder_for_now("profile") as folder, Stage() as stage:
         runner = Runner(Results(folder), Rules(), stage)
-        with on_signals(lambda _number: runner.stop()):
+
+        def stop(number: int) -> None:
+            signals.append(number)
+            runner.stop()
+
+        with on_signals(stop):
             running = threading.Thread(target=lambda: made.append(runner.one(Wish(case, peer, 0))))
             running.start()
             try:
                 if _started(running, stage):
-                    done = _quads(_Graph(stage.domain), quads, seconds, quiet)
+                    done = quads_of(_Graph(stage.domain), quads, seconds, quiet)
+                if len(done) == quads:
+                    runner.stop()
             finally:
                 running.join()
-            if runner.stopped:
+            if signals:
                 return 130
     [run] = made or [None]
-    if run is None or run.result is None:
+    if len(done) < quads and (run is None or run.result is None):
         why = run.failure if run is not None else "it did not start"
         raise Error("io", f"the run failed: {why}", peer.name)
     if not done:
@@ -144,9 +152,11 @@ def _started(running: threading.Thread, stage: Stage) -> bool:
     return False
 
 
-def _quads(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]:
+def quads_of(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]:
     done: list[Quad] = []
-    for turns in itertools.islice(itertools.cycle(TURNS), quads):
+    for turns in itertools.cycle(TURNS):
+        if len(done) == quads:
+            break
         try:
             quad = Quad(tuple(graph.block(seconds, profiled) for profiled in turns))
         except Error as error:
@@ -154,7 +164,7 @@ def _quads(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]
                 raise
             break  # complete quads count
         if any(block.messages == 0 for block in quad.blocks):
-            break
+            continue  # the machine stood still. A graph that hangs ends by itself
         done.append(quad)
         if not quiet:
             console(stderr=True).print(f"[{len(done)}/{quads}] {quad.ratio:.3f}")
