@@ -372,6 +372,7 @@ window.hyphos = {
       fixed: view?.fixed ?? "",
       frames: frames.names(),
       drawn: view?.drawn ?? 0,
+      requested: view?.dirty ?? false, // a picture that is not yet drawn
       placed: view?.touched ?? false,
       saved,
       images: image.drawn,

@@ -6,6 +6,7 @@ import hyphos
 import pytest
 from helpers import Start, wait_until
 from hyphos import _errors
+from hyphos.observe import look
 from hyphos.types import codec_for
 
 BEGIN = """
@@ -81,6 +82,8 @@ node.spin()
 """
     program = python(source, domain)
     assert program.line() == "waits"
+    # The callback may run before spin() handles the signal.
+    wait_until(lambda: [one.state for one in look(domain).processes] == ["ready"], "spin()")
     code, _, err = program.stop()
     assert (code, err) == (0, "")
 

@@ -8,6 +8,7 @@ import hyphos
 import pytest
 from helpers import Start, wait_until
 from hyphos.msgs import Int64, String
+from hyphos.observe import look
 
 OTHER = """
 import os, sys, hyphos
@@ -43,6 +44,8 @@ def test_a_mismatch_names_the_nodes_of_both_processes(
         )
         assert publisher.listeners == 0
         wait_until(lambda: "[type_mismatch]" in program.errors(), "the line of the other process")
+        states = {"base": "starting", "panel": "ready"}  # only `panel` spins
+        wait_until(lambda: {one.name: one.state for one in look(domain).processes} == states)
         code, _, err = program.stop()
     assert code == 0
     assert f"channel 'scan': {there} expects {string}, {here} publishes {int64}. {rest}" in err

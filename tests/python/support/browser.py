@@ -53,13 +53,16 @@ class Page:
         self.events.clear()
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
         scheme = "dark" if dark else "light"
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=features)
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
-        self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+        told = self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
+        # The end of a former load can come late, for example that of the first empty page.
+        load = {"loaderId": told["loaderId"], "name": "load"}
+        while not any(one.items() >= load.items() for one in self.named("Page.lifecycleEvent")):
             self._next()
 
     def ask(self, script: str) -> Any:
@@ -94,8 +97,8 @@ def browser(folder: Path, *more: str) -> Iterator[Page]:
         told = folder / "DevToolsActivePort"
         wait_until(lambda: told.exists() and "\n" in told.read_text(), "the browser to listen")
         port, path = told.read_text().splitlines()[:2]
-        # A browser that draws in software can be late to reply to a ping.
-        quiet: dict[str, Any] = {"max_size": None, "ping_interval": None}
+        # A browser that draws in software can be late to accept a client and to reply to a ping.
+        quiet: dict[str, Any] = {"max_size": None, "ping_interval": None, "open_timeout": 60}
         with connect(f"ws://127.0.0.1:{port}{path}", **quiet) as root:
             whole = Page(root)
             target = whole.call("Target.createTarget", url="about:blank")["targetId"]

@@ -66,15 +66,15 @@ def test_meshes_have_their_own_colours_or_that_of_the_message(
     tab.open(server.page, width=820, height=560, dark=True)
 
     def loaded(now: dict[str, Any]) -> bool:
-        shown = now["displays"]
+        signs = now["displays"].get("signs", {"state": ""})
         return bool(
-            shown.get("signs", {}).get("meshes") == 3
-            and shown.get("robot_description", {}).get("meshes") == 2
+            signs.get("meshes") == 3
+            and "lost.dae': the server has no such file" in signs["state"]
+            and now["displays"].get("robot_description", {}).get("meshes") == 2
             and now["placed"]
         )
 
     now = until(tab, loaded, "the meshes")
-    assert "lost.dae': the server has no such file" in now["displays"]["signs"]["state"]
     assert now["displays"]["robot_description"]["state"] == ""
     tab.ask("hyphos.view('top')")
 
