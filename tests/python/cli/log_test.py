@@ -6,6 +6,7 @@ import json
 import logging
 import signal
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,6 +84,19 @@ node.spin()
     code, out, err = shown.stop()
     assert (code, out) == (0, "")
     assert not err or err.startswith("waiting for a line")  # if the program started slowly
+
+
+def test_the_first_lines_wait_for_a_subscriber_that_stalls(
+    hyphos_start: Start, domain: str
+) -> None:
+    shown = hyphos_start("log", "-n", "1", "-d", domain)
+    wait_until(lambda: listens(domain), "hyphos log")
+    shown.signal(signal.SIGSTOP)
+    with hyphos.Node.open("early", domain=domain) as node:
+        node.log.info("the very first")
+        time.sleep(0.5)  # the stall
+        shown.signal(signal.SIGCONT)
+        assert shown.line().endswith("INFO  early: the very first")
 
 
 def test_lines_that_arrived_before_the_end_are_shown(
