@@ -299,6 +299,7 @@ struct RingCell {
 };
 
 inline constexpr std::size_t kRingDropReasons = 16;
+inline constexpr std::uint32_t kNoReply = ~0U;  ///< see RingHeader
 
 struct RingHeader {
   FileHeader file;
@@ -312,7 +313,9 @@ struct RingHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< total messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   std::atomic<std::uint32_t> space_waiters;  ///< see wake()
-  std::atomic<std::uint32_t> refused;        ///< not 0: refused by the sender, at this limit
+  /// The reply of the sender. 0: it sends to this ring. kNoReply: not yet. Else it refused the
+  /// ring, at this limit. It sends a notice after a change.
+  std::atomic<std::uint32_t> refused;
   /// Messages lost in this ring, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kRingDropReasons> drops;
 };

@@ -9,12 +9,17 @@
 #include <system_error>
 
 #include "base/clock_core.hpp"
+#include "hyphos/inspect.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace hyphos {
 namespace {
 
 // A subscriber finds a new channel within milliseconds, on a busy machine within tens of them.
 constexpr std::chrono::milliseconds kFirstLinesWait{100};
+// A subscriber on this machine that was not found by then stalls. It is visible in shared memory.
+constexpr std::chrono::seconds kLongestFirstWait{5};
+constexpr std::chrono::milliseconds kBetweenLooks{10};
 constexpr std::size_t kMaxPlaces = 1024;
 
 Policy log_policy() {
@@ -173,11 +178,39 @@ void LogChannel::send(Logger::Impl& node, const log::Line& line) {
     }
     node.publisher = std::move(*made);
     if (!std::exchange(opened_, true) && !options_.lockstep && !options_.alone) {
-      UniqueLock lock(mutex_);
-      changed_.wait_for(lock, kFirstLinesWait, [&]() HYPHOS_REQUIRES(mutex_) { return stopping_; });
+      await_subscribers(node);
     }
   }
   RawPublisher(node.publisher).publish(log::encode(line));
+}
+
+void LogChannel::await_subscribers(const Logger::Impl& node) {
+  const auto end = std::chrono::steady_clock::now() + kLongestFirstWait;
+  auto wait = kFirstLinesWait;
+  do {
+    UniqueLock lock(mutex_);
+    const auto stops = [&]() HYPHOS_REQUIRES(mutex_) { return stopping_; };
+    if (changed_.wait_for(lock, std::exchange(wait, kBetweenLooks), stops)) return;
+  } while (node.publisher->listeners() < subscribers(node.channel) &&
+           std::chrono::steady_clock::now() < end);
+}
+
+// The listeners of the channel, as soon as all its subscribers on this machine are connected.
+std::size_t LogChannel::subscribers(const std::string& channel) const {
+  const auto* shm = dynamic_cast<transport::ShmTransport*>(graph_.transport("shm"));
+  const auto processes = inspect(options_.domain);
+  if (shm == nullptr || !processes) return 0;
+  std::size_t all = 0;
+  for (const ProcessInfo& process : *processes) {
+    const auto found =
+        std::count_if(process.endpoints.begin(), process.endpoints.end(), [&](const auto& one) {
+          return !one.is_publisher && one.channel == channel &&
+                 one.type_hash == log::line_type().hash;
+        });
+    const bool here = process.participant == shm->participant_id();
+    all += static_cast<std::size_t>(here ? found : std::min<std::ptrdiff_t>(found, 1));
+  }
+  return all;
 }
 
 void LogChannel::stop() {

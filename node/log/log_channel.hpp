@@ -22,7 +22,8 @@ namespace hyphos {
 ///
 /// A thread, started by the first line, opens the channel and publishes. So no line waits for a
 /// subscriber, and no line is published while its writer holds a lock. A subscriber needs a moment
-/// to find a newly opened channel, so the first lines wait for that moment.
+/// to find a newly opened channel, so the first lines wait for that moment: a tenth of a second,
+/// and up to five seconds for a subscriber on this machine that stalls.
 ///
 /// In lock-step there is no such thread. A node's lines are published directly by the writer. The
 /// lines of Hyphos depend on the machine and are not published.
@@ -34,6 +35,7 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
 
   struct Options {
     std::string process;
+    std::string domain;
     bool lockstep = false;
     bool alone = false;  ///< no process outside can subscribe, so there is no wait
   };
@@ -66,6 +68,8 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
   void run();
   void handle(const Item& item);
   void send(Logger::Impl& node, const log::Line& line) HYPHOS_REQUIRES(send_mutex_);
+  void await_subscribers(const Logger::Impl& node) HYPHOS_REQUIRES(send_mutex_);
+  [[nodiscard]] std::size_t subscribers(const std::string& channel) const;
   void end(Logger::Impl& node);
 
   graph::Graph& graph_;

@@ -197,7 +197,8 @@ Result<void> Runtime::Impl::open_transports() {
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);
   announce_plan_types();
   log_ = std::make_shared<LogChannel>(
-      *graph_, clock_, LogChannel::Options{options_.process, options_.lockstep, links_.empty()});
+      *graph_, clock_,
+      LogChannel::Options{options_.process, domain_, options_.lockstep, links_.empty()});
   log_->start();
   return success();
 }

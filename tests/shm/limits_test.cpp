@@ -317,7 +317,12 @@ TEST_F(ShmLimits, a_queue_beyond_the_limit_is_refused_on_both_sides) {
     crowd->control().set_endpoint(i, one).or_throw();
   }
   crowd->domain().notify(crowd->socket(), subscriber->participant_id());
-  ASSERT_TRUE(events_.wait([&] { return sink.publishers == int{kMaxRings} - 1; }));
+  auto theirs = shm::Control::open(crowd->domain(), subscriber->participant_id()).or_throw();
+  ASSERT_TRUE(eventually([&] {
+    const auto rings = theirs.rings();
+    return rings && rings->size() == kMaxRings - 1;
+  }));
+  EXPECT_EQ(events_.read([&] { return sink.publishers; }), 0) << "none has attached its queue";
   auto last = join("last");
   const PortId out = last->open(spec("c", policy), nullptr, &send_events).or_throw();
   ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));

@@ -179,6 +179,7 @@ void Matcher::match_rings(const std::shared_ptr<Peer>& peer,
     const bool guest = receiver != endpoints.end() && (receiver->flags & shm::kGuest) != 0;
     make_tx_ring(peer, record, guest && !config_.guest);
   }
+  reply_attached(peer->id);
   for (const auto& [serial, port] : endpoints_.all()) {
     if (port->send_events == nullptr) continue;
     drop_tx_rings(
@@ -224,6 +225,7 @@ bool Matcher::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_
     return false;
   }
   ring->ring = std::move(*made);
+  ring->ring.header().refused.store(shm::kNoReply);
   receiver_.add(*index, ring);  // the receiving thread must know the ring before the sender can
   const shm::RingRecord record{ring->serial, peer->id, publication, port->serial, 0};
   if (const auto shown = rings_.add_ring(self_->control(), match, *index, record); !shown) {
@@ -235,12 +237,6 @@ bool Matcher::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_
   }
   self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
   self_->domain().notify(self_->socket(), peer->id);
-  calls_.emplace_back([this, port, ring, index = *index, who = peer->control.process()] {
-    if (const CallGate::Entry call(port->gate); call) {
-      port->sink->peer(kName, who, ring->peer->id, true);
-    }
-    receiver_.open(index, ring);
-  });
   return true;
 }
 
@@ -260,7 +256,7 @@ void Matcher::refuse_ring(const std::shared_ptr<Peer>& peer, const std::shared_p
 
 void Matcher::review_rx_rings() {
   for (const std::uint32_t index : receiver_.finished()) finish_rx_ring(index);
-  report_refusals();
+  for (const auto& [index, ring] : receiver_.replied()) report_reply(index, ring);
 }
 
 // The ring is empty and its sender has left.
@@ -269,10 +265,13 @@ void Matcher::finish_rx_ring(std::uint32_t index) {
   if (ring == nullptr) return;
   free_ring(*ring, index);
   if (!ring->peer->dead()) self_->domain().notify(self_->socket(), ring->peer->id);
-  if (ring->refused) return;  // the receive sink never saw this peer
+  if (ring->reported == RxRing::Reply::attached) report_peer(*ring, false);
+}
+
+void Matcher::report_peer(const RxRing& ring, bool present) {
   calls_.emplace_back(
-      [port = ring->port, who = ring->peer->control.process(), id = ring->peer->id] {
-        if (const CallGate::Entry call(port->gate); call) port->sink->peer(kName, who, id, false);
+      [port = ring.port, who = ring.peer->control.process(), id = ring.peer->id, present] {
+        if (const CallGate::Entry call(port->gate); call) port->sink->peer(kName, who, id, present);
       });
 }
 
@@ -293,10 +292,18 @@ std::uint64_t Matcher::remove_rx_rings(const Port& port) {
   return lost;
 }
 
-// A sender may refuse a ring and accept it later.
-void Matcher::report_refusals() {
-  for (const auto& ring : receiver_.newly_refused()) {
-    ring->refused = !ring->refused;
+// The sink sees a peer when its sender has attached the ring, because a publisher that waits for
+// its subscribers loses no message from then on. A sender may refuse a ring and accept it later.
+void Matcher::report_reply(std::uint32_t index, const std::shared_ptr<RxRing>& ring) {
+  using Reply = RxRing::Reply;
+  const Reply now = ring->reply();
+  const Reply before = std::exchange(ring->reported, now);
+  if (before == Reply::attached && now != Reply::attached) report_peer(*ring, false);
+  if (now == Reply::attached && before != Reply::attached) {
+    report_peer(*ring, true);
+    calls_.emplace_back([this, index, ring] { receiver_.open(index, ring); });
+  }
+  if (now == Reply::refused && before != Reply::refused) {
     Error error{Code::exhausted,
                 "channel '" + ring->port->spec.name + "': " +
                     describe(ring->peer->control.process(), ring->peer->id) + " sends nothing to " +
@@ -305,14 +312,12 @@ void Matcher::report_refusals() {
                     " receiving processes, which is the limit. End some of them, or let another "
                     "process relay its messages",
                 ring->port->spec.name};
-    calls_.emplace_back([port = ring->port, who = ring->peer->control.process(),
-                         id = ring->peer->id, refused = ring->refused, error = std::move(error)] {
-      const CallGate::Entry call(port->gate);
-      if (!call) return;
-      port->sink->peer(kName, who, id, !refused);
-      if (refused) port->sink->refused(kName, error);
+    calls_.emplace_back([port = ring->port, error = std::move(error)] {
+      if (const CallGate::Entry call(port->gate); call) port->sink->refused(kName, error);
     });
   }
+  // The receiving thread does not visit a ring before its sender was reported.
+  if (now != Reply::attached && ring->sender_gone.load()) finish_rx_ring(index);
 }
 
 // --- Rings to peers ----------------------------------------------------------------------------
@@ -367,12 +372,12 @@ void Matcher::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRec
   }
   std::atomic<std::uint32_t>& refused = opened->header().refused;
   if (!has_place_for(*peer)) {
-    if (refused.exchange(config_.max_receivers) == 0)
+    if (refused.exchange(config_.max_receivers) != config_.max_receivers) {
       self_->domain().notify(self_->socket(), peer->id);
+    }
     refuse_receiver(peer, port, record);
     return;
   }
-  if (refused.exchange(0) != 0) self_->domain().notify(self_->socket(), peer->id);
   ++receivers_[peer->id];
   auto ring = std::make_shared<TxRing>();
   ring->peer = peer;
@@ -383,8 +388,19 @@ void Matcher::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRec
   // The receiver added as many cells, unless the ring has the maximum depth.
   const std::uint32_t most = ring->ring.depth() - 1;
   if (port->spec.policy.latched) ring->spare = std::min(shm::kLatchedCells, most);
+  attached_.push_back(ring);
   sender_.add_ring(*port, std::move(ring));
   announce_listeners(port);
+}
+
+// After announce_listeners(): until then, the graph may send no message.
+void Matcher::reply_attached(std::uint64_t peer) {
+  if (attached_.empty()) return;
+  calls_.emplace_back([this, peer, rings = std::exchange(attached_, {})] {
+    bool changed = false;
+    for (const auto& ring : rings) changed |= ring->ring.header().refused.exchange(0) != 0;
+    if (changed) self_->domain().notify(self_->socket(), peer);
+  });
 }
 
 void Matcher::drop_receiver(const std::shared_ptr<Port>& port, const Peer& peer) {

@@ -40,7 +40,7 @@ class Matcher {
   [[nodiscard]] bool match(const std::shared_ptr<Peer>& peer,
                            const std::vector<shm::EndpointRecord>& endpoints,
                            const std::vector<shm::RingRecord>& rings);
-  /// Removes the rings whose senders have left, and reports the rings that senders have refused.
+  /// Removes the rings whose senders have left, and reports the replies of senders.
   void review_rx_rings();
   /// The peer receives nothing more from the port.
   void drop_receiver(const std::shared_ptr<Port>& port, const Peer& peer);
@@ -70,11 +70,13 @@ class Matcher {
   void refuse_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                    std::uint64_t publication, std::uint64_t reason, Error error);
   void finish_rx_ring(std::uint32_t index);
-  void report_refusals();
+  void report_reply(std::uint32_t index, const std::shared_ptr<RxRing>& ring);
+  void report_peer(const RxRing& ring, bool present);
   void free_ring(const RxRing& ring, std::uint32_t index);
 
   // Rings to peers.
   void make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord& record, bool tool);
+  void reply_attached(std::uint64_t peer);
   void drop_tx_rings(const std::shared_ptr<Port>& port,
                      const std::function<bool(const TxRing&)>& which);
   [[nodiscard]] bool has_place_for(const Peer& peer);
@@ -97,6 +99,7 @@ class Matcher {
   RingTable rings_;
   std::map<std::uint64_t, std::uint32_t> receivers_;  ///< number of rings per peer
   bool receivers_refused_ = false;                    ///< some receivers wait for room
+  TxRings attached_;                                  ///< since the last reply_attached()
   /// The refusals that were reported: by port, the peer and the serial of its record.
   std::map<std::uint64_t, std::set<std::pair<std::uint64_t, std::uint64_t>>> reported_;
   std::vector<std::function<void()>> calls_;

@@ -152,7 +152,18 @@ struct RxRing {
   std::uint32_t spare = 0;  ///< the same number as the sender's
   std::atomic<bool> sender_gone{false};
   std::atomic<bool> finished{false};  ///< the sender has left and all its messages were taken
-  bool refused = false;               ///< by the sender: see RingHeader. For the directory
+
+  enum class Reply : std::uint8_t { none, attached, refused };
+  Reply reported = Reply::none;  ///< to the receive sink. For the directory
+  /// The reply of the sender. After the reply `attached`, it loses no message.
+  [[nodiscard]] Reply reply() const {
+    const shm::RingHeader& header = ring.header();
+    const std::uint32_t refused = header.refused.load();
+    if (refused == 0) return Reply::attached;
+    if (refused != shm::kNoReply) return Reply::refused;
+    // It may have pushed cached messages and died before its reply.
+    return sender_gone.load() && header.tail.load() != 0 ? Reply::attached : Reply::none;
+  }
 
   // For the receiving thread.
   std::vector<std::shared_ptr<const shm::SegmentHold>> segments;  ///< the sender's, by number

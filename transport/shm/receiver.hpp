@@ -66,8 +66,9 @@ class Receiver {
   void lose(const Peer& peer, const std::unordered_set<std::uint64_t>& publications);
   [[nodiscard]] bool has_rings_of(const Peer& peer) const;
   [[nodiscard]] std::vector<std::uint32_t> finished() const;
-  /// The rings that their senders have refused, or accepted again, since RxRing::refused was set.
-  [[nodiscard]] std::vector<std::shared_ptr<RxRing>> newly_refused() const;
+  /// The rings with a reply that differs from RxRing::reported, and those whose sender left without
+  /// a report.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::shared_ptr<RxRing>>> replied() const;
   /// Faults in the pages of the peer's pool from segment `first` on, so that the receiving thread
   /// does not. Returns the number of segments that the next call may skip.
   [[nodiscard]] std::uint32_t populate(const Peer& peer, std::uint32_t first);

@@ -90,12 +90,14 @@ std::vector<std::uint32_t> Receiver::finished() const {
   return found;
 }
 
-std::vector<std::shared_ptr<RxRing>> Receiver::newly_refused() const {
-  std::vector<std::shared_ptr<RxRing>> found;
+std::vector<std::pair<std::uint32_t, std::shared_ptr<RxRing>>> Receiver::replied() const {
+  std::vector<std::pair<std::uint32_t, std::shared_ptr<RxRing>>> found;
   const MutexLock lock(mutex_);
-  for (const auto& ring : rings_) {
+  for (std::uint32_t i = 0; i < rings_.size(); ++i) {
+    const auto& ring = rings_[i];
     if (ring == nullptr) continue;
-    if ((ring->ring.header().refused.load() != 0) != ring->refused) found.push_back(ring);
+    const bool left = ring->reported != RxRing::Reply::attached && ring->sender_gone.load();
+    if (left || ring->reply() != ring->reported) found.emplace_back(i, ring);
   }
   return found;
 }

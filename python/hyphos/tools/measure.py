@@ -25,7 +25,7 @@ def _windows(
         head = f"measuring '{channel}' for {window_s:g} s"
         return channel_lines(head, domain, channel)
 
-    with stoppable() as stop, reporting(awaited) as end_report:
+    with stoppable() as stop, reporting(awaited, limit_s=window_s) as end_report:
         while (count is None or done < count) and not stop.wait(window_s):
             now = look(domain)
             end_report()

@@ -127,7 +127,7 @@ def publish_text(options: PubOptions) -> int:
         elif cls is not None:
             node.runtime.announce_types(definition(cls))
         publisher = node.publisher(options.channel, Raw(kind))
-        with reporting(lambda: _awaited(options)):
+        with reporting(lambda: _awaited(options), limit_s=options.wait_s):
             until(lambda: publisher.listeners > 0, options.wait_s, stop)
         if options.rate_hz is not None:
             print(_plan(options.channel, count, options.rate_hz), file=sys.stderr, flush=True)

@@ -139,7 +139,7 @@ def show_tree(
     with stoppable() as stop, open_tool("tf", domain) as node:
         transforms = node.transforms(prefix)
         head = f"collecting transforms for {wait_s:g} s"
-        with reporting(lambda: awaited(transforms, head, domain)):
+        with reporting(lambda: awaited(transforms, head, domain), limit_s=wait_s):
             stop.wait(wait_s)
         edges = transforms.edges()
         if not edges:

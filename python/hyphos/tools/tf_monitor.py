@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hyphos._errors import Error
@@ -149,7 +150,8 @@ def monitor(options: MonitorOptions) -> int:
         arrivals = Arrivals(node, transforms.channel)
         head = f"measuring transforms for {options.window_s:g} s"
         while options.count is None or done < options.count:
-            with reporting(lambda: awaited(transforms, head, options.domain)):
+            text = partial(awaited, transforms, head, options.domain)
+            with reporting(text, limit_s=options.window_s):
                 ended = stop.wait(options.window_s)
             if ended:
                 break

@@ -5,6 +5,7 @@ It names the thing that the command waits for, and the endpoints or processes th
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -22,14 +23,22 @@ _MOST = 8  # lines or names in a report
 
 @contextmanager
 def reporting(
-    text: Callable[[], str | Sequence[str]], after_s: float | None = AFTER_S
+    text: Callable[[], str | Sequence[str]],
+    after_s: float | None = AFTER_S,
+    *,
+    limit_s: float = math.inf,
 ) -> Iterator[Callable[[], None]]:
     """Prints the lines of text() on stderr once the block has lasted `after_s`.
+
+    `limit_s`: the longest time of the block. A block that should end before the report prints none,
+    also if the machine stalls.
 
     Yields a function that ends the wait earlier, such as at the first message. Thread-safe. text()
     runs in another thread, and must only read. `after_s` None: no report.
     """
     ended = threading.Event()
+    if after_s is not None and limit_s <= after_s:
+        after_s = None
 
     def report() -> None:
         if ended.wait(after_s) or after_s is None:

@@ -19,12 +19,13 @@ import sys, hyphos
 from hyphos.msgs import DiagnosticArray, DiagnosticStatus, Int64
 node = hyphos.Node.open("driver", domain=sys.argv[1], process="body")
 level, text = int(sys.argv[2]), sys.argv[3]
-reports = node.publisher("diagnostics", DiagnosticArray)
-numbers = node.publisher("number", Int64)
+deep = hyphos.Policy(depth=10_000)  # none is dropped, however long a thread stalls
+reports = node.publisher("diagnostics", DiagnosticArray, policy=deep)
+numbers = node.publisher("number", Int64, policy=deep)
 def fail(number):
     if sys.argv[4] == "throws":
         raise ValueError("broken")
-node.subscribe("number", Int64, fail)
+node.subscribe("number", Int64, fail, policy=deep)
 def report():
     status = DiagnosticStatus(name="laser/front", level=level, message=text)
     reports.publish(DiagnosticArray(status=[status]))
@@ -173,9 +174,15 @@ def test_follow_prints_changes_and_stale_components(hyphos_start: Start, domain:
         reports = node.publisher("diagnostics", DiagnosticArray)
         shown = hyphos_start("diagnostics", "--follow", "--json", "--stale-ms", "300", "-d", domain)
         wait_until(lambda: reports.listeners > 0, "hyphos diagnostics")
-        for level in (0, 0, 1):
-            status = DiagnosticStatus(name="arm", level=level, message="hot")  # type: ignore[arg-type]
-            reports.publish(DiagnosticArray(status=[status]))
+        # In one message, because a machine that stalls between two would make the arm stale.
+        reports.publish(
+            DiagnosticArray(
+                status=[
+                    DiagnosticStatus(name="arm", level=level, message="hot")  # type: ignore[arg-type]
+                    for level in (0, 0, 1)
+                ]
+            )
+        )
         lines: list[dict[str, Any]] = []
         while len(lines) < 3:
             line = json.loads(shown.line())

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import signal
-import subprocess
-import sys
-
 import hyphos
-from helpers import Cli, Inbox, wait_until
+from helpers import Cli, Inbox, OnTerminalStart, repeating, wait_until
 from hyphos.msgs import Twist
 from hyphos.tools.teleop import Driver, Speeds, split_keys
 
@@ -48,25 +42,21 @@ def test_arrows_and_letters_of_one_read_are_separated() -> None:
     assert split_keys(b"") == []
 
 
-def test_keys_of_a_terminal_drive_the_robot(domain: str) -> None:
-    master, slave = pty.openpty()
+def test_keys_of_a_terminal_drive_the_robot(hyphos_terminal: OnTerminalStart, domain: str) -> None:
     with hyphos.Node.open("robot", domain=domain) as node:
         inbox = Inbox()
         node.subscribe("cmd_vel", Twist, inbox)
-        words = ["teleop", "--speed", "0.3", "-d", domain]
-        with subprocess.Popen(
-            [sys.executable, "-m", "hyphos", *words], stdin=slave, stdout=slave, stderr=slave
-        ) as program:
-            os.close(slave)
-            shown = b""
-            while b"1 subscriber" not in shown:
-                shown += os.read(master, 4096)
-            os.write(master, b"w")
+        program = hyphos_terminal("teleop", "--speed", "0.3", "-d", domain)
+        program.read_until("1 subscriber")
+        # Only the newest command is kept, so the key is held until the robot has received one.
+        with repeating(lambda: program.type("w")):
+            program.read_until("+0.30 m/s")
             wait_until(lambda: any(t.linear.x == 0.3 for t in inbox.items), "the speed")
-            wait_until(lambda: inbox.items[-1].linear.x == 0, "the stop")
-            program.send_signal(signal.SIGINT)
-            assert program.wait() == 0
-    os.close(master)
+        program.shown = ""
+        program.read_until("+0.00 m/s")
+        wait_until(lambda: inbox.items[-1].linear.x == 0, "the stop")
+        program.type("\x03")
+        assert program.end() == 0
 
 
 def test_without_a_terminal_the_error_has_the_remedy(hyphos_cli: Cli, domain: str) -> None:

@@ -117,6 +117,8 @@ def test_the_report_is_printed_once_and_only_while_waiting(
         end_report()
     with reporting(text, 1e6):
         pass
+    with reporting(text, 0.0, limit_s=0.0):  # it never lasts as long
+        pass
     assert capfd.readouterr().err == ""
 
 

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Cli, Inbox, Program, Start, repeating, wait_until
+from helpers import PATIENCE_S, Cli, Inbox, Program, Start, look_until, repeating, wait_until
 from hyphos.msgs import Int64
 from hyphos.observe import look
 from hyphos.tools.groups import Change, change, servers
@@ -97,7 +98,7 @@ class Robot:
 
     def where(self) -> dict[str, str]:
         """The process of each node of the group that runs."""
-        nodes = change(self.domain, Change("work", "look"), 5).nodes
+        nodes = change(self.domain, Change("work", "look"), PATIENCE_S).nodes
         return {one.node: one.process for one in nodes if one.running}
 
     def pid(self, process: str) -> int:
@@ -105,7 +106,13 @@ class Robot:
 
     def comes_back(self, process: str, before: int) -> None:
         """Waits until the process runs again, after its run with the pid `before`."""
-        wait_until(lambda: process in self.served() and self.pid(process) != before, process)
+
+        def there() -> bool:
+            now = look(self.domain)
+            now.processes = [one for one in now.processes if one.pid != before]
+            return process in servers(now)
+
+        wait_until(there, process)
 
     def fault(self, name: str, text: str = "") -> None:
         (self.folder / name).write_text(text)
@@ -127,6 +134,14 @@ def running(robot: Robot) -> Iterator[Robot]:
     program.stop()
 
 
+def echoes_of(heard: Inbox, number: int) -> list[str]:
+    return [one.data for one in heard.items if one.data.endswith(f" {number}")]
+
+
+def doubles_of(doubled: Inbox, number: int) -> list[int]:
+    return [one.data for one in doubled.items if one.data == 2 * number]
+
+
 def test_a_group_moves_with_all_its_nodes_and_back(
     running: Robot, hyphos_cli: Cli, domain: str
 ) -> None:
@@ -136,17 +151,17 @@ def test_a_group_moves_with_all_its_nodes_and_back(
         node.subscribe("echo", hyphos.msgs.String, heard)
         node.subscribe("doubled", Int64, doubled)
         number = node.publisher("number", Int64)
-        for process, state in (("spare", SPARE), ("home", HOME)):
+        for sent, (process, state) in enumerate((("spare", SPARE), ("home", HOME)), 21):
             code, out, err = hyphos_cli("group", "move", "work", process, "-d", domain)
             assert (code, err) == (0, "")
             assert out == f"work: echo, doubler: runs in {process}\n"
             assert hyphos_cli("group", "start", "work", "-d", domain)[0] == 0
             assert running.where() == state
-            heard.items.clear()
-            doubled.items.clear()
-            with repeating(lambda: number.publish(Int64(data=21))):
-                assert heard.wait(1)[0].data == f"{process} 21"
-                assert doubled.wait(1)[0].data == 42
+            echoes = partial(echoes_of, heard, sent)
+            with repeating(partial(number.publish, Int64(data=sent))):
+                look_until(bool, echoes, "the echo")
+                look_until(bool, partial(doubles_of, doubled, sent), "the double")
+            assert set(echoes()) == {f"{process} {sent}"}
 
 
 def test_a_group_stops_and_starts_in_a_process_that_continues(
@@ -357,11 +372,18 @@ def test_the_drawing_of_a_robot_has_a_box_for_a_group(
 ) -> None:
     assert running.where() == HOME
     words = ("graph", "-d", domain, "-w", "0.05")
-    out = hyphos_cli(*words)[1]
-    box = out[out.index('subgraph "cluster group work') :]
+    # A process that stalls for two seconds is drawn without a box.
+    box_of_group = 'subgraph "cluster group work'
+    out = look_until(lambda text: box_of_group in text, lambda: hyphos_cli(*words)[1], "a box")
+    box = out[out.index(box_of_group) :]
     box = box[: box.index("}")]
     assert 'label="group work"' in box
     assert '[label="echo"' in box
     assert '[label="doubler"' in box
-    groups = json.loads(hyphos_cli(*words, "--format", "json")[1])["groups"]
-    assert {"name": "work", "nodes": ["doubler", "echo"]} in groups
+    work = {"name": "work", "nodes": ["doubler", "echo"]}
+    as_json = (*words, "--format", "json")
+    look_until(
+        lambda groups: work in groups,
+        lambda: json.loads(hyphos_cli(*as_json)[1])["groups"],
+        "the group",
+    )

@@ -118,12 +118,12 @@ class Patience:
     def check(self, what: str) -> None:
         """Raises TimeoutError at a limit."""
         now_s = self._work_of(self._pid)
+        idle = now_s == self._worked_s and time.monotonic() - self._idle_since > self._patience_s
         if now_s != self._worked_s:
             self._worked_s = now_s
             self.printed()
         worked_s = self._worked_s - self._first_s
-        idle_s = time.monotonic() - self._idle_since
-        if worked_s > self._patience_s or idle_s > self._patience_s:
+        if worked_s > self._patience_s or idle:
             raise TimeoutError(f"no end after {worked_s} s of work: {what}")
 
 
