@@ -312,17 +312,23 @@ std::size_t Stream::waiting() const {
 
 // The socket may hold bytes that are too few to wake the reader, so this asks the kernel. The
 // kernel counts in ticks. A time that is only slightly later than the known one is treated as
-// equal.
+// equal. A stall between the kernel's answer and the look at the clock would make the time later,
+// so the question is then repeated.
 Time Stream::heard() {
   constexpr std::int64_t kTicks = 20'000'000;
   const MutexLock lock(mutex_);
   tcp_info told{};
   socklen_t size = sizeof told;
-  if (socket_ && ::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &told, &size) == 0) {
-    const std::int64_t last = monotonic_now().ns - told.tcpi_last_data_recv * 1'000'000LL;
+  while (socket_) {
+    const std::int64_t asked = monotonic_now().ns;
+    if (::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &told, &size) != 0) break;
+    const std::int64_t now = monotonic_now().ns;
+    if (now - asked > kTicks) continue;
+    const std::int64_t last = now - told.tcpi_last_data_recv * 1'000'000LL;
     std::int64_t known = heard_ns_;
     while (last > known + kTicks && !heard_ns_.compare_exchange_weak(known, last)) {
     }
+    break;
   }
   return {heard_ns_};
 }

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -92,7 +94,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     info.topic = name_;
     info.peer = client_.name;
     info.address = stream_->peer();
-    info.connected = stream_->is_open();
+    info.connected = greeted_ && stream_->is_open();
     info.messages = traffic_->messages;
     info.bytes = traffic_->bytes;
     info.dropped = traffic_->dropped;
@@ -138,18 +140,13 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     const TypeInfo* const type = &topic->type;
     const std::string wrong = mismatch(header, type->name, type->md5);
     if (!wrong.empty()) return refuse("type_mismatch", name_ + ": " + wrong);
-    stream_->send(net::kControl,
-                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->context.node},
-                                                           {"latching", topic->latched ? "1" : "0"},
-                                                           {"md5sum", type->md5},
-                                                           {"message_definition", type->text},
-                                                           {"topic", name_},
-                                                           {"type", type->name}}))));
     phase_ = Phase::subscriber;
     if (!is_offered(&Shared::topics)) return stream_->close();
     const bool log = is_rosout(name_, type->name);
-    auto send = [stream = stream_, traffic = traffic_, &facade = shared_->context.facade,
+    const auto greet = greeting(*topic);
+    auto send = [greet, stream = stream_, traffic = traffic_, &facade = shared_->context.facade,
                  client = client_, name = name_](const EncodedMessage& body) {
+      greet();
       const std::size_t dropped = stream->send(0, frame(body));
       traffic->add(body.size());
       if (dropped == 0) return;
@@ -169,12 +166,27 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
           send(*line);
         });
     if (!subscription) {
-      // Too late for an error header: the subscriber would take it for a message.
-      shared_->context.facade.clients().count(client_, to_string(subscription.error().code),
-                                              subscription.error().message);
-      return stream_->close();
+      return refuse(to_string(subscription.error().code), subscription.error().message);
     }
     subscription_ = std::move(*subscription);
+    greet();
+    greeted_ = true;
+  }
+
+  /// Sends the header once, before the first message. A subscriber with the header counts as
+  /// connected: a client of actionlib then sends its goals. So the header is sent only after the
+  /// graph has the subscription.
+  std::function<void()> greeting(const TcprosServer::Topic& topic) {
+    Buffer header = Buffer::adopt(write_header({{"callerid", shared_->context.node},
+                                                {"latching", topic.latched ? "1" : "0"},
+                                                {"md5sum", topic.type.md5},
+                                                {"message_definition", topic.type.text},
+                                                {"topic", name_},
+                                                {"type", topic.type.name}}));
+    return
+        [stream = stream_, header = std::move(header), once = std::make_shared<std::once_flag>()] {
+          std::call_once(*once, [&] { stream->send(net::kControl, net::Message(header)); });
+        };
   }
 
   void open_service(const Header& header) {
@@ -289,7 +301,8 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
   net::Timer patience_;
   std::atomic<Phase> phase_ = Phase::header;
-  std::string name_;  ///< of the topic or service
+  std::atomic<bool> greeted_ = false;  ///< the subscriber gets the messages of its topic
+  std::string name_;                   ///< of the topic or service
   Client client_;
   std::unique_ptr<ClientSubscription> subscription_;
   std::string service_type_;

@@ -35,6 +35,11 @@ class FakeTopics final : public Topics {
     const std::lock_guard lock(mutex_);
     check_opening_ = std::move(check);
   }
+  /// Sets a check of each opening of a subscription, which may refuse it.
+  void check_subscribing(OpeningCheck check) {
+    const std::lock_guard lock(mutex_);
+    check_subscribing_ = std::move(check);
+  }
   /// Sets a check of each published message. A refused message is counted and not delivered.
   using MessageCheck = std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)>;
   void check(MessageCheck check) {
@@ -105,6 +110,9 @@ class FakeTopics final : public Topics {
       const ClientSubscriptionOptions&,
       std::function<void(const OutgoingMessage&)> callback) override {
     const std::lock_guard lock(mutex_);
+    if (check_subscribing_) {
+      if (auto checked = check_subscribing_(topic, type); !checked) return checked.error();
+    }
     const auto known = admit(topic, type);
     if (!known) return known.error();
     Topic& carried = topics_[topic];
@@ -345,6 +353,7 @@ class FakeTopics final : public Topics {
   std::set<std::string> overrun_;
   std::set<std::string> full_;
   OpeningCheck check_opening_;
+  OpeningCheck check_subscribing_;
   MessageCheck check_;
   std::uint64_t published_ = 0;
   std::optional<std::string> read_early_;

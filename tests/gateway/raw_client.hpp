@@ -1,7 +1,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -58,6 +60,13 @@ class RawClient {
       if (more.empty()) break;
       bytes += more;
     }
+    return bytes;
+  }
+
+  /// The sent bytes of which the peer's kernel has not acknowledged the arrival.
+  [[nodiscard]] int unacknowledged() const {
+    int bytes = 0;
+    EXPECT_EQ(::ioctl(fd(), SIOCOUTQ, &bytes), 0);
     return bytes;
   }
 

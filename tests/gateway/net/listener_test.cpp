@@ -16,6 +16,7 @@
 #include "gateway/net/address.hpp"
 #include "gateway/net/connection.hpp"
 #include "tests/gateway/raw_client.hpp"
+#include "tests/own_port.hpp"
 
 namespace hyphos::gateway::net {
 namespace {
@@ -131,8 +132,8 @@ TEST(Listener, the_error_of_a_taken_port_names_the_process) {
 TEST(Listener, a_port_is_free_after_its_listener_ended) {
   Loop loop;
   Keeper keeper;
-  auto first = Listener::open(loop, {}, keeper.callbacks()).or_throw();
-  const std::uint16_t port = first->port();
+  const std::uint16_t port = test::own_port();
+  auto first = Listener::open(loop, {.port = port}, keeper.callbacks()).or_throw();
   RawClient client(port);
   ASSERT_TRUE(eventually([&] { return keeper.count() == 1; }));
   first.reset();
@@ -185,13 +186,7 @@ TEST(Listener, an_unknown_host_is_an_error) {
 }
 
 TEST(Connect, connecting_to_a_closed_port_fails_at_once) {
-  std::uint16_t port = 0;
-  {
-    Loop loop;
-    Keeper keeper;
-    port = Listener::open(loop, {}, keeper.callbacks()).or_throw()->port();
-  }
-  const auto connection = connect("localhost", port, Duration::from_seconds(10));
+  const auto connection = connect("localhost", test::own_port(), Duration::from_seconds(10));
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, Code::disconnected);
 }

@@ -139,6 +139,7 @@ TEST(Stream, units_that_were_read_together_have_one_arrival) {
   client.send(sized("stop") + sized("c") + sized("d"));
   ASSERT_TRUE(eventually([&] { return server.stream(0)->holds_up(); }));
   client.send(sized("e"));  // waits in the socket
+  ASSERT_TRUE(eventually([&] { return client.unacknowledged() == 0; }));
   server.ready = true;
   ASSERT_TRUE(eventually([&] { return count() == 6; }));
   EXPECT_GT(arrivals["stop"], arrivals["b"]);

@@ -14,6 +14,7 @@
 #include "tests/gateway/ros1/ros_net_stub.hpp"
 #include "tests/gateway/ros1/rpc_harness.hpp"
 #include "tests/gateway/ros1/types.hpp"
+#include "tests/own_port.hpp"
 
 using namespace hyphos;
 using namespace hyphos::gateway;
@@ -305,6 +306,7 @@ TEST_F(BridgeTest, a_service_that_moves_is_found_again) {
 }
 
 TEST_F(BridgeTest, the_gateway_survives_a_restart_of_the_master) {
+  master_.move_to(test::own_port());
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
   const auto says = a.publisher("/chat");
@@ -403,6 +405,26 @@ TEST_F(BridgeTest, a_subscriber_with_another_md5sum_gets_an_error) {
   EXPECT_TRUE(garbage.sees_end());
   EXPECT_GE(a.facade.clients().counted("type_mismatch"), 1U);
   EXPECT_GE(a.facade.clients().counted("too_large"), 1U);
+}
+
+// A subscriber with the header counts as connected, for example for clients of actionlib.
+TEST_F(BridgeTest, the_graph_has_the_subscription_before_the_subscriber_gets_the_header) {
+  Side a(master_.uri(), "/a");
+  const auto says = a.publisher("/chat");
+  ASSERT_TRUE(eventually([&] { return state_says("publishers", "/chat", "/a"); }));
+  const std::uint16_t port = port_of("/a", "/chat");
+  a.facade.topics().check_subscribing([](const std::string&, const std::string&) -> Result<void> {
+    return Error{Code::overloaded, "the graph is full", ""};
+  });
+  const Header header{{"callerid", "/me"}, {"topic", "/chat"}, {"md5sum", "*"}};
+  EXPECT_EQ(field(greet(port, header), "error"), "the graph is full");
+  EXPECT_EQ(a.facade.clients().counted("overloaded"), 1U);
+
+  a.facade.topics().check_subscribing(nullptr);
+  RawClient client(port);
+  EXPECT_EQ(field(greet(client, header), "topic"), "/chat");
+  says->publish(words("at once").bytes()).or_throw();
+  EXPECT_EQ(client.receive(4 + 4 + 7).substr(8), "at once");
 }
 
 TEST_F(BridgeTest, subscribers_that_disconnect_leave_nothing_behind) {
@@ -521,9 +543,7 @@ TEST(Ros1, wrong_options_are_named) {
 }
 
 TEST(Ros1, the_port_is_that_of_its_master) {
-  MasterHost elsewhere;
-  const std::uint16_t port = elsewhere.port();
-  elsewhere.end();
+  const std::uint16_t port = test::own_port();
   FakeGraph facade;
   Options options;
   options.port = port;

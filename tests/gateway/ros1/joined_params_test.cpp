@@ -7,6 +7,7 @@
 #include "tests/gateway/ros1/master_host.hpp"
 #include "tests/gateway/ros1/rpc_harness.hpp"
 #include "tests/gateway/ros1/types.hpp"
+#include "tests/own_port.hpp"
 
 using namespace hyphos;
 using namespace hyphos::gateway;
@@ -170,9 +171,11 @@ TEST_F(JoinedParamsTest, the_namespace_of_a_node_is_removed_at_its_end) {
 }
 
 TEST_F(JoinedParamsTest, a_restarted_master_gets_the_parameters_again) {
+  gateway_.reset();
+  master_.move_to(test::own_port());
+  begin();
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
-  master_.end();
-  master_.begin(master_.port());
+  master_.move_to(master_.port());
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 1.5);
   EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); }))

@@ -8,7 +8,8 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// A master that can be stopped and started again at the same port.
+/// A master that can be stopped and started again. Another program may take its port meanwhile,
+/// unless it is a port of this test.
 class MasterHost {
  public:
   MasterHost() { begin(0); }
@@ -24,6 +25,10 @@ class MasterHost {
     loop_ = std::make_unique<net::Loop>();
     master_ = Master::open(*loop_, {.port = port}).or_throw();
     port_ = master_->port();
+  }
+  void move_to(std::uint16_t port) {
+    end();
+    begin(port);
   }
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::string uri() const {

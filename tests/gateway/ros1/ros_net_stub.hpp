@@ -56,13 +56,13 @@ class RosNetStub {
   void serve(net::Connection connection) {
     RawClient peer(std::move(connection.fd));
     const std::string said = frame(peer);
-    const Header header =
-        parse_header(std::as_bytes(std::span(said.data(), said.size()))).or_throw();
-    if (header.contains("service")) {
+    const auto header = parse_header(std::as_bytes(std::span(said.data(), said.size())));
+    if (!header) return;  // the peer has closed before
+    if (header->contains("service")) {
       greet(peer, {{"callerid", "/net"},
                    {"md5sum", "09fb03525b03e7ea1fd3992bafd87e16"},
                    {"type", "std_srvs/SetBool"}});
-      if (is_set(header, "probe") || frame(peer).empty()) return;
+      if (is_set(*header, "probe") || frame(peer).empty()) return;
       peer.send(std::string_view("\x01\x01\x02\0\0\0ok", 8));
       return;
     }
