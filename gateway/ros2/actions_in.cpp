@@ -62,14 +62,17 @@ class ActionsIn::Proxy : public std::enable_shared_from_this<Proxy> {
         feedback_(context.participant, [this](const Received& message) { on_feedback(message); },
                   {.matched = context.wake}) {}
 
+  /// The reader of the feedback is announced first, because a server that knows the clients may get
+  /// a goal, and its feedback would be lost.
   Result<void> open() {
-    for (ServiceClient* const one : clients()) {
-      if (auto opened = one->open(); !opened) return opened;
-    }
     const OwnEndpoint feedback = feedback_endpoint();
-    return feedback_.open(
+    auto opened = feedback_.open(
         {feedback.topic, feedback.type, kFeedbackIn,
          user_data_of_type(context_.facade.types(), offered_.type + "_FeedbackMessage")});
+    for (ServiceClient* const one : clients()) {
+      if (opened) opened = one->open();
+    }
+    return opened;
   }
 
   [[nodiscard]] bool is_of(const OfferedAction& offered) const {

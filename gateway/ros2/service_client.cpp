@@ -1,5 +1,6 @@
 #include "gateway/ros2/service_client.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <set>
@@ -18,6 +19,9 @@ constexpr Qos kClientQos{.reliable = true, .transient_local = false, .depth = 25
 /// announced in two streams, and either may begin with a loss that is repaired after a second. A
 /// server that knew the request writer but not the reply reader would send no reply.
 constexpr Duration kCallIntroduction = Duration::from_seconds(1.5);
+/// Time that a known participant gets to discover the endpoints of a new client. It may receive a
+/// request on another socket before that, and would lose it.
+constexpr Duration kClientIntroduction = Duration::from_ms(300);
 
 std::uint64_t client_number(const GUID_t& guid) {
   const Gid gid = gid_of(guid);
@@ -73,6 +77,7 @@ Result<void> ServiceClient::open() {
   if (!opened) return opened;
   opened = requests_.open(
       {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kClientQos, id});
+  opened_ = monotonic_now();
   const MutexLock lock(mutex_);
   header_.client = client_number(requests_.guid());
   return opened;
@@ -84,7 +89,9 @@ bool ServiceClient::is_of(const Offered& offered) const {
 
 bool ServiceClient::is_ready() const {
   return requests_.matched() > 0 && replies_.matched() > 0 &&
-         monotonic_now() >= context_.discovery->known_since(offered_.server) + kCallIntroduction;
+         monotonic_now() >=
+             std::max(opened_ + kClientIntroduction,
+                      context_.discovery->known_since(offered_.server) + kCallIntroduction);
 }
 
 void ServiceClient::add_endpoints(OwnEndpoints& endpoints) const {

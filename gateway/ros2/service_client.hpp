@@ -68,6 +68,7 @@ class ServiceClient {
   const Context& context_;
   const std::string service_;
   const Offered offered_;
+  Time opened_;  ///< of the thread of open()
   Mutex mutex_;
   bool ended_ HYPHOS_GUARDED_BY(mutex_) = false;
   CallHeader header_ HYPHOS_GUARDED_BY(mutex_);

@@ -72,24 +72,26 @@ class TopicsOut::Outbound {
 
  private:
   /// A best-effort reader loses a large message if a part of it overflows its socket. Other readers
-  /// request the part again. But a volatile reader of Cyclone DDS begins after the first heartbeat
-  /// that it receives, so its first message must also arrive without a loss.
-  [[nodiscard]] bool needs_pace(const EncodedMessage::Parts& message) {
+  /// request the part again, and their first message is paced so that this is rare.
+  [[nodiscard]] Pace pace_of(const EncodedMessage::Parts& message) {
     std::size_t size = 0;
     for (const auto part : message) size += part.size();
-    if (size <= Pace::kBurst) return false;
+    if (size <= Pace::kBurst) return Pace(0);
     auto readers = writer_.readers();
     const bool is_first =
         !std::includes(greeted_.begin(), greeted_.end(), readers.begin(), readers.end());
     greeted_ = std::move(readers);
-    return is_first || std::ranges::any_of(greeted_, [this](const GUID_t& reader) {
-             return context_.discovery->is_best_effort(reader);
-           });
+    const bool needed = is_first || std::ranges::any_of(greeted_, [this](const GUID_t& reader) {
+                          return context_.discovery->is_best_effort(reader);
+                        });
+    // Readers of a transient-local writer request its earlier messages, and begin with them.
+    return Pace(needed ? context_.settings.pace_mb_s * 1'000'000ULL : 0,
+                is_first && !qos_.transient_local);
   }
 
   void send(const OutgoingMessage& message) {
     const EncodedMessage::Parts parts = message.bytes.parts();
-    const Pace pace(needs_pace(parts) ? context_.settings.pace_mb_s * 1'000'000ULL : 0);
+    const Pace pace = pace_of(parts);
     const auto sent = writer_.write(parts);
     if (sent) return;
     const Code code = sent.error().code;

@@ -11,9 +11,12 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "gateway/ros2/greeting.hpp"
 
 namespace hyphos::gateway::ros2 {
 namespace {
@@ -108,9 +111,12 @@ class Transport final : public transports::ChainingTransport {
     // address, the socket with the matching address sends.
     if (first_ == nullptr) first_ = resource;
     if (resource == first_ || descriptor_.reach == Reach::address) Pace::wait_for(size);
-    LocatorIterator first(targets_.data());
-    LocatorIterator last(targets_.data() + targets_.size());
-    return resource->send(bytes, size, &first, &last, timeout);
+    if (Pace::greets()) {
+      // A greeting that is lost has no effect, like any heartbeat.
+      const auto greeting = greeting_before({bytes, size});
+      if (greeting) (void)send_to_targets(resource, *greeting, timeout);
+    }
+    return send_to_targets(resource, {bytes, size}, timeout);
   }
 
   void receive(transports::TransportReceiverInterface* next, const octet* bytes, std::uint32_t size,
@@ -143,6 +149,14 @@ class Transport final : public transports::ChainingTransport {
   }
 
  private:
+  [[nodiscard]] bool send_to_targets(SenderResource* resource, std::span<const octet> bytes,
+                                     const Clock::time_point& timeout) const {
+    LocatorIterator first(targets_.data());
+    LocatorIterator last(targets_.data() + targets_.size());
+    return resource->send(bytes.data(), static_cast<std::uint32_t>(bytes.size()), &first, &last,
+                          timeout);
+  }
+
   /// With Reach::machine, multicast carries only announcements, because its delivery depends on the
   /// interfaces that other programs have chosen.
   [[nodiscard]] bool is_within_reach(const Locator_t& locator) const {
@@ -201,6 +215,7 @@ transports::TransportInterface* Descriptor::create_transport() const {
 struct Schedule {
   std::uint64_t bytes_per_second = 0;
   Clock::time_point next;  ///< time at which all sent bytes would have been sent at that rate
+  bool greets = false;
 };
 thread_local Schedule schedule;
 
@@ -219,9 +234,13 @@ std::shared_ptr<transports::TransportDescriptorInterface> make_transport(
   return std::make_shared<Descriptor>(udp, reach, settings);
 }
 
-Pace::Pace(std::uint64_t bytes_per_second) { schedule = {bytes_per_second, Clock::now()}; }
+Pace::Pace(std::uint64_t bytes_per_second, bool greets) {
+  schedule = {bytes_per_second, Clock::now(), greets};
+}
 
 Pace::~Pace() { schedule = {}; }
+
+bool Pace::greets() { return schedule.greets; }
 
 void Pace::wait_for(std::size_t bytes) {
   if (schedule.bytes_per_second == 0) return;

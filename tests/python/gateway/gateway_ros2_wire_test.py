@@ -191,6 +191,25 @@ def test_the_first_message_to_a_reliable_subscriber_arrives(
     assert listener.heard("map") == (size, "once")
 
 
+@pytest.mark.parametrize("release", CYCLONES)
+def test_lost_parts_of_the_first_message_are_sent_again(
+    release: str, here: Machine, start: Start, node: hyphos.Node, domain: str
+) -> None:
+    require(release)
+    start_gateway(start, here, domain)
+    publisher = node.publisher("map", String, policy=hyphos.Policy(depth=1))
+    ready = node.publisher("ready", String)
+    listener = ros(start, here, release, "LOCALHOST", "listen", "map,ready")
+    with repeating(lambda: ready.publish(String(data="go"))):
+        listener.heard("ready")
+    before = here.lost()
+    listener.signal(signal.SIGSTOP)
+    publisher.publish(String(data="once " + "x" * 12_000_000))
+    wait_until(lambda: here.lost() > before, "a loss")
+    listener.signal(signal.SIGCONT)
+    assert listener.heard("map")[1] == "once"
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_large_message_reaches_a_late_subscriber(
     release: str, here: Machine, start: Start, node: hyphos.Node, domain: str

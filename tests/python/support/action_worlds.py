@@ -298,10 +298,12 @@ def send_dds(program: RosProgram, action: str) -> set[str]:
                 sent[number] = now
                 requests.write(request(own, number, *values))
 
-        while True:
+        ended = time.monotonic() + PATIENCE_S
+        while time.monotonic() < ended:
             reply = take(replies, ask)
             if reply.client == own and reply.call in sent and until(reply):
                 return reply
+        raise AssertionError(f"all replies of {name} are refusals")
 
     def send(to: int) -> Id:
         """A goal that is sent again gets a refusal, so the first reply counts only if it agrees."""

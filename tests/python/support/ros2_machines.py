@@ -68,6 +68,9 @@ class RosProcess:
             time.sleep(0.002)
         return not self._lines.empty()
 
+    def signal(self, number: int) -> None:
+        self._program.signal(number)
+
     def publish(self, size: int, word: str) -> None:
         self._program.type(f"{size} {word}\n")
 
@@ -87,6 +90,13 @@ class Machine:
     def words(self, *command: str) -> list[str]:
         """The prefix that runs a command on this machine."""
         return ["nsenter", f"--net=/run/netns/{self.namespace}", *command]
+
+    def lost(self) -> int:
+        """The number of datagrams that met a full socket buffer."""
+        table = subprocess.run(
+            self.words("cat", "/proc/net/udp"), check=True, capture_output=True, text=True
+        ).stdout
+        return sum(int(line.split()[-1]) for line in table.splitlines()[1:])
 
     def ros(
         self, start: Start, release: str, *words: str, domain_id: int, own: str = ""
