@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -13,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -173,13 +174,20 @@ class OnTerminal:
         )  # fmt: skip
         os.close(theirs)
         self.shown = ""
+        # A read may end inside a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def read_until(self, text: str) -> None:
         """Reads until the text has appeared in the terminal's output since the start."""
         while text not in self.shown:
-            ready, _, _ = select.select([self._ours], [], [], PATIENCE_S)
-            assert ready, self.shown[-500:]
-            self.shown += os.read(self._ours, 65536).decode(errors="replace")
+            assert self._read(PATIENCE_S), self.shown[-500:]
+
+    def _read(self, seconds: float) -> bool:
+        """Reads some output. False if none comes, or OSError after the end of the program."""
+        ready, _, _ = select.select([self._ours], [], [], seconds)
+        if ready:
+            self.shown += self._decoder.decode(os.read(self._ours, 65536))
+        return bool(ready)
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
@@ -189,7 +197,12 @@ class OnTerminal:
 
     def end(self) -> int:
         """Waits for the end and returns the exit code."""
-        code = self.popen.wait(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        with suppress(OSError):  # no process has the terminal any more
+            # A terminal that no one reads keeps few bytes, and its program waits at the next one.
+            while self.popen.poll() is None and time.monotonic() < deadline:
+                self._read(0.05)
+        code = self.popen.wait(max(0.1, deadline - time.monotonic()))
         os.close(self._ours)
         return code
 
