@@ -109,7 +109,7 @@ class Program:
         # Read here, because communicate() loses the output that readline() has read too far.
         self._output = ""
         self._decoder = io.IncrementalNewlineDecoder(
-            codecs.getincrementaldecoder("utf-8")(), translate=True
+            codecs.getincrementaldecoder("utf-8")(errors="replace"), translate=True
         )
         self.popen = subprocess.Popen(
             words,
