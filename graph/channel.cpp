@@ -187,6 +187,11 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
   use();
   {
     const MutexLock lock(mutex_);
+    // Another publisher of the channel may have listeners already.
+    for (const auto& port : ports_) {
+      if (network && port->listeners > 0)
+        (*publisher->trace()).transports.fetch_or(2U << port->binding.index);
+    }
     publishers_.push_back(publisher.get());
     mark_pointer();
   }

@@ -123,7 +123,7 @@ static hyphos_sent_goal* send(hyphos_action_client* client, int32_t to, outcome*
   hyphos_error error;
   memset(one, 0, sizeof *one);
   callbacks.user = one;
-  check(hyphos_goal_send(client, bytes, put(to, bytes), NULL, 0, 10 * SECOND, &callbacks, &goal,
+  check(hyphos_goal_send(client, bytes, put(to, bytes), NULL, 0, 60 * SECOND, &callbacks, &goal,
                          &error),
         "send", &error);
   return goal;

@@ -43,7 +43,13 @@ TEST(C, a_c99_program_exchanges_messages_with_another_process) {
   EXPECT_TRUE(eventually([&] {
     const auto processes = inspect(domain).or_throw();
     return std::any_of(processes.begin(), processes.end(), [](const ProcessInfo& process) {
-      return process.name == "robot" && process.state == ProcessState::ready;
+      // This process finds the publisher before the publisher finds this process.
+      const bool is_heard = std::any_of(process.endpoints.begin(), process.endpoints.end(),
+                                        [](const EndpointInfo& one) {
+                                          return one.channel == "back" && one.is_publisher &&
+                                                 one.transports.find("shm") != std::string::npos;
+                                        });
+      return process.name == "robot" && process.state == ProcessState::ready && is_heard;
     });
   }));
   for (std::size_t i = 0; i < 20; ++i) {

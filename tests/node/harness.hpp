@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -42,9 +43,15 @@ inline RuntimeOptions offline_options() {
 template <typename F>
 bool eventually(F condition, std::chrono::seconds patience = std::chrono::seconds(60)) {
   const auto limit = std::chrono::steady_clock::now() + patience;
-  while (!condition()) {
+  constexpr int kQuickLooks = 100;
+  for (int looks = 0; !condition(); ++looks) {
     if (std::chrono::steady_clock::now() > limit) return false;
-    std::this_thread::yield();
+    if (looks < kQuickLooks) {
+      std::this_thread::yield();
+    } else {
+      // A long loop of yields would take a processor from the threads that it waits for.
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
   }
   return true;
 }

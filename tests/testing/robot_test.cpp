@@ -236,6 +236,20 @@ TEST_F(TestingTest, a_link_between_processes_is_cut) {
   EXPECT_EQ(values(robot.messages<Number>("out")), (std::vector<std::int64_t>{2, 3, 4}));
 }
 
+TEST_F(TestingTest, two_subscribers_of_one_process_are_one_connection) {
+  if (!std::filesystem::exists(TEST_HYPHOS)) GTEST_SKIP() << "this build has no command hyphos";
+  Robot robot({.plan = two_subscribers(plan()),
+               .lockstep = false,
+               .strict = false,
+               .command = TEST_HYPHOS});
+  const Duration patience = Duration::from_seconds(30);
+  robot.watch<Number>("out");
+  robot.watch<Number>("other");
+  robot.publish<Number>("in", {1}, patience);
+  EXPECT_EQ(value(robot.expect<Number>("out", patience)), 2);
+  EXPECT_EQ(value(robot.expect<Number>("other", patience)), 101);
+}
+
 TEST_F(TestingTest, a_channel_that_is_not_intercepted_is_an_error) {
   Robot robot({.plan = plan()});
   EXPECT_THROW(robot.cut("out"), Exception);

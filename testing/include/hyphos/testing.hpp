@@ -317,6 +317,20 @@ class Robot {
     return found;
   }
 
+  /// The number of receivers of a publisher of the test: in lock-step subscriptions, in real time
+  /// processes, because the subscriptions of one process are one connection.
+  [[nodiscard]] std::ptrdiff_t receivers(const std::string& channel) const {
+    const auto subscribes = [&](const EndpointInfo& end) {
+      return end.channel == channel && !end.is_publisher && end.node != "test";
+    };
+    if (options_.lockstep) return std::ranges::count_if(runtime_->endpoints(), subscribes);
+    const auto processes = inspect(domain_);
+    if (!processes) return 0;
+    return std::ranges::count_if(*processes, [&](const ProcessInfo& one) {
+      return std::ranges::any_of(one.endpoints, subscribes);
+    });
+  }
+
   /// Connects the intercepted channels and links whose endpoints exist now. An endpoint of a node
   /// decides the type: the publisher of a channel, the subscriber of a link.
   void connect_relays() {
@@ -353,9 +367,7 @@ class Robot {
   /// True if a publisher of the test with this many listeners reaches all subscribers of the robot.
   [[nodiscard]] bool all_connected(const std::string& channel, std::uint32_t listeners) {
     if (!links_connected(channel)) return false;
-    const auto robots = std::ranges::count_if(ends(), [&](const EndpointInfo& end) {
-      return end.channel == channel && !end.is_publisher;
-    });
+    const auto robots = receivers(channel);
     const auto links = std::ranges::count_if(interceptions_, [&](const detail::Interception& one) {
       return one.channel == channel && !one.subscriber.empty();
     });
@@ -389,15 +401,23 @@ class Robot {
   /// most 5 s. The test never connects to a publisher with local scope.
   void wait_for_publishers(const std::string& channel, const Subscription& mine) {
     if (options_.lockstep) return;
-    const auto publishes = [&](const ProcessInfo& one) {
-      return std::ranges::any_of(one.endpoints, [&](const EndpointInfo& end) {
-        return end.channel == channel && end.is_publisher && end.node != "test";
-      });
+    const auto publishes = [&](const EndpointInfo& end) {
+      return end.channel == channel && end.is_publisher && end.node != "test";
     };
     const auto all = [&] {
-      const auto there = inspect(domain_);  // the publishers of one process are one connection
-      return there &&
-             std::cmp_greater_equal(mine.publishers(), std::ranges::count_if(*there, publishes));
+      const auto there = inspect(domain_);
+      if (!there) return false;
+      std::uint32_t connections = 0;  // the publishers of one process are one connection
+      for (const ProcessInfo& one : *there) {
+        if (std::ranges::none_of(one.endpoints, publishes)) continue;
+        ++connections;
+        // The test finds a publisher before the publisher finds the test.
+        const bool has_found = std::ranges::any_of(one.endpoints, [&](const EndpointInfo& end) {
+          return publishes(end) && end.transports.find("shm") != std::string::npos;
+        });
+        if (!has_found) return false;
+      }
+      return mine.publishers() >= connections;
     };
     (void)wait(all, Duration::from_seconds(5));
   }

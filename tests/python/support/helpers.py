@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
+import io
 import os
 import pty
 import select
@@ -13,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -104,6 +106,11 @@ class Program:
         self._errors = os.memfd_create("errors")
         weakref.finalize(self, os.close, self._errors)
         self._seen = 0  # characters of the errors that error_line() has returned
+        # Read here, because communicate() loses the output that readline() has read too far.
+        self._output = ""
+        self._decoder = io.IncrementalNewlineDecoder(
+            codecs.getincrementaldecoder("utf-8")(errors="replace"), translate=True
+        )
         self.popen = subprocess.Popen(
             words,
             stdin=subprocess.PIPE if keys else None,
@@ -121,12 +128,31 @@ class Program:
 
     def line(self) -> str:
         """The next line of output. Fails if the program has ended, instead of waiting for ever."""
+        for line in self.lines():
+            return line
+        code, _, err = self.end()
+        raise AssertionError(f"the program has ended with {code}: {err}")
+
+    def lines(self) -> Iterator[str]:
+        """The further lines of output, until the program ends."""
+        while True:
+            while "\n" not in self._output and self._read():
+                pass
+            line, newline, self._output = self._output.partition("\n")
+            if not line and not newline:
+                return
+            yield line
+
+    def _read(self, within_s: float | None = None) -> bool:
+        """Reads some output. False at its end. Raises TimeoutExpired if none comes."""
         assert self.popen.stdout is not None
-        line = self.popen.stdout.readline()
-        if not line:
-            code, _, err = self.end()
-            raise AssertionError(f"the program has ended with {code}: {err}")
-        return line.rstrip("\n")
+        if self.popen.stdout.closed:
+            return False
+        if within_s is not None and not select.select([self.popen.stdout], [], [], within_s)[0]:
+            raise subprocess.TimeoutExpired(self.popen.args, within_s, self._output)
+        read = os.read(self.popen.stdout.fileno(), 65536)
+        self._output += self._decoder.decode(read, final=not read)
+        return bool(read)
 
     def errors(self) -> str:
         """The errors so far, without the lines that error_line() has returned."""
@@ -153,7 +179,15 @@ class Program:
 
     def end(self, patience_s: float = PATIENCE_S) -> tuple[int, str, str]:
         """Waits for the end. Returns the exit code, the rest of the output, and the errors."""
-        out, _ = self.popen.communicate(timeout=patience_s)
+        if self.popen.stdin is not None:
+            with suppress(BrokenPipeError):
+                self.popen.stdin.close()
+            self.popen.stdin = None  # communicate() would flush it
+        deadline = time.monotonic() + patience_s
+        while self._read(max(0.0, deadline - time.monotonic())):
+            pass
+        self.popen.communicate(timeout=max(0.1, deadline - time.monotonic()))
+        out, self._output = self._output, ""
         return self.popen.returncode, out, self.errors()
 
     def stop(self) -> tuple[int, str, str]:
@@ -173,13 +207,20 @@ class OnTerminal:
         )  # fmt: skip
         os.close(theirs)
         self.shown = ""
+        # A read may end inside a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def read_until(self, text: str) -> None:
         """Reads until the text has appeared in the terminal's output since the start."""
         while text not in self.shown:
-            ready, _, _ = select.select([self._ours], [], [], PATIENCE_S)
-            assert ready, self.shown[-500:]
-            self.shown += os.read(self._ours, 65536).decode(errors="replace")
+            assert self._read(PATIENCE_S), self.shown[-500:]
+
+    def _read(self, seconds: float) -> bool:
+        """Reads some output. False if none comes, or OSError after the end of the program."""
+        ready, _, _ = select.select([self._ours], [], [], seconds)
+        if ready:
+            self.shown += self._decoder.decode(os.read(self._ours, 65536))
+        return bool(ready)
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
@@ -189,7 +230,12 @@ class OnTerminal:
 
     def end(self) -> int:
         """Waits for the end and returns the exit code."""
-        code = self.popen.wait(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        with suppress(OSError):  # no process has the terminal any more
+            # A terminal that no one reads keeps few bytes, and its program waits at the next one.
+            while self.popen.poll() is None and time.monotonic() < deadline:
+                self._read(0.05)
+        code = self.popen.wait(max(0.1, deadline - time.monotonic()))
         os.close(self._ours)
         return code
 

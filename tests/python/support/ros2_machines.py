@@ -75,8 +75,7 @@ class RosProcess:
         self._program.type(f"{size} {word}\n")
 
     def _read(self) -> None:
-        assert self._program.popen.stdout is not None
-        for line in self._program.popen.stdout:
+        for line in self._program.lines():
             self._lines.put(line)
 
 
