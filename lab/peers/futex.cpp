@@ -63,7 +63,10 @@ class FutexEdge {
       futex::wait(c.head, seen_, futex::Scope::shared);
       c.sleepers.fetch_sub(1);
     }
-    while (seen_ != c.head.load()) {
+    for (std::uint32_t head; seen_ != (head = c.head.load());) {
+      // A subscriber that fell behind has lost the messages in slots that are used again. The
+      // publisher may be writing the oldest of these slots now.
+      if (!block_ && head - seen_ >= kSlots) seen_ = head - kSlots + 1;
       on_message(slots_ + seen_ % kSlots * stride_, c.sizes[seen_ % kSlots]);
       ++seen_;
       if (!block_) continue;

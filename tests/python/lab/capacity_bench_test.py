@@ -9,7 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_of_all, robot_in
+from capacity_samples import (
+    HOST,
+    ROBOT,
+    TRUTH,
+    calibrated,
+    graph_at,
+    most_found,
+    profile_of_all,
+    robot_in,
+)
 from helpers import Start
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
@@ -296,7 +305,7 @@ def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
     measured = float(json.loads(out)["knee"])
     assert program.returncode in (0, 1), err  # 1: this machine does not hold the plan
     assert program.returncode == 1 or measured >= 1
-    assert 0 < measured < 4.2
+    assert 0 < measured < most_found(4)
 
 
 # Comparison.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from capacity_samples import ROBOT, profile_of_all, robot_in
+from capacity_samples import ROBOT, most_found, profile_of_all, robot_in
 from helpers import Cli, Start
 from hyphos.lab.capacity import profile
 from hyphos.lab.capacity.graph import LINK, POINTER
@@ -84,7 +84,7 @@ def test_two_hosts_are_measured_without_a_profile(hyphos_start: Start, team: Pat
     team.write_text(team.read_text().replace("rate_hz: 30", "rate_hz: 125"))
     program = hyphos_start("lab", "verify", str(team), *words, "--link", "x=veth").popen
     out, err = program.communicate(timeout=600)
-    assert 0 < json.loads(out)["knee"] < 4.2, err
+    assert 0 < json.loads(out)["knee"] < most_found(4), err
 
 
 def test_python_nodes_without_work_us_are_named(

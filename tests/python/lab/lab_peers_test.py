@@ -81,6 +81,19 @@ def test_a_queue_has_its_configured_capacity(name: str, tmp_path: Path) -> None:
     assert lost[1] == 0
 
 
+def test_a_floor_loses_messages_that_its_ring_cannot_hold(tmp_path: Path) -> None:
+    """A subscriber stops for 100 ms, in which 20 messages come. The ring has 8 slots."""
+    [peer] = find_peers().choose(["futex"])
+    results = Results(tmp_path)
+    case = Case("pair", 4096, 200, stall_ms=100, seconds=1.5, warmup=3)
+    Runner(results).measure([Wish(case, peer, 0)])
+    [run] = results.runs
+    assert run.result is not None, run.failure
+    assert run.result["lost"] > 0
+    assert run.result["received"] + run.result["lost"] == run.result["sent"] == case.count
+    assert run.result["duplicates"] == run.result["corrupt"] == 0
+
+
 WORDS = (
     *("--peer", "hyphos_py", "--shape", "pair", "--size", "64", "--rate", "10", "--count", "20"),
     *("--seconds", "1"),

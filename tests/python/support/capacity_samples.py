@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from hyphos import _hyphos
@@ -11,6 +12,7 @@ from hyphos.lab.capacity.fit import Fitted
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of
 from hyphos.lab.capacity.model import Costs, Host, knee
 from hyphos.lab.capacity.profile import Calibrated, Profile
+from hyphos.lab.knee import MAX_GROWTH, RESOLUTION
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Veth, Wifi
 
@@ -31,6 +33,12 @@ channels:
     load: {after: image, every: 3, size: 10 KB}
   debug: {publishers: [mapper]}
 """
+
+
+def most_found(scale: float) -> float:
+    """The highest result of a search for a load that is carried up to this scale: it accepts a
+    little more, and then takes the middle between this and a load that failed."""
+    return scale * (1 + MAX_GROWTH) * math.sqrt(RESOLUTION)
 
 
 def robot_in(folder: Path) -> Path:
