@@ -97,12 +97,15 @@ class Inbox {
     policy.depth = 1024;
     SubscriptionOptions options;
     options.policy = policy;
-    node.subscribe<T>(channel, options, [this](const Message<T>& message) {
+    subscription_ = node.subscribe<T>(channel, options, [this](const Message<T>& message) {
       const std::lock_guard lock(mutex_);
       messages_.push_back(message);
       arrived_.notify_all();
     });
   }
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+  ~Inbox() { subscription_.close(); }  // the node outlives it
 
   /// Waits for the next message that satisfies the condition, and drops those before.
   template <typename Condition>
@@ -123,6 +126,7 @@ class Inbox {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Message<T>> messages_;
+  Subscription subscription_;
 };
 
 }  // namespace hyphos::builtin

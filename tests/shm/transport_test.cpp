@@ -13,7 +13,6 @@
 #include "tests/shm/folder.hpp"
 #include "tests/transport/harness.hpp"
 #include "transport/shm/shm.hpp"
-#include "wire/packet.hpp"
 
 namespace hyphos::transport::testing {
 namespace {
@@ -474,81 +473,6 @@ TEST_F(ShmTransportTest, an_exhausted_pool_drops_and_counts) {
   EXPECT_TRUE(publisher->loan(out, 1 << 20).empty());
   sink.messages.clear();
   EXPECT_FALSE(publisher->loan(out, 1 << 20).empty());
-}
-
-/// A process with publications whose threads do not run, so that it attaches no queue by itself.
-class StalledPublisher {
- public:
-  StalledPublisher(const shm::testing::Folder& folder, std::uint64_t subscriber,
-                   const std::vector<std::string>& channels)
-      : self_(folder.join().or_throw()), subscriber_(subscriber) {
-    for (const std::string& channel : channels) {
-      shm::EndpointRecord record{};
-      record.serial = ++serial_;
-      record.type_hash = test_type().hash;
-      record.is_publisher = 1;
-      record.channel_hash = wire::fnv1a(channel);
-      shm::put_text(record.channel, channel);
-      self_->control().set_endpoint(static_cast<std::uint32_t>(serial_) - 1, record).or_throw();
-    }
-    notify();
-    theirs_ = shm::Control::open(self_->domain(), subscriber).or_throw();
-  }
-  /// The queues that the subscriber has created for it.
-  [[nodiscard]] std::vector<shm::RingRecord> queues() {
-    return theirs_.rings().value_or(std::vector<shm::RingRecord>{});
-  }
-  /// Attaches the queue from the publication with this number, from 1.
-  void attach(std::uint64_t publication) {
-    for (const shm::RingRecord& record : queues()) {
-      if (record.publication != publication) continue;
-      const auto queue =
-          shm::DescriptorRing::open(self_->domain(), subscriber_, record.serial, self_->id())
-              .or_throw();
-      EXPECT_EQ(queue.header().refused.exchange(0), shm::kNoReply);
-    }
-    notify();
-  }
-
- private:
-  void notify() { self_->domain().notify(self_->socket(), subscriber_); }
-
-  std::shared_ptr<shm::Participant> self_;
-  std::uint64_t subscriber_;
-  std::uint64_t serial_ = 0;
-  shm::Control theirs_;
-};
-
-TEST_F(ShmTransportTest, a_publisher_is_reported_after_it_has_attached_its_queue) {
-  TestSink waits(events_);
-  TestSink attached(events_);
-  auto subscriber = join("subscriber");
-  (void)subscriber->open(spec("a"), &waits, nullptr).or_throw();
-  (void)subscriber->open(spec("b"), &attached, nullptr).or_throw();
-  {
-    StalledPublisher publisher(folder_, subscriber->participant_id(), {"a", "b"});
-    ASSERT_TRUE(eventually([&] { return publisher.queues().size() == 2; }));
-    publisher.attach(2);
-    ASSERT_TRUE(events_.wait([&] { return attached.publishers == 1; }));
-    // The reports come in the order of the publications, so an early one of "a" would be here.
-    EXPECT_EQ(events_.read([&] { return waits.publishers; }), 0);
-    publisher.attach(1);
-    ASSERT_TRUE(events_.wait([&] { return waits.publishers == 1; }));
-  }
-  ASSERT_TRUE(events_.wait([&] { return waits.publishers == 0 && attached.publishers == 0; }));
-}
-
-TEST_F(ShmTransportTest, a_publisher_that_leaves_before_it_attaches_is_never_reported) {
-  TestSink sink(events_);
-  auto subscriber = join("subscriber");
-  (void)subscriber->open(spec("a"), &sink, nullptr).or_throw();
-  {
-    StalledPublisher publisher(folder_, subscriber->participant_id(), {"a"});
-    ASSERT_TRUE(eventually([&] { return publisher.queues().size() == 1; }));
-  }
-  EXPECT_TRUE(eventually([&] { return shm::list("0", folder_.path()).or_throw().rings.empty(); }));
-  subscriber->stop(0);
-  EXPECT_EQ(sink.last_peer_id, 0U);
 }
 
 TEST_F(ShmTransportTest, other_domains_are_not_seen) {

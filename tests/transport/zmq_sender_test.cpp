@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/zmq/sender.hpp"
@@ -58,6 +59,44 @@ TEST(ZmqSender, a_notice_beyond_the_bound_of_a_queue_is_counted) {
   EXPECT_EQ(events.overflowed, 0U);
   for (int i = 0; i < 3; ++i) (void)sender.send(1, gone);
   EXPECT_EQ(events.overflowed, 3U);
+  sender.shut_down();
+}
+
+/// The graph sends nothing before it counts a receiver.
+TEST(ZmqSender, a_subscriber_is_accepted_after_the_graph_counts_it) {
+  class Graph final : public SendEvents {
+   public:
+    explicit Graph(Network& network) : network_(network) {}
+    void listeners(std::string_view, std::uint32_t count) override {
+      seen.emplace_back(count, network_.written);
+    }
+    void dropped(std::string_view, Drop, std::uint64_t) override {}
+    void refused(std::string_view, const Error&) override {}
+
+    std::vector<std::pair<std::uint32_t, int>> seen;  ///< the count, and the writes before it
+
+   private:
+    Network& network_;
+  };
+  Network network;
+  Sender sender({0x100, "robot", {}, 1 << 20, 1000}, network);
+  Graph graph(network);
+  ChannelSpec spec{"map", make_type_id("a", Encoding::bytes), {}};
+  spec.policy.latched = true;
+  ASSERT_TRUE(sender.open(1, spec, &graph));
+  Envelope value;
+  value.payload = Buffer::copy_of(std::string_view("x"));
+  (void)sender.send(1, value);
+  for (const wire::Control& message : std::initializer_list<wire::Control>{
+           wire::Hello{0x200, "reader", 1, wire::kLinkVersion, "", {}},
+           wire::Subscribe{1, "map", spec.type, 8, 0, true, 0}}) {
+    const Frame frame = Frame::copy_of(wire::encode_control(message));
+    ASSERT_TRUE(sender.receive(0, "a", {&frame, 1}));
+  }
+  ASSERT_EQ(graph.seen, (std::vector<std::pair<std::uint32_t, int>>{{1, 0}}));
+  EXPECT_EQ(network.written, 2) << "the acceptance and the latched value";
+  EXPECT_EQ(sender.send(1, value).accepted, 1U);
+  EXPECT_EQ(network.written, 3);
   sender.shut_down();
 }
 

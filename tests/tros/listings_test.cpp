@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 
 #include "hyphos/msgs/std.pb.h"
@@ -14,6 +15,10 @@ namespace {
 using hyphos::msgs::Int64;
 namespace tros_base = tros::tros_base;
 using namespace tros::tros_base;
+
+// The functions share one node. It opens in the domain of the environment, and other processes run
+// in the usual one.
+[[maybe_unused]] const int own_domain = setenv("HYPHOS_DOMAIN", fresh_domain().c_str(), 1);
 
 TEST(Tros, data_of_any_type_passes_within_the_process) {
   std::atomic<int> sum{0};

@@ -61,6 +61,7 @@ void Directory::leave() {
   self_->notify_all();
   self_->pool().on_growth({});
   const MutexLock lock(mutex_);
+  sender_.leave();
   peers_.clear();
 }
 
@@ -259,6 +260,7 @@ bool Directory::forget(const KnownPeer& known) {
   const std::uint64_t id = known.peer->id;
   if (receiver_.has_rings_of(*known.peer)) return false;
   matcher_.forget(id);
+  sender_.review_left();
   if (known.sent_to_us) {
     std::vector<std::shared_ptr<Peer>> alive;
     for (const auto& [other, also] : peers_) {

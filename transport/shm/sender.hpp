@@ -43,6 +43,10 @@ class Sender {
   [[nodiscard]] Removed remove_rings(Port& port, const std::function<bool(const TxRing&)>& which);
   /// Removes all rings of a port that this process closes. The receivers may take the rest.
   [[nodiscard]] TxRings leave_rings(Port& port);
+  /// Forgets such rings that are empty now, or whose receiver is dead.
+  void review_left();
+  /// Leaves the files of this process to the receivers that have not taken the rest.
+  void leave();
 
   /// Waits until the receivers of reliable channels have taken all messages, at most until
   /// `deadline_ns`.
@@ -79,6 +83,7 @@ class Sender {
 
   Ports& ports_;
   std::shared_ptr<shm::Participant> self_;
+  TxRings left_;  ///< of closed ports, with messages that their receivers had not taken
 };
 
 }  // namespace hyphos::transport::shm_detail

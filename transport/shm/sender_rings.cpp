@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "hyphos/time.hpp"
 #include "transport/shm/sender.hpp"
@@ -61,16 +62,24 @@ TxRings Sender::leave_rings(Port& port) {
   TxRings left = *port.tx_rings();
   for (const auto& ring : left) {
     const MutexLock producer(ring->producer);
-    // Receivers read the rest of their rings even after we left, if the files still exist.
-    if (ports_.stopping().load() && !ring->peer->dead() && !ring->ring.empty()) {
-      self_->leave_files();
-    }
     ring->gone.store(true);
     shm::wake(ring->ring.header().space_waiters);
   }
+  left_.insert(left_.end(), left.begin(), left.end());
+  review_left();
   const MutexLock rings(port.rings_mutex);
   port.rings = std::make_shared<TxRings>();
   return left;
+}
+
+void Sender::review_left() {
+  std::erase_if(left_, [](const auto& ring) { return ring->peer->dead() || ring->ring.empty(); });
+}
+
+// Receivers read the rest of their rings even after we left, if the files still exist.
+void Sender::leave() {
+  review_left();
+  if (!std::exchange(left_, {}).empty()) self_->leave_files();
 }
 
 // For a message that the receiver will not take, because this sender removed it from the ring.

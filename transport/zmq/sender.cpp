@@ -40,6 +40,10 @@ void Sender::Port::pack(const Envelope& message, EncodedFrame& out) const {
 
 void Sender::Notices::fire() {
   for (Notice& notice : std::exchange(notices_, {})) {
+    if (notice.kind == Notice::Kind::accept) {
+      sender_.accept(notice.stream, notice.port);
+      continue;
+    }
     const MutexLock calls(notice.port->calls);
     SendEvents* send_events = notice.port->send_events;
     if (send_events == nullptr) continue;
@@ -60,6 +64,8 @@ void Sender::Notices::fire() {
       case Notice::Kind::refused:
         send_events->refused(kName, notice.error);
         break;
+      case Notice::Kind::accept:
+        break;  // above
     }
   }
 }

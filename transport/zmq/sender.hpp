@@ -43,8 +43,8 @@ class Wire {
 ///
 /// Invariants, for every stream attached to a port:
 ///   1. taken <= sent, and the messages taken+1 … sent are in `in_flight`, oldest first.
-///   2. `queue` holds messages without a number yet. It is empty unless the window is full or the
-///      subscriber is disconnected.
+///   2. `queue` holds messages without a number yet. It is empty unless the window is full, or the
+///      subscriber is disconnected or not yet accepted.
 ///   3. Each offered message is eventually counted exactly once: as taken, or under one Drop
 ///      reason.
 ///
@@ -155,6 +155,7 @@ class Sender {
   void handle(Subscriber& from, const wire::Ack& ack) HYPHOS_REQUIRES(mutex_);
   void match(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void attach(Stream& stream, const PortPtr& port, Notices& notices) HYPHOS_REQUIRES(mutex_);
+  void accept(const StreamName& name, const PortPtr& port) HYPHOS_EXCLUDES(mutex_);
   void detach(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void resume(Stream& stream, std::uint64_t taken, Notices& notices) HYPHOS_REQUIRES(mutex_);
   void replay_latched(Stream& stream, Notices& notices) HYPHOS_REQUIRES(mutex_);

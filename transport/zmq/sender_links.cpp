@@ -206,11 +206,23 @@ void Sender::match(Stream& stream, Notices& notices) {
 void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
   stream.port = port;
   stream.resumed = true;
+  stream.accepted = false;
   stream.reliable = stream.wants_reliable || port->spec.policy.reliability == Reliability::reliable;
   port->streams.push_back(&stream);
-  say(*stream.who, wire::Accepted{stream.id, stream.sent + 1});
   replay_latched(stream, notices);
   notices.listeners(port);
+  notices.accept(stream);
+}
+
+// Null or on another port: the stream was detached meanwhile. Accepted: it was resumed.
+void Sender::accept(const StreamName& name, const PortPtr& port) {
+  Notices notices(*this);
+  const MutexLock lock(mutex_);
+  Stream* const stream = find_stream(name);
+  if (stream == nullptr || stream->port != port || stream->accepted || !stream->reachable()) return;
+  stream->accepted = true;
+  if (say(*stream->who, wire::Accepted{stream->id, stream->sent + 1})) flush_queue(*stream);
+  settle_lost(notices);
 }
 
 void Sender::replay_latched(Stream& stream, Notices& notices) {
@@ -262,6 +274,7 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
     stream.in_flight_bytes = 0;
   }
   const std::uint64_t first = stream.taken() + 1;
+  stream.accepted = true;
   if (!say(*stream.who, wire::Accepted{stream.id, first})) return;
   notices.listeners(stream.port);
   for (std::size_t i = 0; i < stream.in_flight.size(); ++i) {

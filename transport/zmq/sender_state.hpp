@@ -63,7 +63,8 @@ struct Sender::Stream {
 
   PortPtr port;  // null: no publisher of this name and type
   bool reliable = false;
-  bool resumed = false;  // subscribed over the current connection
+  bool resumed = false;   // subscribed over the current connection
+  bool accepted = false;  // and Accepted was sent. Until then, all messages wait in `queue`
   std::uint64_t sent = 0;
   std::uint64_t in_flight_bytes = 0;
   struct InFlight {
@@ -82,9 +83,10 @@ struct Sender::Stream {
     return static_cast<std::size_t>(
         std::ranges::count_if(queue, [](const auto& one) { return !one->beyond; }));
   }
-  [[nodiscard]] bool connected() const;
-  /// True if it counts as a receiver: it is connected, or missed messages will be resent to it.
-  [[nodiscard]] bool active() const { return connected() || reliable; }
+  [[nodiscard]] bool reachable() const;
+  [[nodiscard]] bool connected() const { return accepted && reachable(); }
+  /// True if it counts as a receiver: it is reachable, or missed messages will be resent to it.
+  [[nodiscard]] bool active() const { return reachable() || reliable; }
 };
 
 struct Sender::Subscriber {
@@ -103,14 +105,15 @@ struct Sender::Subscriber {
   [[nodiscard]] bool can_return() const { return !via.starts_with("ipc://"); }
 };
 
-inline bool Sender::Stream::connected() const { return resumed && !who->connection.empty(); }
+inline bool Sender::Stream::reachable() const { return resumed && !who->connection.empty(); }
 
 struct Sender::Notice {
-  enum class Kind { listeners, dropped, refused } kind;
+  enum class Kind { listeners, dropped, refused, accept } kind;
   PortPtr port;
   Drop reason{};
   std::uint64_t count = 0;
   Error error;
+  StreamName stream{};  // to accept
 };
 
 /// Calls of send events, collected under the lock and made without it.
@@ -127,6 +130,10 @@ class Sender::Notices {
   }
   void refused(const PortPtr& port, Error error) {
     add({Notice::Kind::refused, port, {}, 0, std::move(error)});
+  }
+  /// After listeners(): the graph then sends to the subscriber before it sees the publisher.
+  void accept(const Stream& stream) {
+    add({Notice::Kind::accept, stream.port, {}, 0, {}, {stream.who->name, stream.id}});
   }
   void fire();
 
