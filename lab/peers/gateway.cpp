@@ -41,9 +41,10 @@ class External {
   virtual std::span<const std::byte> next() = 0;
 };
 
-/// Retries until the gateway listens.
+/// Retries until the gateway listens. It is a Python program, which may start slowly on a busy
+/// machine. The parent waits a little longer for all processes (lab/common/parent.hpp).
 Tcp::socket connect(asio::io_context& io, const std::string& host, std::uint16_t port) {
-  const std::int64_t end = now_ns() + 30'000'000'000;
+  const std::int64_t end = now_ns() + 80'000'000'000;
   for (;;) {
     Tcp::socket socket(io);
     boost::system::error_code fault;
