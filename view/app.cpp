@@ -21,7 +21,8 @@ constexpr std::int64_t kLeastPeriod = 33 * kMillisecond;  // of frames for arriv
 constexpr std::int64_t kMostPeriod = 250 * kMillisecond;
 constexpr std::int64_t kCostShare = 12;  // a frame costs a twelfth of its period
 constexpr std::int64_t kLookAfter = 400 * kMillisecond;
-constexpr std::int64_t kFirstData = 3 * kSecond;  // for a complete picture of a robot
+constexpr std::int64_t kFirstData = 3 * kSecond;           // for a complete picture of a robot
+constexpr std::int64_t kLongestLook = 100 * kMillisecond;  // that one pump() counts as watched
 
 std::int64_t cpu_now() {
   std::timespec time{};
@@ -64,7 +65,6 @@ App::Impl::~Impl() {
 }
 
 Result<void> App::Impl::open(GlLoader loader) {
-  opened_ns_ = monotonic_now().ns;
   Layout first;
   if (!options_.layout_file.empty()) {
     auto loaded = load_layout(options_.layout_file, words_);
@@ -191,6 +191,7 @@ void App::Impl::use_source(std::unique_ptr<Source> source) {
   timeline_.playing = !timeline_.live;
   timeline_.now_ns = timeline_.live ? timeline_.range.end_ns : timeline_.range.begin_ns;
   first_data_ns_ = 0;
+  watched_ns_ = 0;
   has_data_ = false;
   graph_due_ns_ = 0;
   reselect_ = true;
@@ -343,6 +344,8 @@ void App::Impl::look_once(std::int64_t now_ns) {
   }
   if (timeline_.live || timeline_.playing) {
     if (now_ns - first_data_ns_ < kLookAfter) return;
+    // A picture is drawn once, so its view waits for all channels. A window shows what has come.
+    if (timeline_.live && !options_.play && !has_waited() && !all_arrived()) return;
   }
   if (scene_->bounds().empty()) return;
   scene_->look_at_all();
@@ -369,7 +372,14 @@ void App::Impl::pump(std::int64_t now_ns) {
     }
   }
   advance(now_ns);
-  if (has_data_ && first_data_ns_ == 0) first_data_ns_ = now_ns;
+  // A stall of this process is no time in which a robot was silent.
+  if (pumped_ns_ != 0) {
+    watched_ns_ += std::clamp<std::int64_t>(now_ns - pumped_ns_, 0, kLongestLook);
+  }
+  if (has_data_ && first_data_ns_ == 0) {
+    first_data_ns_ = now_ns;
+    watched_ns_ = 0;
+  }
   share_budget();
   pumped_ns_ = now_ns;
   scene_->update(timeline_.now_ns, timeline_.playing || timeline_.follow);
@@ -435,24 +445,26 @@ void App::Impl::frame_done() {
   cost_ns_ = (cost_ns_ * 3 + (cpu_now() - cpu_ns_)) / 4;
 }
 
-bool App::Impl::settled(std::int64_t now_ns) const {
+/// True once a robot had the time for its first message, or for those of all its channels.
+bool App::Impl::has_waited() const { return watched_ns_ > kFirstData; }
+
+bool App::Impl::settled() const {
   if (reseek_ || reselect_ || more_data_ || more_frames_ > 0 || check_.running()) return false;
   if (scene_owner_ != nullptr && (renderer_->refining() || scene_->changed())) return false;
-  if (!timeline_.live) return true;
   // Without a message, the robot does not run, or publishes nothing that is shown.
-  if (first_data_ns_ == 0) return now_ns - opened_ns_ > kFirstData;
-  if (now_ns - first_data_ns_ > kFirstData) return true;
+  if (!timeline_.live || has_waited()) return true;
   // The channels of a robot are found one after another.
-  if (now_ns - first_data_ns_ < 2 * kLookAfter) return false;
+  if (first_data_ns_ == 0 || watched_ns_ < 2 * kLookAfter) return false;
   return all_arrived();
 }
 
-/// True if each shown channel of a running robot has a message, and no panel waits.
+/// True if each shown channel of a running robot has a message, and no panel waits. A message that
+/// arrived after the last pump() is not yet shown.
 bool App::Impl::all_arrived() const {
   if (graph_wanted() && !graph_->complete()) return false;
   const std::set<std::string> shown = scene_->channels();
   for (const Channel& one : source_->channels()) {
-    if (shown.contains(one.name) && source_->loss(one.id).received == 0) return false;
+    if (shown.contains(one.name) && one.messages == 0) return false;
   }
   bool waits = false;
   workspace_.for_each(
@@ -487,7 +499,7 @@ Color App::clear_color() const {
   return {static_cast<std::uint8_t>(color), static_cast<std::uint8_t>(color >> 8U),
           static_cast<std::uint8_t>(color >> 16U), 255};
 }
-bool App::settled() const { return impl_->settled(monotonic_now().ns); }
+bool App::settled() const { return impl_->settled(); }
 Result<void> App::check_result() const {
   if (impl_->check_.problem()) return *impl_->check_.problem();
   return success();

@@ -77,7 +77,8 @@ class App::Impl final : public Session, public Sink {
   [[nodiscard]] std::int64_t next_ns(std::int64_t now_ns) const;
   void frame(std::int64_t now_ns);
   void frame_done();
-  [[nodiscard]] bool settled(std::int64_t now_ns) const;
+  [[nodiscard]] bool has_waited() const;
+  [[nodiscard]] bool settled() const;
   [[nodiscard]] bool all_arrived() const;
 
   // Time.
@@ -190,7 +191,6 @@ class App::Impl final : public Session, public Sink {
   std::string pending_edit_;
   const Panel* scene_owner_ = nullptr;
 
-  std::int64_t opened_ns_ = 0;
   std::int64_t pumped_ns_ = 0;
   std::int64_t frame_ns_ = 0;
   std::int64_t drawn_ns_ = 0;  // CLOCK_MONOTONIC of the last frame
@@ -200,6 +200,7 @@ class App::Impl final : public Session, public Sink {
   std::string graph_text_;
   std::int64_t next_change_ns_ = kNever;
   std::int64_t first_data_ns_ = 0;
+  std::int64_t watched_ns_ = 0;  // live: since the start or the first data, without stalls
   bool has_data_ = false;
   int more_frames_ = 3;
   std::uint64_t frames_ = 0;

@@ -78,7 +78,8 @@ void Offscreen::complete(int least) {
     app_->pump(now);
     draw(now);
     if (frame + 1 < least) continue;
-    if (app_->settled() || now - start > kLongest) return;
+    const bool late = app_->session().timeline().live && now - start > kLongest;
+    if (app_->settled() || late) return;
     gl_.Finish();  // or a driver without a GPU queues the frames, for seconds
     // Data of a robot come at their own time. This loop must not take the CPU from the robot.
     if (!app_->wants_frame(now)) std::this_thread::sleep_for(kPause);

@@ -99,6 +99,17 @@ void CallPanel::find(Session& session) {
   }
 }
 
+/// The call of the name, if a node serves it.
+const CallInfo* CallPanel::chosen() const {
+  const auto call = std::find_if(calls_.begin(), calls_.end(),
+                                 [this](const CallInfo& one) { return one.name == name_; });
+  return call == calls_.end() || call->parts.empty() ? nullptr : &*call;
+}
+
+bool CallPanel::waits() const {
+  return !name_.empty() && (chosen() == nullptr || (answer_ && answer_->running));
+}
+
 void CallPanel::draw_choice(Session& session) {
   ImGui::SetNextItemWidth(-1);
   const std::string hint = std::string("choose a ") + kind_;
@@ -150,9 +161,8 @@ void CallPanel::draw(Session& session) {
   find(session);
   draw_choice(session);
   if (name_.empty()) return empty_hint(theme, calls_.empty() ? no_calls() : "Choose one.");
-  const auto call = std::find_if(calls_.begin(), calls_.end(),
-                                 [this](const CallInfo& one) { return one.name == name_; });
-  if (call == calls_.end() || call->parts.empty()) {
+  const CallInfo* const call = chosen();
+  if (call == nullptr) {
     return empty_hint(theme, "No node serves '" + name_ + "' now. The panel waits for it.");
   }
   const std::string server = call->node.empty() ? "no server" : "served by " + call->node;

@@ -25,6 +25,7 @@ class CallPanel : public Panel {
  public:
   ~CallPanel() override;
   void draw(Session& session) override;
+  [[nodiscard]] bool waits() const override;
   void forget() override;
   [[nodiscard]] std::string subject() const override { return name_; }
   Result<void> load(const Settings& settings) override;
@@ -58,6 +59,7 @@ class CallPanel : public Panel {
 
  private:
   void find(Session& session);
+  [[nodiscard]] const CallInfo* chosen() const;
   void draw_choice(Session& session);
   bool make_request(Session& session, const CallInfo& call);
   void draw_answer(const Theme& theme) const;

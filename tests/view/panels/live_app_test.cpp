@@ -73,6 +73,19 @@ TEST(LivePast, APastThatCannotBeWrittenIsAnError) {
   EXPECT_TRUE(window.impl().notices_.back().error);
 }
 
+TEST(LivePicture, AStallOfTheViewerIsNoSilenceOfTheRobot) {
+  TestWindow window;
+  auto silent = robot();
+  silent->arrived_ns = FakeSource::kStart - kMs;  // no message has arrived
+  window.show(std::move(silent));
+  window.frame(10'000);  // the stall
+  window.frames(4);
+  int frames = 0;
+  for (; !window.app().settled() && frames < 200; ++frames) window.frame(100);
+  EXPECT_GT(frames, 20) << "the robot has two seconds for a message";
+  EXPECT_LT(frames, 200);
+}
+
 class ToolTest : public ::testing::Test {
  protected:
   ToolTest() : node(open()) {

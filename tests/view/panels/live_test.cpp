@@ -78,6 +78,7 @@ class LivePanels : public ::testing::Test {
   static constexpr int kHeight = 420;
 
   void show(const std::string& panel) {
+    until([&] { return printed("ready"); });
     window.set_layout("hyphos_view: 1\npanels: {panel: " + panel + "}\n");
   }
   bool printed(const std::string& line) { return robot.printed(line, 10); }
@@ -89,15 +90,26 @@ class LivePanels : public ::testing::Test {
       window.frame(100);
     }
   }
-  /// Until the panel has found the robot.
+  /// Until the panel has found the robot, and the robot has replied.
   void settle() {
-    until([&] { return window.app().settled(); });
+    until([&] {
+      bool waits = false;
+      window.impl().workspace_.for_each(
+          [&waits](const Panel& panel) { waits = waits || panel.waits(); });
+      return !waits;
+    });
     window.frames(4);
   }
-  /// The panel without the bars of the window, beside the golden picture of this name.
+  /// The panel without the bars of the window becomes the golden picture of this name. The answers
+  /// of the robot come in their own time.
   void check(const std::string& name) {
     window.move(320, 400);  // no item is hovered
     window.frames(3);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_golden(without_bars(window.picture()), name) &&
+           std::chrono::steady_clock::now() < end) {
+      window.frame(100);
+    }
     check_golden(without_bars(window.picture()), name);
   }
   /// Types into the field at a place, and presses Enter.
@@ -134,6 +146,7 @@ TEST_F(LivePanels, a_parameter_is_edited_in_place) {
 // The width of such a range exceeds an int64, so it is no slider.
 TEST_F(LivePanels, a_parameter_with_one_bound_is_typed) {
   robot.add_limits();
+  until([&] { return printed("limits ready"); });
   show("parameters, node: limits");
   settle();
   enter(400, 134, "42");

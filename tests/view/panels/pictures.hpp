@@ -23,26 +23,41 @@ inline Picture without_bars(const Picture& picture) {
   return made;
 }
 
+constexpr int kGoldenTolerance = 40;      // of a channel
+constexpr double kMostDifferent = 0.002;  // of the pixels: a short word
+
+inline std::string golden_path(const std::string& name) {
+  return std::string(PANEL_GOLDEN_DIR) + "/" + name + ".png";
+}
+inline bool within_tolerance(const Difference& found) {
+  return static_cast<double>(found.different) <= kMostDifferent * static_cast<double>(found.pixels);
+}
+
+/// True if the picture is the golden one of this name, or will be that.
+inline bool is_golden(const Picture& picture, const std::string& name) {
+  if (g_update) return true;
+  const auto golden = read_png(golden_path(name));
+  if (!golden) return false;
+  const auto found = compare(picture, *golden, kGoldenTolerance);
+  return found && within_tolerance(*found);
+}
+
 /// Compares with the golden picture of this name. Fonts and colours are part of the program, so
 /// only the rounding of edges differs between drivers.
 inline void check_golden(const Picture& picture, const std::string& name) {
-  constexpr int kTolerance = 40;            // of a channel
-  constexpr double kMostDifferent = 0.002;  // of the pixels: a short word
-  const std::string golden_path = std::string(PANEL_GOLDEN_DIR) + "/" + name + ".png";
   if (g_update) {
-    ASSERT_TRUE(write_png(golden_path, picture).ok());
+    ASSERT_TRUE(write_png(golden_path(name), picture).ok());
     return;
   }
   std::filesystem::create_directories(PANEL_GOLDEN_OUT);
   const std::string actual = std::string(PANEL_GOLDEN_OUT) + "/" + name + ".png";
   ASSERT_TRUE(write_png(actual, picture).ok());
-  const auto golden = read_png(golden_path);
+  const auto golden = read_png(golden_path(name));
   ASSERT_TRUE(golden.ok()) << golden.error().to_string();
-  const auto found = compare(picture, *golden, kTolerance);
+  const auto found = compare(picture, *golden, kGoldenTolerance);
   ASSERT_TRUE(found.ok()) << found.error().to_string();
-  EXPECT_LE(static_cast<double>(found->different),
-            kMostDifferent * static_cast<double>(found->pixels))
-      << found->different << " pixels of " << actual << " differ from " << golden_path;
+  EXPECT_TRUE(within_tolerance(*found))
+      << found->different << " pixels of " << actual << " differ from " << golden_path(name);
 }
 
 }  // namespace hyphos::view

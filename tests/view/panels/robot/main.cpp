@@ -11,9 +11,10 @@
 #include <hyphos/msgs/std.pb.h>
 
 // The robot of the tests of live panels: view_panel_robot DOMAIN. The node `base` has parameters of
-// all kinds, a service, an action, and a channel `cmd_vel`. It prints each change and each call.
-// The line "limits" on stdin adds the node `limits`, whose parameter has an upper bound only. Every
-// other line publishes on `numbers` and writes a log line. The program ends with stdin.
+// all kinds, a service, an action, and a channel `cmd_vel`. It prints "ready", each change and each
+// call. The line "limits" on stdin adds the node `limits`, whose parameter has an upper bound only,
+// and prints "limits ready". Every other line publishes on `numbers` and writes a log line. The
+// program ends with stdin.
 
 namespace {
 
@@ -109,6 +110,7 @@ int main(int argc, char** argv) {
       count.range.most = 500;
       limits->params().declare<std::int64_t>("count", count);
       limits_watch = print_changes(limits->params());
+      print("limits ready");
       continue;
     }
     next.set_data(next.data() + 1);
