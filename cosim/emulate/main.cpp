@@ -305,9 +305,9 @@ Result<void> emulate(Scenario scenario, const Words& words) {
   scenario.radio.host_jitter = {0};  // real hosts have their own jitter
   auto parent = parent_as_file();
   if (!parent) return parent.error();
+  if (auto rehearsed = rehearse_first(scenario, words.run); !rehearsed) return rehearsed;
   RunOptions run = words.run;
   run.patience = Duration::from_ms(5000);  // robots do not wait for a radio that hangs
-  if (auto rehearsed = rehearse_first(scenario, run); !rehearsed) return rehearsed;
   auto simulators = open_punctual(scenario, run);
   if (!simulators) return simulators.error();
   auto signals = signals_as_file();
