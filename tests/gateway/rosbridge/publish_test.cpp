@@ -30,13 +30,11 @@ TEST_F(Publish, a_slow_subscriber_is_reported_once_a_second) {
   facade.topics().overrun("/chatter");
   const Time begin = monotonic_now();
   for (int i = 0; i < 3; ++i) talker.say(R"({"op":"publish","topic":"/chatter","msg":{}})");
-  const bool within_a_second = monotonic_now() - begin < Duration::from_seconds(1);
   const std::string told = talker.on_message();
   EXPECT_NE(told.find("/chatter is too slow"), std::string::npos) << told;
   EXPECT_NE(told.find("warning"), std::string::npos) << told;
-  if (within_a_second) {
-    EXPECT_TRUE(talker.hears_nothing());
-  }
+  const bool quiet = talker.hears_nothing();
+  EXPECT_TRUE(quiet || monotonic_now() - begin >= Duration::from_seconds(1));
 }
 
 TEST_F(Publish, op_and_topic_may_be_last_and_in_a_binary_message) {
