@@ -188,10 +188,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
   {
     const MutexLock lock(mutex_);
     // Another publisher of the channel may have listeners already.
-    for (const auto& port : ports_) {
-      if (network && port->listeners > 0)
-        (*publisher->trace()).transports.fetch_or(2U << port->binding.index);
-    }
+    if (network) publisher->set_transports(transports_with_listeners());
     publishers_.push_back(publisher.get());
     mark_pointer();
   }
@@ -224,6 +221,14 @@ void Channel::mark_pointer() {
   if (publishers_.empty() || subscribers_->empty()) return;
   for (const auto& s : *subscribers_) (*s->trace()).transports.fetch_or(1);
   for (ChannelPublisher* p : publishers_) (*p->trace()).transports.fetch_or(1);
+}
+
+std::uint32_t Channel::transports_with_listeners() const {
+  std::uint32_t mask = 0;
+  for (const auto& port : ports_) {
+    if (port->listeners > 0) mask |= 2U << port->binding.index;
+  }
+  return mask;
 }
 
 void Channel::remove(ChannelPublisher& publisher) {
@@ -553,12 +558,9 @@ void Channel::Out::listeners(std::string_view transport, std::uint32_t count) {
     if (count > port->listeners) channel.refusal_.reset();
     port->listeners = count;
     std::uint32_t all = 0;
-    std::uint32_t mask = 0;
-    for (const auto& p : channel.ports_) {
-      all += p->listeners;
-      if (p->listeners > 0) mask |= 2U << p->binding.index;
-    }
+    for (const auto& p : channel.ports_) all += p->listeners;
     channel.remote_listeners_.store(all, std::memory_order_release);
+    const std::uint32_t mask = channel.transports_with_listeners();
     for (ChannelPublisher* publisher : channel.publishers_) publisher->set_transports(mask);
   }
   channel.tell_watchers();

@@ -174,6 +174,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void become_latched(const std::string& node, std::uint32_t depth) HYPHOS_REQUIRES(setup_);
   /// Marks pointers as used in the counters.
   void mark_pointer() HYPHOS_REQUIRES(mutex_);
+  /// For ChannelPublisher::set_transports().
+  [[nodiscard]] std::uint32_t transports_with_listeners() const HYPHOS_REQUIRES(mutex_);
   /// The type as other processes see it.
   [[nodiscard]] TypeId type_outside() const;
   Result<void> open_ports(bool sink, const std::string& node) HYPHOS_REQUIRES(setup_);

@@ -344,7 +344,8 @@ void App::Impl::look_once(std::int64_t now_ns) {
   }
   if (timeline_.live || timeline_.playing) {
     if (now_ns - first_data_ns_ < kLookAfter) return;
-    // A picture is drawn once, so its view waits for all channels. A window shows what has come.
+    // A picture is drawn once, so its view waits for all channels. A window draws each message that
+    // has arrived.
     if (timeline_.live && !options_.play && !has_waited() && !all_arrived()) return;
   }
   if (scene_->bounds().empty()) return;
